@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { Call, CallOutcome, CallStatus, Priority } from '../calls/call.js';
+import { Label, ToolName } from '../calls/names.js';
+import { RetryPolicy } from '../tools/tool.js';
+
+/** Platform maxima; a request that asks for more is refused, not cut. */
+export const LIMITS = {
+  bodyBytes: 1_048_576,
+  jsonDepth: 64,
+  labels: 32,
+  labelBytes: 256,
+  waitSeconds: 60,
+  pageSize: 200,
+  queueMs: 24 * 3_600_000,
+  runMs: 600_000,
+  totalMs: 7 * 24 * 3_600_000,
+  cancelGraceMs: 60_000,
+  framesBytes: 1_048_576,
+  filtersPerSocket: 100,
+  modelOutputBytes: 16_384,
+} as const;
+
+/** `POST /v1/calls`. `arguments` is an object, or the same as a JSON string (as models stream it). */
+export const SubmitCallBody = z
+  .strictObject({
+    tool: z.string().min(1).max(256),
+    arguments: z.union([z.record(z.string(), z.json()), z.string()]).default({}),
+    sessionId: Label.optional(),
+    agentId: Label.optional(),
+    toolCallId: z.string().min(1).max(256).optional(),
+    dialect: z.string().max(64).optional(),
+    priority: Priority.default('normal'),
+    timeouts: z
+      .strictObject({
+        queueMs: z.number().int().min(1).max(LIMITS.queueMs).optional(),
+        runMs: z.number().int().min(1).max(LIMITS.runMs).optional(),
+        totalMs: z.number().int().min(1).max(LIMITS.totalMs).optional(),
+      })
+      .default({}),
+    retry: RetryPolicy.partial().strict().optional(),
+    labels: z
+      .record(z.string().min(1).max(64), z.string().max(LIMITS.labelBytes))
+      .refine((labels) => Object.keys(labels).length <= LIMITS.labels, `expected at most ${LIMITS.labels} labels`)
+      .default({}),
+  })
+  .meta({ id: 'SubmitCall' });
+export type SubmitCallBody = z.output<typeof SubmitCallBody>;
+
+/** `Idempotency-Key` as a header or a frame field: 1 to 255 visible ASCII characters. */
+export const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters');
+
+export const ListCallsQuery = z
+  .strictObject({
+    status: CallStatus.optional(),
+    outcome: CallOutcome.optional(),
+    tool: ToolName.optional(),
+    sessionId: Label.optional(),
+    agentId: Label.optional(),
+    since: z.iso.datetime({ offset: true }).optional(),
+    until: z.iso.datetime({ offset: true }).optional(),
+    q: z.string().min(1).max(256).optional(),
+    cursor: z.string().max(4096).optional(),
+    limit: z.coerce.number().int().min(1).max(LIMITS.pageSize).default(50),
+  })
+  .meta({ id: 'ListCallsQuery' });
+export type ListCallsQuery = z.output<typeof ListCallsQuery>;
+
+/** A page of calls, newest first. `nextCursor` is absent on the last page. */
+export const CallPage = z.object({ calls: z.array(Call), nextCursor: z.string().optional() }).meta({ id: 'CallPage' });
+export type CallPage = z.output<typeof CallPage>;
+
+export const CancelBody = z
+  .strictObject({ reason: z.string().max(1024).optional(), graceMs: z.number().int().min(0).max(LIMITS.cancelGraceMs).default(5000) })
+  .meta({ id: 'CancelCall' });
+export type CancelBody = z.output<typeof CancelBody>;
+
+export const DecisionBody = z
+  .strictObject({
+    decision: z.enum(['allow', 'deny']),
+    scope: z.enum(['once', 'session-tool', 'session-args']).default('once'),
+    reason: z.string().max(1024).optional(),
+  })
+  .meta({ id: 'DecideApproval' });
+export type DecisionBody = z.output<typeof DecisionBody>;
+
+/** `POST /v1/calls/:id/replay`: run again, with the same arguments unless new ones are given. */
+export const ReplayBody = z.strictObject({ arguments: z.record(z.string(), z.json()).optional() }).meta({ id: 'ReplayCall' });
+export type ReplayBody = z.output<typeof ReplayBody>;

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
+import { Result } from './result.js';
+
+export const CallStatus = z.enum(['waiting_approval', 'queued', 'running', 'ended']).meta({ id: 'CallStatus' });
+export type CallStatus = z.output<typeof CallStatus>;
+
+/** `unknown`: a side effect may or may not have happened and the call will not be run again. */
+export const CallOutcome = z.enum(['completed', 'failed', 'cancelled', 'timed_out', 'denied', 'unknown']).meta({ id: 'CallOutcome' });
+export type CallOutcome = z.output<typeof CallOutcome>;
+
+export const Priority = z.enum(['high', 'normal', 'low']).meta({ id: 'Priority' });
+export type Priority = z.output<typeof Priority>;
+
+export const CallError = z
+  .object({
+    code: z.enum(CALL_ERROR_CODES),
+    message: z.string(),
+    retryable: z.boolean(),
+    errors: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'CallError' });
+export type CallError = z.output<typeof CallError>;
+
+/** One evaluator's answer about a call. `axis` is one of the four of the policy; `rule` names the rule that spoke. */
+export const DecisionReason = z
+  .object({ axis: z.enum(['facts', 'risk', 'grants', 'limits']), rule: z.string(), effect: z.enum(['allow', 'ask', 'deny']), reason: z.string() })
+  .meta({ id: 'DecisionReason' });
+export type DecisionReason = z.output<typeof DecisionReason>;
+
+export const Decision = z.object({ effect: z.enum(['allow', 'ask', 'deny']), reasons: z.array(DecisionReason) }).meta({ id: 'Decision' });
+export type Decision = z.output<typeof Decision>;
+
+/** How long each stage of a call may take. `totalMs` bounds everything from submission to End. */
+export const Timeouts = z.object({ queueMs: z.number().int(), runMs: z.number().int(), totalMs: z.number().int() }).meta({ id: 'Timeouts' });
+export type Timeouts = z.output<typeof Timeouts>;
+
+/** Why a call that is not running waits, with the numbers that explain it. */
+export const Waiting = z
+  .object({
+    reason: z.enum(['queued', 'retry_backoff', 'suspended', 'approval', 'worker_drained']),
+    detail: z.string(),
+    until: z.string().optional(),
+    queueDepth: z.number().int().optional(),
+  })
+  .meta({ id: 'Waiting' });
+export type Waiting = z.output<typeof Waiting>;
+
+export const Call = z
+  .object({
+    id: z.string(),
+    tool: z.string(),
+    source: z.string(),
+    status: CallStatus,
+    outcome: CallOutcome.optional(),
+    arguments: z.json(),
+    result: Result.optional(),
+    error: CallError.optional(),
+    attempt: z.number().int(),
+    priority: Priority,
+    sessionId: z.string().optional(),
+    agentId: z.string().optional(),
+    tenantId: z.string(),
+    batchId: z.string().optional(),
+    parentCallId: z.string().optional(),
+    replayOf: z.string().optional(),
+    toolCallId: z.string().optional(),
+    purpose: z.string().optional(),
+    labels: z.record(z.string(), z.string()),
+    timeouts: Timeouts,
+    submittedAt: z.string(),
+    startedAt: z.string().optional(),
+    endedAt: z.string().optional(),
+    waiting: Waiting.optional(),
+    decision: Decision,
+  })
+  .meta({ id: 'Call' });
+export type Call = z.output<typeof Call>;

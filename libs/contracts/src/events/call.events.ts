@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { CallError, CallOutcome, Decision, Priority, Timeouts } from '../calls/call.js';
+import { Content, Result } from '../calls/result.js';
+import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
+
+/**
+ * A value that is too large to stand in an event lives once beside the log; the event says where and how to prove it.
+ * `ref` is `arguments`, `result` or `output`: the name of the value among those of this call.
+ */
+export const ClaimCheck = z.object({ ref: z.enum(['arguments', 'result', 'output']), sha256: z.string(), bytes: z.number().int(), preview: z.string() });
+export type ClaimCheck = z.output<typeof ClaimCheck>;
+
+/** Everything about a call that is fixed when it is submitted. Exactly one of `arguments` and `argumentsRef` is there. */
+export const SubmittedData = z.object({
+  tool: z.string(),
+  arguments: z.json().optional(),
+  argumentsRef: ClaimCheck.optional(),
+  source: z.string(),
+  toolVersion: z.string(),
+  argumentsDigest: z.string(),
+  tier: ToolTier,
+  effect: ToolEffect,
+  pool: Pool,
+  priority: Priority,
+  timeouts: Timeouts,
+  retry: RetryPolicy,
+  decision: Decision,
+  labels: z.record(z.string(), z.string()),
+  requestedTool: z.string().optional(),
+  toolCallId: z.string().optional(),
+  purpose: z.string().optional(),
+  batchId: z.string().optional(),
+  parentCallId: z.string().optional(),
+  replayOf: z.string().optional(),
+  idempotencyKey: z.string().optional(),
+});
+export type SubmittedData = z.output<typeof SubmittedData>;
+
+export const ApprovalRequestedData = z.object({ reasons: z.array(z.string()), digest: z.string(), expiresInMs: z.number().int() });
+export type ApprovalRequestedData = z.output<typeof ApprovalRequestedData>;
+
+export const ApprovalDecidedData = z.object({
+  decision: z.enum(['allow', 'deny']),
+  scope: z.enum(['once', 'session-tool', 'session-args']),
+  digest: z.string(),
+  reason: z.string().optional(),
+});
+export type ApprovalDecidedData = z.output<typeof ApprovalDecidedData>;
+
+/** `tool` and, when they are small, `arguments` are copied from the submission, so a watcher of Start needs no look-up. */
+export const StartData = z.object({ tool: z.string(), arguments: z.json().optional(), worker: z.string() });
+export type StartData = z.output<typeof StartData>;
+
+/** `update` counts from 1 within the attempt. Partial content is for watchers, never for the model. */
+export const UpdateData = z.object({ update: z.number().int(), content: z.array(Content), truncated: z.boolean().optional() });
+export type UpdateData = z.output<typeof UpdateData>;
+
+export const ProgressData = z.object({ message: z.string().optional(), done: z.number().optional(), total: z.number().optional() });
+export type ProgressData = z.output<typeof ProgressData>;
+
+/** Why a running attempt went back to the queue. `suspended` and `worker_drained` count as no failure. */
+export const RetryReason = z.enum(['tool_failed', 'run_timeout', 'worker_lost', 'worker_drained', 'suspended']);
+export type RetryReason = z.output<typeof RetryReason>;
+
+export const RetryData = z.object({ reason: RetryReason, nextAttempt: z.number().int(), delayMs: z.number().int(), error: CallError.optional() });
+export type RetryData = z.output<typeof RetryData>;
+
+export const CancelRequestedData = z.object({ reason: z.string().optional(), graceMs: z.number().int() });
+export type CancelRequestedData = z.output<typeof CancelRequestedData>;
+
+/** How a cancel or a time-out stopped the tool, and how long that took. */
+export const Stopped = z.object({ how: z.enum(['stopped', 'killed', 'finished_first', 'not_started']), tookMs: z.number().int() });
+export type Stopped = z.output<typeof Stopped>;
+
+/**
+ * The one End of a call. `result` stands inline when small, else `resultRef` tells where it is.
+ * `updates` lets a reader prove it has every Update: `sha256` is over the concatenated JSON texts of their `content`, each followed by a line feed.
+ */
+export const EndData = z.object({
+  outcome: CallOutcome,
+  error: CallError.optional(),
+  result: Result.optional(),
+  resultRef: ClaimCheck.optional(),
+  output: ClaimCheck.optional(),
+  attempts: z.number().int(),
+  queueMs: z.number().int().optional(),
+  runMs: z.number().int().optional(),
+  stopped: Stopped.optional(),
+  updates: z.object({ count: z.number().int(), sha256: z.string() }).optional(),
+});
+export type EndData = z.output<typeof EndData>;
+
+export const CALL_EVENT_DATA = {
+  'call.submitted': SubmittedData,
+  'call.approval_requested': ApprovalRequestedData,
+  'call.approval_decided': ApprovalDecidedData,
+  'call.start': StartData,
+  'call.update': UpdateData,
+  'call.progress': ProgressData,
+  'call.retry': RetryData,
+  'call.cancel_requested': CancelRequestedData,
+  'call.end': EndData,
+} as const;
+
+export type CallEventType = keyof typeof CALL_EVENT_DATA;
+export const CALL_EVENT_TYPES = Object.keys(CALL_EVENT_DATA) as [CallEventType, ...CallEventType[]];
+export const CallEventType = z.enum(CALL_EVENT_TYPES).meta({ id: 'CallEventType' });
+export type CallEventData<T extends CallEventType> = z.output<(typeof CALL_EVENT_DATA)[T]>;

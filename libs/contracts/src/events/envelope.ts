@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { CALL_EVENT_DATA, CALL_EVENT_TYPES, type CallEventData, type CallEventType } from './call.events.js';
+
+/** CloudEvents 1.0, structured JSON mode (https://github.com/cloudevents/spec). `id` is `<epoch>.<partition>.<seq>`. */
+export const EnvelopeFields = z.object({
+  specversion: z.literal('1.0'),
+  id: z.string().regex(/^\d+\.\d+\.\d+$/),
+  source: z.string(),
+  type: z.enum(CALL_EVENT_TYPES),
+  subject: z.string(),
+  time: z.string(),
+  datacontenttype: z.literal('application/json'),
+  dataschema: z.string(),
+  traceparent: z.string().optional(),
+  tenantid: z.string(),
+  agentid: z.string().optional(),
+  sessionid: z.string().optional(),
+  tool: z.string(),
+  callver: z.number().int(),
+  attempt: z.number().int(),
+  fence: z.number().int(),
+  actor: z.string(),
+});
+
+export type CallEventOf<T extends CallEventType> = Omit<z.output<typeof EnvelopeFields>, 'type'> & { type: T; data: CallEventData<T> };
+export type CallEvent = { [T in CallEventType]: CallEventOf<T> }[CallEventType];
+
+const variants = CALL_EVENT_TYPES.map((type) =>
+  EnvelopeFields.extend({ type: z.literal(type), data: CALL_EVENT_DATA[type] }).meta({ id: eventSchemaName(type) }),
+);
+
+/** Any event of a call, as agents, dashboards and auditors read it. */
+export const CallEvent = z.discriminatedUnion('type', variants as [(typeof variants)[0], ...typeof variants]).meta({ id: 'CallEvent' });
+
+/** `call.approval_requested` → `CallApprovalRequestedEvent`. */
+export function eventSchemaName(type: CallEventType): string {
+  return `${type.replace(/(^|[._])([a-z])/g, (_match, _separator, letter: string) => letter.toUpperCase())}Event`;
+}
+
+/** The `dataschema` of an event type; the last part is the major version, raised only by a change that old readers cannot take. */
+export function dataSchemaOf(type: CallEventType): string {
+  return `urn:tool-events:${type}:1`;
+}

@@ -1,0 +1,159 @@
+import type {
+  ApprovalDecidedData,
+  ApprovalRequestedData,
+  CallEventType,
+  CallStatus,
+  CancelRequestedData,
+  EndData,
+  ProgressData,
+  RetryData,
+  SubmittedData,
+  UpdateData,
+} from '#contracts';
+
+/** Facts that stand on every event of a call and never change. */
+export interface CallMeta {
+  readonly tenantId: string;
+  readonly tool: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly traceparent?: string;
+}
+
+/** Who writes an event: CloudEvents `source` and the audit's `actor`. */
+export interface Author {
+  readonly source: string;
+  readonly actor: string;
+}
+
+export interface NewCall {
+  readonly callId: string;
+  readonly meta: CallMeta;
+  readonly submitted: SubmittedData;
+  /** The arguments as JSON text when `submitted.argumentsRef` says that they live beside the log. */
+  readonly argumentsBlob?: string;
+  readonly author: Author;
+  readonly idempotency?: { readonly scopedKey: string; readonly requestSha256: string };
+  /** What comes with the submission in the same transition: nothing (queued), a question for a person, or the End of a refused call. */
+  readonly then?:
+    | { readonly kind: 'approval'; readonly data: ApprovalRequestedData }
+    | { readonly kind: 'refused'; readonly data: EndData };
+}
+
+/** Answers that any transition may get instead of OK. None of them wrote anything. */
+export type Refusal =
+  | { readonly code: 'CONFLICT'; readonly version: number }
+  | { readonly code: 'FENCED'; readonly fence: number }
+  | { readonly code: 'ENDED' }
+  | { readonly code: 'NOT_FOUND' }
+  | { readonly code: 'NOT_DUE'; readonly retryInMs: number }
+  | { readonly code: 'BAD_TRANSITION'; readonly status: CallStatus };
+
+/** `REPLAY`: this very transition was applied before (its first answer was lost); the facts are those of then. */
+export interface Applied {
+  readonly code: 'OK' | 'REPLAY';
+  readonly version: number;
+  readonly seq: number;
+  /** Redis time of the transition, ms since the epoch. */
+  readonly time: number;
+}
+
+export type AcceptAnswer = Applied | { readonly code: 'IDEM' | 'IDEM_MISMATCH'; readonly callId: string };
+
+/** All a worker needs to run an attempt; the one answer of the claim script. */
+export interface Claimed extends Applied {
+  readonly attempt: number;
+  readonly fence: number;
+  readonly meta: CallMeta;
+  readonly submitted: SubmittedData;
+  readonly submittedAt: number;
+  /** Redis time of the first Start of the call. */
+  readonly firstStartedAt: number;
+  /** Attempts before this one that failed: releases and suspensions do not count. */
+  readonly failures: number;
+  /** Milliseconds this attempt may run: the smaller of the run limit and what is left of the total. */
+  readonly runMs: number;
+}
+
+/** Proves that a write comes from the worker that holds the attempt. `wseq` is 1, 2, 3 … within the attempt. */
+export interface WorkerGuard {
+  readonly by: 'worker';
+  readonly fence: number;
+  readonly wseq: number;
+}
+
+/** The reconciler acts only when the call's timer is due by the Redis clock and the fence has not moved since it looked. */
+export interface ReconcilerGuard {
+  readonly by: 'reconciler';
+  readonly fence: number;
+}
+
+/** A caller or approver acts on the version it has read; `commandId` makes a retried command idempotent. */
+export interface CommandGuard {
+  readonly by: 'command';
+  readonly version: number;
+  readonly commandId: string;
+}
+
+export interface CallHead {
+  readonly callId: string;
+  readonly status: CallStatus;
+  readonly version: number;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly wseq: number;
+  readonly failures: number;
+  readonly cancelRequested: boolean;
+  /** Redis ms: when the queue wait or the running attempt must be over. */
+  readonly deadline: number;
+  /** Redis ms: when the whole call must be over. */
+  readonly totalDeadline: number;
+  readonly leaseUntil: number;
+  readonly submittedAt: number;
+  readonly firstStartedAt: number;
+  /** Sequence numbers of the events other than Update and Progress, oldest first. */
+  readonly lifecycleSeqs: readonly number[];
+  readonly lastSeq: number;
+  readonly meta: CallMeta;
+  readonly pool: SubmittedData['pool'];
+  readonly priority: SubmittedData['priority'];
+  readonly effect: SubmittedData['effect'];
+  readonly maxAttempts: number;
+}
+
+/**
+ * The one way to change a call. Each method is one transition of the state machine; transitions of one tick travel to
+ * Redis in one script. Methods reject only when Redis stayed out of reach (`EventLogUnavailable`) or refuses writes
+ * above maxmemory (`EventLogFull`); a refused transition is an answer, not an error.
+ */
+export interface EventLogWriter {
+  newCallId(tenantId: string, rootId?: string): string;
+  accept(call: NewCall): Promise<AcceptAnswer>;
+  claim(input: { callId: string; attempt: number; leaseMs: number; worker: string; author: Author }): Promise<Claimed | Refusal>;
+  update(input: { callId: string; guard: WorkerGuard; data: UpdateData; author: Author }): Promise<Applied | Refusal>;
+  progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: Author }): Promise<Applied | Refusal>;
+  /** Sends no event. The answer tells whether a cancel was requested meanwhile. */
+  renew(input: { callId: string; fence: number; leaseMs: number }): Promise<{ code: 'OK'; cancelRequested: boolean } | Refusal>;
+  retry(input: { callId: string; guard: WorkerGuard | ReconcilerGuard; data: RetryData; countsAsFailure: boolean; author: Author }): Promise<Applied | Refusal>;
+  end(input: { callId: string; guard: WorkerGuard | ReconcilerGuard | CommandGuard; data: EndData; author: Author }): Promise<Applied | Refusal>;
+  /** Only on a running call; what is not running yet is ended by `end` with a CommandGuard. */
+  requestCancel(input: { callId: string; guard: CommandGuard; data: CancelRequestedData; author: Author }): Promise<Applied | Refusal>;
+  /** `allow` queues the call; `deny` comes with the End in the same transition. */
+  decideApproval(input: { callId: string; guard: CommandGuard; data: ApprovalDecidedData; end?: EndData; author: Author }): Promise<Applied | Refusal>;
+  /** Moves the timer of a queued call after it was dispatched again. Sends no event. */
+  deferDispatch(input: { callId: string; fence: number; delayMs: number }): Promise<{ code: 'OK' } | Refusal>;
+  close(): Promise<void>;
+}
+
+/** An event as readers get it: facts for routing, and the ready CloudEvents JSON text. */
+export interface StoredEvent {
+  readonly partition: string;
+  readonly epoch: number;
+  readonly seq: number;
+  readonly callId: string;
+  readonly type: CallEventType;
+  readonly time: number;
+  readonly meta: CallMeta;
+  /** The whole envelope as JSON text; composed once, sent to every subscriber as it is. */
+  readonly json: string;
+}

@@ -1,0 +1,1 @@
+export { decide, type CallFacts, type Rule } from './decide.js';

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Pool } from '#contracts';
+
+/**
+ * Every Redis key of Toolyard. All keys of one partition share the hash tag `{pNN}`, so one script may touch them on a
+ * cluster; the queue of a pool has a tag of its own.
+ */
+export const keys = {
+  /** Number of partitions and log format of this installation: written once, checked at every start. */
+  installation: () => 'toolyard:installation',
+  log: (partition: string) => `{p${partition}}:log`,
+  seq: (partition: string) => `{p${partition}}:seq`,
+  epoch: (partition: string) => `{p${partition}}:epoch`,
+  timers: (partition: string) => `{p${partition}}:timers`,
+  call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
+  blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
+  /** The scope of an idempotency key is (tenant, session or none); the session is part of what is hashed. */
+  idempotency: (partition: string, tenantId: string, scopedKey: string) => `{p${partition}}:idem:${tenantId}:${sha256Hex(scopedKey)}`,
+  command: (callId: string, commandId: string) => `{p${partitionOf(callId)}}:cmd:${commandId}`,
+  session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
+  worker: (workerId: string) => `worker:${workerId}`,
+  workers: () => 'workers',
+  rateLimit: (keyId: string) => `rate:${keyId}`,
+  queuePrefix: (pool: Pool) => `{q-${pool}}`,
+  /** Pub/sub channel on which the transition script tells workers that a running call shall stop. */
+  cancelChannel: () => 'toolyard:cancel',
+} as const;
+
+/** Two digits, three from 100 partitions on. */
+export function partitionName(index: number): string {
+  return String(index).padStart(2, '0');
+}
+
+/** The partition of a root (a session, a root call, or a hashed idempotency key) within its tenant. */
+export function partitionOfRoot(tenantId: string, rootId: string, partitions: number): string {
+  return partitionName(crc32(`${tenantId}/${rootId}`) % partitions);
+}
+
+export function partitionOf(callId: string): string {
+  return callId.slice(0, callId.indexOf('-'));
+}
+
+export function sha256Hex(text: string | Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,57 @@
+import { channel } from 'node:diagnostics_channel';
+import type { CallErrorCode, CallOutcome, Pool, RetryReason, Stopped } from '#contracts';
+
+/**
+ * What happens inside, told to whoever listens (metrics, tests) without knowing them. A signal nobody listens to costs
+ * one property read. Listeners must not throw and must not block.
+ */
+export interface Signal<T> {
+  emit(facts: T): void;
+  /** Returns how to stop listening. */
+  on(listener: (facts: T) => void): () => void;
+}
+
+function signal<T>(name: string): Signal<T> {
+  const underlying = channel(`toolyard:${name}`);
+  return {
+    emit: (facts) => {
+      if (underlying.hasSubscribers) underlying.publish(facts);
+    },
+    on: (listener) => {
+      const subscriber = (facts: unknown) => listener(facts as T);
+      underlying.subscribe(subscriber);
+      return () => underlying.unsubscribe(subscriber);
+    },
+  };
+}
+
+export const signals = {
+  /** Once for each call that was accepted into the log, also a refused one. */
+  callSubmitted: signal<{ tool: string; pool: Pool }>('call.submitted'),
+  /** Once for each End, by whoever wrote it. */
+  callEnded: signal<{ tool: string; outcome: CallOutcome; code?: CallErrorCode }>('call.ended'),
+  /** A claim that was granted. `cause`: first, or the reason of the retry before it. */
+  attemptStarted: signal<{ tool: string; pool: Pool; cause: 'first' | 'retry'; queueWaitMs: number }>('attempt.started'),
+  attemptFinished: signal<{ tool: string; pool: Pool; runMs: number; ended: 'end' | 'retry' | 'lost' }>('attempt.finished'),
+  retried: signal<{ tool: string; reason: RetryReason }>('call.retried'),
+  /** `tookMs` from the request to the End. */
+  cancelled: signal<{ tool: string; how: Stopped['how']; tookMs: number }>('call.cancelled'),
+  leaseExpired: signal<{ tool: string }>('lease.expired'),
+  /** Work stopped because this worker could not renew, or was fenced off. */
+  leaseLost: signal<{ tool: string }>('lease.lost'),
+  transitionRefused: signal<{ transition: string; code: string }>('transition.refused'),
+  /** One run of the transition script. */
+  scriptRun: signal<{ transitions: number; ms: number }>('script.run'),
+  /** A job whose claim was refused: a duplicate or a late one. */
+  dispatchDuplicate: signal<{ pool: Pool; code: string }>('dispatch.duplicate'),
+  dispatchRepeated: signal<{ pool: Pool }>('dispatch.repeated'),
+  /** `lagMs`: from the event's Redis time to its delivery by this process. */
+  tailDelivered: signal<{ events: number; lagMs: number }>('tail.delivered'),
+  tailGapRepaired: signal<{ partition: string; events: number }>('tail.gap_repaired'),
+  socketOpened: signal<{ kind: 'ws' | 'sse' }>('socket.opened'),
+  socketClosed: signal<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
+  /** Updates or progress a slow socket or a fast tool did not get one by one. */
+  updatesMerged: signal<{ where: 'worker' | 'socket'; n: number }>('updates.merged'),
+  rateLimited: signal<{ limit: string }>('rate.limited'),
+  outputTruncated: signal<{ tool: string }>('output.truncated'),
+} as const;

@@ -1,0 +1,71 @@
+import type { CallErrorCode, Content, ProgressData, ToolDescriptor, Violation } from '#contracts';
+
+/** Where the files of the call's session live. `root` is absolute, exists, and is the only place file tools may touch. */
+export interface Workspace {
+  readonly root: string;
+}
+
+/** What a running tool knows and may do besides its arguments; never mixed with them. New fields may be added at any time. */
+export interface ToolContext {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly tenantId: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly traceparent?: string;
+  /** Aborted by cancel, time-out, lost lease or shutdown; `signal.reason` is a ToolFailure that says which. */
+  readonly signal: AbortSignal;
+  /** When the attempt must be over, ms since the epoch on this machine's clock. */
+  readonly deadline: number;
+  /** Milliseconds between the abort and the kill. */
+  readonly graceMs: number;
+  /** Milliseconds since the first attempt of the call started; what a suspended call counts from. */
+  readonly sinceFirstStartMs: number;
+  readonly workspace: Workspace;
+  /** Environment variables a child process may see, from the worker's allowlist. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: { debug(message: string, facts?: object): void; warn(message: string, facts?: object): void };
+  /** Partial content for watchers; coalesced on its way, never part of the result. */
+  onUpdate(content: readonly Content[]): void;
+  onProgress(progress: ProgressData): void;
+}
+
+/** What a handler returns. A string is one text item. `isError` marks an outcome the model should see as an error (a non-zero exit). */
+export type ToolOutput = string | readonly Content[] | ToolOutputObject | Suspension;
+
+export interface ToolOutputObject {
+  readonly content: readonly Content[];
+  readonly isError?: boolean;
+  readonly structuredContent?: unknown;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** The tool waits without holding a slot: the same call runs again after `resumeInMs`, with the same arguments. */
+export class Suspension {
+  constructor(readonly resumeInMs: number) {}
+}
+
+/** The one error a tool throws on purpose. `message` is for the model: actionable, without secrets, stacks or host paths. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure';
+  constructor(
+    readonly code: CallErrorCode,
+    message: string,
+    readonly options: { readonly retryable?: boolean; readonly errors?: readonly Violation[]; readonly killed?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+  }
+}
+
+/** Built-in tools, MCP servers, OpenAPI documents and sub-agents all look like this to the rest. */
+export interface ToolSource {
+  readonly name: string;
+  list(): readonly ToolDescriptor[];
+  /** Rejects with a ToolFailure or any error; never throws in another turn of the event loop. */
+  call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
+  /** Calls back when `list()` changed; returns how to stop listening. */
+  onChange(listener: () => void): () => void;
+  close(): Promise<void>;
+}
