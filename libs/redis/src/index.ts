@@ -1,1 +1,2 @@
 export * from './keys.js';
+export { createRedis, isCluster, parseRedisUrl, redisOptionsFor, type RedisClientOptions, type RedisConnection, type RedisRole, type RedisTarget } from './redis-client.js';

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Autonomy, PermissionMode, ToolEffect, ToolTier, type Posture } from '#contracts';
+import { decide, type CallFacts } from './decide.js';
+
+const facts = fc.record<CallFacts>({
+  tool: fc.record({
+    name: fc.constant('some_tool'),
+    tier: fc.constantFrom(...ToolTier.options),
+    effect: fc.constantFrom(...ToolEffect.options),
+  }),
+  posture: fc.record<Posture>({ autonomy: fc.constantFrom(...Autonomy.options), permissionMode: fc.constantFrom(...PermissionMode.options) }),
+});
+
+const judge = (tier: ToolTier, posture: Posture) => decide({ tool: { name: 't', tier, effect: 'once' }, posture }).effect;
+
+describe('decide', () => {
+  it('never lets anything but a read through read_only autonomy', () => {
+    fc.assert(
+      fc.property(facts, (call) => {
+        const decision = decide({ ...call, posture: { ...call.posture, autonomy: 'read_only' } });
+        expect(decision.effect).toBe(call.tool.tier === 'read_only' ? 'allow' : 'deny');
+      }),
+    );
+  });
+
+  it('answers deny when any rule denies, ask when any asks, and keeps every answer', () => {
+    fc.assert(
+      fc.property(facts, (call) => {
+        const { effect, reasons } = decide(call);
+        const effects = reasons.map((reason) => reason.effect);
+        expect(effect).toBe(effects.includes('deny') ? 'deny' : effects.includes('ask') ? 'ask' : 'allow');
+        expect(reasons.every(({ reason }) => reason.includes('some_tool'))).toBe(true);
+      }),
+    );
+  });
+
+  it('is never more generous in a stricter permission mode', () => {
+    const strictness = { allow: 0, ask: 1, deny: 2 };
+    fc.assert(
+      fc.property(facts, (call) => {
+        const inMode = (permissionMode: PermissionMode) => strictness[decide({ ...call, posture: { ...call.posture, permissionMode } }).effect];
+        expect(inMode('read-only')).toBeGreaterThanOrEqual(inMode('workspace-write'));
+        expect(inMode('workspace-write')).toBeGreaterThanOrEqual(inMode('danger-full-access'));
+      }),
+    );
+  });
+
+  it.each([
+    ['privileged', { autonomy: 'full', permissionMode: 'danger-full-access' }, 'allow'],
+    ['privileged', { autonomy: 'full', permissionMode: 'workspace-write' }, 'ask'],
+    ['privileged', { autonomy: 'supervised', permissionMode: 'danger-full-access' }, 'ask'],
+    ['privileged', { autonomy: 'supervised', permissionMode: 'allow' }, 'allow'],
+    ['side_effecting', { autonomy: 'supervised', permissionMode: 'workspace-write' }, 'allow'],
+    ['side_effecting', { autonomy: 'full', permissionMode: 'prompt' }, 'ask'],
+    ['side_effecting', { autonomy: 'full', permissionMode: 'read-only' }, 'deny'],
+    ['read_only', { autonomy: 'read_only', permissionMode: 'read-only' }, 'allow'],
+  ] as const)('%s under %j is %s', (tier, posture, effect) => {
+    expect(judge(tier, posture)).toBe(effect);
+  });
+});

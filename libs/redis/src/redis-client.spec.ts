@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { createRedis, parseRedisUrl, redisOptionsFor } from './redis-client.js';
+
+describe('parseRedisUrl', () => {
+  it('reads a single node with credentials and a database', () => {
+    expect(parseRedisUrl('redis://ann:p%3Ass@cache.example:6380/2')).toEqual({
+      kind: 'single',
+      options: { username: 'ann', password: 'p:ss', host: 'cache.example', port: 6380, db: 2 },
+    });
+  });
+
+  it('turns TLS on for rediss and reads IPv6 hosts', () => {
+    expect(parseRedisUrl('rediss://[::1]:6390')).toMatchObject({ options: { host: '::1', port: 6390, tls: {} } });
+  });
+
+  it('reads a Unix socket', () => {
+    expect(parseRedisUrl('unix:///run/toolyard/redis.sock')).toMatchObject({ kind: 'single', options: { path: '/run/toolyard/redis.sock' } });
+  });
+
+  it('reads the nodes of Sentinel with the master name, and of a cluster', () => {
+    expect(parseRedisUrl('redis+sentinel://a:26379,b:26380/main')).toMatchObject({
+      kind: 'sentinel',
+      options: {
+        name: 'main',
+        sentinels: [
+          { host: 'a', port: 26379 },
+          { host: 'b', port: 26380 },
+        ],
+      },
+    });
+    expect(parseRedisUrl('redis+cluster://a,b:7001')).toMatchObject({
+      kind: 'cluster',
+      nodes: [
+        { host: 'a', port: 6379 },
+        { host: 'b', port: 7001 },
+      ],
+    });
+  });
+
+  it.each(['', 'localhost:6379', 'http://x', 'redis://a,b', 'redis://a/x', 'redis://a:999999', 'unix://'])('refuses %j and says what it expects', (url) => {
+    expect(() => parseRedisUrl(url)).toThrow(/Expected redis:\/\//);
+  });
+
+  it('keeps the password out of the message', () => {
+    expect(() => parseRedisUrl('redis://u:hunter2@a,b')).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter2') }));
+  });
+});
+
+describe('createRedis', () => {
+  it('talks to the server it names', async () => {
+    const redis = createRedis(process.env.TEST_REDIS_URL ?? '', { name: 'redis-client-spec' });
+    expect(await redis.ping()).toBe('PONG');
+    redis.disconnect();
+  });
+
+  it('lets a producer fail at once while the server is away', async () => {
+    const redis = createRedis('redis://127.0.0.1:1', { role: 'producer' });
+    await expect(redis.ping()).rejects.toThrow();
+    redis.disconnect();
+  });
+
+  it('makes workers wait for ever', () => {
+    expect(redisOptionsFor(parseRedisUrl('redis://a')).maxRetriesPerRequest).toBeNull();
+  });
+});

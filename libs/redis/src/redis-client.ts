@@ -1,0 +1,107 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+
+/** A client for one node, Sentinel or Cluster; commands and scripts look the same on each. */
+export type RedisConnection = Redis | Cluster;
+
+/**
+ * - `command`: shared by many callers; commands wait for a reconnect, so callers set deadlines of their own.
+ * - `blocking`: for one reader that blocks (XREAD); never share it.
+ * - `subscriber`: in pub/sub mode; never send commands on it.
+ * - `producer`: fails at once while Redis is out of reach.
+ */
+export type RedisRole = 'command' | 'blocking' | 'subscriber' | 'producer';
+
+export interface RedisClientOptions {
+  readonly role?: RedisRole;
+  /** Shown by CLIENT LIST. */
+  readonly name?: string;
+  /** Told of every connection error; without it they are dropped, since the client reconnects by itself. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** What a Redis URL names, before any connection is made. */
+export type RedisTarget =
+  | { readonly kind: 'single'; readonly options: RedisOptions }
+  | { readonly kind: 'sentinel'; readonly options: RedisOptions }
+  | { readonly kind: 'cluster'; readonly nodes: readonly { host: string; port: number }[]; readonly options: RedisOptions };
+
+const EXPECTED =
+  'redis://[user:password@]host:port[/db], rediss://…, unix:///path/to/socket, redis+sentinel://host:port,host:port/master-name or redis+cluster://host:port,host:port';
+
+/**
+ * Reads `redis://`, `rediss://`, `unix://`, `redis+sentinel://` (with the master's name as path, `mymaster` by default)
+ * and `redis+cluster://`. Throws an Error whose message names the expected forms and holds no password.
+ */
+export function parseRedisUrl(url: string): RedisTarget {
+  const match = /^(redis|rediss|unix|redis\+sentinel|redis\+cluster):\/\/(?:([^@/]*)@)?([^/?]*)(\/[^?]*)?$/.exec(url);
+  if (!match) throw new Error(`REDIS_URL is not a Redis URL. Expected ${EXPECTED}.`);
+  const [, scheme, userInfo, hosts = '', path = ''] = match;
+  const options = credentials(userInfo);
+
+  if (scheme === 'unix') {
+    if (path === '') throw new Error(`REDIS_URL has no socket path. Expected ${EXPECTED}.`);
+    return { kind: 'single', options: { ...options, path: decodeURIComponent(path) } };
+  }
+  const nodes = hosts.split(',').map(hostAndPort);
+  if (scheme === 'redis+cluster') return { kind: 'cluster', nodes, options };
+  if (scheme === 'redis+sentinel') return { kind: 'sentinel', options: { ...options, sentinels: nodes, name: path.slice(1) || 'mymaster' } };
+
+  const [node] = nodes;
+  if (!node || nodes.length > 1) throw new Error(`REDIS_URL names ${nodes.length} hosts, but ${scheme}:// takes one. Expected ${EXPECTED}.`);
+  const db = path.length > 1 ? Number(path.slice(1)) : 0;
+  if (!Number.isInteger(db) || db < 0) throw new Error(`REDIS_URL has no valid database number after the last slash. Expected ${EXPECTED}.`);
+  return { kind: 'single', options: { ...options, ...node, db, ...(scheme === 'rediss' ? { tls: {} } : {}) } };
+}
+
+export function isCluster(url: string): boolean {
+  return parseRedisUrl(url).kind === 'cluster';
+}
+
+/** ioredis options for a role; BullMQ gets the same, so that every connection of a process behaves alike. */
+export function redisOptionsFor(target: RedisTarget, { role = 'command', name }: RedisClientOptions = {}): RedisOptions {
+  return {
+    ...target.options,
+    ...(name === undefined ? {} : { connectionName: name }),
+    maxRetriesPerRequest: role === 'producer' ? 1 : null,
+    enableOfflineQueue: role !== 'producer',
+    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),
+    connectTimeout: 5000,
+    keepAlive: 10_000,
+  };
+}
+
+/** Opens a connection that reconnects for ever. The caller closes it with `quit()` or `disconnect()`. */
+export function createRedis(url: string, options: RedisClientOptions = {}): RedisConnection {
+  const target = parseRedisUrl(url);
+  const client = target.kind === 'cluster' ? createCluster(target, options) : new Redis(redisOptionsFor(target, options));
+  // ioredis throws on an error event that nobody listens to.
+  client.on('error', options.onError ?? (() => {}));
+  return client;
+}
+
+/** Tuned so that a failover makes commands wait instead of fail. */
+function createCluster(target: Extract<RedisTarget, { kind: 'cluster' }>, options: RedisClientOptions): Cluster {
+  return new Cluster([...target.nodes], {
+    redisOptions: redisOptionsFor(target, options),
+    enableOfflineQueue: options.role !== 'producer',
+    maxRedirections: 64,
+    retryDelayOnFailover: 300,
+    retryDelayOnClusterDown: 300,
+    clusterRetryStrategy: (attempt) => Math.min(100 * attempt, 1000),
+  });
+}
+
+function credentials(userInfo: string | undefined): RedisOptions {
+  if (!userInfo) return {};
+  const [username = '', ...password] = userInfo.split(':');
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password.length === 0 ? {} : { password: decodeURIComponent(password.join(':')) }),
+  };
+}
+
+function hostAndPort(text: string): { host: string; port: number } {
+  const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
+  if (!match?.[1]) throw new Error(`REDIS_URL has "${text}" where a host:port belongs. Expected ${EXPECTED}.`);
+  return { host: match[1].replace(/^\[|\]$/g, ''), port: Number(match[2] ?? 6379) };
+}
