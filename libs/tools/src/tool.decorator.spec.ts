@@ -54,8 +54,8 @@ const wrongOptions = [
   Tool({ ...options, argumentAliases: { nope: ['x'] } }),
   // @ts-expect-error -- examples must fit the schema
   Tool({ ...options, examples: [{ title: 'wrong', arguments: { path: 1 } }] }),
-  // @ts-expect-error -- a plain z.object drops unknown keys without a word
-  Tool({ ...options, input: z.object({ path: z.string() }) }),
+  // @ts-expect-error -- a raw argument must exist
+  Tool({ ...options, rawArgument: 'nope' }),
 ];
 
 describe('Tool decorator', () => {

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import type { Pool, RetryPolicy, ToolEffect, ToolTier } from '#contracts';
 import type { Suspension, ToolContext, ToolOutput, ToolOutputObject } from './tool.port.js';
 
-/** Arguments are always an object that says what it does with extra keys: `z.strictObject` refuses them, `z.looseObject` hands them on. */
-export type InputSchema = z.ZodObject<z.ZodRawShape, z.core.$strict | z.core.$loose>;
+/** Arguments are an object that says what it does with unknown keys: `z.strictObject` refuses them, `z.looseObject` hands them on; boot refuses `z.object`. */
+export type InputSchema = z.ZodObject;
 
 /** All that is said about a tool in its own file. Facts that are left out default from each other, always to the careful side. */
 export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.ZodType = z.ZodType> {
