@@ -1,6 +1,7 @@
 export * from './errors/error.catalog.js';
 export * from './errors/problem.js';
 export * from './calls/names.js';
+export * from './calls/json.js';
 export * from './calls/result.js';
 export * from './calls/call.js';
 export * from './tools/tool.js';
@@ -11,4 +12,5 @@ export * from './api/principal.js';
 export * from './api/calls.api.js';
 export * from './api/sessions.api.js';
 export * from './api/status.api.js';
+export * from './api/routes.api.js';
 export * from './stream/stream.js';

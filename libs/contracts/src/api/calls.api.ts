@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json } from '../calls/json.js';
 import { Call, CallOutcome, CallStatus, Priority } from '../calls/call.js';
 import { Label, ToolName } from '../calls/names.js';
 import { RetryPolicy } from '../tools/tool.js';
@@ -24,7 +25,7 @@ export const LIMITS = {
 export const SubmitCallBody = z
   .strictObject({
     tool: z.string().min(1).max(256),
-    arguments: z.union([z.record(z.string(), z.json()), z.string()]).default({}),
+    arguments: z.union([z.record(z.string(), Json), z.string()]).default({}),
     sessionId: Label.optional(),
     agentId: Label.optional(),
     toolCallId: z.string().min(1).max(256).optional(),
@@ -84,5 +85,5 @@ export const DecisionBody = z
 export type DecisionBody = z.output<typeof DecisionBody>;
 
 /** `POST /v1/calls/:id/replay`: run again, with the same arguments unless new ones are given. */
-export const ReplayBody = z.strictObject({ arguments: z.record(z.string(), z.json()).optional() }).meta({ id: 'ReplayCall' });
+export const ReplayBody = z.strictObject({ arguments: z.record(z.string(), Json).optional() }).meta({ id: 'ReplayCall' });
 export type ReplayBody = z.output<typeof ReplayBody>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json } from './json.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Result } from './result.js';
 
@@ -53,7 +54,7 @@ export const Call = z
     source: z.string(),
     status: CallStatus,
     outcome: CallOutcome.optional(),
-    arguments: z.json(),
+    arguments: Json,
     result: Result.optional(),
     error: CallError.optional(),
     attempt: z.number().int(),

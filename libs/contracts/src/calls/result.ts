@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { Json } from './json.js';
 
 /** What a tool may hand to the model. Images are base64; a resource link points at something the agent can fetch. */
 export const Content = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('text'), text: z.string() }),
-    z.object({ type: z.literal('json'), json: z.json() }),
+    z.object({ type: z.literal('json'), json: Json }),
     z.object({ type: z.literal('image'), data: z.string(), mimeType: z.string() }),
     z.object({
       type: z.literal('resource_link'),
@@ -22,8 +23,8 @@ export const Result = z
   .object({
     content: z.array(Content),
     isError: z.boolean(),
-    structuredContent: z.json().optional(),
-    details: z.record(z.string(), z.json()).optional(),
+    structuredContent: Json.optional(),
+    details: z.record(z.string(), Json).optional(),
     childCallIds: z.array(z.string()).optional(),
     truncated: z.object({ originalBytes: z.number().int(), artifactUri: z.string() }).optional(),
   })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json } from '../calls/json.js';
 import { CallError, CallOutcome, Decision, Priority, Timeouts } from '../calls/call.js';
 import { Content, Result } from '../calls/result.js';
 import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
@@ -13,7 +14,7 @@ export type ClaimCheck = z.output<typeof ClaimCheck>;
 /** Everything about a call that is fixed when it is submitted. Exactly one of `arguments` and `argumentsRef` is there. */
 export const SubmittedData = z.object({
   tool: z.string(),
-  arguments: z.json().optional(),
+  arguments: Json.optional(),
   argumentsRef: ClaimCheck.optional(),
   source: z.string(),
   toolVersion: z.string(),
@@ -48,7 +49,7 @@ export const ApprovalDecidedData = z.object({
 export type ApprovalDecidedData = z.output<typeof ApprovalDecidedData>;
 
 /** `tool` and, when they are small, `arguments` are copied from the submission, so a watcher of Start needs no look-up. */
-export const StartData = z.object({ tool: z.string(), arguments: z.json().optional(), worker: z.string() });
+export const StartData = z.object({ tool: z.string(), arguments: Json.optional(), worker: z.string() });
 export type StartData = z.output<typeof StartData>;
 
 /** `update` counts from 1 within the attempt. Partial content is for watchers, never for the model. */

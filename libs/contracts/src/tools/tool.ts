@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json } from '../calls/json.js';
 import { ToolName } from '../calls/names.js';
 
 export const ToolTier = z.enum(['read_only', 'side_effecting', 'privileged']).meta({ id: 'ToolTier' });
@@ -22,7 +23,7 @@ export const RetryPolicy = z
   .meta({ id: 'RetryPolicy' });
 export type RetryPolicy = z.output<typeof RetryPolicy>;
 
-export const JsonSchema = z.record(z.string(), z.json());
+export const JsonSchema = z.record(z.string(), Json);
 export type JsonSchema = z.output<typeof JsonSchema>;
 
 /** A tool as the catalog shows it. `version` is a digest of name, schema and facts: what an approval is bound to. */
@@ -41,7 +42,7 @@ export const ToolDescriptor = z
     timeoutMs: z.number().int().positive(),
     retry: RetryPolicy,
     aliases: z.array(z.string()),
-    examples: z.array(z.object({ title: z.string(), arguments: z.json() })),
+    examples: z.array(z.object({ title: z.string(), arguments: Json })),
     annotations: z.object({ readOnlyHint: z.boolean(), destructiveHint: z.boolean(), idempotentHint: z.boolean(), openWorldHint: z.boolean() }),
     available: z.object({ ok: z.boolean(), reason: z.string().optional() }),
   })

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { Call, CallEvent, CallJob, ClientFrame, EventFilter, Problem, Result, ServerFrame, SubmitCallBody, ToolDescriptor } from '#contracts';
+
+/** What other languages validate against: one JSON Schema (2020-12) a file. What Toolyard reads is strict; what it writes may grow. */
+const PUBLISHED = {
+  call: { schema: Call, io: 'output' },
+  'call-event': { schema: CallEvent, io: 'output' },
+  'call-job': { schema: CallJob, io: 'output' },
+  'client-frame': { schema: ClientFrame, io: 'input' },
+  'event-filter': { schema: EventFilter, io: 'input' },
+  problem: { schema: Problem, io: 'output' },
+  result: { schema: Result, io: 'output' },
+  'server-frame': { schema: ServerFrame, io: 'output' },
+  'submit-call': { schema: SubmitCallBody, io: 'input' },
+  tool: { schema: ToolDescriptor, io: 'output' },
+} as const;
+
+/** File name → text of every published schema. */
+export function publishedSchemas(): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(PUBLISHED).map(([name, { schema, io }]) => {
+      const document = z.toJSONSchema(schema, { io, target: 'draft-2020-12', override: ({ jsonSchema }) => openForReaders(jsonSchema, io) });
+      return [`${name}.json`, `${JSON.stringify(document, undefined, 2)}\n`];
+    }),
+  );
+}
+
+/** Readers must ignore fields they do not know, so no schema of an output may forbid them. */
+function openForReaders(schema: { additionalProperties?: unknown }, io: 'input' | 'output'): void {
+  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
+}

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { Json } from '../calls/json.js';
+import { Call, Decision } from '../calls/call.js';
+import { CallId, Label, Traceparent } from '../calls/names.js';
+import type { ErrorCode } from '../errors/error.catalog.js';
+import { Violation } from '../errors/problem.js';
+import { CallEvent } from '../events/envelope.js';
+import { EventFilter } from '../stream/stream.js';
+import { CallPage, CancelBody, DecisionBody, IdempotencyKey, LIMITS, ListCallsQuery, ReplayBody, SubmitCallBody } from './calls.api.js';
+import type { Scope } from './principal.js';
+import { PutSessionBody, Session } from './sessions.api.js';
+import { ListToolsQuery, QueueStatus, ToolPage, WorkerStatus } from './status.api.js';
+
+/** What an HTTP route takes and gives. The OpenAPI document is made from this table, and a test holds the gateway to it. */
+export interface Route {
+  readonly operationId: string;
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  /** With `{name}` for parameters. */
+  readonly path: string;
+  readonly tag: 'calls' | 'approvals' | 'tools' | 'sessions' | 'events' | 'operations';
+  readonly summary: string;
+  /** The scope a key needs; absent = no key at all. */
+  readonly scope?: Scope;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly headers?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** By status; a media type other than JSON stands before the colon. */
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly schema?: z.ZodType; readonly mediaType?: string }>>;
+  readonly problems: readonly ErrorCode[];
+}
+
+/** The answer of a dry run: what a submission would meet, without doing it. */
+export const Quote = z
+  .object({
+    tool: z.string().optional(),
+    valid: z.boolean(),
+    errors: z.array(Violation),
+    decision: Decision.optional(),
+    approvalNeeded: z.boolean(),
+    queueDepth: z.number().int().optional(),
+  })
+  .meta({ id: 'Quote' });
+export type Quote = z.output<typeof Quote>;
+
+const CallIdParams = z.object({ id: CallId });
+const SessionIdParams = z.object({ id: Label });
+const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(LIMITS.waitSeconds).optional() });
+
+const SubmitHeaders = z.object({
+  'idempotency-key': IdempotencyKey.optional(),
+  prefer: z.string().optional().meta({ description: '`wait=<seconds>` (RFC 7240): answer when the call has ended, at most that long.' }),
+  traceparent: Traceparent.optional(),
+});
+const ResumeHeaders = z.object({ 'last-event-id': z.string().optional() });
+const accepted = { description: 'Accepted and durable; `Location` is where the call lives.', schema: Call };
+const ended = { description: 'The call has ended.', schema: Call };
+const eventStream = { description: 'Server-sent events; `id` is the cursor for `Last-Event-ID`.', mediaType: 'text/event-stream', schema: CallEvent };
+const REFUSALS = ['not_found', 'invalid_arguments', 'policy_denied'] as const;
+const BODY = ['malformed_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
+const KEY = ['unauthenticated', 'forbidden', 'too_many_requests'] as const;
+
+export const ROUTES: readonly Route[] = [
+  {
+    operationId: 'submitCall', method: 'post', path: '/v1/calls', tag: 'calls', scope: 'submit', summary: 'Submit one call',
+    headers: SubmitHeaders, body: SubmitCallBody,
+    responses: { 200: ended, 202: accepted },
+    problems: [...BODY, ...KEY, ...REFUSALS, 'idempotency_key_reused', 'overloaded'],
+  },
+  {
+    operationId: 'quoteCall', method: 'post', path: '/v1/calls:quote', tag: 'calls', scope: 'submit', summary: 'Dry run: what a submission would meet',
+    body: SubmitCallBody, responses: { 200: { description: 'Verdicts of every step; nothing was changed.', schema: Quote } }, problems: [...BODY, ...KEY],
+  },
+  {
+    operationId: 'listCalls', method: 'get', path: '/v1/calls', tag: 'calls', scope: 'read', summary: 'List calls, newest first',
+    query: ListCallsQuery, responses: { 200: { description: 'A page of calls.', schema: CallPage } }, problems: [...KEY, 'invalid_request'],
+  },
+  {
+    operationId: 'getCall', method: 'get', path: '/v1/calls/{id}', tag: 'calls', scope: 'read', summary: 'Read one call; `wait` polls for its end',
+    params: CallIdParams, query: WaitQuery, responses: { 200: { description: 'The call as it is now.', schema: Call } }, problems: [...KEY, 'resource_not_found'],
+  },
+  {
+    operationId: 'getCallEvents', method: 'get', path: '/v1/calls/{id}/events', tag: 'events', scope: 'read', summary: 'The events of one call, as JSON or live',
+    params: CallIdParams, headers: ResumeHeaders,
+    responses: { 200: { description: 'All events so far, oldest first; with `Accept: text/event-stream` live until End.', schema: z.object({ events: z.array(CallEvent) }) } },
+    problems: [...KEY, 'resource_not_found'],
+  },
+  {
+    operationId: 'getCallOutput', method: 'get', path: '/v1/calls/{id}/output', tag: 'calls', scope: 'read', summary: 'The whole output of an ended call, by range if asked',
+    params: CallIdParams, headers: z.object({ range: z.string().optional() }),
+    responses: {
+      200: { description: 'All of it.', mediaType: 'text/plain', schema: z.string() },
+      206: { description: 'The range asked for.', mediaType: 'text/plain', schema: z.string() },
+    },
+    problems: [...KEY, 'resource_not_found', 'conflict', 'range_not_satisfiable'],
+  },
+  {
+    operationId: 'cancelCall', method: 'post', path: '/v1/calls/{id}/cancel', tag: 'calls', scope: 'cancel', summary: 'Cancel a call; safe to repeat',
+    params: CallIdParams, body: CancelBody, responses: { 202: { description: 'Cancelled, or on the way to it.', schema: Call } }, problems: [...BODY, ...KEY, 'resource_not_found'],
+  },
+  {
+    operationId: 'decideApproval', method: 'post', path: '/v1/calls/{id}/decision', tag: 'approvals', scope: 'approve', summary: 'Allow or deny a call that waits for a person',
+    params: CallIdParams, body: DecisionBody, responses: { 200: { description: 'Decided.', schema: Call } },
+    problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'not_implemented'],
+  },
+  {
+    operationId: 'replayCall', method: 'post', path: '/v1/calls/{id}/replay', tag: 'calls', scope: 'submit', summary: 'Run a call again, with the same or other arguments',
+    params: CallIdParams, headers: SubmitHeaders, body: ReplayBody, responses: { 200: ended, 202: accepted },
+    problems: [...BODY, ...KEY, ...REFUSALS, 'resource_not_found', 'overloaded'],
+  },
+  {
+    operationId: 'listApprovals', method: 'get', path: '/v1/approvals', tag: 'approvals', scope: 'read', summary: 'Calls that wait for a person',
+    query: ListCallsQuery.pick({ cursor: true, limit: true }), responses: { 200: { description: 'A page of calls.', schema: CallPage } }, problems: [...KEY, 'invalid_request'],
+  },
+  {
+    operationId: 'listTools', method: 'get', path: '/v1/tools', tag: 'tools', scope: 'read', summary: 'The tools this key may use, in the shape a model API wants',
+    query: ListToolsQuery,
+    responses: {
+      200: {
+        description: 'By `format`: `full` as below; `mcp`, `anthropic`, `openai` as those APIs define their tool lists.',
+        schema: z.union([ToolPage, z.object({ tools: z.array(z.record(z.string(), Json)) })]),
+      },
+    },
+    problems: [...KEY, 'invalid_request'],
+  },
+  {
+    operationId: 'getSession', method: 'get', path: '/v1/sessions/{id}', tag: 'sessions', scope: 'read', summary: 'The posture of a session',
+    params: SessionIdParams, responses: { 200: { description: 'The session; defaults where nothing was set.', schema: Session } }, problems: [...KEY],
+  },
+  {
+    operationId: 'putSession', method: 'put', path: '/v1/sessions/{id}', tag: 'sessions', scope: 'admin', summary: 'Set the posture of a session',
+    params: SessionIdParams, body: PutSessionBody, responses: { 200: { description: 'The session as it is now.', schema: Session } }, problems: [...BODY, ...KEY],
+  },
+  {
+    operationId: 'streamEvents', method: 'get', path: '/v1/events', tag: 'events', scope: 'read', summary: 'Everything the key may see, live',
+    query: EventFilter.omit({ types: true }).extend({ types: z.string().optional() }), headers: ResumeHeaders, responses: { 200: eventStream }, problems: [...KEY, 'invalid_request'],
+  },
+  {
+    operationId: 'listWorkers', method: 'get', path: '/v1/workers', tag: 'operations', scope: 'read', summary: 'Who is alive, and what runs there',
+    responses: { 200: { description: 'Workers.', schema: z.object({ workers: z.array(WorkerStatus) }) } }, problems: [...KEY],
+  },
+  {
+    operationId: 'listQueues', method: 'get', path: '/v1/queues', tag: 'operations', scope: 'read', summary: 'Depth and oldest age by pool',
+    responses: { 200: { description: 'Queues.', schema: z.object({ queues: z.array(QueueStatus) }) } }, problems: [...KEY],
+  },
+  {
+    operationId: 'live', method: 'get', path: '/livez', tag: 'operations', summary: 'Is the process alive (never asks Redis)',
+    responses: { 200: { description: 'Alive.', schema: z.object({ status: z.literal('ok') }) } }, problems: [],
+  },
+  {
+    operationId: 'ready', method: 'get', path: '/readyz', tag: 'operations', summary: 'May traffic come here',
+    responses: { 200: { description: 'Ready.', schema: z.object({ status: z.literal('ok') }) } }, problems: ['overloaded'],
+  },
+  {
+    operationId: 'metrics', method: 'get', path: '/metrics', tag: 'operations', summary: 'Prometheus metrics',
+    responses: { 200: { description: 'Text exposition format.', mediaType: 'text/plain', schema: z.string() } }, problems: [],
+  },
+];
