@@ -1,0 +1,85 @@
+import { CALL_EVENT_TYPES, type CallEventType } from '#contracts';
+import type { CallMeta, StoredEvent } from '../event-log.port.js';
+
+/** One entry as XRANGE and XREAD answer it: the id and the flat list of field names and values. */
+export type StreamEntry = readonly [entryId: string, fields: readonly string[]];
+
+/** The epoch of a partition whose `epoch` key was never written. */
+export const FIRST_EPOCH = 1;
+
+/**
+ * The stored form of an event's type: the type alone is major version 1 of its schema, `call.start:2` would be major 2.
+ * A type this code does not know is skipped by readers.
+ */
+const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; text: string; schema: string }> = new Map(
+  CALL_EVENT_TYPES.map((type) => [
+    type,
+    { type, text: `,"type":"${type}","subject":"`, schema: `","datacontenttype":"application/json","dataschema":"urn:tool-events:${type}:1","callver":` },
+  ]),
+);
+
+/**
+ * Makes the event that readers see out of a stream entry. The envelope is put together by joining strings: nothing is
+ * parsed but the call's fixed facts, and these once for the events of a call that follow each other.
+ *
+ * Fields always stand in the order `c t v ts a f m e` (see transition.lua). Answers `undefined` for a type this version
+ * does not know; its sequence number still counts.
+ */
+export function toStoredEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
+  const known = KNOWN_TYPES.get(fields[3] ?? '');
+  if (known === undefined) return undefined;
+  const [, callId = '', , , , version = '', , timeText = '', , attempt = '', , fence = '', , meta = '', , rest = ''] = fields;
+  const seq = seqOf(entryId);
+  const time = Number(timeText);
+  const json =
+    `{"specversion":"1.0","id":"${epoch}.${Number(partition)}.${seq}"` +
+    `${known.text}${callId}","time":"${isoTime(time)}${known.schema}${version},"attempt":${attempt},"fence":${fence},${meta},${rest}}`;
+  return { partition, epoch, seq, callId, type: known.type, time, meta: parseMeta(meta), json };
+}
+
+/** `<seq>-0` → seq. */
+export function seqOf(entryId: string): number {
+  const dash = entryId.indexOf('-');
+  return Number(dash < 0 ? entryId : entryId.slice(0, dash));
+}
+
+/** The call's fixed facts as they stand in the head and on every event: JSON members without braces. */
+export function metaText(meta: CallMeta): string {
+  const members = [`"tenantid":${JSON.stringify(meta.tenantId)}`, `"tool":${JSON.stringify(meta.tool)}`];
+  if (meta.agentId !== undefined) members.push(`"agentid":${JSON.stringify(meta.agentId)}`);
+  if (meta.sessionId !== undefined) members.push(`"sessionid":${JSON.stringify(meta.sessionId)}`);
+  if (meta.traceparent !== undefined) members.push(`"traceparent":${JSON.stringify(meta.traceparent)}`);
+  return members.join(',');
+}
+
+const META_CACHE_SIZE = 2048;
+const metaCache = new Map<string, CallMeta>();
+
+/** The inverse of `metaText`. The cache is emptied when full: what is hot comes back at once. */
+export function parseMeta(text: string): CallMeta {
+  const cached = metaCache.get(text);
+  if (cached !== undefined) return cached;
+  const wire: { tenantid: string; tool: string; agentid?: string; sessionid?: string; traceparent?: string } = JSON.parse(`{${text}}`);
+  const meta: CallMeta = {
+    tenantId: wire.tenantid,
+    tool: wire.tool,
+    ...(wire.agentid === undefined ? {} : { agentId: wire.agentid }),
+    ...(wire.sessionid === undefined ? {} : { sessionId: wire.sessionid }),
+    ...(wire.traceparent === undefined ? {} : { traceparent: wire.traceparent }),
+  };
+  if (metaCache.size >= META_CACHE_SIZE) metaCache.clear();
+  metaCache.set(text, meta);
+  return meta;
+}
+
+let lastTime = 0;
+let lastIso = new Date(0).toISOString();
+
+/** Events come in the order of their times, so the one text made last serves most of them. */
+function isoTime(time: number): string {
+  if (time !== lastTime) {
+    lastIso = new Date(time).toISOString();
+    lastTime = time;
+  }
+  return lastIso;
+}
