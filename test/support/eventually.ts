@@ -1,0 +1,13 @@
+/**
+ * Resolves with the first truthy answer of `condition`; rejects when none came within the deadline, saying what was awaited.
+ * An error of `condition` ends the wait at once.
+ */
+export async function eventually<T>(condition: () => T | Promise<T>, what: string, deadlineMs = 20_000): Promise<NonNullable<T>> {
+  const deadline = performance.now() + deadlineMs;
+  for (;;) {
+    const answer = await condition();
+    if (answer) return answer;
+    if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
