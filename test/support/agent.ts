@@ -31,7 +31,7 @@ export class Agent {
     return this.request<T>('GET', path, undefined, headers);
   }
 
-  submit(tool: string, args: unknown, more: Record<string, unknown> = {}, headers: Record<string, string> = {}): Promise<Answer> {
+  submit(tool: string, args: unknown, more: Record<string, unknown> = {}, headers: Record<string, string> = {}): Promise<Answer<Call>> {
     return this.request('POST', '/v1/calls', { tool, arguments: args, ...more }, headers);
   }
 

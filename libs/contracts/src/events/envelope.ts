@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CALL_EVENT_DATA, CALL_EVENT_TYPES, type CallEventData, type CallEventType } from './call.events.js';
+import { CALL_EVENT_DATA, CALL_EVENT_TYPES, type CallEventType } from './call.events.js';
 
 /** CloudEvents 1.0, structured JSON mode (https://github.com/cloudevents/spec). `id` is `<epoch>.<partition>.<seq>`. */
 export const EnvelopeFields = z.object({
@@ -22,15 +22,26 @@ export const EnvelopeFields = z.object({
   actor: z.string(),
 });
 
-export type CallEventOf<T extends CallEventType> = Omit<z.output<typeof EnvelopeFields>, 'type'> & { type: T; data: CallEventData<T> };
-export type CallEvent = { [T in CallEventType]: CallEventOf<T> }[CallEventType];
-
-const variants = CALL_EVENT_TYPES.map((type) =>
-  EnvelopeFields.extend({ type: z.literal(type), data: CALL_EVENT_DATA[type] }).meta({ id: eventSchemaName(type) }),
-);
-
 /** Any event of a call, as agents, dashboards and auditors read it. */
-export const CallEvent = z.discriminatedUnion('type', variants as [(typeof variants)[0], ...typeof variants]).meta({ id: 'CallEvent' });
+export const CallEvent = z
+  .discriminatedUnion('type', [
+    variant('call.submitted'),
+    variant('call.approval_requested'),
+    variant('call.approval_decided'),
+    variant('call.start'),
+    variant('call.update'),
+    variant('call.progress'),
+    variant('call.retry'),
+    variant('call.cancel_requested'),
+    variant('call.end'),
+  ])
+  .meta({ id: 'CallEvent' });
+export type CallEvent = z.output<typeof CallEvent>;
+export type CallEventOf<T extends CallEventType> = Extract<CallEvent, { type: T }>;
+
+function variant<T extends CallEventType>(type: T) {
+  return EnvelopeFields.extend({ type: z.literal(type), data: CALL_EVENT_DATA[type] }).meta({ id: eventSchemaName(type) });
+}
 
 /** `call.approval_requested` → `CallApprovalRequestedEvent`. */
 export function eventSchemaName(type: CallEventType): string {
