@@ -1,1 +1,2 @@
-export {};
+export { createMetrics, type Metrics, type MetricsOptions } from './metrics.js';
+export type { MetricsProbes, QueueReading, SlotReading } from './probes.port.js';

@@ -1,0 +1,60 @@
+import type { Meters } from './meters.js';
+import type { MetricsProbes } from './probes.port.js';
+
+/** A scrape waits no longer than this for any probe: Prometheus gives up after 10 s, and /metrics must answer when Redis does not. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** Runs all probes side by side and writes what they read. Never rejects. */
+export async function collectProbes(meters: Meters, probes: MetricsProbes, timeoutMs = PROBE_TIMEOUT_MS): Promise<void> {
+  await Promise.all([
+    reading(meters, 'queues', timeoutMs, probes.queues?.bind(probes), (queues) => {
+      for (const gauge of [meters.queueWaiting, meters.queueActive, meters.queueOldest]) gauge.reset();
+      for (const { pool, waiting, active, oldestWaitingMs } of queues ?? []) {
+        meters.queueWaiting.set({ pool }, waiting);
+        meters.queueActive.set({ pool }, active);
+        meters.queueOldest.set({ pool }, oldestWaitingMs / 1000);
+      }
+    }),
+    reading(meters, 'slots', timeoutMs, probes.slots?.bind(probes), (pools) => {
+      for (const gauge of [meters.workerSlots, meters.workerSlotsBusy]) gauge.reset();
+      for (const { pool, slots, running } of pools ?? []) {
+        meters.workerSlots.set({ pool }, slots);
+        meters.workerSlotsBusy.set({ pool }, running);
+      }
+    }),
+    reading(meters, 'redis_memory', timeoutMs, probes.redisMemoryInfo?.bind(probes), (info) => {
+      setOrRemove(meters.redisMemoryUsed, info, 'used_memory');
+      setOrRemove(meters.redisMemoryMax, info, 'maxmemory');
+      setOrRemove(meters.redisMemoryFragmentation, info, 'mem_fragmentation_ratio');
+    }),
+  ]);
+}
+
+/** `write` gets undefined when there is no reading, so that a gauge never shows an old value as if it were a new one. */
+async function reading<T>(
+  meters: Meters,
+  probe: string,
+  timeoutMs: number,
+  look: (() => T | Promise<T>) | undefined,
+  write: (value: T | undefined) => void,
+): Promise<void> {
+  if (!look) return write(undefined);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    });
+    write(await Promise.race([look(), late]));
+  } catch {
+    meters.probeFailures.inc({ probe });
+    write(undefined);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function setOrRemove(gauge: Meters['redisMemoryUsed'], info: string | undefined, field: string): void {
+  const value = info === undefined ? Number.NaN : Number(new RegExp(`^${field}:([0-9.]+)\\r?$`, 'm').exec(info)?.[1]);
+  if (Number.isFinite(value)) gauge.set(value);
+  else gauge.remove();
+}

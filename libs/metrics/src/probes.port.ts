@@ -1,0 +1,26 @@
+import type { Pool } from '#contracts';
+
+/** What one pool's queue looks like now. `PoolDepth` of `#queue` fits as it is. */
+export interface QueueReading {
+  readonly pool: Pool;
+  readonly waiting: number;
+  readonly active: number;
+  readonly oldestWaitingMs: number;
+}
+
+export interface SlotReading {
+  readonly pool: Pool;
+  readonly slots: number;
+  readonly running: number;
+}
+
+/**
+ * Facts that are looked up at a scrape instead of being told. The app hands in what it has; a probe that rejects or
+ * takes longer than the scrape allows leaves its gauges out of that scrape and is counted. Probes must be safe to run twice at once.
+ */
+export interface MetricsProbes {
+  queues?(): Promise<readonly QueueReading[]>;
+  slots?(): readonly SlotReading[];
+  /** The text of Redis `INFO memory`. */
+  redisMemoryInfo?(): Promise<string>;
+}
