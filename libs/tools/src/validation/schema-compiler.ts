@@ -1,0 +1,43 @@
+import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { JsonSchema, Violation } from '#contracts';
+import { linearRegExp } from './linear-regexp.js';
+import { describeErrors } from './violations.js';
+
+/** Fills defaults into `value` and returns every violation; none means valid. */
+export type Check = (value: unknown) => Violation[];
+
+const options: Options = {
+  strict: true,
+  // Lint of hand-written schemas; what zod and MCP servers generate is right and trips over them.
+  strictTypes: false,
+  strictTuples: false,
+  allErrors: true,
+  verbose: true,
+  useDefaults: true,
+  coerceTypes: false,
+  // Two sources may use the same `$id`; no schema refers to another's.
+  addUsedSchema: false,
+  code: { regExp: linearRegExp },
+};
+
+const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
+const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
+
+const drafts: Record<string, Ajv> = {
+  [DRAFT_2020]: addFormats.default(new Ajv2020(options)),
+  [DRAFT_07]: addFormats.default(new Ajv(options)),
+};
+
+/**
+ * The one place where schemas become checks, whatever source they come from. `$schema` picks the draft: 2020-12 (also
+ * when absent) or draft-07. Throws when the schema is wrong or uses something unknown, with a message that says what.
+ */
+export function compileSchema(schema: JsonSchema): Check {
+  const named = typeof schema['$schema'] === 'string' ? schema['$schema'] : DRAFT_2020;
+  const ajv = drafts[named.replace(/#$/, '')];
+  if (!ajv) throw new Error(`"$schema" is ${named}; known are ${DRAFT_2020} and ${DRAFT_07}#`);
+  const validate: ValidateFunction = ajv.compile(schema satisfies AnySchema);
+  return (value) => (validate(value) ? [] : describeErrors(validate.errors ?? []));
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { toInputSchema } from './input-schema.js';
+import { linearRegExp } from './linear-regexp.js';
+import { compileSchema } from './schema-compiler.js';
+
+const messages = (schema: z.ZodType, value: unknown): string[] =>
+  compileSchema(toInputSchema(schema))(value).map(({ pointer, message }) => `${pointer}: ${message}`);
+
+describe('toInputSchema', () => {
+  it('gives the input side: a field with a default is not required', () => {
+    const schema = toInputSchema(z.strictObject({ path: z.string(), limit: z.number().int().default(5) }));
+    expect(schema).toMatchObject({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      required: ['path'],
+      additionalProperties: false,
+      properties: { limit: { type: 'integer', default: 5 } },
+    });
+  });
+
+  it.each([
+    ['refine', z.string().refine((text) => text.length > 1)],
+    ['superRefine', z.string().superRefine(() => undefined)],
+    ['transform', z.string().transform((text) => text.length)],
+    ['pipe', z.string().pipe(z.string())],
+    ['preprocess', z.preprocess(String, z.string())],
+    ['trim', z.string().trim()],
+    ['coerce', z.coerce.number()],
+    ['date', z.date()],
+    ['bigint', z.bigint()],
+    ['set', z.set(z.string())],
+    ['map', z.map(z.string(), z.string())],
+    ['custom', z.custom<string>(() => true)],
+    ['catch', z.string().catch('x')],
+    ['flags', z.string().regex(/a/i)],
+    ['strip', z.object({ a: z.string() })],
+  ])('refuses %s, wherever it is, and names the place', (_name, lossy) => {
+    const nested = z.strictObject({ deep: z.strictObject({ list: z.array(lossy) }).optional() });
+    expect(() => toInputSchema(nested)).toThrow(/\/deep\/list/);
+  });
+
+  it('lists everything that is lost in one message', () => {
+    const schema = z.strictObject({ a: z.string().trim(), b: z.date() });
+    expect(() => toInputSchema(schema)).toThrow(/^(?=.*\/a: )(?=.*\/b: )/);
+  });
+});
+
+describe('compileSchema', () => {
+  it('lists every violation with its place, what was expected and what came', () => {
+    const schema = z.strictObject({ path: z.string(), mode: z.enum(['a', 'b']), limit: z.number().int().min(1), depth: z.number().int().optional() });
+    expect(messages(schema, { limit: 0, mode: 'c', dept: 3 })).toEqual([
+      "/path: missing 'path' parameter: expected string",
+      "/dept: unknown parameter 'dept'; did you mean 'depth'?",
+      '/mode: expected one of "a", "b", got string "c"',
+      '/limit: must be >= 1, got number 0',
+    ]);
+    expect(messages(schema, { path: 1, mode: 'a', limit: '5' })).toEqual(['/path: expected string, got number 1', '/limit: expected integer, got string "5"']);
+    expect(messages(schema, [])).toEqual([': expected object, got an array of 0']);
+  });
+
+  it('reports only the branch of a union that the discriminating constant chose', () => {
+    const schema = z.strictObject({
+      op: z.discriminatedUnion('type', [z.strictObject({ type: z.literal('line'), path: z.string() }), z.strictObject({ type: z.literal('dir'), depth: z.number() })]),
+    });
+    expect(messages(schema, { op: { type: 'dir', depth: 'x' } })).toEqual(['/op/depth: expected number, got string "x"']);
+    expect(messages(schema, { op: { type: 'nope' } })).toHaveLength(1);
+  });
+
+  it('fills defaults and coerces nothing', () => {
+    const check = compileSchema(toInputSchema(z.strictObject({ limit: z.number().default(5), on: z.boolean().optional() })));
+    const value = {};
+    expect(check(value)).toEqual([]);
+    expect(value).toEqual({ limit: 5 });
+    expect(check({ on: 'true' })).toHaveLength(1);
+  });
+
+  it('knows draft-07 by its $schema and refuses other drafts, unknown keywords and wrong schemas', () => {
+    const check = compileSchema({ $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { pair: { type: 'array', items: [{ type: 'string' }] } } });
+    expect(check({ pair: [1] })).toHaveLength(1);
+    expect(() => compileSchema({ $schema: 'http://json-schema.org/draft-04/schema#' })).toThrow(/draft-04/);
+    expect(() => compileSchema({ type: 'objekt' })).toThrow(/type/);
+    expect(() => compileSchema({ type: 'object', propertees: {} })).toThrow(/propertees/);
+  });
+
+  it('takes two schemas with the same $id', () => {
+    const schema = { $id: 'https://example.com/same', type: 'object' };
+    expect(compileSchema({ ...schema })({})).toEqual([]);
+    expect(compileSchema({ ...schema, required: ['a'] })({})).toHaveLength(1);
+  });
+
+  it('keeps the patterns of different schemas apart', () => {
+    const check = compileSchema({ type: 'object', properties: { a: { type: 'string', pattern: '^x$' }, b: { type: 'string', pattern: '^y$' } } });
+    expect(check({ a: 'x', b: 'y' })).toEqual([]);
+    expect(check({ a: 'y', b: 'x' })).toHaveLength(2);
+  });
+
+  it('matches a pattern that makes a backtracking engine explode in linear time', () => {
+    const check = compileSchema({ type: 'object', properties: { a: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' } } });
+    const started = performance.now();
+    expect(check({ a: 'a'.repeat(20_000) })).toHaveLength(1);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  it('refuses a pattern that cannot be matched in linear time', () => {
+    expect(() => compileSchema({ type: 'object', properties: { a: { type: 'string', pattern: '(a)\\1' } } })).toThrow();
+    expect(() => linearRegExp('(?=a)')).toThrow();
+    expect(linearRegExp('^\\d{2}/x$').test('12/x')).toBe(true);
+  });
+});
