@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRedis } from '#redis';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+describe('Redis at maxmemory', () => {
+  let toolyard: Toolyard;
+  beforeAll(async () => {
+    toolyard = await startToolyard();
+  });
+  afterAll(() => toolyard.close());
+
+  it('refuses new calls with 503 and Retry-After, lets running ones finish, and takes calls again when there is room', async () => {
+    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const redis = createRedis(toolyard.redis.url);
+    const { body: running } = await agent.submit('shell', { command: 'until [ -e go ]; do sleep 0.05; done; echo finished' });
+    await eventually(async () => (await agent.get(`/v1/calls/${running.id}`)).body.status === 'running', 'the call to run');
+
+    await redis.config('SET', 'maxmemory', '1');
+    const refused = await agent.submit('echo', {});
+    expect(refused).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(`${toolyard.workspaceRoot}/default/default/go`, '');
+    const call = await agent.ended(running.id);
+    expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'finished\n' }] } });
+
+    await redis.config('SET', 'maxmemory', '0');
+    expect((await agent.run('echo', { again: true })).outcome).toBe('completed');
+    redis.disconnect();
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent } from '../support/agent.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+describe('SIGTERM of all workers in turn under load', () => {
+  let toolyard: Toolyard;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ workers: 3 });
+  });
+  afterAll(() => toolyard.close());
+
+  it('fails no call, loses none, and every worker leaves with code 0', async () => {
+    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const ids: string[] = [];
+    let submitting = true;
+    const load = Array.from({ length: 6 }, async (_unused, k) => {
+      while (submitting) {
+        const { body } = k % 3 === 0 ? await agent.submit('shell', { command: 'sleep 0.2; echo done' }) : await agent.submit('echo', { k });
+        ids.push(body.id);
+        if (k % 3 === 0) await agent.ended(body.id);
+      }
+    });
+    for (const worker of [...toolyard.workers]) {
+      worker.signal('SIGTERM');
+      expect(await worker.ended()).toEqual({ code: 0, signal: null });
+      await toolyard.worker();
+    }
+    submitting = false;
+    await Promise.all(load);
+
+    const outcomes = new Map<string | undefined, number>();
+    for (const id of ids) {
+      const { outcome } = await agent.ended(id);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    expect(outcomes).toEqual(new Map([['completed', ids.length]]));
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  }, 90_000);
+});
