@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
+
+describe('bad input at every door', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  beforeAll(async () => {
+    const config = join(process.cwd(), '.toolyard', `bad-input-${process.pid}.json`);
+    mkdirSync(join(process.cwd(), '.toolyard'), { recursive: true });
+    const all = ['submit', 'read', 'cancel', 'approve', 'admin'];
+    writeFileSync(
+      config,
+      JSON.stringify({
+        keys: [
+          { id: 'other', sha256: sha256('other-tenant-key'), tenant: 'other', scopes: all },
+          { id: 'old', sha256: sha256('expired-key'), tenant: 'default', scopes: all, expiresAt: '2020-01-01T00:00:00.000Z' },
+          { id: 'reader', sha256: sha256('reader-key'), tenant: 'default', scopes: ['read'] },
+          { id: 'slow', sha256: sha256('slow-key'), tenant: 'default', scopes: all, ratePerMinute: 3 },
+        ],
+      }),
+    );
+    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config } });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(() => toolyard.close());
+
+  it('names near tools for an unknown one, as a problem and as a result for the model', async () => {
+    const answer = await agent.submit('file_raed', {});
+    expect(answer).toMatchObject({
+      status: 404,
+      body: { code: 'not_found', callId: expect.any(String), result: { isError: true, content: [{ type: 'text', text: expect.stringContaining('file_read') }] } },
+    });
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+  });
+
+  it('lists every violation of the arguments with its pointer', async () => {
+    const { status, body } = await agent.request<{ code: string; errors: { pointer: string }[]; result: object }>('POST', '/v1/calls', {
+      tool: 'file_read',
+      arguments: { path: 7, limit: 'many' },
+    });
+    expect([status, body.code]).toEqual([422, 'invalid_arguments']);
+    expect(body.errors.map((error) => error.pointer).sort()).toEqual(['/arguments/limit', '/arguments/path']);
+  });
+
+  it.each([
+    ['broken JSON', '{"tool": "echo", ', 400, 'malformed_json'],
+    ['a 2 MB body', JSON.stringify({ tool: 'echo', arguments: { a: 'x'.repeat(2_000_000) } }), 413, 'payload_too_large'],
+    ['JSON a thousand levels deep', `{"tool":"echo","arguments":{"a":${'['.repeat(1000)}${']'.repeat(1000)}}}`, 422, 'invalid_request'],
+    ['__proto__ keys', '{"tool":"echo","arguments":{"__proto__":{"admin":true}}}', 400, 'malformed_json'],
+    ['an unknown field', '{"tool":"echo","surprise":1}', 422, 'invalid_request'],
+    ['arguments of the wrong kind', '{"tool":"echo","arguments":[1]}', 422, 'invalid_request'],
+    ['a session id that is a path', '{"tool":"echo","sessionId":"../x"}', 422, 'invalid_request'],
+  ])('answers %s with the documented problem', async (_name, body, status, code) => {
+    const answer = await agent.request<{ code: string; detail: string }>('POST', '/v1/calls', body);
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    expect(answer.body.detail.length).toBeGreaterThan(10);
+  });
+
+  it('refuses an unknown, an expired and a too weak key', async () => {
+    const as = (key: string) => new Agent(agent.url, key).submit('echo', {});
+    expect(await as('no-such-key')).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+    expect(await as('expired-key')).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
+    expect(await as('reader-key')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+
+  it('limits the rate of a key and says when to come again', async () => {
+    const slow = new Agent(agent.url, 'slow-key');
+    const answers = [];
+    for (let n = 0; n < 4; n++) answers.push(await slow.submit('echo', { n }));
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429]);
+    expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(answers[0]?.headers.get('ratelimit')).toBeTruthy();
+  });
+
+  it("answers another tenant's ids as if they did not exist, at every route", async () => {
+    const mine = await agent.run('echo', { secret: 1 });
+    const other = new Agent(agent.url, 'other-tenant-key');
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/events'],
+      ['GET', '/output'],
+      ['POST', '/cancel'],
+      ['POST', '/replay'],
+      ['POST', '/decision'],
+    ] as const) {
+      const body = method === 'GET' ? undefined : path === '/decision' ? { decision: 'allow' } : {};
+      const answer = await other.request<{ code: string }>(method, `/v1/calls/${mine.id}${path}`, body);
+      expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'resource_not_found']);
+    }
+    expect((await other.get<{ calls: unknown[] }>('/v1/calls')).body.calls).toEqual([]);
+    const stream = await other.stream();
+    stream.send({ op: 'subscribe', id: 'spy', filter: {} });
+    await stream.frame('subscribed', 'spy');
+    await agent.run('echo', { secret: 2 });
+    await other.run('echo', { own: true });
+    await eventually(() => stream.events('spy').some(({ event }) => event.type === 'call.end'), "the other tenant's own End");
+    expect(stream.events('spy').every(({ event }) => event.tenantid === 'other')).toBe(true);
+    stream.close();
+  });
+
+  it('keeps file tools inside the workspace, whatever the path', async () => {
+    const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'escape');
+    await agent.run('file_write', { path: 'inside.txt', content: 'fine' }, { sessionId: 'escape' });
+    writeFileSync(join(toolyard.workspaceRoot, 'outside.txt'), 'secret');
+    symlinkSync(join(toolyard.workspaceRoot, 'outside.txt'), join(workspace, 'link.txt'));
+    symlinkSync(toolyard.workspaceRoot, join(workspace, 'linked'));
+    const paths = ['../../../outside.txt', '/etc/passwd', 'link.txt', 'linked/outside.txt', 'a/../../../../outside.txt', '~/x', 'inside.txt\0.png', '//etc/passwd'];
+    for (const path of paths) {
+      const call = await agent.run('file_read', { path }, { sessionId: 'escape' });
+      expect([path, call.outcome, JSON.stringify(call).includes('secret'), JSON.stringify(call).includes('root:')]).toEqual([path, 'failed', false, false]);
+    }
+    const write = await agent.run('file_write', { path: 'link.txt', content: 'overwritten' }, { sessionId: 'escape' });
+    expect(write.outcome).toBe('failed');
+  });
+
+  it.each([
+    'http://127.0.0.1:6379/', 'http://localhost/', 'http://0x7f000001/', 'http://2130706433/', 'http://[::1]/', 'http://[::ffff:127.0.0.1]/', 'http://169.254.169.254/latest/meta-data',
+    'http://10.0.0.1/', 'file:///etc/passwd', 'gopher://127.0.0.1/', 'http://user:pass@127.0.0.1/',
+  ])('does not fetch %s', async (url) => {
+    const call = await agent.run('web_fetch', { url });
+    expect(call).toMatchObject({ outcome: 'failed', result: { isError: true } });
+  });
+
+  it('answers malformed frames with an error frame and goes on', async () => {
+    const stream = await agent.stream();
+    for (const frame of ['{', '[]', '"text"', '{"op":"fly","id":1}', '{"op":"subscribe"}', '{"op":"subscribe","id":1,"filter":{"nope":1}}']) stream.socket.send(frame);
+    await eventually(() => stream.frames.filter(({ frame }) => frame.op === 'error').length === 6, 'six error frames');
+    stream.send({ op: 'ping', id: 'still here' });
+    await stream.frame('pong');
+    stream.close();
+  });
+
+  it('closes a socket that sends a frame over the limit, and only that one', async () => {
+    const [big, small] = [await agent.stream(), await agent.stream()];
+    big.socket.send('x'.repeat(2_000_000));
+    await eventually(() => big.closed, 'the close');
+    expect(big.closed?.code).toBe(1009);
+    small.send({ op: 'ping' });
+    await small.frame('pong');
+    small.close();
+  });
+
+  it('disturbs nothing else', async () => {
+    expect((await agent.run('echo', { still: 'fine' })).outcome).toBe('completed');
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallEvent } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { violationsOf } from '../support/installation-log.js';
+import { readSse } from '../support/sse.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+const LINE_A_SECOND = 'for i in 1 2 3; do echo line $i; sleep 1; done';
+const types = (events: readonly CallEvent[]) => events.map((event) => event.type);
+const textOf = (event: CallEvent) => (event.type === 'call.update' ? event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('') : '');
+
+describe('one call, end to end through every door', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ gateways: 2, workers: 2 });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(() => toolyard.close());
+
+  it('answers a shell call over HTTP with the output when the wait suffices', async () => {
+    const answer = await agent.submit('shell', { command: 'echo hello' }, {}, { prefer: 'wait=10' });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { status: 'ended', outcome: 'completed', attempt: 1, result: { content: [{ type: 'text', text: 'hello\n' }], isError: false } },
+    });
+    expect(answer.headers.get('preference-applied')).toBe('wait=10');
+  });
+
+  it('answers 202 with a Location at once without a wait', async () => {
+    const answer = await agent.submit('echo', { a: 1 });
+    expect(answer.status).toBe(202);
+    expect(answer.headers.get('location')).toBe(`/v1/calls/${answer.body.id}`);
+    expect((await agent.ended(answer.body.id)).outcome).toBe('completed');
+  });
+
+  it('streams Start, live Updates and End of a call submitted over WebSocket', async () => {
+    const stream = await agent.stream();
+    stream.send({ op: 'submit', id: 'job', call: { tool: 'shell', arguments: { command: LINE_A_SECOND } } });
+    const { call } = await stream.frame('accepted', 'job');
+    await eventually(() => stream.events('job').some(({ event }) => event.type === 'call.end'), 'the End');
+
+    const seen = stream.events('job');
+    const events = seen.map(({ event }) => event);
+    expect(types(events).filter((type) => type !== 'call.update')).toEqual(['call.submitted', 'call.start', 'call.end']);
+    expect(types(events).lastIndexOf('call.update')).toBeLessThan(types(events).indexOf('call.end'));
+    expect(events.map(textOf).join('')).toBe('line 1\nline 2\nline 3\n');
+    const cameAt = (text: string) => seen.find(({ event }) => textOf(event).includes(text))?.at ?? Infinity;
+    const endedAt = seen.at(-1)?.at ?? 0;
+    expect(cameAt('line 1')).toBeLessThan(endedAt - 1000);
+    expect(events.every((event) => event.subject === call.id)).toBe(true);
+    expect(await agent.events(call.id)).toEqual(events);
+    stream.close();
+  });
+
+  it('gives the same events by SSE, and a resumed stream has no gap and no double', async () => {
+    const { body } = await agent.submit('shell', { command: LINE_A_SECOND });
+    const path = `/v1/calls/${body.id}/events`;
+    const first = await readSse(agent.url + path, { enough: (messages) => messages.some((message) => message.event === 'call.update') });
+    const otherGateway = toolyard.gateways[1]?.url ?? '';
+    const rest = await readSse(otherGateway + path, { lastEventId: first.at(-1)?.id ?? '' });
+
+    const received = [...first, ...rest].map((message) => JSON.parse(message.data) as CallEvent);
+    expect(received).toEqual(await agent.events(body.id));
+    expect(received.at(-1)).toMatchObject({ type: 'call.end', data: { outcome: 'completed' } });
+  });
+
+  it('resumes a WebSocket subscription after a forced disconnect without gap or double', async () => {
+    const before = await agent.stream();
+    before.send({ op: 'subscribe', id: 's', filter: { sessionId: 'resumed' } });
+    await before.frame('subscribed', 's');
+    const ids = await Promise.all(Array.from({ length: 30 }, async (_unused, n) => (await agent.submit('echo', { n }, { sessionId: 'resumed' })).body.id));
+    await eventually(() => before.events('s').length > 10, 'some events');
+    before.close();
+    const received = before.events('s');
+
+    const after = await agent.stream();
+    after.send({ op: 'subscribe', id: 's', filter: { sessionId: 'resumed' }, cursor: received.at(-1)?.cursor });
+    const ended = () => [...received, ...after.events('s')].filter(({ event }) => event.type === 'call.end').length;
+    await eventually(() => ended() === ids.length, 'every End');
+    const all = [...received, ...after.events('s')].map(({ event }) => event.id);
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.length).toBe(ids.length * 3);
+    after.close();
+  });
+
+  it('cancels a running shell call from the other gateway and says how it stopped', async () => {
+    const { body } = await agent.submit('shell', { command: 'echo up; sleep 60' });
+    await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
+    const other = new Agent(toolyard.gateways[1]?.url ?? '');
+    expect((await other.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'changed my mind', graceMs: 500 })).status).toBe(202);
+    expect(await agent.ended(body.id)).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled' }, result: { isError: true, content: [{ text: 'Cancelled' }] } });
+    const end = (await agent.events(body.id)).at(-1);
+    expect(end).toMatchObject({ type: 'call.end', data: { stopped: { how: expect.stringMatching(/stopped|killed/) } } });
+  });
+
+  it('kills a command that ignores SIGTERM when the run limit is over, grandchildren too', async () => {
+    const call = await agent.run('shell', { command: `trap '' TERM; setsid sleep 61.5 & sleep 61.5` }, { timeouts: { runMs: 500 } });
+    expect(call).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
+    const left = await agent.run('shell', { command: `pgrep -f 'sleep 61[.]5' || echo none` });
+    expect(left.result?.content).toEqual([{ type: 'text', text: 'none\n' }]);
+  });
+
+  it('keeps the whole of a long output, by range, behind a result of the model limit', async () => {
+    const call = await agent.run('shell', { command: 'head -c 142857 /dev/zero | tr "\\0" x' });
+    const [item] = call.result?.content ?? [];
+    expect(item?.type === 'text' && item.text.endsWith('[output truncated — original size: 142,857 bytes]')).toBe(true);
+    expect(call.result?.truncated).toEqual({ originalBytes: 142_857, artifactUri: `/v1/calls/${call.id}/output` });
+    const whole = await agent.get<string>(`/v1/calls/${call.id}/output`);
+    expect(whole.body).toBe('x'.repeat(142_857));
+    const part = await agent.get<string>(`/v1/calls/${call.id}/output`, { range: 'bytes=142850-' });
+    expect([part.status, part.body, part.headers.get('content-range')]).toEqual([206, 'xxxxxxx', 'bytes 142850-142856/142857']);
+  });
+
+  it('shares the files of a session between tools and workers, and between no sessions', async () => {
+    const session = { sessionId: 'files' };
+    expect((await agent.run('file_write', { path: 'notes/a.txt', content: 'é' }, session)).result?.content).toEqual([{ type: 'text', text: 'Wrote 2 bytes to notes/a.txt' }]);
+    expect((await agent.run('shell', { command: 'cat notes/a.txt' }, session)).result?.content).toEqual([{ type: 'text', text: 'é' }]);
+    expect((await agent.run('file_read', { path: 'notes/a.txt' }, { sessionId: 'other' })).outcome).toBe('failed');
+  });
+
+  it('sleeps without holding a slot', async () => {
+    const started = performance.now();
+    const sleepers = await Promise.all(Array.from({ length: 200 }, async () => (await agent.submit('sleep', { duration_ms: 1500 })).body.id));
+    await agent.run('echo', { meanwhile: true });
+    expect(performance.now() - started).toBeLessThan(20_000);
+    const calls = await Promise.all(sleepers.map((id) => agent.ended(id)));
+    expect(calls.every((call) => call.outcome === 'completed')).toBe(true);
+    const slots = await agent.get<{ workers: { pools: { running: number }[] }[] }>('/v1/workers');
+    expect(slots.body.workers.length).toBe(2);
+  });
+
+  it('runs a call again on replay, with its lineage', async () => {
+    const first = await agent.run('echo', { n: 1 });
+    const again = await agent.request('POST', `/v1/calls/${first.id}/replay`, { arguments: { n: 2 } }, { prefer: 'wait=10' });
+    expect(again).toMatchObject({ status: 200, body: { replayOf: first.id, arguments: { n: 2 }, outcome: 'completed' } });
+    expect(again.body.id).not.toBe(first.id);
+  });
+
+  it('leaves a log that keeps every invariant', async () => {
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  });
+});

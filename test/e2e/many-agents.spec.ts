@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Call } from '#contracts';
+import { Agent, type Stream } from '../support/agent.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+const AGENTS = 20;
+const CALLS_EACH = 50;
+
+/** The same choices in every run, different for every agent. */
+function* choices(seed: number): Generator<number, never> {
+  for (let state = seed * 2_654_435_761 + 1; ; ) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    yield state / 2 ** 32;
+  }
+}
+
+describe('1,000 calls of 20 agents that repeat themselves', () => {
+  let toolyard: Toolyard;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ gateways: 2, workers: 2 });
+  });
+  afterAll(() => toolyard.close());
+
+  it('makes one call for each Idempotency-Key, with one End and the right result, by HTTP and WebSocket alike', async () => {
+    const idOfKey = new Map<string, Set<string>>();
+    const argumentsOfKey = new Map<string, unknown>();
+    const remember = (key: string, id: string) => idOfKey.set(key, (idOfKey.get(key) ?? new Set()).add(id));
+
+    const submitOverSocket = async (stream: Stream, frameId: string, key: string, args: unknown) => {
+      stream.send({ op: 'submit', id: frameId, call: { tool: 'echo', arguments: args }, idempotencyKey: key });
+      return (await stream.frame('accepted', frameId)).call.id;
+    };
+    const oneAgent = async (name: number) => {
+      const agent = new Agent(toolyard.gateways[name % 2]?.url ?? '');
+      const stream = await agent.stream();
+      const random = choices(name);
+      for (let n = 0; n < CALLS_EACH; n++) {
+        const key = `agent-${name}-call-${Math.floor(n * (0.5 + random.next().value / 2))}`;
+        const args = { key, text: 'x'.repeat(Number(key.length)) };
+        argumentsOfKey.set(key, args);
+        const repeats = random.next().value < 0.3 ? 2 : 1;
+        await Promise.all(
+          Array.from({ length: repeats }, async (_unused, repeat) => {
+            const overSocket = random.next().value < 0.5;
+            remember(
+              key,
+              overSocket
+                ? await submitOverSocket(stream, `${n}.${repeat}`, key, args)
+                : (await agent.submit('echo', args, {}, { 'idempotency-key': key })).body.id,
+            );
+          }),
+        );
+      }
+      stream.close();
+    };
+    await Promise.all(Array.from({ length: AGENTS }, (_unused, name) => oneAgent(name)));
+
+    expect([...idOfKey.values()].filter((ids) => ids.size !== 1)).toEqual([]);
+    const reader = new Agent(toolyard.gateways[0]?.url ?? '');
+    await Promise.all(
+      [...idOfKey].map(async ([key, ids]) => {
+        const call = await reader.ended([...ids][0] ?? '');
+        expect(call).toMatchObject({ outcome: 'completed', attempt: 1, arguments: argumentsOfKey.get(key) as Call['arguments'] });
+        expect(call.result?.structuredContent ?? call.result?.content).toEqual(expect.anything());
+        expect(JSON.stringify(call.result)).toContain(key);
+        expect((await reader.events(call.id)).filter((event) => event.type === 'call.end')).toHaveLength(1);
+      }),
+    );
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  }, 120_000);
+
+  it('refuses a key that comes again with another body', async () => {
+    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    await agent.submit('echo', { a: 1 }, {}, { 'idempotency-key': 'same' });
+    expect(await agent.submit('echo', { a: 2 }, {}, { 'idempotency-key': 'same' })).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
+  });
+});
