@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -13,8 +14,7 @@ describe('bad input at every door', () => {
   let toolyard: Toolyard;
   let agent: Agent;
   beforeAll(async () => {
-    const config = join(process.cwd(), '.toolyard', `bad-input-${process.pid}.json`);
-    mkdirSync(join(process.cwd(), '.toolyard'), { recursive: true });
+    const config = join(mkdtempSync(join(tmpdir(), 'toolyard-config-')), 'toolyard.json');
     const all = ['submit', 'read', 'cancel', 'approve', 'admin'];
     writeFileSync(
       config,
