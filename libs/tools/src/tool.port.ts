@@ -59,10 +59,19 @@ export class ToolFailure extends Error {
   }
 }
 
+/** Spellings of arguments that a source takes beside its schema. */
+export interface ArgumentHints {
+  /** Argument → its other names. The argument itself wins, then the first of them that is not empty. */
+  readonly aliases?: Readonly<Record<string, readonly string[] | undefined>>;
+  /** The argument that is meant when the arguments are a bare text. */
+  readonly rawArgument?: string;
+}
+
 /** Built-in tools, MCP servers, OpenAPI documents and sub-agents all look like this to the rest. */
 export interface ToolSource {
   readonly name: string;
   list(): readonly ToolDescriptor[];
+  argumentHints?(tool: string): ArgumentHints | undefined;
   /** Rejects with a ToolFailure or any error; never throws in another turn of the event loop. */
   call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
   /** Calls back when `list()` changed; returns how to stop listening. */

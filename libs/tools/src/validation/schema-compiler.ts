@@ -13,6 +13,7 @@ const options: Options = {
   // Lint of hand-written schemas; what zod and MCP servers generate is right and trips over them.
   strictTypes: false,
   strictTuples: false,
+  strictRequired: false,
   allErrors: true,
   verbose: true,
   useDefaults: true,
@@ -39,5 +40,7 @@ export function compileSchema(schema: JsonSchema): Check {
   const ajv = drafts[named.replace(/#$/, '')];
   if (!ajv) throw new Error(`"$schema" is ${named}; known are ${DRAFT_2020} and ${DRAFT_07}#`);
   const validate: ValidateFunction = ajv.compile(schema satisfies AnySchema);
+  // Forgotten at once, so that a source whose tools come and go does not fill the cache.
+  ajv.removeSchema(schema);
   return (value) => (validate(value) ? [] : describeErrors(validate.errors ?? []));
 }

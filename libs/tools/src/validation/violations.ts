@@ -105,6 +105,6 @@ function typeNames(type: unknown): string {
   return Array.isArray(type) ? type.join(' or ') : String(type);
 }
 
-function escapePointer(name: string): string {
+export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { Tool } from '../tool.decorator.js';
+import type { ToolOutput } from '../tool.port.js';
+
+const input = z.looseObject({});
+
+/** For health checks and measurements: the whole path of a call and nothing else. */
+@Tool({
+  name: 'echo',
+  label: 'Echo',
+  description: 'Returns its arguments unchanged, as JSON. Takes any arguments. Use it to check that tool calls work.',
+  input,
+  tier: 'read_only',
+  timeoutMs: 10_000,
+  examples: [{ title: 'A text', arguments: { text: 'hello' } }],
+})
+export class EchoTool {
+  run(args: z.output<typeof input>): ToolOutput {
+    return [{ type: 'json', json: z.json().parse(args) }];
+  }
+}

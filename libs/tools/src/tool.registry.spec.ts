@@ -1,0 +1,189 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { z } from 'zod';
+import type { ToolDescriptor } from '#contracts';
+import { formatCatalog, matchesSearch } from './catalog-formats.js';
+import { describeTool, type ToolFacts } from './tool-descriptor.js';
+import { Tool, type ToolOptions } from './tool.decorator.js';
+import type { ToolSource } from './tool.port.js';
+import { ToolRegistry } from './tool.registry.js';
+import { ToolsModule, type ToolsModuleOptions } from './tools.module.js';
+
+const facts = (name: string, more: Partial<ToolFacts> = {}): ToolFacts => ({
+  name,
+  description: `Does ${name}.`,
+  source: 'fake',
+  input: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'], additionalProperties: false },
+  ...more,
+});
+
+/** A source whose tools a test can exchange. */
+class FakeSource implements ToolSource {
+  private listener: () => void = () => undefined;
+  closed = false;
+  constructor(
+    readonly name: string,
+    public tools: readonly ToolDescriptor[],
+  ) {}
+  list(): readonly ToolDescriptor[] {
+    return this.tools;
+  }
+  call(): Promise<string> {
+    return Promise.resolve('done');
+  }
+  onChange(listener: () => void): () => void {
+    this.listener = listener;
+    return () => (this.listener = () => undefined);
+  }
+  change(tools: readonly ToolDescriptor[]): void {
+    this.tools = tools;
+    this.listener();
+  }
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+}
+
+const registryOf = (...tools: ToolFacts[]): ToolRegistry => {
+  const registry = new ToolRegistry(new FakeSource('fake', tools.map(describeTool)));
+  registry.onModuleInit();
+  return registry;
+};
+
+async function boot(options: ToolsModuleOptions = {}): Promise<ToolRegistry> {
+  const app = await Test.createTestingModule({ imports: [ToolsModule.forRoot(options)] }).compile();
+  await app.init();
+  return app.get(ToolRegistry);
+}
+
+const decorated = (options: Partial<ToolOptions>): (new () => object) => {
+  const all: ToolOptions = { name: 'sample', description: 'A sample.', input: z.strictObject({}), ...options };
+  @Tool(all)
+  class SampleTool {
+    run(): string {
+      return '';
+    }
+  }
+  return SampleTool;
+};
+
+describe('ToolRegistry', () => {
+  it('completes the facts from each other, to the careful side', () => {
+    const registry = registryOf(facts('nothing_said'), facts('reads', { tier: 'read_only' }), facts('writes', { tier: 'side_effecting', effect: 'idempotent' }));
+    expect(registry.resolve('nothing_said')).toMatchObject({ tier: 'privileged', effect: 'once', pool: 'shell', label: 'nothing_said', retry: { maxAttempts: 1 } });
+    expect(registry.resolve('reads')).toMatchObject({ tier: 'read_only', effect: 'pure', pool: 'read', annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } });
+    expect(registry.resolve('writes')).toMatchObject({ effect: 'idempotent', pool: 'write', annotations: { readOnlyHint: false, idempotentHint: true } });
+  });
+
+  it('gives the same version to the same tool and another one when schema or facts change', () => {
+    const version = (more: Partial<ToolFacts>): string => describeTool(facts('a', more)).version;
+    expect(version({})).toMatch(/^[0-9a-f]{16}$/);
+    expect(version({ description: 'Other words.' })).toBe(version({}));
+    expect(version({ tier: 'read_only' })).not.toBe(version({}));
+    expect(version({ input: { type: 'object' } })).not.toBe(version({}));
+  });
+
+  it('lists by name and resolves every alias to its one tool', () => {
+    const registry = registryOf(facts('zeta', { aliases: ['z_one', 'zTwo'] }), facts('alpha'));
+    expect(registry.list().map(({ name }) => name)).toEqual(['alpha', 'zeta']);
+    for (const name of ['zeta', 'z_one', 'zTwo']) expect(registry.resolve(name)?.name).toBe('zeta');
+    expect(registry.source('z_one').name).toBe('fake');
+  });
+
+  it('answers an unknown tool with the nearest names', () => {
+    const registry = registryOf(facts('file_read', { aliases: ['read_file'] }), facts('file_write'), facts('shell'));
+    expect(registry.prepare('fileread', {})).toEqual({ ok: false, failure: { code: 'not_found', message: 'Tool not found: fileread\nDid you mean: file_read?', errors: [] } });
+    expect(registry.near('shel')).toEqual(['shell']);
+    expect(registry.prepare('nope', {})).toMatchObject({ failure: { message: 'Tool not found: nope' } });
+    expect(registry.prepare('__proto__', {})).toMatchObject({ failure: { code: 'not_found' } });
+  });
+
+  it('prepares arguments by the schema of the tool', () => {
+    const registry = registryOf(facts('file_read'));
+    expect(registry.prepare('file_read', '{"path":"a"}')).toMatchObject({ ok: true, args: { path: 'a' }, tool: { name: 'file_read' } });
+    expect(registry.prepare('file_read', {})).toMatchObject({
+      ok: false,
+      tool: { name: 'file_read' },
+      failure: { code: 'invalid_arguments', message: "Invalid arguments: missing 'path' parameter: expected string", errors: [{ pointer: '/path' }] },
+    });
+  });
+
+  it('refuses a source whose tools have faults, all in one message with the fixes', () => {
+    const broken = (): ToolRegistry =>
+      registryOf(facts('1bad name'), facts('b', { description: ' ' }), facts('c', { input: { type: 'string' } }), facts('d', { input: { type: 'objekt' } }), facts('e', { aliases: ['b'] }), facts('b'));
+    expect(broken).toThrow(/"1bad name" is no tool name[^]*description is empty[^]*not an object schema[^]*"d".*schema cannot be checked[^]*"b" belongs to tool "b"[^]*rename/);
+  });
+
+  it('refuses a second source with a name or a tool that is taken', () => {
+    const registry = registryOf(facts('a'));
+    expect(() => registry.add(new FakeSource('fake', []))).toThrow(/Source "fake" is registered already/);
+    expect(() => registry.add(new FakeSource('other', [describeTool(facts('b', { aliases: ['a'] }))]))).toThrow(/"a" belongs to tool "a" of source "fake"/);
+    expect(registry.list()).toHaveLength(1);
+  });
+
+  it('follows a source that changes, and keeps its former tools when the change is wrong', async () => {
+    const registry = registryOf(facts('a'));
+    const source = new FakeSource('other', [describeTool(facts('b'))]);
+    registry.add(source);
+    source.change([describeTool(facts('c'))]);
+    expect(registry.list().map(({ name }) => name)).toEqual(['a', 'c']);
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    source.change([describeTool(facts('a'))]);
+    expect(registry.list().map(({ name }) => name)).toEqual(['a', 'c']);
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
+    await registry.onApplicationShutdown();
+    expect(source.closed).toBe(true);
+  });
+
+  it('warns of a description that is too long for models, and takes it', () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    expect(registryOf(facts('a', { description: 'x'.repeat(11_000) })).list()).toHaveLength(1);
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
+  });
+});
+
+describe('ToolsModule', () => {
+  it('finds every tool file of the built-in folder and further classes', async () => {
+    const registry = await boot({ tools: [decorated({ name: 'extra' })] });
+    const names = registry.list().map(({ name }) => name);
+    expect(names).toEqual([...names].sort());
+    expect(names).toEqual(expect.arrayContaining(['echo', 'extra']));
+    expect(registry.resolve('extra')).toMatchObject({ source: 'builtin', tier: 'privileged', effect: 'once' });
+  });
+
+  it.each([
+    ['a double name', [decorated({ name: 'twice' }), decorated({ name: 'twice' })], /"twice" belongs to tool "twice".*rename/],
+    ['a double alias', [decorated({ name: 'one' }), decorated({ name: 'two', aliases: ['one'] })], /"one" belongs to tool/],
+    ['an invalid name', [decorated({ name: '1bad name' })], /"1bad name" is no tool name: use a letter/],
+    ['a missing description', [decorated({ description: '' })], /description is empty: write/],
+    ['a lossy schema', [decorated({ input: z.strictObject({ at: z.date() }) })], /Tool "sample" cannot be registered: \/at: JSON has no dates: use/],
+    ['an open object', [decorated({ input: z.object({}) })], /use z.strictObject/],
+    ['a pattern without linear time', [decorated({ input: z.strictObject({ a: z.string().regex(/(?=a)/) }) })], /schema cannot be checked/],
+  ])('stops the boot on %s and says the fix', async (_name, tools, message) => {
+    await expect(boot({ tools })).rejects.toThrow(message);
+  });
+});
+
+describe('formatCatalog', () => {
+  const tool = describeTool(facts('a', { label: 'Nice A', output: { type: 'object' } }));
+
+  it('gives models exactly what they need and no facts', () => {
+    expect(formatCatalog([tool], 'anthropic')).toEqual([{ name: 'a', description: 'Does a.', input_schema: tool.input }]);
+    expect(formatCatalog([tool], 'openai')).toEqual([{ type: 'function', function: { name: 'a', description: 'Does a.', parameters: tool.input } }]);
+  });
+
+  it('gives MCP its annotations and the whole to people', () => {
+    expect(formatCatalog([tool], 'mcp')).toEqual([
+      { name: 'a', title: 'Nice A', description: 'Does a.', inputSchema: tool.input, outputSchema: { type: 'object' }, annotations: tool.annotations },
+    ]);
+    expect(formatCatalog([tool], 'full')).toEqual([tool]);
+  });
+
+  it('searches names, aliases, labels and descriptions for every word', () => {
+    expect(matchesSearch(tool, 'nice does')).toBe(true);
+    expect(matchesSearch(tool, 'nice shell')).toBe(false);
+  });
+});

@@ -1,0 +1,52 @@
+import type { JsonSchema } from '#contracts';
+import type { ArgumentHints } from '../tool.port.js';
+
+/** How the arguments of one tool may come, beyond its schema. Worked out once, when the tool is registered. */
+export interface ArgumentShape {
+  readonly rawArgument?: string;
+  /** Argument → its other names, in the order in which they win. */
+  readonly aliases: readonly (readonly [string, readonly string[]])[];
+  /** Optional arguments for which null is no value of their own, so that null means absent. */
+  readonly nullMeansAbsent: readonly string[];
+}
+
+export function argumentShape(schema: JsonSchema, { aliases = {}, rawArgument }: ArgumentHints = {}): ArgumentShape {
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return {
+    ...(rawArgument === undefined ? {} : { rawArgument }),
+    aliases: Object.entries(aliases).map(([name, others]) => [name, others ?? []]),
+    nullMeansAbsent: Object.keys(properties).filter((name) => !required.includes(name) && refusesNull(properties[name])),
+  };
+}
+
+/** Moves aliased arguments to their names and drops meaningless nulls, in place. */
+export function applyShape(args: Record<string, unknown>, shape: ArgumentShape): void {
+  for (const [name, others] of shape.aliases) {
+    const present = others.filter((other) => Object.hasOwn(args, other));
+    if (present.length === 0) continue;
+    const winner = [name, ...present].find((candidate) => !isEmpty(args[candidate])) ?? present[0];
+    if (winner !== undefined && winner !== name && isEmpty(args[name])) args[name] = args[winner];
+    for (const other of present) delete args[other];
+  }
+  for (const name of shape.nullMeansAbsent) if (args[name] === null) delete args[name];
+}
+
+/** Certainly: only a schema that plainly names its types counts; a `$ref` or `{}` might allow null. */
+function refusesNull(schema: unknown): boolean {
+  if (!isObject(schema)) return false;
+  if (Array.isArray(schema['enum'])) return !schema['enum'].includes(null);
+  if (Object.hasOwn(schema, 'const')) return schema['const'] !== null;
+  if (typeof schema['type'] === 'string') return schema['type'] !== 'null';
+  if (Array.isArray(schema['type'])) return !schema['type'].includes('null');
+  const branches = schema['anyOf'] ?? schema['oneOf'];
+  return Array.isArray(branches) && branches.every(refusesNull);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

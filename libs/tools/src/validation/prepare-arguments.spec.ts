@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { argumentShape } from './argument-shape.js';
+import { toInputSchema } from './input-schema.js';
+import { prepareArguments, type PreparedArguments } from './prepare-arguments.js';
+import { compileSchema } from './schema-compiler.js';
+
+const schema = toInputSchema(
+  z.strictObject({ command: z.string().min(1), limit: z.number().int().default(5), note: z.string().nullable().optional(), dir: z.string().optional() }),
+);
+const shape = argumentShape(schema, { aliases: { command: ['cmd', 'script'] }, rawArgument: 'command' });
+const prepare = (raw: unknown): PreparedArguments => prepareArguments(raw, shape, compileSchema(schema));
+const argsOf = (raw: unknown): unknown => {
+  const prepared = prepare(raw);
+  return prepared.ok ? prepared.args : prepared.message;
+};
+
+describe('prepareArguments', () => {
+  it('gives the same for an object and for its JSON text, with defaults filled', () => {
+    expect(argsOf({ command: 'ls' })).toEqual({ command: 'ls', limit: 5 });
+    expect(argsOf('{"command":"ls"}')).toEqual({ command: 'ls', limit: 5 });
+  });
+
+  it('never changes what it was given', () => {
+    const raw = { cmd: 'ls', dir: null, __tool_use_purpose: 'look' };
+    const before = structuredClone(raw);
+    expect(prepare(raw).ok).toBe(true);
+    expect(raw).toEqual(before);
+  });
+
+  it('takes the purpose out and keeps it', () => {
+    expect(prepare({ command: 'ls', __tool_use_purpose: 'look' })).toEqual({ ok: true, args: { command: 'ls', limit: 5 }, purpose: 'look' });
+  });
+
+  it('takes the argument itself first, then the first alias that is not empty', () => {
+    expect(argsOf({ cmd: ' ', script: 'b' })).toEqual({ command: 'b', limit: 5 });
+    expect(argsOf({ command: 'a', cmd: 'b' })).toEqual({ command: 'a', limit: 5 });
+    expect(argsOf({ command: '', cmd: 'b' })).toEqual({ command: 'b', limit: 5 });
+  });
+
+  it('takes a bare text as the raw argument, but never broken JSON', () => {
+    expect(argsOf('ls -l')).toEqual({ command: 'ls -l', limit: 5 });
+    expect(argsOf('"ls -l"')).toEqual({ command: 'ls -l', limit: 5 });
+    expect(argsOf('[ -f x ] && ls')).toEqual({ command: '[ -f x ] && ls', limit: 5 });
+    expect(argsOf('{"command":')).toMatch(/^Invalid arguments: the arguments are not valid JSON: .*JSON/);
+  });
+
+  it('takes no text as no arguments', () => {
+    expect(argsOf('')).toBe("Invalid arguments: missing 'command' parameter: expected string");
+  });
+
+  it('takes null for an optional argument as absent, unless null is one of its values', () => {
+    expect(argsOf({ command: 'ls', dir: null, limit: null, note: null })).toEqual({ command: 'ls', limit: 5, note: null });
+    expect(argsOf({ command: null })).toContain('expected string, got null');
+  });
+
+  it('lists all violations, one a line', () => {
+    expect(argsOf({ limit: 'x', zzz: 1 })).toBe(
+      "Invalid arguments:\n- missing 'command' parameter: expected string\n- unknown parameter 'zzz'; known: command, limit, note, dir\n- /limit: expected integer, got string \"x\"",
+    );
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s at any depth', (key) => {
+    expect(argsOf(`{"command":"ls","${key}":{"a":1}}`)).toContain(`the name '${key}' is not allowed`);
+    expect(argsOf(`{"command":"ls","dir":[{"${key}":1}]}`)).toContain(`the name '${key}' is not allowed`);
+    expect(({} as Record<string, unknown>)['a']).toBeUndefined();
+  });
+
+  it('refuses depth without overflowing the stack', () => {
+    const deep = `{"command":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    expect(argsOf(deep)).toContain('nested deeper than 64 levels');
+  });
+
+  it('refuses what is no object', () => {
+    const strict = (raw: unknown): PreparedArguments => prepareArguments(raw, argumentShape(schema), compileSchema(schema));
+    expect(strict('[1]')).toMatchObject({ ok: false, message: 'Invalid arguments: expected an object, got an array of 1' });
+    expect(strict('7')).toMatchObject({ ok: false, message: 'Invalid arguments: expected an object, got number 7' });
+  });
+
+  it('never throws, and what it lets through is valid a second time', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string(), fc.object(), fc.jsonValue()), (raw) => {
+        const prepared = prepare(raw);
+        if (prepared.ok) expect(prepare(prepared.args)).toEqual({ ok: true, args: prepared.args });
+        else expect(prepared.errors.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
