@@ -1,0 +1,24 @@
+import type { Pool, Priority } from '#contracts';
+import { keys } from '#redis';
+
+/** Which half of BullMQ's hot path runs: ours (many jobs a script) or BullMQ's own. Both share one layout in Redis. */
+export type QueueBackend = 'batching' | 'stock';
+
+export const JOB_NAME = 'call';
+
+/** Every job ends after one run and leaves nothing: a remnant would block adding its id again. */
+export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const;
+
+/**
+ * In BullMQ a job without priority runs before all that have one, so each job has one. It costs nothing: the sorted set
+ * takes and gives many jobs in one command, a list needs no less.
+ */
+export const PRIORITY: Record<Priority, number> = { high: 1, normal: 2, low: 3 };
+
+/** A stalled job fails at once and is removed; whether the call runs again is decided by the log. */
+export const LOCK = { lockDuration: 30_000, stalledInterval: 10_000, maxStalledCount: 0 } as const;
+
+/** The queue of a pool has a hash tag of its own, so all its keys live on one node of a cluster. */
+export function queueOf(pool: Pool): { name: string; prefix: string } {
+  return { name: 'calls', prefix: keys.queuePrefix(pool) };
+}

@@ -1,0 +1,40 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+
+/** AOF `always` for every contender: what is acknowledged is on disk. */
+export function startDurableRedis(): Promise<RedisServer> {
+  return startRedisServer({ settings: ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'] });
+}
+
+/** Starts a Node process of the bench and waits for its `ready` message. */
+export async function forkReady(file: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<ChildProcess> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} ended with ${code} before it was ready.`)));
+  await Promise.race([once(child, 'message'), failed]);
+  failed.catch(() => {});
+  return child;
+}
+
+export async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  const forced = setTimeout(() => child.kill('SIGKILL'), 5000);
+  await once(child, 'exit');
+  clearTimeout(forced);
+}
+
+/** CPU time of a process so far, in µs, from /proc (ticks of 10 ms). */
+export function cpuOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+/** Resident memory in MiB. */
+export function residentOf(pid: number): number {
+  const match = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Number(match?.[1] ?? 0) / 1024;
+}

@@ -1,0 +1,62 @@
+import { Queue } from 'bullmq';
+import { BullCallQueue } from '#queue';
+import type { Contender } from './load.js';
+import { endProcess, forkReady, startDurableRedis } from './processes.js';
+
+const PAYLOAD = 'x'.repeat(100);
+const CONCURRENCY = '50';
+
+/** Raw BullMQ as its guide shows it: one producer, one Worker with 50 slots, jobs removed when done. */
+export async function startRawQueue(): Promise<Contender> {
+  const redis = await startDurableRedis();
+  const queue = new Queue('raw', { connection: { url: redis.url }, defaultJobOptions: { removeOnComplete: true, removeOnFail: true } });
+  await queue.waitUntilReady();
+  const worker = await forkReady('./queue-worker.js', ['raw', redis.url, CONCURRENCY]);
+  return {
+    name: 'raw BullMQ',
+    redisUrl: redis.url,
+    processes: { redis: redis.pid ?? 0, worker: worker.pid ?? 0, client: process.pid },
+    start: async () => (await queue.add('call', { text: PAYLOAD })).id ?? '',
+    onDone: (listener) => onlyListener(worker, listener),
+    close: async () => {
+      await queue.close();
+      await endProcess(worker);
+      await redis.stop();
+    },
+  };
+}
+
+/** This project's queue library alone: ids in, ids out. */
+export async function startOurQueue(backend: 'batching' | 'stock'): Promise<Contender> {
+  const redis = await startDurableRedis();
+  const queue = new BullCallQueue({ redisUrl: redis.url, backend });
+  const worker = await forkReady('./queue-worker.js', [backend, redis.url, CONCURRENCY]);
+  return {
+    name: `queue alone, ${backend}`,
+    redisUrl: redis.url,
+    processes: { redis: redis.pid ?? 0, worker: worker.pid ?? 0, client: process.pid },
+    start: async () => {
+      const callId = nextCallId();
+      await queue.dispatch('read', { callId, attempt: 1 }, 'normal');
+      return callId;
+    },
+    onDone: (listener) => onlyListener(worker, listener),
+    close: async () => {
+      await queue.close();
+      await endProcess(worker);
+      await redis.stop();
+    },
+  };
+}
+
+let calls = 0;
+
+/** A fresh id in the form of a call id, which costs next to nothing to make. */
+function nextCallId(): string {
+  return `00-${String(calls++).padStart(26, '0')}`;
+}
+
+function onlyListener(worker: NodeJS.EventEmitter, listener: (ids: readonly string[]) => void): void {
+  worker.removeAllListeners('message');
+  worker.on('message', listener);
+}
