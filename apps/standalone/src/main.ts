@@ -1,1 +1,42 @@
-console.log("standalone");
+import 'reflect-metadata';
+import { banner } from './banner.js';
+import { StartFailure } from './start-failure.js';
+import { startStandalone, type Standalone } from './start-standalone.js';
+import { onStopSignals } from './stop-signals.js';
+
+const tell = (line: string) => console.error(line);
+
+let running: Standalone | undefined;
+let wanted = true;
+
+/** Everything down in order, then out; a failure on the way still ends the process. */
+async function drain(exitCode: number): Promise<void> {
+  try {
+    await running?.stop();
+  } catch (error) {
+    tell(`Stopping failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  process.exit(exitCode);
+}
+
+onStopSignals((signal) => {
+  wanted = false;
+  tell(`\n${signal === 'SIGINT' ? 'Ctrl-C' : signal}: no new calls, running calls end, then Redis. Once more to stop at once.`);
+  if (running) void drain(0);
+}, () => process.exit(130));
+
+process.on('uncaughtException', (error) => {
+  tell(`Toolyard failed and stops: ${error.stack ?? error.message}`);
+  void drain(1);
+});
+
+const startedAt = performance.now();
+try {
+  running = await startStandalone(process.env, tell);
+  if (wanted) console.log(banner({ ...running, tookMs: performance.now() - startedAt }));
+  else await drain(0);
+} catch (error) {
+  if (error instanceof StartFailure) tell(`\n${error.message}\n`);
+  else tell(`\nToolyard could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,130 @@
+// Which room may see which: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
+const TESTS = '(\\.spec|\\.contract|\\.property)\\.ts$|/testing/';
+const lib = (...names) => `^libs/(${names.join('|')})/src/`;
+const SIBLINGS = ['event-log', 'metrics', 'policy', 'queue', 'redis', 'signals', 'tools'];
+
+/** What a library may import besides itself, contracts and (all of them) signals. */
+const MAY_ALSO_SEE = { queue: ['redis'], 'event-log': ['redis'] };
+
+const siblingRules = SIBLINGS.map((name) => {
+  const allowed = ['contracts', 'signals', ...(MAY_ALSO_SEE[name] ?? []), name];
+  return {
+    name: `siblings-apart-${name}`,
+    comment: `libs/${name} may see ${allowed.slice(0, -1).join(', ')} and nothing else of libs: apps put libraries together, so that each can be read, tested and replaced alone.`,
+    severity: 'error',
+    from: { path: lib(name), pathNot: TESTS },
+    to: { path: '^libs/', pathNot: `^libs/(${allowed.join('|')})/` },
+  };
+});
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'Two files that need each other cannot be understood or loaded one after the other. Type-only cycles count too.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'libs-never-see-apps',
+      comment: 'Apps compose libraries. A library that knows an app cannot serve another one.',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^apps/' },
+    },
+    {
+      name: 'apps-apart',
+      comment: 'Gateway and worker meet in Redis, never in memory. Only standalone composes both, as it would over the wire.',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/', pathNot: ['^apps/standalone/', TESTS] },
+      to: { path: '^apps/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'contracts-know-nobody',
+      comment: 'Contracts run in the browser and are what everybody agrees on: they import zod and nothing of ours or of Node.',
+      severity: 'error',
+      from: { path: lib('contracts'), pathNot: [TESTS, '/generate'] },
+      to: { path: ['^libs/', '^apps/', '^node_modules/'], pathNot: ['^libs/contracts/', '^node_modules/zod/'] },
+    },
+    {
+      name: 'contracts-no-node',
+      comment: 'Contracts run in the browser.',
+      severity: 'error',
+      from: { path: lib('contracts'), pathNot: [TESTS, '/generate'] },
+      to: { dependencyTypes: ['core'] },
+    },
+    ...siblingRules,
+    {
+      name: 'front-door-only',
+      comment: 'What a library offers is what its index.ts exports by name. A deep import makes its inside public.',
+      severity: 'error',
+      from: { path: '^(libs|apps|test)/' },
+      to: { path: '^libs/[^/]+/src/.+', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/[^/]+/src/.+\\.lua$'], dependencyTypesNot: ['local'] },
+    },
+    {
+      name: 'front-door-only-by-path',
+      comment: 'The same by a relative path: from one library or app into the inside of another library.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/([^/]+)/' },
+      to: { path: '^libs/[^/]+/src/', pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'deciders-are-pure',
+      comment: 'Deciders get time, ids and randomness as values. They import contracts and their own pure neighbours: no Redis, no Node, no packages.',
+      severity: 'error',
+      from: { path: ['^libs/policy/src/(decide\\.ts|rules/)', '\\.decider\\.ts$'], pathNot: TESTS },
+      to: { path: '.', pathNot: ['^libs/contracts/src/index\\.ts$', '^libs/policy/src/', '^libs/event-log/src/(call/|event-log\\.port\\.ts)'] },
+    },
+    {
+      name: 'bullmq-behind-the-queue',
+      comment: 'BullMQ is an implementation of our queue port; whoever imports it directly starts to trust its jobs.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: ['^libs/queue/', TESTS] },
+      to: { path: '^node_modules/bullmq/' },
+    },
+    {
+      name: 'ioredis-behind-redis',
+      comment: 'Every connection is made in libs/redis, where its options and its error listener are.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: ['^libs/(redis|queue)/', TESTS] },
+      to: { path: '^node_modules/ioredis/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'prom-client-behind-metrics',
+      comment: 'Metrics are named in one file. Others emit signals.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: '^libs/metrics/' },
+      to: { path: '^node_modules/prom-client/' },
+    },
+    {
+      name: 'no-tests-in-the-product',
+      comment: 'Product code that imports a test or its support ships it.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: TESTS },
+      to: { path: ['^test/', '\\.spec\\.ts$'] },
+    },
+    {
+      name: 'no-dev-packages-in-the-product',
+      comment: 'The image is installed with --omit=dev.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/.*\\.ts$', pathNot: [TESTS, '/generate'] },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'resolvable',
+      comment: 'An import that resolves to nothing fails at start.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', '^dist/'] },
+    exclude: { path: ['^dist/'] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['source', 'import', 'node', 'default'], extensions: ['.ts', '.mjs', '.js', '.json', '.lua'] },
+  },
+};

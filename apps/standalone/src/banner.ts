@@ -1,0 +1,32 @@
+export interface BannerFacts {
+  readonly url: string;
+  /** Where the key is, or undefined when it came from the environment. */
+  readonly keyFile: string | undefined;
+  readonly redis: string;
+  readonly dataDirectory: string;
+  readonly tookMs: number;
+}
+
+/** What a person sees once all is up: where to look, where the key is, and a line to paste. */
+export function banner(facts: BannerFacts): string {
+  const key = facts.keyFile === undefined ? '$TOOLYARD_API_KEY' : `$(cat ${shellWord(facts.keyFile)})`;
+  return `
+Toolyard is up after ${(facts.tookMs / 1000).toFixed(1)} s.  Ctrl-C drains and stops it; a second Ctrl-C stops at once.
+
+  API         ${facts.url}
+  Explore     ${facts.url}/docs
+  Metrics     ${facts.url}/metrics
+  Key         ${facts.keyFile ?? 'from TOOLYARD_API_KEY'}
+  Data        ${facts.dataDirectory}
+  Redis       ${facts.redis}
+
+A first call:
+
+  curl -sS ${facts.url}/v1/calls -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -H 'Prefer: wait=10' -d '{"tool":"shell","arguments":{"command":"echo hello"}}'
+`;
+}
+
+/** Plain where it may be, single-quoted where the shell would read it otherwise. */
+function shellWord(path: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

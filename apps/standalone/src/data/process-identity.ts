@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+
+/**
+ * Tells one process from a later one that got the same number: its start time, on Linux together with the boot.
+ * Undefined when there is no such process.
+ */
+export function processIdentity(pid: number): string | undefined {
+  if (!isAlive(pid)) return undefined;
+  if (process.platform !== 'linux') return psColumn(pid, 'lstart');
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in field 2 may hold spaces and brackets; what follows the last bracket starts with field 3.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${fields[19]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the process is a Redis or Valkey server that works in `directory`. */
+export function isRedisServerIn(pid: number, directory: string): boolean {
+  if (processIdentity(pid) === undefined) return false;
+  try {
+    if (process.platform !== 'linux') return /\b(redis|valkey)-server\b/.test(psColumn(pid, 'command') ?? '');
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return /(redis|valkey)-server/.test(command) && readlinkSync(`/proc/${pid}/cwd`) === directory;
+  } catch {
+    return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function psColumn(pid: number, column: string): string | undefined {
+  const { stdout } = spawnSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8' });
+  return stdout?.trim() || undefined;
+}

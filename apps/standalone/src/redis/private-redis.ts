@@ -1,0 +1,132 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataDirectory } from '../data/data-directory.js';
+import { StartFailure } from '../start-failure.js';
+import { answersPing } from './answers-ping.js';
+import { endLeftoverRedis } from './leftover-redis.js';
+import { findRedisServer } from './redis-binary.js';
+import { chooseEndpoint, type RedisEndpoint } from './redis-endpoint.js';
+
+const READY_WITHIN_MS = 60_000;
+const STOP_WITHIN_MS = 15_000;
+const FIRST_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5_000;
+/** A run this long counts as healthy: the next restart comes at once again. */
+const HEALTHY_MS = 30_000;
+
+/** Every write is on disk before it is answered, and nothing is ever evicted: the log is the truth. */
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--aof-load-truncated', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'];
+
+export interface PrivateRedis {
+  readonly url: string;
+  readonly pid: number | undefined;
+  /** Ends it politely with its AOF complete, by force after 15 s. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A Redis of our own as a child in a process group of its own, so that Ctrl-C reaches it only through us. When it dies it is
+ * started again on the same endpoint and data, with backoff; clients reconnect by themselves. When this process exits
+ * without `stop`, the child is told to end. Rejects with a StartFailure.
+ */
+export async function startPrivateRedis(directory: DataDirectory, tell: (line: string) => void): Promise<PrivateRedis> {
+  const program = findRedisServer();
+  await endLeftoverRedis(directory);
+  const endpoint = await chooseEndpoint(directory.redisSocket);
+  const words = [...endpoint.settings, '--dir', directory.redis, '--pidfile', directory.redisPid, '--logfile', directory.redisLog, ...DURABLE];
+  const keeper = new Keeper(() => spawn(program, words, { detached: true, stdio: 'ignore' }), tell);
+  const abandon = () => keeper.abandon();
+  process.once('exit', abandon);
+  const stop = () => keeper.stop().finally(() => process.off('exit', abandon));
+  try {
+    await keeper.firstStart(endpoint, directory.redisLog);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: endpoint.url, get pid() { return keeper.pid; }, stop };
+}
+
+/** Keeps one child alive until told otherwise. */
+class Keeper {
+  private child: ChildProcess | undefined;
+  private readonly stopping = new AbortController();
+  private stopped: Promise<void> | undefined;
+
+  constructor(
+    private readonly launch: () => ChildProcess,
+    private readonly tell: (line: string) => void,
+  ) {}
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  async firstStart(endpoint: RedisEndpoint, logPath: string): Promise<void> {
+    const child = this.spawn();
+    const failed = new AbortController();
+    const exited = ended(child).then((how) => failed.abort(new StartFailure(`Redis did not start (${how}): ${lastLine(logPath)}`)));
+    const late = setTimeout(() => failed.abort(new StartFailure(`Redis did not answer within ${READY_WITHIN_MS / 1000} s; see ${logPath}`)), READY_WITHIN_MS);
+    await answersPing(endpoint, failed.signal).finally(() => clearTimeout(late));
+    void exited.then(() => this.revive(FIRST_BACKOFF_MS, 0));
+  }
+
+  /** Starts the child again until it runs or we stop; each death brings us back here. */
+  private async revive(backoffMs: number, ranMs: number): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    const waitMs = ranMs > HEALTHY_MS ? FIRST_BACKOFF_MS : backoffMs;
+    this.tell(`The private Redis ended by itself; starting it again in ${waitMs} ms. Calls go on when it is back.`);
+    await delay(waitMs, undefined, { signal: this.stopping.signal }).catch(() => {});
+    if (this.stopping.signal.aborted) return;
+    const startedAt = performance.now();
+    await ended(this.spawn());
+    void this.revive(Math.min(waitMs * 2, MAX_BACKOFF_MS), performance.now() - startedAt);
+  }
+
+  private spawn(): ChildProcess {
+    this.child = this.launch();
+    return this.child;
+  }
+
+  stop(): Promise<void> {
+    this.stopped ??= this.end();
+    return this.stopped;
+  }
+
+  abandon(): void {
+    this.stopping.abort();
+    this.child?.kill('SIGTERM');
+  }
+
+  private async end(): Promise<void> {
+    this.stopping.abort();
+    const child = this.child;
+    if (!child || hasEnded(child)) return;
+    const over = ended(child);
+    child.kill('SIGTERM');
+    const force = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+    await over;
+    clearTimeout(force);
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+/** How the child ended, in words; also when it never started. */
+function ended(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
+  });
+}
+
+function lastLine(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+  } catch {
+    return `see ${path}`;
+  }
+}

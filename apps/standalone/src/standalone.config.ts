@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { StartFailure } from './start-failure.js';
+
+const StandaloneEnv = z.object({
+  TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
+  REDIS_URL: z.string().min(1).optional(),
+  TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
+});
+
+export interface StandaloneConfig {
+  readonly dataDirectory: string;
+  /** Set: this Redis is used and none is started. */
+  readonly redisUrl: string | undefined;
+  /** Set: this is the key, and the key file is left alone. */
+  readonly apiKey: string | undefined;
+}
+
+/** What standalone itself reads; gateway and worker read the rest from the same environment. `NAME=` means not set. */
+export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
+  const parsed = StandaloneEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  if (!parsed.success) throw new StartFailure(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
+  return { dataDirectory: parsed.data.TOOLYARD_DATA, redisUrl: parsed.data.REDIS_URL, apiKey: parsed.data.TOOLYARD_API_KEY };
+}

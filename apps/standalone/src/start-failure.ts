@@ -1,0 +1,25 @@
+/** Why Toolyard does not start. The message is one sentence (or a list of faults) for a person: what is wrong and what to do. */
+export class StartFailure extends Error {
+  override readonly name = 'StartFailure';
+}
+
+/** The code of a Node system error (`EADDRINUSE`, `ENOENT`, …). */
+export function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The same error as a sentence where it is one that a person can cure; anything else comes back as it is, for a stack trace. */
+export function explain(error: unknown, listen: { readonly host: string; readonly port: number }): unknown {
+  switch (systemCode(error)) {
+    case 'EADDRINUSE':
+      return new StartFailure(`Port ${listen.port} on ${listen.host} is in use. Stop the program that listens there, or set GATEWAY_PORT to another port.`);
+    case 'EACCES':
+      return new StartFailure(`Not allowed to listen on port ${listen.port}. Set GATEWAY_PORT to a port above 1023.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new StartFailure(`This machine has no address ${listen.host}. Set GATEWAY_HOST to 127.0.0.1, or to an address of this machine.`);
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,119 @@
+import { startGateway } from '../../gateway/src/main.js';
+import { startWorker } from '../../worker/src/main.js';
+import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/gateway.config.js';
+import { readWorkerConfig, type WorkerConfig } from '../../worker/src/worker.config.js';
+import { readOrMakeKey } from './data/api-key.js';
+import { openDataDirectory, type DataDirectory } from './data/data-directory.js';
+import { lockDirectory } from './data/directory-lock.js';
+import { startPrivateRedis } from './redis/private-redis.js';
+import { reachRedis } from './redis/reach-redis.js';
+import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
+import { explain, StartFailure } from './start-failure.js';
+
+export interface Standalone {
+  readonly url: string;
+  readonly keyFile: string | undefined;
+  readonly dataDirectory: string;
+  readonly redis: string;
+  /** Drains in order: no new calls, running calls end, Redis with its data on disk. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Things to undo, last one first; each once, whatever the others do. */
+type Undo = () => void | Promise<void>;
+
+/**
+ * Brings up one installation in this process:
+ * environment → data directory and its lock → key → Redis (own child, or the one of REDIS_URL) → gateway and worker.
+ * Rejects with a StartFailure for what a person can cure; whatever was up by then is down again.
+ */
+export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: string) => void): Promise<Standalone> {
+  const config = readStandaloneConfig(env);
+  checkApps(env);
+  const directory = openDataDirectory(config.dataDirectory);
+  const undo: Undo[] = [lockDirectory(directory)];
+  const down = once(() => undoAll(undo));
+  try {
+    const key = config.apiKey ?? readOrMakeKey(directory.key);
+    const redis = await bringUpRedis(config, directory, undo, tell);
+    const apps = readApps({ ...env, TOOLYARD_API_KEY: key, REDIS_URL: redis.url, TOOLYARD_DATA: directory.path });
+    const url = await bringUpApps(apps, undo);
+    return {
+      url,
+      keyFile: config.apiKey === undefined ? directory.key : undefined,
+      dataDirectory: directory.path,
+      redis: redis.label,
+      stop: down,
+    };
+  } catch (error) {
+    await down();
+    throw error;
+  }
+}
+
+async function bringUpRedis(config: StandaloneConfig, directory: DataDirectory, undo: Undo[], tell: (line: string) => void) {
+  if (config.redisUrl !== undefined) {
+    await reachRedis(config.redisUrl);
+    return { url: config.redisUrl, label: 'the one of REDIS_URL' };
+  }
+  const redis = await startPrivateRedis(directory, tell);
+  undo.push(() => redis.stop());
+  return { url: redis.url, label: `private, process ${redis.pid}, AOF always (${redis.url})` };
+}
+
+/** The worker first, so that the first call already finds it. They drain together: waiting requests need running calls to end. */
+async function bringUpApps(apps: AppConfigs, undo: Undo[]): Promise<string> {
+  const worker = await startWorker(apps.worker);
+  undo.push(() => worker.close());
+  try {
+    const gateway = await startGateway(apps.gateway);
+    undo.pop();
+    undo.push(async () => void (await Promise.allSettled([gateway.close(), worker.close()])));
+    return gateway.url;
+  } catch (error) {
+    throw explain(error, apps.gateway);
+  }
+}
+
+interface AppConfigs {
+  readonly gateway: GatewayConfig;
+  readonly worker: WorkerConfig;
+}
+
+/** Standalone has one port and is read by a person: the worker serves nothing, and the log tells what is wrong and no more. */
+function readApps(env: NodeJS.ProcessEnv): AppConfigs {
+  const ours = { ...env, WORKER_PORT: env['WORKER_PORT'] || 'off', LOG_LEVEL: env['LOG_LEVEL'] || 'warn' };
+  const faults: string[] = [];
+  const read = <T>(reader: () => T): T | undefined => {
+    try {
+      return reader();
+    } catch (error) {
+      faults.push(error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  };
+  const gateway = read(() => readGatewayConfig(ours));
+  const worker = read(() => readWorkerConfig(ours));
+  if (!gateway || !worker) throw new StartFailure(`The configuration is wrong:\n${distinctLines(faults)}`);
+  return { gateway, worker };
+}
+
+/** Finds every fault of the environment before anything is made on disk; what is decided later stands in by a valid value. */
+function checkApps(env: NodeJS.ProcessEnv): void {
+  readApps({ ...env, TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start', REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock' });
+}
+
+/** Both apps read some of the same names; a fault of theirs is told once. */
+function distinctLines(texts: readonly string[]): string {
+  const lines = texts.flatMap((text) => text.split('\n')).map((line) => line.trim());
+  return [...new Set(lines)].filter((line) => line !== '' && !line.endsWith('environment is wrong:')).map((line) => `  ${line}`).join('\n');
+}
+
+async function undoAll(undo: Undo[]): Promise<void> {
+  for (const step of undo.splice(0).reverse()) await step();
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => (running ??= action());
+}
