@@ -1,0 +1,97 @@
+import type { StoredEvent } from '../event-log.port.js';
+import type { Position } from './cursor.js';
+
+/**
+ * Events of one view that travel together. All subscribers of the view get the same batch object, so what a transport
+ * makes of it is made once: see `shared`.
+ */
+export class EventBatch {
+  private readonly renderings = new Map<string, Buffer>();
+  private joined: string | undefined;
+  private chars: number | undefined;
+
+  private eachCursor: readonly string[] | undefined;
+
+  /** `cursor` is where to go on after the last event. */
+  constructor(
+    readonly events: readonly StoredEvent[],
+    readonly cursor: string,
+    private readonly makeCursors: () => readonly string[],
+  ) {}
+
+  /** Where to go on after each event; for transports that number them one by one. */
+  get cursors(): readonly string[] {
+    return (this.eachCursor ??= this.makeCursors());
+  }
+
+  /** The envelopes' JSON texts with commas between them. */
+  get text(): string {
+    return (this.joined ??= this.events.map(({ json }) => json).join(','));
+  }
+
+  /** Characters of the envelopes: near enough to bytes for limits. */
+  get size(): number {
+    return (this.chars ??= this.events.reduce((sum, { json }) => sum + json.length, 0));
+  }
+
+  /** The bytes that `render` makes of this batch; made once for each `key`. */
+  shared(key: string, render: (batch: EventBatch) => string): Buffer {
+    let bytes = this.renderings.get(key);
+    if (bytes === undefined) {
+      bytes = Buffer.from(render(this));
+      this.renderings.set(key, bytes);
+    }
+    return bytes;
+  }
+}
+
+/** Formats positions as a cursor of the subscription's kind. */
+export type CursorFormat = (positions: readonly Position[]) => string;
+
+/**
+ * The events in batches of at most `maxChars`, numbered on from `start`. The last cursor is `end` where that is given
+ * (a reader of many partitions has come further than its last event), else that of the last event.
+ */
+export function batchesOf(events: readonly StoredEvent[], start: readonly Position[], end: readonly Position[] | undefined, format: CursorFormat, maxChars: number): EventBatch[] {
+  const cut = pieces(events, maxChars);
+  let from = start;
+  return cut.map((piece, index) => {
+    const before = from;
+    const after = (index === cut.length - 1 ? end : undefined) ?? through(before, piece);
+    from = after;
+    const cursor = format(after);
+    return new EventBatch(piece, cursor, () => [...cursorsWithin(before, piece.slice(0, -1), format), cursor]);
+  });
+}
+
+function cursorsWithin(start: readonly Position[], events: readonly StoredEvent[], format: CursorFormat): string[] {
+  const positions = [...start];
+  return events.map(({ partition, epoch, seq }) => {
+    positions[Number(partition)] = { epoch, seq };
+    return format(positions);
+  });
+}
+
+function through(start: readonly Position[], events: readonly StoredEvent[]): Position[] {
+  const positions = [...start];
+  for (const { partition, epoch, seq } of events) positions[Number(partition)] = { epoch, seq };
+  return positions;
+}
+
+/** Cuts a run of events into pieces of at most `maxChars` (a single larger event stands alone). */
+function pieces(events: readonly StoredEvent[], maxChars: number): StoredEvent[][] {
+  const cut: StoredEvent[][] = [];
+  let piece: StoredEvent[] = [];
+  let chars = 0;
+  for (const event of events) {
+    if (piece.length > 0 && chars + event.json.length > maxChars) {
+      cut.push(piece);
+      piece = [];
+      chars = 0;
+    }
+    piece.push(event);
+    chars += event.json.length;
+  }
+  if (piece.length > 0) cut.push(piece);
+  return cut;
+}

@@ -1,0 +1,249 @@
+import { ProblemError, type Call, type EventFilter } from '#contracts';
+import type { CallHead, StoredEvent } from '../event-log.port.js';
+import type { Position } from './cursor.js';
+import { batchesOf, type EventBatch } from './event-batch.js';
+import type { LogHistory, LogPage } from './log-history.js';
+import type { TailReset } from './tail-reader.js';
+import type { Timeline } from './timeline.js';
+import { View, type LiveReader } from './view.js';
+
+/** Why what follows does not continue what the subscriber has. */
+export type ResyncReason = TailReset | 'cursor_too_old' | 'cursor_ahead_of_log' | 'cursor_of_other_epoch';
+
+/** What a subscriber gets, in this order: `started` once, then events, with a `resync` before any break. `failed` is the last. */
+export type Delivery =
+  | { readonly kind: 'started'; readonly cursor: string }
+  | { readonly kind: 'events'; readonly batch: EventBatch }
+  | { readonly kind: 'resync'; readonly reason: ResyncReason; readonly snapshot: readonly Call[]; readonly cursor: string }
+  | { readonly kind: 'failed'; readonly problem: ProblemError };
+
+export interface SubscribeRequest {
+  readonly tenantId: string;
+  readonly filter: EventFilter;
+  /** Continue after this place. Without one: a call from its first event, anything wider from now. */
+  readonly cursor?: string | undefined;
+  /** Called synchronously for each piece; must not throw. */
+  readonly deliver: (delivery: Delivery) => void;
+  /** Awaited between pieces of older events, so that a reader takes them at its own pace. */
+  readonly writable?: () => Promise<void>;
+}
+
+/** Older state that a subscription asks for; both may reject while Redis is away. */
+export interface SubscriptionSources {
+  head(callId: string): Promise<Pick<CallHead, 'lifecycleSeqs'> | undefined>;
+  /** The calls that the filter is about, as they are now. */
+  snapshot(tenantId: string, filter: EventFilter): Promise<readonly Call[]>;
+}
+
+/** What a subscription needs of the hub. */
+export interface SubscriptionHost {
+  readonly timeline: Timeline;
+  readonly history: LogHistory;
+  readonly sources: SubscriptionSources;
+  /** Resolves when the tail brings something, or is reset. */
+  moved(): Promise<void>;
+  enter(reader: LiveReader, view: View): void;
+  leave(reader: LiveReader, view: View): void;
+  forget(subscription: Subscription): void;
+}
+
+/** The largest piece of events that is delivered at once. */
+export const PIECE_CHARS = 128 * 1024;
+const READ_ATTEMPTS = 6;
+const READ_FAILED = 'The event log cannot be read now. Subscribe again from the last cursor.';
+
+/**
+ * One subscriber's way through the log: catching up, then live.
+ *
+ * While catching up it reads (place, T] from memory or the log, T being where the tail is; each piece waits for the
+ * reader. As soon as the little that is left stands in memory, that is delivered and the subscription joins its view in
+ * the same synchronous step, so nothing can fall between and nothing comes twice. Nothing is buffered meanwhile: the log
+ * and the memory of recent events are the buffer. A break in the log sends it back to catching up, after a resync.
+ */
+export class Subscription implements LiveReader {
+  private state: 'catching_up' | 'live' | 'closed' = 'catching_up';
+  private positions: Position[];
+  private started = false;
+  private broken: ResyncReason | undefined;
+  private readonly view: View;
+  private readonly only: number | undefined;
+  private readonly partitions: readonly number[];
+
+  /** Throws `invalid_request` for a cursor that cannot be read. Delivers nothing before the caller's tick is over. */
+  constructor(
+    private readonly request: SubscribeRequest,
+    private readonly host: SubscriptionHost,
+  ) {
+    const { timeline } = host;
+    this.only = timeline.partitionOf(request.tenantId, request.filter);
+    this.view = new View(request.tenantId, request.filter, this.only);
+    this.positions = request.cursor === undefined ? timeline.now() : timeline.parse(request.cursor, this.only);
+    this.partitions = this.only === undefined ? this.positions.map((_, index) => index) : [this.only];
+    queueMicrotask(() => void this.run());
+  }
+
+  /** Nothing is delivered afterwards. Idempotent. */
+  close(): void {
+    if (this.state === 'closed') return;
+    if (this.state === 'live') this.host.leave(this, this.view);
+    this.state = 'closed';
+    this.host.forget(this);
+  }
+
+  live(batch: EventBatch): void {
+    this.deliver({ kind: 'events', batch });
+  }
+
+  /** The tail was moved in this partition. */
+  reset(partition: number, reason: TailReset): void {
+    if (this.state === 'closed' || !this.partitions.includes(partition)) return;
+    this.broken = reason;
+    if (this.state !== 'live') return;
+    this.host.leave(this, this.view);
+    this.state = 'catching_up';
+    void this.run();
+  }
+
+  /** Never rejects. Ends when the subscription is live or closed. */
+  private async run(): Promise<void> {
+    for (let failures = 0; this.state === 'catching_up'; ) {
+      try {
+        if (!this.started) await this.begin();
+        else if (this.broken !== undefined) await this.resync(this.broken);
+        else if (!this.join()) await this.catchUp();
+        failures = 0;
+      } catch (error) {
+        if (++failures < READ_ATTEMPTS) await new Promise((resolve) => setTimeout(resolve, 100 * failures));
+        else this.fail(error);
+      }
+    }
+  }
+
+  private async begin(): Promise<void> {
+    const { callId } = this.request.filter;
+    if (callId !== undefined && this.only !== undefined && this.request.cursor === undefined) {
+      const head = await this.host.sources.head(callId);
+      const { epoch } = this.host.timeline.recent(this.only);
+      this.positions[this.only] = { epoch, seq: (head?.lifecycleSeqs[0] ?? 1) - 1 };
+    }
+    this.started = true;
+    this.deliver({ kind: 'started', cursor: this.format(this.positions) });
+  }
+
+  /** Goes on from now, with the state of the calls instead of the events that cannot be had. */
+  private async resync(reason: ResyncReason): Promise<void> {
+    this.broken = undefined;
+    this.positions = this.host.timeline.now();
+    const cursor = this.format(this.positions);
+    const snapshot = await this.host.sources.snapshot(this.request.tenantId, this.request.filter).catch((error: unknown) => {
+      this.broken ??= reason;
+      throw error;
+    });
+    if (this.broken === undefined) this.deliver({ kind: 'resync', reason, snapshot, cursor });
+  }
+
+  /** Delivers what is left and goes live, all in one synchronous step; false when more is left than fits one piece. */
+  private join(): boolean {
+    const { timeline } = this.host;
+    const rest: StoredEvent[] = [];
+    let chars = 0;
+    for (const partition of this.partitions) {
+      const position = this.positions[partition];
+      const recent = timeline.recent(partition);
+      if (position === undefined || position.epoch !== recent.epoch || position.seq > recent.seq) return false;
+      for (const event of recent.after(position.seq) ?? []) {
+        if (!this.view.matches(event)) continue;
+        chars += event.json.length;
+        rest.push(event);
+      }
+      if (chars > PIECE_CHARS || recent.after(position.seq) === undefined) return false;
+    }
+    this.deliverAll(rest, timeline.now());
+    if (this.state !== 'catching_up') return true;
+    this.state = 'live';
+    this.host.enter(this, this.view);
+    return true;
+  }
+
+  /** One round: a page of each partition that is behind. */
+  private async catchUp(): Promise<void> {
+    const behind: number[] = [];
+    for (const partition of this.partitions) {
+      const position = this.positions[partition];
+      const recent = this.host.timeline.recent(partition);
+      if (position === undefined || position.epoch !== recent.epoch) return this.breakOff('cursor_of_other_epoch');
+      if (position.seq > recent.seq) return this.waitForTail(partition, position);
+      if (position.seq < recent.seq) behind.push(partition);
+    }
+    const pages = await Promise.all(behind.map((partition) => this.pageOf(partition)));
+    for (const [index, partition] of behind.entries()) {
+      const page = pages[index];
+      if (this.state !== 'catching_up' || this.broken !== undefined) return;
+      if (page === undefined) return this.breakOff('cursor_too_old');
+      await this.take(partition, page);
+    }
+  }
+
+  /** From memory where that reaches back far enough, else from the log. */
+  private async pageOf(partition: number): Promise<LogPage | undefined> {
+    const position = this.positions[partition];
+    const recent = this.host.timeline.recent(partition);
+    if (position === undefined) return undefined;
+    const events = recent.after(position.seq);
+    if (events !== undefined) return { events, seq: recent.seq };
+    return this.host.history.page(partition, position, recent.seq, this.request.filter.callId);
+  }
+
+  private async take(partition: number, { events, seq }: LogPage): Promise<void> {
+    const matching = events.filter((event) => this.view.matches(event));
+    const { epoch = 0 } = this.positions[partition] ?? {};
+    const end = this.positions.with(partition, { epoch, seq });
+    for (const batch of this.batches(matching, end)) {
+      if (this.state !== 'catching_up' || this.broken !== undefined) return;
+      this.deliver({ kind: 'events', batch });
+      await this.request.writable?.();
+    }
+    // A call has no event after its End: what lies between there and now need not be read.
+    const over = this.request.filter.callId !== undefined && matching.at(-1)?.type === 'call.end';
+    this.positions = over ? this.host.timeline.now() : end;
+  }
+
+  /** The subscriber knows more than this process: from another gateway that was quicker, or from a log that is no more. */
+  private async waitForTail(partition: number, position: Position): Promise<void> {
+    const moved = this.host.moved();
+    const end = await this.host.history.end(partition);
+    if (end.epoch === position.epoch && end.seq < position.seq) return this.breakOff('cursor_ahead_of_log');
+    await moved;
+  }
+
+  private breakOff(reason: ResyncReason): void {
+    this.broken ??= reason;
+  }
+
+  private deliverAll(events: readonly StoredEvent[], end: readonly Position[]): void {
+    for (const batch of this.batches(events, end)) this.deliver({ kind: 'events', batch });
+  }
+
+  private batches(events: readonly StoredEvent[], end: readonly Position[]): EventBatch[] {
+    return batchesOf(events, this.positions, this.only === undefined ? end : undefined, (positions) => this.format(positions), PIECE_CHARS);
+  }
+
+  private format(positions: readonly Position[]): string {
+    return this.host.timeline.format(positions, this.only);
+  }
+
+  private deliver(delivery: Delivery): void {
+    if (this.state !== 'closed') this.request.deliver(delivery);
+  }
+
+  /** The last word to this subscriber. */
+  fail(error: unknown): void {
+    const problem = error instanceof ProblemError ? error : new ProblemError('unavailable', READ_FAILED, { retryAfterMs: 1000 });
+    try {
+      this.deliver({ kind: 'failed', problem });
+    } catch {
+      // A reader that cannot even take this has heard all it can hear.
+    }
+    this.close();
+  }
+}

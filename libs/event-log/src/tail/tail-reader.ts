@@ -1,0 +1,205 @@
+import { keys, partitionName, type RedisConnection } from '#redis';
+import { signals } from '#signals';
+import type { StoredEvent } from '../event-log.port.js';
+import { seqOf, toStoredEvent, type StreamEntry } from '../stream/stored-event.js';
+import type { Position } from './cursor.js';
+import { checkPlace, fingerprintOf, raiseEpoch, readLogEnd } from './log-end.js';
+
+/** Why a partition's readers must start anew: nothing after this place continues what they have. */
+export type TailReset = 'log_rolled_back' | 'epoch_changed' | 'events_missing';
+
+/** What a read brought for one partition, in log order; `seq` is how far that goes. */
+export interface TailRead {
+  readonly partition: number;
+  readonly events: readonly StoredEvent[];
+  readonly seq: number;
+}
+
+/** Both are called synchronously and must not throw. */
+export interface TailListener {
+  arrived(reads: readonly TailRead[]): void;
+  reset(partition: number, position: Position, reason: TailReset): void;
+}
+
+export interface TailTiming {
+  /** Entries a stream at most in one read. */
+  readonly count: number;
+  /** How long one XREAD waits for something new. */
+  readonly blockMs: number;
+  /** How often the log is compared with what was read, besides after every reconnect. */
+  readonly auditMs: number;
+}
+
+interface Place {
+  readonly index: number;
+  readonly name: string;
+  readonly key: string;
+  epoch: number;
+  seq: number;
+  fingerprint: string | undefined;
+}
+
+type XreadReply = readonly (readonly [key: string, entries: readonly StreamEntry[]])[] | null;
+
+/** How much longer than `blockMs` an answer may take before the connection counts as dead. */
+const ANSWER_SLACK_MS = 10_000;
+
+/**
+ * Reads some partitions' logs on a connection of its own, each entry once and in order, for ever:
+ * 1. wait for new entries (XREAD from the last one read; `$` is resolved once, at the start);
+ * 2. after a reconnect and every `auditMs`: is the entry read last still in the log? If not, begin a new epoch and say so;
+ * 3. check that no sequence number is missing, fetch what is, and hand everything on in one piece.
+ * Since nothing but a place is remembered between two reads, a lost connection neither loses nor doubles an entry.
+ */
+export class TailReader {
+  private readonly places: readonly Place[];
+  private readonly byKey: ReadonlyMap<string, Place>;
+  private suspicious = false;
+  private auditedAt = Date.now();
+  private closed = false;
+  private listener: TailListener = { arrived: () => {}, reset: () => {} };
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly connection: RedisConnection,
+    partitions: readonly number[],
+    private readonly timing: TailTiming,
+  ) {
+    this.places = partitions.map((index) => {
+      const name = partitionName(index);
+      return { index, name, key: keys.log(name), epoch: 0, seq: 0, fingerprint: undefined };
+    });
+    this.byKey = new Map(this.places.map((place) => [place.key, place]));
+    connection.on('ready', () => (this.suspicious = true));
+  }
+
+  /** Finds the newest place of each partition: what comes after it will be read. Waits for Redis as long as it takes. */
+  async locateAll(): Promise<readonly { partition: number; position: Position }[]> {
+    await Promise.all(this.places.map((place) => this.locate(place)));
+    return this.places.map(({ index, epoch, seq }) => ({ partition: index, position: { epoch, seq } }));
+  }
+
+  follow(listener: TailListener): void {
+    this.listener = listener;
+    this.running ??= this.run();
+  }
+
+  /** Idempotent. Nothing is handed on afterwards. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.connection.disconnect();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    let failures = 0;
+    while (!this.closed) {
+      try {
+        const reply = await this.read();
+        const due = this.suspicious || Date.now() - this.auditedAt >= this.timing.auditMs;
+        const moved = due ? await this.audit() : [];
+        await this.handOn(reply, moved);
+        failures = 0;
+      } catch {
+        // Whatever Redis refused (a failover, a restart, a script that blocks it), the next read starts from the same places.
+        this.suspicious = true;
+        if (!this.closed) await pause(Math.min(50 * 2 ** failures++, 1000));
+      }
+    }
+  }
+
+  private async read(): Promise<XreadReply> {
+    const { count, blockMs } = this.timing;
+    const streams = [...this.places.map(({ key }) => key), ...this.places.map(({ seq }) => `${seq}-0`)];
+    const dead = setTimeout(() => this.connection.disconnect(true), blockMs + ANSWER_SLACK_MS);
+    try {
+      return await this.connection.xread('COUNT', count, 'BLOCK', blockMs, 'STREAMS', ...streams);
+    } finally {
+      clearTimeout(dead);
+    }
+  }
+
+  /** Answers the places that had to be moved: what was read before does not continue them. */
+  private async audit(): Promise<readonly Place[]> {
+    this.suspicious = false;
+    const moved = await Promise.all(this.places.map((place) => this.auditPlace(place)));
+    this.auditedAt = Date.now();
+    return this.places.filter((_, index) => moved[index]);
+  }
+
+  private async auditPlace(place: Place): Promise<boolean> {
+    const verdict = await checkPlace(this.connection, place.name, place);
+    if (verdict.kind === 'there' || this.closed) return false;
+    if (verdict.kind === 'rolled_back') await raiseEpoch(this.connection, place.name, place.epoch);
+    await this.locate(place);
+    this.listener.reset(place.index, { epoch: place.epoch, seq: place.seq }, verdict.kind === 'rolled_back' ? 'log_rolled_back' : 'epoch_changed');
+    return true;
+  }
+
+  private async locate(place: Place): Promise<void> {
+    const { epoch, seq, fingerprint } = await readLogEnd(this.connection, place.name);
+    Object.assign(place, { epoch, seq, fingerprint });
+  }
+
+  private async handOn(reply: XreadReply, moved: readonly Place[]): Promise<void> {
+    if (reply === null) return;
+    let reads: TailRead[] = [];
+    for (const [key, entries] of reply) {
+      const place = this.byKey.get(key);
+      if (place === undefined || moved.includes(place)) continue;
+      const { whole, missingBefore } = await this.repaired(place, entries);
+      if (missingBefore !== undefined) {
+        this.tell(reads);
+        reads = [];
+        place.seq = missingBefore - 1;
+        this.listener.reset(place.index, { epoch: place.epoch, seq: place.seq }, 'events_missing');
+      }
+      reads.push(advance(place, whole));
+    }
+    this.tell(reads);
+  }
+
+  /** The entries without a hole before or between them; where one cannot be filled, only those after the last hole. */
+  private async repaired(place: Place, entries: readonly StreamEntry[]): Promise<{ whole: readonly StreamEntry[]; missingBefore?: number }> {
+    const fresh = entries.filter(([id]) => seqOf(id) > place.seq);
+    const last = fresh.at(-1);
+    if (last === undefined || isDense(place.seq, fresh)) return { whole: fresh };
+
+    const again = await this.connection.xrange(place.key, `${place.seq + 1}-0`, last[0]);
+    signals.tailGapRepaired.emit({ partition: place.name, events: again.length - fresh.length });
+    if (isDense(place.seq, again)) return { whole: again };
+    const start = again.findLastIndex(([id], index) => seqOf(id) !== (index === 0 ? place.seq : seqOf(again[index - 1]?.[0] ?? '')) + 1);
+    return { whole: again.slice(start), missingBefore: seqOf(again[start]?.[0] ?? last[0]) };
+  }
+
+  private tell(reads: readonly TailRead[]): void {
+    if (this.closed) return;
+    const events = reads.reduce((sum, read) => sum + read.events.length, 0);
+    this.listener.arrived(reads);
+    if (events === 0) return;
+    const oldest = Math.min(...reads.map((read) => read.events[0]?.time ?? Infinity));
+    signals.tailDelivered.emit({ events, lagMs: Math.max(0, Date.now() - oldest) });
+  }
+}
+
+function advance(place: Place, entries: readonly StreamEntry[]): TailRead {
+  const events: StoredEvent[] = [];
+  for (const [id, fields] of entries) {
+    const event = toStoredEvent(place.name, place.epoch, id, fields);
+    if (event) events.push(event);
+  }
+  const last = entries.at(-1);
+  if (last) {
+    place.seq = seqOf(last[0]);
+    place.fingerprint = fingerprintOf(last[1]);
+  }
+  return { partition: place.index, events, seq: place.seq };
+}
+
+function isDense(after: number, entries: readonly StreamEntry[]): boolean {
+  return entries.every(([id], index) => seqOf(id) === after + 1 + index);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,47 @@
+import type { CallEventType, EventFilter } from '#contracts';
+import type { StoredEvent } from '../event-log.port.js';
+import type { EventBatch } from './event-batch.js';
+
+/** What is given to each live subscriber of a view. */
+export interface LiveReader {
+  live(batch: EventBatch): void;
+  /** Taking a batch threw. Must not throw itself. */
+  fail(error: unknown): void;
+}
+
+/** One tenant's filter with everybody who watches through it, so that matching and joining is done once for all of them. */
+export class View {
+  readonly key: string;
+  readonly readers = new Set<LiveReader>();
+  /** Events of the tick that is being routed. */
+  pending: StoredEvent[] = [];
+  private readonly types: ReadonlySet<CallEventType> | undefined;
+
+  /** `only` is the one partition that events of this filter come from, if there is one. */
+  constructor(
+    readonly tenantId: string,
+    readonly filter: EventFilter,
+    readonly only: number | undefined,
+  ) {
+    this.key = viewKey(tenantId, filter);
+    this.types = filter.types && new Set(filter.types);
+  }
+
+  /** The tenant comes first: nothing else may let another tenant's event through. */
+  matches({ callId, type, meta }: StoredEvent): boolean {
+    const { filter } = this;
+    return (
+      meta.tenantId === this.tenantId &&
+      (filter.callId === undefined || filter.callId === callId) &&
+      (filter.sessionId === undefined || filter.sessionId === meta.sessionId) &&
+      (filter.agentId === undefined || filter.agentId === meta.agentId) &&
+      (filter.tool === undefined || filter.tool === meta.tool) &&
+      (this.types === undefined || this.types.has(type))
+    );
+  }
+}
+
+/** Two filters with the same key let the same events through. */
+export function viewKey(tenantId: string, { callId, sessionId, agentId, tool, types }: EventFilter): string {
+  return JSON.stringify([tenantId, callId, sessionId, agentId, tool, types && [...new Set(types)].sort()]);
+}
