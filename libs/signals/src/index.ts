@@ -44,6 +44,8 @@ export const signals = {
   scriptRun: signal<{ transitions: number; ms: number }>('script.run'),
   /** A job whose claim was refused: a duplicate or a late one. */
   dispatchDuplicate: signal<{ pool: Pool; code: string }>('dispatch.duplicate'),
+  /** The fast path to BullMQ failed; the log's timers dispatch the call later. */
+  dispatchFailed: signal<{ pool: Pool }>('dispatch.failed'),
   dispatchRepeated: signal<{ pool: Pool }>('dispatch.repeated'),
   /** `lagMs`: from the event's Redis time to its delivery by this process. */
   tailDelivered: signal<{ events: number; lagMs: number }>('tail.delivered'),

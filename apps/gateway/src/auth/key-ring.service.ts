@@ -1,0 +1,53 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '#contracts';
+import { sha256Hex } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import type { KeyEntry } from '../config-file.config.js';
+
+interface StoredKey {
+  readonly digest: Buffer;
+  readonly principal: Principal;
+  /** ms since the epoch; Infinity = never. */
+  readonly expiresAt: number;
+}
+
+/**
+ * The API keys this gateway knows, by SHA-256: the keys themselves are not kept. A look-up hashes the token first, so
+ * its time says nothing about how much of a key was right.
+ */
+@Injectable()
+export class KeyRing {
+  private readonly byDigest = new Map<string, StoredKey>();
+
+  constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
+    for (const entry of config.keys) {
+      const digest = entry.sha256 ?? sha256Hex(entry.key ?? '');
+      this.byDigest.set(digest, {
+        digest: Buffer.from(digest, 'hex'),
+        principal: Object.freeze(principalOf(entry)),
+        expiresAt: entry.expiresAt === undefined ? Infinity : Date.parse(entry.expiresAt),
+      });
+    }
+  }
+
+  /** Who the token belongs to; undefined for an unknown or expired one. The answer is one shared, frozen object a key. */
+  authenticate(token: string, now = Date.now()): Principal | undefined {
+    const digest = sha256Hex(token);
+    const stored = this.byDigest.get(digest);
+    if (stored === undefined || !timingSafeEqual(stored.digest, Buffer.from(digest, 'hex'))) return undefined;
+    return now < stored.expiresAt ? stored.principal : undefined;
+  }
+}
+
+function principalOf(entry: KeyEntry): Principal {
+  return {
+    keyId: entry.id,
+    tenantId: entry.tenant,
+    scopes: entry.scopes,
+    ...(entry.agent === undefined ? {} : { agentId: entry.agent }),
+    ...(entry.tools === undefined ? {} : { tools: entry.tools }),
+    ...(entry.ratePerMinute === undefined ? {} : { ratePerMinute: entry.ratePerMinute }),
+    ...(entry.expiresAt === undefined ? {} : { expiresAt: entry.expiresAt }),
+  };
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { ProblemError, type Call, type CallPage, type ListCallsQuery, type Principal } from '#contracts';
+import { CallStore, EventHub, type CallHead, type StoredEvent } from '#event-log';
+import { Drain } from '../lifecycle/drain.service.js';
+
+/** Answers "how is call X" from the log. Ids of another tenant answer as if they did not exist. */
+@Injectable()
+export class CallReader {
+  constructor(
+    private readonly store: CallStore,
+    private readonly hub: EventHub,
+    private readonly drain: Drain,
+  ) {}
+
+  async head(principal: Principal, callId: string): Promise<CallHead> {
+    const head = await this.store.head(callId);
+    if (head?.meta.tenantId !== principal.tenantId) throw noSuchCall();
+    return head;
+  }
+
+  async read(principal: Principal, callId: string): Promise<Call> {
+    const call = await this.store.read(callId);
+    if (call?.tenantId !== principal.tenantId) throw noSuchCall();
+    return call;
+  }
+
+  /** The call as soon as it has ended, or as it is when the time is over or this process drains. */
+  async readEnded(principal: Principal, callId: string, waitMs: number): Promise<Call> {
+    const watch = this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
+    try {
+      const now = await this.read(principal, callId);
+      if (now.status === 'ended') return now;
+      await watch.ended;
+      return await this.read(principal, callId);
+    } finally {
+      watch.cancel();
+    }
+  }
+
+  list(principal: Principal, query: ListCallsQuery): Promise<CallPage> {
+    return this.store.list(principal.tenantId, query);
+  }
+
+  async events(principal: Principal, callId: string): Promise<readonly StoredEvent[]> {
+    await this.head(principal, callId);
+    return this.store.events(callId);
+  }
+
+  /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */
+  async output(principal: Principal, callId: string): Promise<Buffer> {
+    const call = await this.read(principal, callId);
+    if (call.status !== 'ended') throw new ProblemError('conflict', `The call is ${call.status}: its output is there when it has ended`, { callId });
+    const whole = await this.store.blob(callId, 'output');
+    const shown = () => (call.result?.content ?? []).map((item) => (item.type === 'text' ? item.text : JSON.stringify(item))).join('\n');
+    return whole ?? Buffer.from(shown());
+  }
+}
+
+function noSuchCall(): ProblemError {
+  return new ProblemError('resource_not_found', 'No call with this id');
+}

@@ -1,0 +1,132 @@
+import canonicalize from 'canonicalize';
+import type { Call, CallError, CallOutcome, Decision, EndData, Principal, SubmitCallBody, SubmittedData, Timeouts, ToolDescriptor } from '#contracts';
+import type { Author, NewCall } from '#event-log';
+import { sha256Hex } from '#redis';
+
+/** A JSON value above this many bytes lives beside the log, and the event tells where. */
+export const INLINE_BYTES = 6_144;
+const PREVIEW_BYTES = 1_024;
+
+/** What every step before the log found out about a call. A call with a refusal ends where it starts. */
+export interface JudgedCall {
+  /** The name the caller used. */
+  readonly requestedTool: string;
+  /** Absent for a tool that does not exist. */
+  readonly tool?: ToolDescriptor;
+  readonly args: JsonValue;
+  /** Why the model makes the call, in its own words. */
+  readonly purpose?: string;
+  readonly decision: Decision;
+  readonly refusal?: { readonly outcome: CallOutcome; readonly error: CallError };
+}
+
+export type JsonValue = Call['arguments'];
+
+/** What stands in for the facts of a tool that does not exist: such a call never runs. */
+const NO_TOOL = {
+  source: 'none',
+  version: 'none',
+  tier: 'privileged',
+  effect: 'once',
+  pool: 'read',
+  timeoutMs: 1,
+  retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 },
+} as const satisfies Partial<ToolDescriptor>;
+
+export interface NewCallInput {
+  readonly callId: string;
+  readonly principal: Principal;
+  readonly body: SubmitCallBody;
+  readonly judged: JudgedCall;
+  readonly author: Author;
+  readonly traceparent?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly idempotency?: NewCall['idempotency'] | undefined;
+  readonly replayOf?: string | undefined;
+  readonly config: CallDefaults;
+}
+
+/** What holds where neither the caller nor the tool says anything, and the cap on attempts. */
+export interface CallDefaults {
+  readonly defaultQueueMs: number;
+  readonly defaultTotalMs: number;
+  readonly approvalMs: number;
+  readonly retryMaxAttempts: number;
+}
+
+/** The first transition of a call, with everything about it that will never change. Pure. */
+export function newCall(input: NewCallInput): NewCall {
+  const { callId, principal, body, judged, author, config } = input;
+  const tool = judged.tool ?? NO_TOOL;
+  const name = judged.tool?.name ?? judged.requestedTool;
+  const argumentsText = JSON.stringify(judged.args);
+  const bytes = Buffer.byteLength(argumentsText);
+  const digest = digestOf(name, tool.version, judged.args);
+  const agentId = body.agentId ?? principal.agentId;
+  const then = consequence(judged, digest, config.approvalMs);
+  const retry = { ...tool.retry, ...body.retry };
+
+  const submitted: SubmittedData = {
+    tool: name,
+    ...(bytes > INLINE_BYTES
+      ? { argumentsRef: { ref: 'arguments', sha256: sha256Hex(argumentsText), bytes, preview: cutPreview(argumentsText) } }
+      : { arguments: judged.args }),
+    source: tool.source,
+    toolVersion: tool.version,
+    argumentsDigest: digest,
+    tier: tool.tier,
+    effect: tool.effect,
+    pool: tool.pool,
+    priority: body.priority,
+    timeouts: timeoutsOf(body, tool.timeoutMs, config),
+    retry: { ...retry, maxAttempts: Math.min(retry.maxAttempts, config.retryMaxAttempts) },
+    decision: judged.decision,
+    labels: body.labels,
+    ...(name === judged.requestedTool ? {} : { requestedTool: judged.requestedTool }),
+    ...(body.toolCallId === undefined ? {} : { toolCallId: body.toolCallId }),
+    ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),
+    ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
+    ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
+  };
+  return {
+    callId,
+    meta: {
+      tenantId: principal.tenantId,
+      tool: name,
+      ...(agentId === undefined ? {} : { agentId }),
+      ...(body.sessionId === undefined ? {} : { sessionId: body.sessionId }),
+      ...(input.traceparent === undefined ? {} : { traceparent: input.traceparent }),
+    },
+    submitted,
+    ...(bytes > INLINE_BYTES ? { argumentsBlob: argumentsText } : {}),
+    author,
+    ...(input.idempotency === undefined ? {} : { idempotency: input.idempotency }),
+    ...(then === undefined ? {} : { then }),
+  };
+}
+
+/** What an approval is bound to: the tool, its version, and the arguments in canonical form (RFC 8785). */
+export function digestOf(tool: string, version: string, args: JsonValue): string {
+  return sha256Hex(canonicalize({ tool, version, arguments: args }) ?? '');
+}
+
+/** The End of a call that never ran; the model reads the error's message. */
+export function endWithout(outcome: CallOutcome, error: CallError): EndData {
+  return { outcome, error, result: { content: [{ type: 'text', text: error.message }], isError: true }, attempts: 0 };
+}
+
+function consequence({ refusal, decision }: JudgedCall, digest: string, approvalMs: number): NewCall['then'] {
+  if (refusal !== undefined) return { kind: 'refused', data: endWithout(refusal.outcome, refusal.error) };
+  if (decision.effect !== 'ask') return undefined;
+  const reasons = decision.reasons.filter(({ effect }) => effect === 'ask').map(({ reason }) => reason);
+  return { kind: 'approval', data: { reasons, digest, expiresInMs: approvalMs } };
+}
+
+function timeoutsOf({ timeouts }: SubmitCallBody, toolMs: number, config: CallDefaults): Timeouts {
+  return { queueMs: timeouts.queueMs ?? config.defaultQueueMs, runMs: timeouts.runMs ?? toolMs, totalMs: timeouts.totalMs ?? config.defaultTotalMs };
+}
+
+/** At most PREVIEW_BYTES of UTF-8, never half a character. */
+function cutPreview(text: string): string {
+  return new TextDecoder().decode(Buffer.from(text.slice(0, PREVIEW_BYTES)).subarray(0, PREVIEW_BYTES), { stream: true });
+}

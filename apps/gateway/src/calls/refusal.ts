@@ -1,0 +1,20 @@
+import { ProblemError, type Call, type CallErrorCode } from '#contracts';
+
+/** What a call can be refused for before it is queued. */
+const REFUSALS: ReadonlySet<CallErrorCode> = new Set(['not_found', 'invalid_arguments', 'policy_denied', 'rate_limited', 'quota_exceeded']);
+
+/** Whether the call ended where it started: refused at the door, and recorded as that. */
+export function wasRefused(call: Call): boolean {
+  return call.status === 'ended' && call.attempt === 0 && call.error !== undefined && REFUSALS.has(call.error.code);
+}
+
+/** The problem that a refused call is answered with; `result` can go to the model as it is. */
+export function refusalOf({ id, error, result }: Call): ProblemError {
+  const { code, message, errors } = error ?? { code: 'internal' as const, message: 'The call was refused' };
+  return new ProblemError(code, message, { callId: id, ...(result === undefined ? {} : { result }), ...(errors === undefined ? {} : { errors }) });
+}
+
+export function keyReused(idempotencyKey: string | undefined): ProblemError {
+  const key = idempotencyKey === undefined ? 'This toolCallId was used in its session' : 'This Idempotency-Key was used';
+  return new ProblemError('idempotency_key_reused', `${key} with another request within the last 24 hours; use a new one for a new request`);
+}

@@ -1,0 +1,96 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Call, type Principal, type Quote, type SubmitCallBody } from '#contracts';
+import { EventHub, EventLog } from '#event-log';
+import { BullCallQueue } from '#queue';
+import { signals } from '#signals';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { Drain } from '../lifecycle/drain.service.js';
+import { acceptedCall } from './accepted-call.js';
+import { CallReader } from './call-reader.service.js';
+import { CallJudge } from './call-judge.service.js';
+import { dispatchCall } from './dispatch-call.js';
+import { authorOf } from './gateway-author.js';
+import { identityOf } from './idempotency.js';
+import { newCall } from './new-call.js';
+import { quoteOf } from './quote.js';
+import { keyReused, refusalOf, wasRefused } from './refusal.js';
+
+export interface SubmitOptions {
+  readonly idempotencyKey?: string | undefined;
+  readonly traceparent?: string | undefined;
+  /** Answer when the call has ended, at most that long. */
+  readonly waitMs?: number | undefined;
+  readonly replayOf?: string | undefined;
+}
+
+export interface Submission {
+  readonly call: Call;
+  /** False when the same submission was accepted before. */
+  readonly created: boolean;
+}
+
+/** THE use case: every door submits here, and here is the order of steps for one call. */
+@Injectable()
+export class SubmitCallService {
+  constructor(
+    private readonly judge: CallJudge,
+    private readonly log: EventLog,
+    private readonly reader: CallReader,
+    private readonly hub: EventHub,
+    private readonly queue: BullCallQueue,
+    private readonly drain: Drain,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+  ) {}
+
+  /**
+   * 1. judge: resolve the tool, may the key use it, validate the arguments, posture, policy
+   * 2. id, and what makes a repetition recognisable
+   * 3. watch for the End, when the caller waits: before anything can end
+   * 4. accept in the log: durable from here on, queued, waiting for a person, or refused
+   * 5. dispatch; not awaited, since the log's timers dispatch again what got lost
+   * 6. answer
+   *
+   * A refused call is a call too: the ProblemError carries its id and a result for the model. Rejects with
+   * `idempotency_key_reused` for the same key with another body.
+   */
+  async submit(principal: Principal, body: SubmitCallBody, options: SubmitOptions = {}): Promise<Submission> {
+    const { idempotencyKey, traceparent, waitMs, replayOf } = options;
+    const judged = await this.judge.judge(principal, body);
+
+    const { rootId, idempotency } = identityOf(body, idempotencyKey, replayOf);
+    const callId = this.log.newCallId(principal.tenantId, rootId);
+    const author = authorOf(this.config.name, principal);
+    const call = newCall({ callId, principal, body, judged, author, traceparent, idempotencyKey, idempotency, replayOf, config: this.config });
+
+    const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
+    try {
+      const answer = await this.log.accept(call);
+      if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
+      if (answer.code === 'IDEM') return { call: await this.acceptedBefore(principal, answer.callId, waitMs), created: false };
+
+      signals.callSubmitted.emit({ tool: call.meta.tool, pool: call.submitted.pool });
+      const accepted = acceptedCall(call, judged.args, answer.time);
+      if (accepted.status === 'ended') throw refusalOf(accepted);
+      if (accepted.status === 'queued') dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority);
+      if (watch === undefined) return { call: accepted, created: true };
+      await watch.ended;
+      return { call: await this.reader.read(principal, callId), created: true };
+    } finally {
+      watch?.cancel();
+    }
+  }
+
+  /** The same steps up to the log, which is not touched: what a submission would meet now. */
+  async quote(principal: Principal, body: SubmitCallBody): Promise<Quote> {
+    const judged = await this.judge.judge(principal, body);
+    const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool);
+    return quoteOf(judged, depth?.waiting);
+  }
+
+  /** The answer to a repetition is what the first submission would be answered now. */
+  private async acceptedBefore(principal: Principal, callId: string, waitMs: number | undefined): Promise<Call> {
+    const call = waitMs === undefined ? await this.reader.read(principal, callId) : await this.reader.readEnded(principal, callId, waitMs);
+    if (wasRefused(call)) throw refusalOf(call);
+    return call;
+  }
+}

@@ -1,0 +1,109 @@
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { Autonomy, LIMITS, PermissionMode, Principal, type Posture } from '#contracts';
+import { readConfigFile, type KeyEntry } from './config-file.config.js';
+
+/** Token for the validated settings; they are values, so there is no class to inject by. */
+export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
+
+/** Everything the gateway takes from outside, validated once at the start. */
+export interface GatewayConfig {
+  /** Names this process in events (`/gateway/<name>`) and logs. */
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly redisUrl: string;
+  readonly partitions: number;
+  readonly durability: 'local' | 'replicated';
+  readonly queueBackend: 'batching' | 'stock';
+  readonly logLevel: string;
+  /** How long a drain waits for requests in flight, ms. */
+  readonly drainMs: number;
+  readonly retryMaxAttempts: number;
+  readonly defaultPosture: Posture;
+  readonly defaultQueueMs: number;
+  readonly defaultTotalMs: number;
+  readonly approvalMs: number;
+  /** Host names besides the loopback ones that a request may carry while the gateway is bound to loopback. */
+  readonly allowedHosts: readonly string[];
+  /** Origins besides the gateway's own that a browser may call from. */
+  readonly allowedOrigins: readonly string[];
+  readonly keys: readonly KeyEntry[];
+}
+
+/** A setting is wrong. `message` lists every fault, one a line, and what would be right. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const list = z.string().default('').transform((text) => text.split(',').map((item) => item.trim()).filter((item) => item !== ''));
+const integer = (min: number, max: number, preset: number) => z.coerce.number().int().min(min).max(max).default(preset);
+
+const Environment = z.object({
+  GATEWAY_NAME: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -').optional(),
+  GATEWAY_HOST: z.string().min(1).default('127.0.0.1'),
+  GATEWAY_PORT: integer(0, 65_535, 7411),
+  GATEWAY_ALLOWED_HOSTS: list,
+  GATEWAY_ALLOWED_ORIGINS: list.pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://tools.example.com, separated by commas' }))),
+  REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
+  PARTITIONS: integer(1, 999, 16),
+  DURABILITY: z.enum(['local', 'replicated']).default('local'),
+  QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  DRAIN_MS: integer(0, 600_000, 25_000),
+  RETRY_MAX_ATTEMPTS: integer(1, 20, 20),
+  DEFAULT_AUTONOMY: Autonomy.optional(),
+  DEFAULT_PERMISSION_MODE: PermissionMode.optional(),
+  DEFAULT_QUEUE_MS: integer(1, LIMITS.queueMs, 3_600_000),
+  DEFAULT_TOTAL_MS: integer(1, LIMITS.totalMs, 86_400_000),
+  APPROVAL_MS: integer(1000, LIMITS.totalMs, 3_600_000),
+  TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
+  TOOLYARD_CONFIG: z.string().min(1).optional(),
+});
+
+/** Reads and checks the environment and, where it names one, the config file. Throws a ConfigError that lists every fault. */
+export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): GatewayConfig {
+  const faults: string[] = [];
+  const parsed = Environment.safeParse(withoutEmpty(env));
+  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+
+  const file = env.TOOLYARD_CONFIG ? readConfigFile(env.TOOLYARD_CONFIG) : { keys: [], faults: [] };
+  faults.push(...file.faults);
+  if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0) {
+    faults.push('TOOLYARD_API_KEY: expected an API key here, or `keys` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication');
+  }
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join('\n'));
+
+  const e = parsed.data;
+  return {
+    name: e.GATEWAY_NAME ?? `${hostname()}-${process.pid}`,
+    host: e.GATEWAY_HOST,
+    port: e.GATEWAY_PORT,
+    redisUrl: e.REDIS_URL,
+    partitions: e.PARTITIONS,
+    durability: e.DURABILITY,
+    queueBackend: e.QUEUE_BACKEND,
+    logLevel: e.LOG_LEVEL,
+    drainMs: e.DRAIN_MS,
+    retryMaxAttempts: e.RETRY_MAX_ATTEMPTS,
+    defaultPosture: {
+      autonomy: e.DEFAULT_AUTONOMY ?? file.posture?.autonomy ?? 'full',
+      permissionMode: e.DEFAULT_PERMISSION_MODE ?? file.posture?.permissionMode ?? 'danger-full-access',
+    },
+    defaultQueueMs: e.DEFAULT_QUEUE_MS,
+    defaultTotalMs: e.DEFAULT_TOTAL_MS,
+    approvalMs: e.APPROVAL_MS,
+    allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
+    allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
+    keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
+  };
+}
+
+function bootstrapKey(key: string): KeyEntry {
+  return { id: 'bootstrap', key, tenant: 'default', scopes: [...Principal.shape.scopes.element.options] };
+}
+
+/** `NAME=` in a shell or compose file means "not set". */
+function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,52 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { ToolsModule } from '#tools';
+import { KeyRing } from './auth/key-ring.service.js';
+import { OriginPolicy } from './auth/origin-policy.service.js';
+import { RateLimits } from './auth/rate-limits.service.js';
+import { CallJudge } from './calls/call-judge.service.js';
+import { CallReader } from './calls/call-reader.service.js';
+import { CancelCallService } from './calls/cancel-call.service.js';
+import { DecideApprovalService } from './calls/decide-approval.service.js';
+import { ReplayCallService } from './calls/replay-call.service.js';
+import { SubmitCallService } from './calls/submit-call.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
+import { CallsController } from './http/calls.controller.js';
+import { EventsController } from './http/events.controller.js';
+import { HealthController } from './http/health.controller.js';
+import { LaterController } from './http/later.controller.js';
+import { OperationsController } from './http/operations.controller.js';
+import { OutputController } from './http/output.controller.js';
+import { PrincipalGuard } from './http/principal.guard.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { SessionsController } from './http/sessions.controller.js';
+import { ToolsController } from './http/tools.controller.js';
+import { infrastructure } from './infrastructure.js';
+import { Drain } from './lifecycle/drain.service.js';
+import { Readiness } from './lifecycle/readiness.service.js';
+import { SessionStore } from './sessions/session-store.service.js';
+import { WorkerRoll } from './workers/worker-roll.service.js';
+
+/** The gateway, whole: doors, the use cases behind them, and what they stand on. Nothing is request-scoped. */
+@Module({})
+export class GatewayModule {
+  static async forRoot(config: GatewayConfig): Promise<DynamicModule> {
+    return {
+      module: GatewayModule,
+      imports: [await ToolsModule.forRoot()],
+      controllers: [CallsController, OutputController, EventsController, ToolsController, SessionsController, OperationsController, LaterController, HealthController],
+      providers: [
+        { provide: GATEWAY_CONFIG, useValue: config },
+        ...infrastructure,
+        // who asks
+        KeyRing, RateLimits, OriginPolicy,
+        { provide: APP_GUARD, useClass: PrincipalGuard },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        // what they want
+        CallJudge, SubmitCallService, CallReader, CancelCallService, DecideApprovalService, ReplayCallService, SessionStore, WorkerRoll,
+        // whether this process is here for it
+        Drain, Readiness,
+      ],
+    };
+  }
+}

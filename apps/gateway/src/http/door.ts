@@ -1,0 +1,66 @@
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LIMITS, ProblemError } from '#contracts';
+import { OriginPolicy } from '../auth/origin-policy.service.js';
+import type { GatewayConfig } from '../gateway.config.js';
+import { parseJsonBody } from './json-body.js';
+import { problemOf } from './problem-of.js';
+import { sendProblem } from './problem.filter.js';
+import { RouteTable } from './route-table.js';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    routeTable: RouteTable;
+  }
+}
+
+const SECURITY_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+} as const;
+
+/** The HTTP server's settings. Ids of requests are this process's name and a count: they tie an answer to the log. */
+export function createDoor({ name }: GatewayConfig): FastifyAdapter {
+  let requests = 0;
+  return new FastifyAdapter({
+    bodyLimit: LIMITS.bodyBytes,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    skipMiddie: true,
+    genReqId: () => `${name}-${(++requests).toString(36)}`,
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => sendProblem(reply, problemOf(error), request),
+  });
+}
+
+/**
+ * What happens to every request before Nest sees it, in this order: Host and Origin, security headers, body parsing.
+ * Call it before `app.init()`: it watches the routes being added.
+ */
+export function furnishDoor(app: NestFastifyApplication, config: GatewayConfig): void {
+  const fastify: FastifyInstance = app.getHttpAdapter().getInstance();
+  const origins = app.get(OriginPolicy);
+  const table = new RouteTable();
+  fastify.decorate('routeTable', table);
+  fastify.addHook('onRoute', (route) => table.record(route));
+
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const refusal = origins.refusal(request.headers);
+    reply.headers(SECURITY_HEADERS);
+    done(refusal === undefined ? undefined : new ProblemError('origin_refused', refusal));
+  });
+  if (config.allowedOrigins.length > 0) {
+    app.enableCors({ origin: [...config.allowedOrigins], exposedHeaders: ['Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After'], maxAge: 600 });
+  }
+
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    try {
+      done(null, parseJsonBody(text));
+    } catch (error) {
+      done(problemOf(error));
+    }
+  });
+}

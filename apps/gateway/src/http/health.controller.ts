@@ -1,0 +1,39 @@
+import { Controller, Get, Inject, Redirect, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ProblemError } from '#contracts';
+import type { Metrics } from '#metrics';
+import { Readiness } from '../lifecycle/readiness.service.js';
+import { METRICS } from '../metrics.token.js';
+import { Public } from './caller.decorator.js';
+
+/** For probes and scrapers, without a key: nothing here says anything about a tenant. */
+@Public()
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly readiness: Readiness,
+    @Inject(METRICS) private readonly metrics: Metrics,
+  ) {}
+
+  /** Asks nobody, so that an outage of Redis never gets healthy processes killed. */
+  @Get('livez')
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  @Get('readyz')
+  async ready(): Promise<{ status: 'ok' }> {
+    const obstacle = await this.readiness.obstacle();
+    if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
+    return { status: 'ok' };
+  }
+
+  @Get('metrics')
+  async scrape(@Res() reply: FastifyReply): Promise<void> {
+    reply.type(this.metrics.contentType).send(await this.metrics.scrape());
+  }
+
+  @Get()
+  @Redirect('/docs', 302)
+  root(): void {}
+}

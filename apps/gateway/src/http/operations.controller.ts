@@ -1,0 +1,26 @@
+import { Controller, Get } from '@nestjs/common';
+import { POOLS, type QueueStatus, type WorkerStatus } from '#contracts';
+import { BullCallQueue } from '#queue';
+import { WorkerRoll } from '../workers/worker-roll.service.js';
+import { Needs } from './caller.decorator.js';
+
+/** Who is alive, and how much waits. Numbers of the whole installation, hence ids of calls only for administrators. */
+@Controller('v1')
+export class OperationsController {
+  constructor(
+    private readonly queue: BullCallQueue,
+    private readonly workers: WorkerRoll,
+  ) {}
+
+  @Needs('read')
+  @Get('queues')
+  async queues(): Promise<{ queues: QueueStatus[] }> {
+    return { queues: await Promise.all(POOLS.map((pool) => this.queue.depth(pool))) };
+  }
+
+  @Needs('read')
+  @Get('workers')
+  async list(): Promise<{ workers: WorkerStatus[] }> {
+    return { workers: await this.workers.alive() };
+  }
+}

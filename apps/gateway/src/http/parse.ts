@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { CallId, IdempotencyKey, LIMITS, ProblemError, Traceparent, type Violation } from '#contracts';
+
+/** The value in the documented form, or a ProblemError that lists every fault with its JSON Pointer. */
+export function parse<S extends z.ZodType>(schema: S, value: unknown, what: 'body' | 'query' | 'header' | 'path'): z.output<S> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.flatMap(violationsOf);
+  throw new ProblemError('invalid_request', `The ${what} does not have the documented form: ${errors.map(sentence).join('; ')}`, { errors });
+}
+
+/** What is not even shaped like a call id cannot exist: 404, as for any other unknown id. */
+export function parseCallId(text: string): string {
+  if (CallId.safeParse(text).success) return text;
+  throw new ProblemError('resource_not_found', 'No call with this id');
+}
+
+export function parseIdempotencyKey(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : parse(IdempotencyKey, header, 'header');
+}
+
+/** A malformed traceparent is ignored, as the W3C recommendation asks. */
+export function parseTraceparent(header: string | undefined): string | undefined {
+  return header !== undefined && Traceparent.safeParse(header).success ? header : undefined;
+}
+
+/** `Prefer: wait=n` (RFC 7240) in whole seconds, capped; undefined when the caller does not ask to wait. */
+export function parsePreferWait(header: string | readonly string[] | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const match = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?=[,;]|$)/i.exec(typeof header === 'string' ? header : header.join(','));
+  return match?.[1] === undefined ? undefined : Math.min(Number(match[1]), LIMITS.waitSeconds);
+}
+
+function violationsOf(issue: z.core.$ZodIssue): Violation[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ pointer: pointerTo([...issue.path, key]), message: 'unknown field' }));
+  return [{ pointer: pointerTo(issue.path), message: issue.message }];
+}
+
+/** RFC 6901. */
+function pointerTo(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function sentence({ pointer, message }: Violation): string {
+  return `${pointer === '' ? '(whole)' : pointer}: ${message}`;
+}
+
+const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(LIMITS.waitSeconds).optional() });
+
+/** `?wait=<seconds>` in ms. */
+export function parseWaitQuery(query: unknown): number | undefined {
+  const { wait } = parse(WaitQuery, query, 'query');
+  return wait === undefined ? undefined : wait * 1000;
+}

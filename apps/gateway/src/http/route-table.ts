@@ -1,0 +1,23 @@
+import type { RouteOptions } from 'fastify';
+
+/** Which methods each path knows, so that a wrong method is told from a wrong path (405 from 404). */
+export class RouteTable {
+  private readonly routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+
+  record({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
+    if (url.includes('*')) return;
+    const methods = (typeof method === 'string' ? [method] : method).map((name) => name.toUpperCase());
+    this.routes.push({ pattern: patternOf(url), methods });
+  }
+
+  methodsOf(url: string): readonly string[] {
+    const path = url.split('?', 1)[0] ?? '';
+    return [...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods))];
+  }
+}
+
+/** `::` is a colon that stands for itself, `:name` a parameter. */
+function patternOf(url: string): RegExp {
+  const source = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/::|:[A-Za-z]+/g, (part) => (part === '::' ? ':' : '[^/]+'));
+  return new RegExp(`^${source}$`);
+}

@@ -1,0 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { SubmitOptions } from '../calls/submit-call.service.js';
+import { parseIdempotencyKey, parsePreferWait, parseTraceparent } from './parse.js';
+
+export type SubmitHeaders = IncomingHttpHeaders & { 'idempotency-key'?: string; traceparent?: string; prefer?: string };
+
+/** What the headers of a submission ask for. */
+export function submitOptions(headers: SubmitHeaders): SubmitOptions {
+  const wait = parsePreferWait(headers.prefer);
+  return {
+    idempotencyKey: parseIdempotencyKey(headers['idempotency-key']),
+    traceparent: parseTraceparent(headers.traceparent),
+    waitMs: wait === undefined ? undefined : wait * 1000,
+  };
+}

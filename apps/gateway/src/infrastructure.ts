@@ -1,0 +1,42 @@
+import type { Provider } from '@nestjs/common';
+import { POOLS } from '#contracts';
+import { CallStore, EventHub, EventLog, LogTail } from '#event-log';
+import { createMetrics } from '#metrics';
+import { BullCallQueue } from '#queue';
+import { createRedis, type RedisConnection } from '#redis';
+import { ToolRegistry } from '#tools';
+import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
+import { createLogger, LOGGER } from './gateway.logger.js';
+import { METRICS } from './metrics.token.js';
+import { COMMAND_REDIS, PROMPT_REDIS } from './redis.tokens.js';
+import { VERSION } from './version.js';
+
+/** Everything that is opened at the start; `shutdown.ts` closes it. */
+export const infrastructure: Provider[] = [
+  { provide: LOGGER, inject: [GATEWAY_CONFIG], useFactory: ({ logLevel, name }: GatewayConfig) => createLogger(logLevel, name) },
+  { provide: COMMAND_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { name: 'gateway' }) },
+  { provide: PROMPT_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' }) },
+  {
+    provide: EventLog,
+    inject: [COMMAND_REDIS, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, { partitions, durability }: GatewayConfig) => EventLog.open(redis, { partitions, durability }),
+  },
+  { provide: CallStore, inject: [PROMPT_REDIS], useFactory: (redis: RedisConnection) => new CallStore(redis) },
+  {
+    provide: EventHub,
+    inject: [COMMAND_REDIS, CallStore, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, store: CallStore, { redisUrl, partitions }: GatewayConfig) => new EventHub(new LogTail({ redisUrl, partitions }), redis, store),
+  },
+  { provide: BullCallQueue, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl, queueBackend }: GatewayConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }) },
+  {
+    provide: METRICS,
+    inject: [BullCallQueue, ToolRegistry, PROMPT_REDIS],
+    useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection) =>
+      createMetrics({
+        role: 'gateway',
+        version: VERSION,
+        isKnownTool: (name) => tools.resolve(name)?.name === name,
+        probes: { queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))), redisMemoryInfo: () => redis.info('memory') },
+      }),
+  },
+];

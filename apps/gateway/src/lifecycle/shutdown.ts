@@ -1,0 +1,53 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import { EventHub, EventLog } from '#event-log';
+import type { Metrics } from '#metrics';
+import { BullCallQueue } from '#queue';
+import type { RedisConnection } from '#redis';
+import { LOGGER } from '../gateway.logger.js';
+import { METRICS } from '../metrics.token.js';
+import { COMMAND_REDIS, PROMPT_REDIS } from '../redis.tokens.js';
+import { Drain } from './drain.service.js';
+
+/**
+ * Closes the gateway; here is the one order, and a failing step does not stop the next:
+ * 1. readiness goes off, open waits answer with what they have, streams tell their readers to reconnect
+ * 2. the door: no new connections, requests in flight finish, at most `drainMs`
+ * 3. the tail: nobody is left to tell
+ * 4. the queue, then the log: what was accepted is dispatched and written
+ * 5. metrics, and last the connections that all of them used
+ */
+export async function closeGateway(app: NestFastifyApplication, drainMs: number): Promise<void> {
+  const log = app.get<Logger>(LOGGER);
+  const [metrics, commands, prompt] = [app.get<Metrics>(METRICS), app.get<RedisConnection>(COMMAND_REDIS), app.get<RedisConnection>(PROMPT_REDIS)];
+  const parts = { hub: app.get(EventHub), queue: app.get(BullCallQueue), eventLog: app.get(EventLog) };
+  const step = async (name: string, action: () => void | Promise<void>) => {
+    try {
+      await action();
+    } catch (error) {
+      log.error({ err: error, step: name }, 'a step of the shutdown failed');
+    }
+  };
+
+  await step('drain', () => app.get(Drain).begin());
+  await step('door', () => closeDoor(app, drainMs));
+  await step('tail', () => parts.hub.close());
+  await step('queue', () => parts.queue.close());
+  await step('log', () => parts.eventLog.close());
+  await step('metrics', () => metrics.close());
+  await step('connections', () => {
+    commands.disconnect();
+    prompt.disconnect();
+  });
+}
+
+/** Past the patience what is still open is cut, so that a hanging client cannot keep a stopping process alive. */
+async function closeDoor(app: NestFastifyApplication, drainMs: number): Promise<void> {
+  const server = app.getHttpServer();
+  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(cut);
+  }
+}

@@ -1,0 +1,2 @@
+/** The metrics of this process (#metrics), made by the module. */
+export const METRICS = Symbol('METRICS');
