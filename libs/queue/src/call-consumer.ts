@@ -14,7 +14,7 @@ export interface CallConsumerOptions {
 }
 
 /** How to consume a pool's queue on this Redis. */
-export function startConsumer({ redisUrl, backend = 'batching', onError = (error) => process.emitWarning(error) }: CallConsumerOptions): StartConsumer {
+export function startConsumer({ redisUrl, backend = 'batching', onError = warn }: CallConsumerOptions): StartConsumer {
   return (pool, concurrency, handler) => new BullCallConsumer(pool, concurrency, handler, redisUrl, backend, onError);
 }
 
@@ -73,6 +73,10 @@ class BullCallConsumer implements CallConsumer {
       this.running -= 1;
     }
   }
+}
+
+function warn(error: Error): void {
+  process.emitWarning(error.message, { detail: error.stack ?? '' });
 }
 
 function isConnectionTrouble(error: Error): boolean {

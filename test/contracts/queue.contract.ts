@@ -1,0 +1,291 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CallJob, Priority } from '#contracts';
+import type { CallConsumer, CallQueue } from '#queue';
+import { createRedis } from '#redis';
+import { eventually } from '../support/eventually.js';
+import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+
+/** One implementation of the queue port over a Redis. */
+export interface QueueUnderTest {
+  readonly name: string;
+  openQueue(redisUrl: string): CallQueue;
+  consume(redisUrl: string, slots: number, handler: (job: CallJob) => Promise<void>): CallConsumer;
+  /** Deletes every job of the pool behind the workers' backs, as an operator would. */
+  obliterate(redisUrl: string): Promise<void>;
+}
+
+let made = 0;
+export function newJob(attempt = 1): CallJob {
+  return { callId: `00-${String(made++).padStart(26, '0')}`, attempt };
+}
+
+/** What every implementation of the queue port must do. All tests use the pool `read` of a Redis of their own. */
+export function queueContract({ name, openQueue, consume, obliterate }: QueueUnderTest): void {
+  describe(`a call queue: ${name}`, () => {
+    let redis: RedisServer;
+    let queue: CallQueue;
+    let consumers: CallConsumer[];
+    let runs: Map<string, number>;
+    const news = new EventEmitter();
+
+    const ran = (job: CallJob) => {
+      runs.set(job.callId, (runs.get(job.callId) ?? 0) + 1);
+      news.emit('ran');
+    };
+    const consumer = (slots: number, handler: (job: CallJob) => Promise<void> = async (job) => ran(job)) => {
+      const opened = consume(redis.url, slots, handler);
+      consumers.push(opened);
+      return opened;
+    };
+    const dispatch = async (jobs: readonly CallJob[], priority: Priority = 'normal') => {
+      await Promise.all(jobs.map((job) => queue.dispatch('read', job, priority)));
+    };
+    const allRan = async (count: number, deadlineMs = 20_000) => {
+      const deadline = AbortSignal.timeout(deadlineMs);
+      while (runs.size < count) {
+        await once(news, 'ran', { signal: deadline }).catch(() => Promise.reject(new Error(`${runs.size} of ${count} jobs ran within ${deadlineMs} ms`)));
+      }
+    };
+    const nothingLeft = () => eventually(async () => isIdle(await queue.depth('read')), 'the queue to be empty');
+
+    beforeAll(async () => {
+      redis = await startRedisServer({ settings: ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'] });
+    });
+    afterAll(() => redis.stop());
+    beforeEach(() => {
+      queue = openQueue(redis.url);
+      consumers = [];
+      runs = new Map();
+    });
+    afterEach(async () => {
+      await Promise.all(consumers.map((one) => one.close()));
+      await queue.close();
+      const admin = createRedis(redis.url);
+      await admin.flushall();
+      admin.disconnect();
+    });
+
+    it('runs each of 20,000 jobs once, whatever the slots and however long the handlers take', async () => {
+      for (const slots of [1, 7, 50]) {
+        consumer(slots, async (job) => {
+          const luck = Math.random();
+          if (luck < 0.02) await delay(luck * 1000);
+          else if (luck < 0.3) await new Promise(setImmediate);
+          ran(job);
+        });
+      }
+      const jobs = Array.from({ length: 20_000 }, () => newJob());
+      for (let i = 0; i < jobs.length; i += 1000) await dispatch(jobs.slice(i, i + 1000));
+      await allRan(20_000, 60_000);
+      await nothingLeft();
+      expect([...runs.values()].filter((count) => count !== 1)).toEqual([]);
+    }, 90_000);
+
+    it('loses and doubles nothing while workers join and leave', async () => {
+      consumer(3);
+      const dispatched = (async () => {
+        for (let i = 0; i < 40; i++) {
+          await dispatch(Array.from({ length: 50 }, () => newJob()));
+          await new Promise(setImmediate);
+        }
+      })();
+      for (let i = 0; i < 15; i++) {
+        const passing = consumer(1 + (i % 10), async (job) => {
+          await delay(Math.random() * 5);
+          ran(job);
+        });
+        await eventually(() => passing.running > 0 || runs.size === 2000, 'the new worker to get work');
+        await passing.close();
+      }
+      await dispatched;
+      await allRan(2000);
+      await nothingLeft();
+      expect([...runs.values()].filter((count) => count !== 1)).toEqual([]);
+    }, 60_000);
+
+    it('lets running handlers finish when a worker closes, and leaves the rest to others', async () => {
+      let release = () => {};
+      const gate = new Promise<void>((resolve) => (release = resolve));
+      const closing = consumer(4, async (job) => {
+        await gate;
+        ran(job);
+      });
+      await dispatch(Array.from({ length: 20 }, () => newJob()));
+      await eventually(() => closing.running === 4, 'all slots to be taken');
+      const closed = closing.close();
+      release();
+      await closed;
+      expect(closing.running).toBe(0);
+      expect(runs.size).toBe(4);
+      consumer(4);
+      await allRan(20);
+    });
+
+    it('starts no more than its slots at once, and follows when they change', async () => {
+      let most = 0;
+      const release: (() => void)[] = [];
+      const worker = consumer(2, async (job) => {
+        most = Math.max(most, worker.running);
+        await new Promise<void>((resolve) => release.push(resolve));
+        ran(job);
+      });
+      await dispatch(Array.from({ length: 30 }, () => newJob()));
+      await eventually(() => worker.running === 2, 'two jobs to run');
+      worker.setConcurrency(5);
+      const finishOne = () => release.shift()?.();
+      finishOne();
+      await eventually(() => worker.running === 5, 'five jobs to run');
+      const feeding = setInterval(finishOne, 1);
+      await allRan(30).finally(() => clearInterval(feeding));
+      expect(most).toBe(5);
+    });
+
+    it('runs high before normal before low, and equals in the order of their dispatch', async () => {
+      const wanted: string[] = [];
+      for (const priority of ['low', 'high', 'normal'] as const) {
+        for (let i = 0; i < 5; i++) {
+          const job = newJob();
+          await dispatch([job], priority);
+          wanted.push(`${{ high: 1, normal: 2, low: 3 }[priority]} ${job.callId}`);
+        }
+      }
+      consumer(1);
+      await allRan(15);
+      expect([...runs.keys()]).toEqual(wanted.sort().map((entry) => entry.slice(2)));
+    });
+
+    it('ignores a second dispatch of an attempt while its job waits or runs, and takes it again after that', async () => {
+      const job = newJob();
+      await dispatch([job, job]);
+      await dispatch([job]);
+      let release = () => {};
+      const worker = consumer(2, async (taken) => {
+        await new Promise<void>((resolve) => (release = resolve));
+        ran(taken);
+      });
+      await eventually(() => worker.running === 1, 'the job to run');
+      await dispatch([job]);
+      release();
+      await nothingLeft();
+      expect(runs.get(job.callId)).toBe(1);
+
+      await dispatch([job]);
+      await eventually(() => worker.running === 1, 'the job to run again');
+      release();
+      await nothingLeft();
+      expect(runs.get(job.callId)).toBe(2);
+    });
+
+    it('takes another attempt of the same call as another job', async () => {
+      const job = newJob();
+      await dispatch([job, { ...job, attempt: 2 }]);
+      consumer(1);
+      await eventually(() => runs.get(job.callId) === 2, 'both attempts to run');
+    });
+
+    it('goes on after the queue was obliterated under running workers', async () => {
+      let release = () => {};
+      const gate = new Promise<void>((resolve) => (release = resolve));
+      const worker = consumer(2, async (job) => {
+        await gate;
+        ran(job);
+      });
+      const jobs = Array.from({ length: 10 }, () => newJob());
+      await dispatch(jobs);
+      await eventually(() => worker.running === 2, 'two jobs to run');
+      await obliterate(redis.url);
+      release();
+      await nothingLeft();
+      const missing = jobs.filter((job) => !runs.has(job.callId));
+      expect(missing).toHaveLength(8);
+      await dispatch(missing);
+      await allRan(10);
+    });
+
+    it('says how deep a pool is and how long its oldest job waits', async () => {
+      expect(await queue.depth('read')).toEqual({ pool: 'read', waiting: 0, active: 0, oldestWaitingMs: 0 });
+      await dispatch([newJob()], 'low');
+      await delay(30);
+      await dispatch([newJob(), newJob()], 'high');
+      const depth = await queue.depth('read');
+      expect(depth).toMatchObject({ waiting: 3, active: 0 });
+      expect(depth.oldestWaitingMs).toBeGreaterThanOrEqual(30);
+    });
+
+    it('never sleeps through a job: hammered with lone jobs and small bursts', async () => {
+      for (const slots of [1, 2, 5]) {
+        consumer(slots, async (job) => {
+          if (Math.random() < 0.3) await new Promise(setImmediate);
+          ran(job);
+        });
+      }
+      let slowest = 0;
+      for (let i = 0; i < 1500; i++) {
+        const before = runs.size;
+        const burst = 1 + (i % 4);
+        if (i % 16 === 0) await delay(Math.random() * 3);
+        for (let turns = i % 7; turns > 0; turns--) await new Promise(setImmediate);
+        const begin = performance.now();
+        await dispatch(Array.from({ length: burst }, () => newJob()));
+        await allRan(before + burst);
+        slowest = Math.max(slowest, performance.now() - begin);
+      }
+      // A worker that missed its wake-up looks again only after 5 s.
+      expect(slowest).toBeLessThan(3000);
+    }, 60_000);
+
+    it('wakes an idle worker at once', async () => {
+      const waits: number[] = [];
+      let begin = 0;
+      consumer(5, async (job) => {
+        waits.push(performance.now() - begin);
+        ran(job);
+      });
+      for (let i = 0; i < 15; i++) {
+        await delay(20);
+        begin = performance.now();
+        await dispatch([newJob()]);
+        await allRan(i + 1);
+      }
+      expect(waits.sort((a, b) => a - b)[7]).toBeLessThan(50);
+    });
+
+    it('fails a dispatch at once while Redis is away, and works again when it is back', async () => {
+      await dispatch([newJob()]);
+      await redis.kill();
+      try {
+        const begin = performance.now();
+        await expect(dispatch([newJob()])).rejects.toThrow();
+        expect(performance.now() - begin).toBeLessThan(1000);
+      } finally {
+        await redis.start();
+      }
+      await eventually(() => dispatch([newJob()]).then(() => true, () => false), 'a dispatch to work again');
+      consumer(1);
+      await eventually(() => runs.size >= 2, 'the jobs to run');
+    });
+
+    it('goes on when Redis was killed and came back: a job that was dispatched again has run', async () => {
+      for (const slots of [2, 10]) {
+        consumer(slots, async (job) => {
+          await delay(Math.random() * 3);
+          ran(job);
+        });
+      }
+      const jobs = Array.from({ length: 400 }, () => newJob());
+      await dispatch(jobs);
+      await eventually(() => runs.size > 50, 'work to be under way');
+      await redis.kill();
+      await redis.start();
+      const rest = Array.from({ length: 100 }, () => newJob());
+      await eventually(() => dispatch(rest).then(() => true, () => false), 'a dispatch to work again');
+      await eventually(() => rest.every((job) => runs.has(job.callId)), 'the jobs dispatched after the restart to run');
+    });
+  });
+}
+
+function isIdle(depth: { waiting: number; active: number }): boolean {
+  return depth.waiting === 0 && depth.active === 0;
+}
