@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
 import { POOLS } from '#contracts';
 import { CallStore, EventHub, EventLog, LogTail } from '#event-log';
@@ -11,15 +12,18 @@ import { METRICS } from './metrics.token.js';
 import { COMMAND_REDIS, PROMPT_REDIS } from './redis.tokens.js';
 import { VERSION } from './version.js';
 
+/** How long a request waits for the log while Redis is out of reach; then it is answered 503 and may be repeated. */
+const ACCEPT_PATIENCE_MS = 5000;
+
 /** Everything that is opened at the start; `shutdown.ts` closes it. */
 export const infrastructure: Provider[] = [
   { provide: LOGGER, inject: [GATEWAY_CONFIG], useFactory: ({ logLevel, name }: GatewayConfig) => createLogger(logLevel, name) },
   { provide: COMMAND_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { name: 'gateway' }) },
-  { provide: PROMPT_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' }) },
+  { provide: PROMPT_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => openPrompt(redisUrl) },
   {
     provide: EventLog,
     inject: [COMMAND_REDIS, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions, durability }: GatewayConfig) => EventLog.open(redis, { partitions, durability }),
+    useFactory: (redis: RedisConnection, { partitions, durability }: GatewayConfig) => EventLog.open(redis, { partitions, durability, deadlineMs: ACCEPT_PATIENCE_MS }),
   },
   { provide: CallStore, inject: [PROMPT_REDIS], useFactory: (redis: RedisConnection) => new CallStore(redis) },
   {
@@ -40,3 +44,10 @@ export const infrastructure: Provider[] = [
       }),
   },
 ];
+
+/** A connection that queues nothing is of use only once it is there. */
+async function openPrompt(redisUrl: string): Promise<RedisConnection> {
+  const redis = createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' });
+  if (redis.status !== 'ready') await once(redis, 'ready');
+  return redis;
+}

@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Call, type Principal, type Quote, type SubmitCallBody } from '#contracts';
 import { EventHub, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
-import { signals } from '#signals';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { acceptedCall } from './accepted-call.js';
@@ -68,7 +67,6 @@ export class SubmitCallService {
       if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
       if (answer.code === 'IDEM') return { call: await this.acceptedBefore(principal, answer.callId, waitMs), created: false };
 
-      signals.callSubmitted.emit({ tool: call.meta.tool, pool: call.submitted.pool });
       const accepted = acceptedCall(call, judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted);
       if (accepted.status === 'queued') dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority);

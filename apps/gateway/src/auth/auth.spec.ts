@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { sha256Hex } from '#redis';
+import { readGatewayConfig, type GatewayConfig } from '../gateway.config.js';
+import { KeyRing } from './key-ring.service.js';
+import { OriginPolicy } from './origin-policy.service.js';
+import { mayUseTool } from './tool-patterns.js';
+
+const base = readGatewayConfig({ TOOLYARD_API_KEY: 'bootstrap-key-of-the-test' });
+const withConfig = (change: Partial<GatewayConfig>): GatewayConfig => ({ ...base, ...change });
+
+describe('the key ring', () => {
+  const ring = new KeyRing(
+    withConfig({
+      keys: [
+        ...base.keys,
+        { id: 'hashed', sha256: sha256Hex('the-hashed-key-of-acme'), tenant: 'acme', agent: 'bot', scopes: ['read'], ratePerMinute: 5 },
+        { id: 'old', key: 'the-expired-key-of-acme', tenant: 'acme', scopes: ['read'], expiresAt: '2020-01-01T00:00:00Z' },
+      ],
+    }),
+  );
+
+  it('knows a key by its text or its digest, and whose it is', () => {
+    expect(ring.authenticate('bootstrap-key-of-the-test')).toMatchObject({ keyId: 'bootstrap', tenantId: 'default' });
+    expect(ring.authenticate('the-hashed-key-of-acme')).toEqual({ keyId: 'hashed', tenantId: 'acme', agentId: 'bot', scopes: ['read'], ratePerMinute: 5 });
+  });
+
+  it('does not know other keys, the digest of a key, or an expired one', () => {
+    for (const token of ['', 'x', 'bootstrap-key-of-the-tes', sha256Hex('the-hashed-key-of-acme'), 'the-expired-key-of-acme', '__proto__']) {
+      expect([token, ring.authenticate(token)]).toEqual([token, undefined]);
+    }
+    expect(ring.authenticate('the-expired-key-of-acme', Date.parse('2019-12-31T00:00:00Z'))).toMatchObject({ keyId: 'old' });
+  });
+});
+
+describe('tool patterns of a key', () => {
+  it('allow what one of them matches, and all without patterns', () => {
+    expect(mayUseTool({}, 'shell')).toBe(true);
+    expect(mayUseTool({ tools: ['file_*', 'echo'] }, 'file_read')).toBe(true);
+    expect(mayUseTool({ tools: ['file_*', 'echo'] }, 'echo')).toBe(true);
+    expect(mayUseTool({ tools: ['file_*', 'echo'] }, 'shell')).toBe(false);
+    expect(mayUseTool({ tools: [] }, 'echo')).toBe(false);
+  });
+});
+
+describe('the origin policy', () => {
+  const refused = (policy: OriginPolicy, host: string, origin?: string) => policy.refusal({ host, origin }) !== undefined;
+
+  it('on loopback answers loopback names only, so that a rebound name gets nothing', () => {
+    const policy = new OriginPolicy(withConfig({ allowedHosts: ['tools.local'] }));
+    for (const host of ['127.0.0.1:7411', 'localhost', 'LOCALHOST:1', '[::1]:7411', 'tools.local:80']) expect([host, refused(policy, host)]).toEqual([host, false]);
+    for (const host of ['evil.example', 'evil.example:7411', 'localhost.evil.example', '', '127.0.0.1.evil.example']) expect([host, refused(policy, host)]).toEqual([host, true]);
+  });
+
+  it('bound elsewhere answers any name unless names are configured', () => {
+    expect(refused(new OriginPolicy(withConfig({ host: '0.0.0.0' })), 'tools.example')).toBe(false);
+    const named = new OriginPolicy(withConfig({ host: '0.0.0.0', allowedHosts: ['tools.example'] }));
+    expect([refused(named, 'tools.example:443'), refused(named, 'other.example')]).toEqual([false, true]);
+  });
+
+  it('lets a browser come from the same host or a configured origin only', () => {
+    const policy = new OriginPolicy(withConfig({ allowedOrigins: ['https://dash.example'] }));
+    const from = (origin: string) => refused(policy, 'localhost:7411', origin);
+    expect([from('http://localhost:7411'), from('https://dash.example')]).toEqual([false, false]);
+    for (const origin of ['http://localhost:7412', 'https://evil.example', 'null', 'http://localhost:7411.evil.example']) expect([origin, from(origin)]).toEqual([origin, true]);
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { readGatewayConfig } from './gateway.config.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const key = { TOOLYARD_API_KEY: 'a-key-that-is-long-enough' };
+
+function file(text: string, name = 'toolyard.yaml'): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function faultsOf(env: NodeJS.ProcessEnv): string {
+  try {
+    readGatewayConfig(env);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return '';
+}
+
+describe('the settings of the gateway', () => {
+  it('are complete with nothing but a key', () => {
+    expect(readGatewayConfig(key)).toMatchObject({
+      host: '127.0.0.1',
+      port: 7411,
+      partitions: 16,
+      defaultPosture: { autonomy: 'full', permissionMode: 'danger-full-access' },
+      keys: [{ id: 'bootstrap', tenant: 'default', scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] }],
+    });
+  });
+
+  it('are refused with all faults at once', () => {
+    const faults = faultsOf({ ...key, GATEWAY_PORT: 'x', PARTITIONS: '0', DURABILITY: 'maybe' });
+    for (const name of ['GATEWAY_PORT', 'PARTITIONS', 'DURABILITY']) expect(faults).toContain(`${name}: `);
+  });
+
+  it('are refused without any key: authentication cannot be switched off', () => {
+    expect(faultsOf({})).toMatch(/^TOOLYARD_API_KEY: /);
+  });
+
+  it('take an empty variable for one that is not set', () => {
+    expect(readGatewayConfig({ ...key, GATEWAY_PORT: '', TOOLYARD_CONFIG: '' }).port).toBe(7411);
+  });
+});
+
+describe('the config file', () => {
+  it('adds keys and defaults, as YAML or JSON', () => {
+    const yaml = file('keys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, scopes: [submit, read], tools: ["file_*"] }\ndefaults:\n  posture: { permissionMode: prompt }\n');
+    const config = readGatewayConfig({ TOOLYARD_CONFIG: yaml });
+    expect(config.keys).toEqual([expect.objectContaining({ id: 'ci', tenant: 'acme', tools: ['file_*'] })]);
+    expect(config.defaultPosture).toEqual({ autonomy: 'full', permissionMode: 'prompt' });
+    const json = file(JSON.stringify({ keys: [{ id: 'ci', sha256: 'a'.repeat(64), tenant: 'acme' }] }), 'toolyard.json');
+    expect(readGatewayConfig({ TOOLYARD_CONFIG: json }).keys[0]?.scopes).toContain('admin');
+  });
+
+  it('stops the start naming line and field of what is wrong', () => {
+    const path = file('keys:\n  - id: ci\n    key: sixteen-characters-at-least\n    tenant: acme\n    scopes: [submit, fly]\n    colour: red\n');
+    const faults = faultsOf({ TOOLYARD_CONFIG: path });
+    expect(faults).toContain(`${path}:5: keys.0.scopes.1: `);
+    expect(faults).toContain(`${path}:6: keys.0.colour: `);
+  });
+
+  it('stops the start when it is not YAML, not there, or has a key with neither text nor digest', () => {
+    expect(faultsOf({ TOOLYARD_CONFIG: file('keys: [\n  {id: a') })).toMatch(/:\d+: not valid YAML or JSON/);
+    expect(faultsOf({ TOOLYARD_CONFIG: join(folder, 'missing.yaml') })).toContain('expected a readable file');
+    expect(faultsOf({ TOOLYARD_CONFIG: file('keys:\n  - id: ci\n    tenant: acme\n') })).toContain('exactly one of `key` and `sha256`');
+  });
+});

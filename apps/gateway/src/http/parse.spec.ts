@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ProblemError, SubmitCallBody } from '#contracts';
+import { parseJsonBody } from './json-body.js';
+import { parse, parseCallId, parsePreferWait, parseTraceparent } from './parse.js';
+import { SubmitCallDoor } from './submit-call-door.js';
+
+function problemOf(action: () => unknown): ProblemError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof ProblemError) return error;
+    throw error;
+  }
+  throw new Error('expected a ProblemError, and nothing was thrown');
+}
+
+describe('a JSON body', () => {
+  it('may be nested 64 levels deep and not 65', () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    expect(() => parseJsonBody(nested(64))).not.toThrow();
+    expect(problemOf(() => parseJsonBody(nested(65))).code).toBe('invalid_request');
+    expect(problemOf(() => parseJsonBody(nested(500_000))).code).toBe('invalid_request');
+  });
+
+  it('may not hold keys that pollute prototypes, at any depth', () => {
+    for (const text of ['{"__proto__":{"x":1}}', '{"a":[{"\\u005f_proto__":1}]}', '{"a":{"constructor":{"prototype":{}}}}']) {
+      expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'invalid_request']);
+    }
+    expect(parseJsonBody('{"constructor":"Ferrari"}')).toEqual({ constructor: 'Ferrari' });
+  });
+
+  it('is malformed when it is not JSON, and absent when it is empty', () => {
+    expect(problemOf(() => parseJsonBody('{"a":')).code).toBe('malformed_json');
+    expect(parseJsonBody('')).toBeUndefined();
+  });
+});
+
+describe('parsing', () => {
+  it('lists every fault with its JSON Pointer', () => {
+    const { facts, detail } = problemOf(() => parse(SubmitCallDoor, { tool: '', arguments: [1], timeouts: { runMs: -1 }, 'a/b': 1 }, 'body'));
+    expect(facts.errors?.map(({ pointer }) => pointer).sort()).toEqual(['/arguments', '/a~1b', '/timeouts/runMs', '/tool']);
+    expect(detail).toContain('/tool: ');
+  });
+
+  it('takes at the door exactly the submissions that the contract takes', () => {
+    const body = fc.record(
+      { tool: fc.oneof(fc.string(), fc.constant('echo')), arguments: fc.oneof(fc.jsonValue(), fc.object()), sessionId: fc.oneof(fc.string(), fc.constant('s1')), priority: fc.constantFrom('high', 'no'), labels: fc.dictionary(fc.string(), fc.string()) },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(body, (value) => {
+        const json: unknown = JSON.parse(JSON.stringify(value));
+        const [contract, door] = [SubmitCallBody.safeParse(json), SubmitCallDoor.safeParse(json)];
+        expect(door.success).toBe(contract.success);
+        expect(door.data).toEqual(contract.data);
+      }),
+    );
+  });
+
+  it('answers 404 for what cannot be the id of a call', () => {
+    for (const id of ['', '..', 'x', '07-short', '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V/..']) expect([id, problemOf(() => parseCallId(id)).code]).toEqual([id, 'resource_not_found']);
+  });
+
+  it('reads Prefer: wait among other preferences and caps it', () => {
+    expect(parsePreferWait('wait=10')).toBe(10);
+    expect(parsePreferWait('respond-async, wait=5; strict')).toBe(5);
+    expect(parsePreferWait('wait="7"')).toBe(7);
+    expect(parsePreferWait('wait=100000')).toBe(60);
+    for (const none of [undefined, 'respond-async', 'wait', 'wait=x', 'await=3', 'wait=1.5']) expect(parsePreferWait(none)).toBeUndefined();
+  });
+
+  it('ignores a traceparent that is malformed', () => {
+    const fine = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    expect(parseTraceparent(fine)).toBe(fine);
+    expect(parseTraceparent('hello')).toBeUndefined();
+  });
+});
