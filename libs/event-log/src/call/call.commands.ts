@@ -1,0 +1,62 @@
+import type { CallEventType, CallOutcome } from '#contracts';
+import type { Applied, CallMeta, CommandGuard, ReconcilerGuard, Refusal, WorkerGuard } from '../event-log.port.js';
+import type { CallState, CallTerms } from './call-head.js';
+
+/** What can be asked of a call, reduced to the facts that decide. The texts of the events ride along outside of it. */
+export type CallCommand =
+  | {
+      readonly kind: 'accept';
+      readonly callId: string;
+      readonly meta: CallMeta;
+      readonly terms: CallTerms;
+      readonly totalMs: number;
+      readonly then: 'queue' | 'refuse' | { readonly approvalWithinMs: number };
+      readonly requestSha256?: string;
+    }
+  | { readonly kind: 'claim'; readonly attempt: number; readonly leaseMs: number; readonly token: string }
+  | { readonly kind: 'update' | 'progress'; readonly guard: WorkerGuard }
+  | { readonly kind: 'renew'; readonly fence: number; readonly leaseMs: number }
+  | { readonly kind: 'retry'; readonly guard: WorkerGuard | ReconcilerGuard; readonly nextAttempt: number; readonly delayMs: number; readonly countsAsFailure: boolean }
+  | { readonly kind: 'end'; readonly guard: WorkerGuard | ReconcilerGuard | CommandGuard; readonly outcome: CallOutcome }
+  | { readonly kind: 'requestCancel'; readonly guard: CommandGuard; readonly graceMs: number }
+  | { readonly kind: 'decideApproval'; readonly guard: CommandGuard; readonly decision: 'allow' | 'deny'; readonly digest: string }
+  | { readonly kind: 'deferDispatch'; readonly fence: number; readonly delayMs: number };
+
+/** What the world looks like when a command is decided. All of it values: the clock is Redis's. */
+export interface Moment {
+  readonly now: number;
+  /** Last sequence number of the partition; the events decided get the next ones. */
+  readonly seq: number;
+  /** The answer that this very command (by its commandId) got before. */
+  readonly applied?: Omit<Applied, 'code'>;
+  /** The call that holds the idempotency key of an accept. */
+  readonly keyHolder?: { readonly callId: string; readonly requestSha256: string };
+}
+
+/** One event of a call, reduced to what the head needs of it. */
+export type CallFact = { readonly seq: number; readonly time: number; readonly fence: number } & (
+  | { readonly type: 'call.submitted'; readonly callId: string; readonly meta: CallMeta; readonly terms: CallTerms; readonly totalMs: number }
+  | { readonly type: 'call.approval_requested'; readonly withinMs: number }
+  | { readonly type: 'call.approval_decided'; readonly decision: 'allow' | 'deny' }
+  | { readonly type: 'call.start'; readonly leaseMs: number }
+  | { readonly type: 'call.update' | 'call.progress' }
+  | { readonly type: 'call.retry'; readonly delayMs: number; readonly countsAsFailure: boolean }
+  | { readonly type: 'call.cancel_requested'; readonly graceMs: number }
+  | { readonly type: 'call.end' }
+);
+
+/** What the script stamps on an event. */
+export interface DecidedEvent {
+  readonly type: CallEventType;
+  readonly seq: number;
+  readonly version: number;
+  readonly attempt: number;
+  /** Of the worker that wrote it; 0 for all others. */
+  readonly fence: number;
+}
+
+export type Decided =
+  | { readonly code: 'OK'; readonly events: readonly DecidedEvent[]; readonly head: CallState }
+  | ({ readonly code: 'REPLAY' } & Omit<Applied, 'code'>)
+  | { readonly code: 'IDEM' | 'IDEM_MISMATCH'; readonly callId: string }
+  | Refusal;

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { monotonicFactory } from 'ulidx';
+import type { EndData } from '#contracts';
+import { createRedis, partitionOfRoot, type RedisConnection } from '#redis';
+import { signals } from '#signals';
+import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
+import type { AcceptAnswer, Applied, Claimed, EventLogWriter, NewCall, Refusal } from './event-log.port.js';
+import { openInstallation } from './installation.js';
+import { BlobStore } from './read/blob-store.js';
+import { isApplied, parseAnswer, parseClaim, refusal } from './stream/transition-answer.js';
+import { TransitionBatcher } from './stream/transition-batcher.js';
+import type { Transition } from './stream/transition.js';
+import * as to from './stream/to-transition.js';
+
+export interface EventLogOptions {
+  /** Fixed for an installation; see `openInstallation`. */
+  readonly partitions: number;
+  /** `replicated`: accepts and ends are answered when one replica has them too. Default `local`. */
+  readonly durability?: 'local' | 'replicated';
+  /** How long one try waits for the replica before the transition is asked for again. Default 1000. */
+  readonly replicaTimeoutMs?: number;
+  /** After it a transition rejects with `EventLogUnavailable`. Without it (workers) it is tried for ever. */
+  readonly deadlineMs?: number;
+}
+
+type Input<M extends keyof EventLogWriter> = EventLogWriter[M] extends (input: infer I) => unknown ? I : never;
+
+/** The writer of the log over Redis. Whoever made the connection closes it, unless `open` made it from a URL. */
+export class EventLog implements EventLogWriter {
+  private readonly batcher: TransitionBatcher;
+  private readonly blobs: BlobStore;
+  private readonly ulid = monotonicFactory();
+  /** Claims are named by process and count, so that a claim asked again is known as the same. */
+  private readonly claimPrefix = randomBytes(6).toString('base64url');
+  private claims = 0;
+  private owned: RedisConnection | undefined;
+
+  constructor(
+    redis: RedisConnection,
+    private readonly options: EventLogOptions,
+  ) {
+    const { durability = 'local', replicaTimeoutMs = 1_000, deadlineMs } = options;
+    this.batcher = new TransitionBatcher(redis, {
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      ...(durability === 'replicated' ? { replicaTimeoutMs } : {}),
+    });
+    this.blobs = new BlobStore(redis);
+  }
+
+  /** Checks that this Redis holds a log of this form, or starts one. A connection made here from a URL is closed by `close`. */
+  static async open(redis: string | RedisConnection, options: EventLogOptions): Promise<EventLog> {
+    const connection = typeof redis === 'string' ? createRedis(redis, { name: 'event-log' }) : redis;
+    try {
+      await openInstallation(connection, options.partitions);
+    } catch (error) {
+      if (typeof redis === 'string') connection.disconnect();
+      throw error;
+    }
+    const log = new EventLog(connection, options);
+    if (typeof redis === 'string') log.owned = connection;
+    return log;
+  }
+
+  newCallId(tenantId: string, rootId?: string): string {
+    const ulid = this.ulid();
+    return `${partitionOfRoot(tenantId, rootId ?? ulid, this.options.partitions)}-${ulid}`;
+  }
+
+  async accept(call: NewCall): Promise<AcceptAnswer> {
+    // First the value, then the event that points at it. Left over by a refused accept, it expires by itself.
+    if (call.argumentsBlob !== undefined) await this.storeArguments(call.callId, call.argumentsBlob);
+    const answer = parseAnswer(await this.batcher.submit(to.acceptTransition(call)));
+    if ('callId' in answer) return answer;
+    if (!isApplied(answer)) throw new Error(`transition.lua answered ${answer.code} to an accept.`);
+    const { tool } = call.meta;
+    signals.callSubmitted.emit({ tool, pool: call.submitted.pool });
+    if (call.then?.kind === 'refused') tellEnded(tool, call.then.data);
+    return answer;
+  }
+
+  async claim(input: Input<'claim'>): Promise<Claimed | Refusal> {
+    const token = `${this.claimPrefix}.${(this.claims++).toString(36)}`;
+    const answer = parseClaim(input.callId, await this.batcher.submit(to.claimTransition(input, token)));
+    if (!('submitted' in answer)) tellRefused('claim', answer);
+    return answer;
+  }
+
+  update(input: Input<'update'>): Promise<Applied | Refusal> {
+    return this.apply(to.streamTransition('update', input));
+  }
+
+  progress(input: Input<'progress'>): Promise<Applied | Refusal> {
+    return this.apply(to.streamTransition('progress', input));
+  }
+
+  async renew(input: Input<'renew'>): Promise<{ code: 'OK'; cancelRequested: boolean } | Refusal> {
+    let cancelRequested = false;
+    const answer = await this.apply(to.renewTransition(input), (note) => (cancelRequested = note === '1'));
+    return isApplied(answer) ? { code: 'OK', cancelRequested } : answer;
+  }
+
+  retry(input: Input<'retry'>): Promise<Applied | Refusal> {
+    return this.apply(to.retryTransition(input), (tool) => signals.retried.emit({ tool, reason: input.data.reason }));
+  }
+
+  end(input: Input<'end'>): Promise<Applied | Refusal> {
+    return this.apply(to.endTransition(input), (tool) => tellEnded(tool, input.data));
+  }
+
+  requestCancel(input: Input<'requestCancel'>): Promise<Applied | Refusal> {
+    return this.apply(to.cancelTransition(input));
+  }
+
+  async decideApproval(input: Input<'decideApproval'>): Promise<Applied | Refusal> {
+    const { end } = input;
+    return this.apply(to.decideTransition(input), (tool) => end && tellEnded(tool, end));
+  }
+
+  async deferDispatch(input: Input<'deferDispatch'>): Promise<{ code: 'OK' } | Refusal> {
+    const answer = await this.apply(to.deferTransition(input));
+    return isApplied(answer) ? { code: 'OK' } : answer;
+  }
+
+  /** Waits for what is under way. Idempotent. */
+  async close(): Promise<void> {
+    await this.batcher.close();
+    const connection = this.owned;
+    this.owned = undefined;
+    await connection?.quit().catch(() => connection.disconnect());
+  }
+
+  /** `told` hears what the script adds to an OK. Not for a REPLAY: whoever asks again has heard, or has given up on hearing. */
+  private async apply(transition: Transition, told?: (note: string) => void): Promise<Applied | Refusal> {
+    const { note, ...answer } = parseAnswer(await this.batcher.submit(transition));
+    if (!isApplied(answer)) return tellRefused(transition.operation, refusal(answer));
+    told?.(note ?? '');
+    return answer;
+  }
+
+  /** Bounded like the transition that needs it. */
+  private async storeArguments(callId: string, text: string): Promise<void> {
+    const { deadlineMs } = this.options;
+    const stored = this.blobs.put(callId, 'arguments', Buffer.from(text));
+    try {
+      await (deadlineMs === undefined ? stored : Promise.race([stored, lapse(deadlineMs)]));
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('OOM')) throw new EventLogFull();
+      throw error;
+    }
+  }
+}
+
+/** Rejects when the time is over. Unreferenced: it holds up no shutdown. */
+function lapse(deadlineMs: number): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    setTimeout(() => reject(new EventLogUnavailable(`Redis did not store the arguments within ${deadlineMs} ms.`)), deadlineMs).unref();
+  });
+}
+
+function tellRefused(transition: string, answer: Refusal): Refusal {
+  signals.transitionRefused.emit({ transition, code: answer.code });
+  return answer;
+}
+
+function tellEnded(tool: string, { outcome, error }: EndData): void {
+  signals.callEnded.emit({ tool, outcome, ...(error ? { code: error.code } : {}) });
+}

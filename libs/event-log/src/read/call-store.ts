@@ -1,0 +1,129 @@
+import type { Call, CallEvent, CallPage, ClaimCheck, ListCallsQuery } from '#contracts';
+import { Result } from '#contracts';
+import { keys, partitionOf, type RedisConnection } from '#redis';
+import { decodeHead, type CallState } from '../call/call-head.js';
+import { upcastEvent } from '../call/upcasters.js';
+import type { StoredEvent } from '../event-log.port.js';
+import { FIRST_EPOCH, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { BlobStore } from './blob-store.js';
+import { CallScan } from './call-scan.js';
+import { foldCall, type StoredValues } from './fold-call.js';
+
+const PAGE = 500;
+
+/** Reads calls out of the log. It never writes; every answer is as fresh as the log when it was asked. */
+export class CallStore {
+  private readonly blobs: BlobStore;
+  private readonly scan: CallScan;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    options: { readonly partitions: number },
+  ) {
+    this.blobs = new BlobStore(redis);
+    this.scan = new CallScan(redis, options.partitions, (ids) => Promise.all(ids.map((id) => this.outline(id))));
+  }
+
+  /** The cached fold of a call; undefined when there is no such call. */
+  async head(callId: string): Promise<CallState | undefined> {
+    const text = await this.redis.get(keys.call(callId));
+    return text === null ? undefined : decodeHead(callId, text);
+  }
+
+  /** The whole call with its large values. Undefined when there is no such call. */
+  async read(callId: string): Promise<Call | undefined> {
+    const events = await this.lifecycle(callId);
+    return events && foldCall(events, await this.valuesOf(callId, events));
+  }
+
+  /** In the order of `callIds`. */
+  readMany(callIds: readonly string[]): Promise<(Call | undefined)[]> {
+    return Promise.all(callIds.map((callId) => this.read(callId)));
+  }
+
+  /** The call's events, also Updates and Progress, oldest first; empty when there is no such call. */
+  async events(callId: string, { afterSeq = 0, limit = Infinity }: { afterSeq?: number; limit?: number } = {}): Promise<StoredEvent[]> {
+    const head = await this.head(callId);
+    const found: StoredEvent[] = [];
+    if (head === undefined) return found;
+    const partition = partitionOf(callId);
+    const epoch = await this.epoch(partition);
+    let from = Math.max(afterSeq + 1, head.lifecycleSeqs[0] ?? 1);
+    while (from <= head.lastSeq && found.length < limit) {
+      const entries = await this.redis.xrange(keys.log(partition), `${from}-0`, `${head.lastSeq}-0`, 'COUNT', PAGE);
+      for (const [entryId, fields] of entries) {
+        const event = fields[1] === callId ? toStoredEvent(partition, epoch, entryId, fields) : undefined;
+        if (event && found.length < limit) found.push(event);
+      }
+      const last = entries.at(-1);
+      if (last === undefined) break;
+      from = seqOf(last[0]) + 1;
+    }
+    return found;
+  }
+
+  /**
+   * A page of the tenant's calls, newest first. One request looks at a bounded part of the log: with a rare filter a
+   * page may be short, even empty, and still name a cursor to go on from. Large values are shown by their preview.
+   * Throws `invalid_request` for a cursor that is not from here.
+   */
+  list(tenantId: string, query: ListCallsQuery): Promise<CallPage> {
+    return this.scan.page(tenantId, query);
+  }
+
+  /** A value that lives beside the log; undefined when there is none, or none any more. */
+  blob(callId: string, ref: ClaimCheck['ref']): Promise<Buffer | undefined> {
+    return this.blobs.get(callId, ref);
+  }
+
+  /** Calls of a partition whose timer has come by the Redis clock, the longest due first. */
+  async due(partition: string, limit: number): Promise<{ callId: string; score: number }[]> {
+    const [time, flat] = await Promise.all([this.redis.time(), this.redis.zrangebyscore(keys.timers(partition), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit)]);
+    const now = Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
+    const due: { callId: string; score: number }[] = [];
+    for (let i = 0; i < flat.length; i += 2) {
+      const score = Number(flat[i + 1]);
+      if (score <= now) due.push({ callId: flat[i] ?? '', score });
+    }
+    return due;
+  }
+
+  /** The call without looking up its large values. */
+  private async outline(callId: string): Promise<Call | undefined> {
+    const events = await this.lifecycle(callId);
+    return events && foldCall(events);
+  }
+
+  /** The events that the fold needs, by the places that the head names: a few short reads, however many Updates there were. */
+  private async lifecycle(callId: string): Promise<CallEvent[] | undefined> {
+    const head = await this.head(callId);
+    if (head === undefined) return undefined;
+    const partition = partitionOf(callId);
+    const log = keys.log(partition);
+    const found = await Promise.all(head.lifecycleSeqs.map((seq) => this.redis.xrange(log, `${seq}-0`, `${seq}-0`)));
+    return found.flat().flatMap(([entryId, fields]) => {
+      const event = toStoredEvent(partition, FIRST_EPOCH, entryId, fields);
+      return event ? [upcastEvent(event.json)] : [];
+    });
+  }
+
+  private async valuesOf(callId: string, events: readonly CallEvent[]): Promise<StoredValues> {
+    const refs = new Set(events.flatMap((event) => refsOf(event)));
+    if (refs.size === 0) return {};
+    const [args, result] = await Promise.all([refs.has('arguments') ? this.blob(callId, 'arguments') : undefined, refs.has('result') ? this.blob(callId, 'result') : undefined]);
+    return {
+      ...(args ? { arguments: JSON.parse(args.toString('utf8')) } : {}),
+      ...(result ? { result: Result.parse(JSON.parse(result.toString('utf8'))) } : {}),
+    };
+  }
+
+  private async epoch(partition: string): Promise<number> {
+    return Number((await this.redis.get(keys.epoch(partition))) ?? FIRST_EPOCH);
+  }
+}
+
+function refsOf(event: CallEvent): string[] {
+  if (event.type === 'call.submitted') return event.data.argumentsRef ? ['arguments'] : [];
+  if (event.type === 'call.end') return event.data.resultRef ? ['result'] : [];
+  return [];
+}

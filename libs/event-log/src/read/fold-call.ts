@@ -1,0 +1,115 @@
+import type { Call, CallEvent, CallEventOf, Result, Waiting } from '#contracts';
+
+/** Values that live beside the log, by whoever has looked them up. */
+export interface StoredValues {
+  readonly arguments?: Call['arguments'];
+  readonly result?: Result;
+}
+
+/**
+ * The call that its events tell of, oldest first. Updates and Progress change nothing and may be left out.
+ * Values beside the log that are not given are shown by their preview. Throws when the first event is not
+ * `call.submitted`: then these are not the events of a call from its beginning.
+ */
+export function foldCall(events: readonly CallEvent[], values: StoredValues = {}): Call {
+  const [first, ...others] = events;
+  if (first?.type !== 'call.submitted') throw new Error(`The events of a call begin with ${first?.type ?? 'nothing'}; expected call.submitted.`);
+  return others.reduce<Call>((call, event) => apply(call, event, values), submitted(first, values));
+}
+
+function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEventOf<'call.submitted'>, values: StoredValues): Call {
+  const { tool, source, priority, labels, timeouts, decision, batchId, parentCallId, replayOf, toolCallId, purpose } = data;
+  return defined({
+    id: subject,
+    tool,
+    source,
+    status: 'queued',
+    arguments: values.arguments ?? data.arguments ?? data.argumentsRef?.preview ?? null,
+    attempt: 0,
+    priority,
+    sessionId: sessionid,
+    agentId: agentid,
+    tenantId: tenantid,
+    batchId,
+    parentCallId,
+    replayOf,
+    toolCallId,
+    purpose,
+    labels,
+    timeouts,
+    submittedAt: time,
+    waiting: { reason: 'queued', detail: `Waits for a free worker of pool ${data.pool}.` },
+    decision,
+  });
+}
+
+function apply(call: Call, event: CallEvent, values: StoredValues): Call {
+  switch (event.type) {
+    case 'call.approval_requested':
+      return { ...call, status: 'waiting_approval', waiting: forApproval(event) };
+    case 'call.approval_decided':
+      return event.data.decision === 'allow' ? { ...call, status: 'queued', waiting: { reason: 'queued', detail: 'Approved; waits for a free worker.' } } : call;
+    case 'call.start':
+      return { ...without(call, 'waiting'), status: 'running', attempt: event.attempt, startedAt: call.startedAt ?? event.time };
+    case 'call.retry':
+      return { ...call, status: 'queued', waiting: forRetry(event) };
+    case 'call.end':
+      return ended(call, event, values);
+    case 'call.submitted':
+    case 'call.update':
+    case 'call.progress':
+    case 'call.cancel_requested':
+      return call;
+    default:
+      return event satisfies never;
+  }
+}
+
+function ended(call: Call, { time, data }: CallEventOf<'call.end'>, values: StoredValues): Call {
+  const { outcome, error, resultRef } = data;
+  const result = values.result ?? data.result ?? (resultRef && gone(resultRef.preview, outcome !== 'completed', resultRef.bytes, call.id));
+  return defined({ ...without(call, 'waiting'), status: 'ended', outcome, error, result, endedAt: time });
+}
+
+/** What is left to show of a result whose stored value has expired. */
+function gone(preview: string, isError: boolean, originalBytes: number, callId: string): Result {
+  return { content: [{ type: 'text', text: preview }], isError, truncated: { originalBytes, artifactUri: `/v1/calls/${callId}/output` } };
+}
+
+function forApproval({ time, data }: CallEventOf<'call.approval_requested'>): Waiting {
+  return { reason: 'approval', detail: `Waits for a person to approve it: ${data.reasons.join('; ')}`, until: after(time, data.expiresInMs) };
+}
+
+function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {
+  const { reason, nextAttempt, delayMs, error } = data;
+  const until = after(time, delayMs);
+  switch (reason) {
+    case 'suspended':
+      return { reason, detail: `Sleeps until ${until} and holds no worker meanwhile.`, until };
+    case 'worker_drained':
+      return { reason, detail: 'Its worker was shut down and handed it back; it waits for another one.' };
+    case 'tool_failed':
+    case 'run_timeout':
+    case 'worker_lost': {
+      const why = error === undefined ? reason : `${reason}: ${error.message}`;
+      return { reason: 'retry_backoff', detail: `Attempt ${attempt} failed (${why}); attempt ${nextAttempt} begins after ${delayMs} ms.`, until };
+    }
+    default:
+      return reason satisfies never;
+  }
+}
+
+function after(time: string, ms: number): string {
+  return new Date(Date.parse(time) + ms).toISOString();
+}
+
+function without<K extends keyof Call>(call: Call, key: K): Omit<Call, K> {
+  const { [key]: _left, ...rest } = call;
+  return rest;
+}
+
+/** Takes out what is undefined, so that a call is the same before and after JSON. */
+function defined(call: Call): Call {
+  for (const [key, value] of Object.entries(call)) if (value === undefined) Reflect.deleteProperty(call, key);
+  return call;
+}

@@ -1,0 +1,125 @@
+import type { SubmittedData } from '#contracts';
+import { keys, partitionOf } from '#redis';
+import { encodeTerms } from '../call/call-head.js';
+import type { Author, CommandGuard, EventLogWriter, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
+import { metaText } from './stored-event.js';
+import type { Transition, TransitionArgument } from './transition.js';
+
+/** How long the same Idempotency-Key finds the same call. */
+export const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
+
+/** Start repeats arguments up to this size, so that a watcher of Start needs no look-up. */
+export const START_ARGUMENTS_BYTES = 1_024;
+
+type Input<M extends keyof EventLogWriter> = EventLogWriter[M] extends (input: infer I) => unknown ? I : never;
+
+export function acceptTransition(call: NewCall): Transition {
+  const { callId, meta, submitted, then, idempotency } = call;
+  const text = submittedText(submitted, call.author);
+  const { queueMs, runMs, totalMs } = submitted.timeouts;
+  const terms = encodeTerms({
+    queueMs, runMs,
+    maxAttempts: submitted.retry.maxAttempts,
+    effect: submitted.effect, pool: submitted.pool, priority: submitted.priority,
+    startSpan: text.startSpan,
+    digest: then?.kind === 'approval' ? word(then.data.digest) : '-',
+  });
+  const key = idempotency ? { key: keys.idempotency(partitionOf(callId), meta.tenantId, idempotency.scopedKey) } : 0;
+  return {
+    operation: 'accept', callId, durable: true,
+    args: [
+      then === undefined ? 'queue' : then.kind === 'approval' ? 'approval' : 'refuse',
+      totalMs, then?.kind === 'approval' ? ms(then.data.expiresInMs) : 0,
+      key, IDEMPOTENCY_TTL_MS, idempotency === undefined ? '' : word(idempotency.requestSha256),
+      terms, metaText(meta), text.whole, then === undefined ? '' : eventText(call.author, then.data),
+    ],
+  };
+}
+
+/** `token` names this claim, so that it is granted again, and only to its owner, when its answer got lost. */
+export function claimTransition(input: Input<'claim'>, token: string): Transition {
+  const [before, after] = [`${authorText(input.author)},"data":{`, `,"worker":${JSON.stringify(input.worker)}}`];
+  return transition('claim', input.callId, [input.attempt, ms(input.leaseMs), word(token), before, after]);
+}
+
+export function streamTransition(operation: 'update' | 'progress', input: Input<'update'> | Input<'progress'>): Transition {
+  return transition(operation, input.callId, [input.guard.fence, input.guard.wseq, eventText(input.author, input.data)]);
+}
+
+export function renewTransition({ callId, fence, leaseMs }: Input<'renew'>): Transition {
+  return transition('renew', callId, [fence, ms(leaseMs)]);
+}
+
+export function deferTransition({ callId, fence, delayMs }: Input<'deferDispatch'>): Transition {
+  return transition('defer', callId, [fence, ms(delayMs)]);
+}
+
+export function retryTransition({ callId, guard, data, countsAsFailure, author }: Input<'retry'>): Transition {
+  const stored = { ...data, delayMs: ms(data.delayMs) };
+  return transition('retry', callId, [...guardArguments(callId, guard), data.nextAttempt, stored.delayMs, countsAsFailure ? 1 : 0, eventText(author, stored)]);
+}
+
+export function endTransition({ callId, guard, data, author }: Input<'end'>): Transition {
+  return { ...transition('end', callId, [...guardArguments(callId, guard), data.outcome, eventText(author, data)]), durable: true };
+}
+
+export function cancelTransition({ callId, guard, data, author }: Input<'requestCancel'>): Transition {
+  return transition('cancel', callId, [guard.version, commandKey(callId, guard), ms(data.graceMs), eventText(author, data)]);
+}
+
+/** Throws a TypeError when a denial comes without its End: the two are one transition. */
+export function decideTransition({ callId, guard, data, end, author }: Input<'decideApproval'>): Transition {
+  if ((data.decision === 'deny') !== (end !== undefined)) throw new TypeError(`decideApproval: a denial comes with its End, an approval without; got ${data.decision} ${end ? 'with' : 'without'} End.`);
+  const args = [guard.version, commandKey(callId, guard), data.decision, word(data.digest), eventText(author, data), end ? eventText(author, end) : ''];
+  return { ...transition('decide', callId, args), durable: end !== undefined };
+}
+
+function transition(operation: Transition['operation'], callId: string, args: readonly TransitionArgument[]): Transition {
+  return { operation, callId, args, durable: false };
+}
+
+function guardArguments(callId: string, guard: WorkerGuard | ReconcilerGuard | CommandGuard): TransitionArgument[] {
+  switch (guard.by) {
+    case 'worker':
+      return [guard.by, guard.fence, guard.wseq];
+    case 'reconciler':
+      return [guard.by, guard.fence, 0];
+    case 'command':
+      return [guard.by, guard.version, commandKey(callId, guard)];
+    default:
+      return guard satisfies never;
+  }
+}
+
+function commandKey(callId: string, { commandId }: CommandGuard): { key: string } {
+  return { key: keys.command(callId, commandId) };
+}
+
+/** `call.submitted` with the tool and the arguments in front, so that the script can copy them into Start as one piece. */
+function submittedText(submitted: SubmittedData, author: Author): { whole: string; startSpan: [number, number] } {
+  const { tool, arguments: args, ...others } = submitted;
+  const before = `${authorText(author)},"data":{`;
+  const toolText = `"tool":${JSON.stringify(tool)}`;
+  const argsText = args === undefined ? '' : `,"arguments":${JSON.stringify(args)}`;
+  const repeated = Buffer.byteLength(argsText) <= START_ARGUMENTS_BYTES ? toolText + argsText : toolText;
+  return { whole: `${before}${toolText}${argsText},${JSON.stringify(others).slice(1)}`, startSpan: [Buffer.byteLength(before), Buffer.byteLength(repeated)] };
+}
+
+function eventText(author: Author, data: object): string {
+  return `${authorText(author)},"data":${JSON.stringify(data)}`;
+}
+
+function authorText({ source, actor }: Author): string {
+  return `"source":${JSON.stringify(source)},"actor":${JSON.stringify(actor)}`;
+}
+
+/** Durations reach Redis as whole milliseconds, never negative. */
+function ms(duration: number): number {
+  return Math.max(0, Math.round(duration));
+}
+
+/** The packed head separates by blanks and lines. */
+function word(text: string): string {
+  if (!/^\S+$/.test(text)) throw new TypeError(`Expected one word without blanks, got ${JSON.stringify(text)}.`);
+  return text;
+}

@@ -1,0 +1,52 @@
+import type { RedisConnection } from '#redis';
+import { partitionOf } from '#redis';
+import { EventLogUnavailable } from '../event-log-errors.js';
+import { TransitionLane, type LaneSettings, type TransitionAnswer } from './transition-lane.js';
+import { bytesOf, flavourOf, RUN_LIMITS, type Transition } from './transition.js';
+
+/**
+ * The one way of transitions to Redis. They are gathered by tick, never by a timer: while one run is in flight the next
+ * ones collect, and then go together. A lone transition waits for nothing; under load batches grow by themselves.
+ *
+ * On a single node a lane carries all partitions; on a cluster each partition has lanes of its own, since a script runs
+ * in one slot. Within a lane the order of `submit` is kept, also over a reconnect.
+ */
+export class TransitionBatcher {
+  private readonly lanes = new Map<string, TransitionLane>();
+  private closed = false;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly settings: LaneSettings,
+  ) {}
+
+  /**
+   * Resolves with the script's answer. Rejects with `EventLogUnavailable` past the deadline or after `close`, with
+   * `EventLogFull` above maxmemory (accepts only), with a RangeError when the transition is too large to send.
+   */
+  submit(transition: Transition): Promise<TransitionAnswer> {
+    if (this.closed) return Promise.reject(new EventLogUnavailable('The event log is closed.'));
+    const bytes = bytesOf(transition);
+    if (bytes > RUN_LIMITS.transitionBytes) {
+      return Promise.reject(new RangeError(`A transition has ${bytes} bytes; at most ${RUN_LIMITS.transitionBytes} are allowed. Put large values into the blob store.`));
+    }
+    return this.laneOf(transition).submit(transition, bytes);
+  }
+
+  /** Takes no more; resolves when what is under way was answered or gave up. Idempotent. */
+  async close(deadlineMs = 5_000): Promise<void> {
+    this.closed = true;
+    await Promise.all([...this.lanes.values()].map((lane) => lane.close(deadlineMs)));
+  }
+
+  private laneOf(transition: Transition): TransitionLane {
+    const flavour = flavourOf(transition);
+    const name = this.redis.isCluster ? `${flavour}:${partitionOf(transition.callId)}` : flavour;
+    let lane = this.lanes.get(name);
+    if (lane === undefined) {
+      lane = new TransitionLane(this.redis, flavour, this.settings);
+      this.lanes.set(name, lane);
+    }
+    return lane;
+  }
+}

@@ -1,0 +1,31 @@
+import { LuaScript, type RedisConnection } from '#redis';
+import { composeRun, type Flavour, type Transition } from './transition.js';
+
+const file = new URL('./transition.lua', import.meta.url);
+
+/** Built from one body; Redis reads the flags from the first line. */
+const SCRIPTS: Readonly<Record<Flavour, LuaScript>> = {
+  accept: LuaScript.load(file, '#!lua'),
+  progress: LuaScript.load(file, '#!lua flags=allow-oom'),
+};
+
+/** Answer of one run: the Redis time in ms, an answer for each transition, and whether a replica has it all. */
+export interface RunAnswer {
+  readonly now: number;
+  readonly answers: readonly unknown[];
+  readonly replicated: boolean;
+}
+
+/** Runs the transitions in one script. `waitMs` adds a WAIT for one replica behind it, on the same connection. */
+export async function runTransitions(redis: RedisConnection, flavour: Flavour, transitions: readonly Transition[], waitMs?: number): Promise<RunAnswer> {
+  const { keys, args } = composeRun(transitions);
+  if (waitMs === undefined) return answerOf(await SCRIPTS[flavour].run(redis, keys, args), true);
+  const [answer, replicas] = await SCRIPTS[flavour].runAndWait(redis, keys, args, waitMs);
+  return answerOf(answer, replicas > 0);
+}
+
+function answerOf(reply: unknown, replicated: boolean): RunAnswer {
+  if (!Array.isArray(reply)) throw new Error(`transition.lua answered ${typeof reply}; expected an array.`);
+  const [now, ...answers]: unknown[] = reply;
+  return { now: Number(now), answers, replicated };
+}

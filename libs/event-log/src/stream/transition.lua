@@ -1,0 +1,372 @@
+--[[
+  Applies a list of transitions of calls, each by itself: it checks, then writes, and a refused one leaves the others
+  alone. Two flavours are made of this body by the first line that the loader puts before it: `accept` (refused above
+  maxmemory) and `progress` (allowed above it, so that what runs can always finish).
+
+  Reads and writes are gathered: one MGET before, one XADD an event, one MSET and one ZADD/ZREM a partition after. Heads
+  are one packed string (see call/call-head.ts, which reads and writes the same text); nothing here parses JSON.
+  The same decisions stand in call/call.decider.ts as a pure function; a property test holds the two together.
+
+  Input:
+    KEYS[1..3P]        for each of P partitions: its log, its seq, its timers
+    KEYS[3P+1..3P+C]   the heads of C calls, each named once
+    KEYS[3P+C+1..]     idempotency and command keys; transitions name them by index, 0 means none
+
+    ARGV[1]  channel that tells workers to stop a call
+    ARGV[2]  P    ARGV[3]  C    ARGV[4]  number of transitions
+    then for each call:  its partition's index (1..P), its id
+    then for each transition:  operation, index of the call (1..C), and
+      accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 terms meta text1 text2
+      claim     attempt leaseMs token textBefore textAfter
+      update    fence wseq text          progress  fence wseq text
+      renew     fence leaseMs            defer     fence delayMs
+      retry     by(worker|reconciler) fence wseq nextAttempt delayMs counts(0|1) text
+      end       by(worker|reconciler|command) fenceOrVersion wseqOrKey outcome text
+      cancel    version key graceMs text
+      decide    version key decision(allow|deny) digest text endText
+    `text` is what an event holds beside what is stamped here: JSON members without braces.
+
+  Output: [now in ms, answer, answer ...], an answer being
+    "OK <version> <seq> [<tool>]"    applied; the tool follows for retry and end, "1" for a renew under a cancel
+    "REPLAY <version> <seq> <time>"  this very transition was applied before; the facts are those of then
+    ["OK"|"REPLAY", head, text of call.submitted]      of a claim
+    "IDEM <callId>"  "IDEM_MISMATCH <callId>"           the key is held by another call, with the same or another request
+    "CONFLICT <version>"  "FENCED <fence>"  "NOT_DUE <ms>"  "BAD_TRANSITION <status letter>"  "ENDED"  "NOT_FOUND"
+    "ERROR <text>"   a fault in the data or in this script; nothing of a later transition of that call is applied
+]]
+local call, match = redis.call, string.match
+
+-- Must be the same as in call/evolve.ts and command keys' life as in the README.
+local DISPATCH_SAFETY_MS, DEADLINE_SLACK_MS, COMMAND_TTL_MS = 2000, 4000, 3600000
+
+-- HEAD: positions in the packed head
+local ST, V, ATT, FENCE, WSEQ, FAILS, DEADLINE, TOTAL, LEASE, NOT_BEFORE = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+local CANCEL_BY, TIMER, SUBMITTED, FIRST_START, LAST_SEQ, W_VER, W_SEQ, W_TIME, TOKEN, LIFECYCLE = 11, 12, 13, 14, 15, 16, 17, 18, 19, 20
+local TERMS, META = 21, 22
+local HEAD = '^(%l)' .. string.rep(' (%d+)', 17) .. ' (%S+) (%S+)\n([^\n]*)\n(.*)$'
+local TERMS_WORDS = '^(%d+) (%d+) (%d+) (%l+) %S+ %S+ (%d+) (%d+) (%S+)$'
+
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local nowText = string.format('%.0f', now)
+local channel, partitions, callCount, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local function readAll()
+  local wanted = {}
+  for p = 1, partitions do wanted[p] = KEYS[3 * p - 1] end
+  for i = 1, callCount do wanted[partitions + i] = KEYS[3 * partitions + i] end
+  local found = call('MGET', unpack(wanted))
+  local seqs, calls, at = {}, {}, 5
+  for p = 1, partitions do seqs[p] = tonumber(found[p] or 0) end
+  for i = 1, callCount do
+    local text = found[partitions + i]
+    calls[i] = { key = wanted[partitions + i], part = tonumber(ARGV[at]), id = ARGV[at + 1], head = text and { match(text, HEAD) } }
+    if text and not calls[i].head[1] then calls[i].broken = 'the head of ' .. calls[i].id .. ' cannot be read' end
+    at = at + 2
+  end
+  return seqs, calls, at
+end
+
+local seqs, calls, at = readAll()
+
+-- Appends one event with the head as it stands, and moves version, sequence numbers and lifecycle on.
+local function append(c, type, fence, text, streaming)
+  local h, p = c.head, c.part
+  local seq = seqs[p] + 1
+  local version = h[V] + 1
+  call('XADD', KEYS[3 * p - 2], seq .. '-0', 'c', c.id, 't', type, 'v', version, 'ts', nowText, 'a', h[ATT], 'f', fence, 'm', h[META], 'e', text)
+  seqs[p] = seq
+  h[V], h[LAST_SEQ] = version, seq
+  if not streaming then h[LIFECYCLE] = h[LIFECYCLE] == '' and seq or (h[LIFECYCLE] .. ',' .. seq) end
+  c.dirty, c.text = true, nil
+end
+
+local function packed(c)
+  if not c.text then c.text = table.concat(c.head, ' ', 1, LIFECYCLE) .. '\n' .. c.head[TERMS] .. '\n' .. c.head[META] end
+  return c.text
+end
+
+local function setTimer(c, score)
+  c.head[TIMER] = score
+  c.dirty, c.text, c.timed = true, nil, true
+end
+
+local function ok(c) return 'OK ' .. c.head[V] .. ' ' .. c.head[LAST_SEQ] end
+local function okTool(c) return ok(c) .. ' ' .. (match(c.head[META], '"tool":"([^"]*)"') or '') end
+local function wrongState(c) return 'BAD_TRANSITION ' .. c.head[ST] end
+local function replayed(c) return 'REPLAY ' .. c.head[W_VER] .. ' ' .. c.head[W_SEQ] .. ' ' .. c.head[W_TIME] end
+
+local function runningTimer(h)
+  local score = math.min(tonumber(h[LEASE]), h[DEADLINE] + DEADLINE_SLACK_MS)
+  local cancelBy = tonumber(h[CANCEL_BY])
+  return cancelBy > 0 and math.min(score, cancelBy) or score
+end
+
+local function wroteByWorker(h, wseq) h[WSEQ], h[W_VER], h[W_SEQ], h[W_TIME] = wseq, h[V], h[LAST_SEQ], nowText end
+
+local function raiseFence(h) h[FENCE] = h[FENCE] + 1 end
+
+-- Guards: each answers a refusal, or nothing.
+local function workerGuard(c, fence, wseq)
+  local h = c.head
+  if fence == h[FENCE] + 0 and wseq <= tonumber(h[WSEQ]) then return replayed(c) end
+  if h[ST] == 'e' then return 'ENDED' end
+  if fence ~= h[FENCE] + 0 then return 'FENCED ' .. h[FENCE] end
+end
+
+local function fenceGuard(c, fence)
+  if c.head[ST] == 'e' then return 'ENDED' end
+  if fence ~= c.head[FENCE] + 0 then return 'FENCED ' .. c.head[FENCE] end
+end
+
+local function reconcilerGuard(c, fence)
+  local refusal = fenceGuard(c, fence)
+  if refusal then return refusal end
+  local timer = tonumber(c.head[TIMER])
+  if now < timer then return 'NOT_DUE ' .. (timer - now) end
+end
+
+local function commandGuard(c, version, key)
+  local before = call('GET', KEYS[key])
+  if before then return 'REPLAY ' .. before end
+  if c.head[ST] == 'e' then return 'ENDED' end
+  if version ~= c.head[V] + 0 then return 'CONFLICT ' .. c.head[V] end
+end
+
+local function rememberCommand(c, key)
+  call('SET', KEYS[key], c.head[V] .. ' ' .. c.head[LAST_SEQ] .. ' ' .. nowText, 'PX', COMMAND_TTL_MS)
+end
+
+local function toQueue(c, delayMs, timerDelayMs, notBefore)
+  local h = c.head
+  local queueMs = match(h[TERMS], '^%d+')
+  local deadline = math.min(now + delayMs + queueMs, tonumber(h[TOTAL]))
+  h[ST], h[DEADLINE], h[LEASE], h[NOT_BEFORE], h[TOKEN] = 'q', deadline, 0, notBefore, '-'
+  setTimer(c, math.min(now + timerDelayMs, deadline))
+end
+
+local function toEnd(c)
+  c.head[ST], c.head[LEASE] = 'e', 0
+  setTimer(c, 0)
+end
+
+local operations = {}
+
+function operations.accept(c, a)
+  local what, totalMs, approvalMs, key = ARGV[a], tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
+  local keyTtlMs, request, terms, meta, text1, text2 = ARGV[a + 4], ARGV[a + 5], ARGV[a + 6], ARGV[a + 7], ARGV[a + 8], ARGV[a + 9]
+  local h = c.head
+  if h then
+    local first, second = match(h[LIFECYCLE], '^(%d+),?(%d*)')
+    if what == 'queue' then return 'REPLAY 1 ' .. first .. ' ' .. h[SUBMITTED] end
+    return 'REPLAY 2 ' .. second .. ' ' .. h[SUBMITTED]
+  end
+  local holder = key > 0 and call('GET', KEYS[key])
+  if holder then
+    local id, sha = match(holder, '^(%S+) (%S+)$')
+    return (sha == request and 'IDEM ' or 'IDEM_MISMATCH ') .. id
+  end
+
+  local total = now + totalMs
+  local deadline = math.min(now + match(terms, '^%d+'), total)
+  c.head = { 'q', 0, 0, 0, 0, 0, deadline, total, 0, 0, 0, 0, nowText, 0, 0, 0, 0, 0, '-', '', terms, meta }
+  h = c.head
+  append(c, 'call.submitted', 0, text1)
+  if what == 'queue' then
+    setTimer(c, math.min(now + DISPATCH_SAFETY_MS, deadline))
+  elseif what == 'approval' then
+    append(c, 'call.approval_requested', 0, text2)
+    h[ST], h[DEADLINE] = 'w', math.min(now + approvalMs, total)
+    setTimer(c, h[DEADLINE])
+  else
+    append(c, 'call.end', 0, text2)
+    raiseFence(h)
+    h[ST] = 'e'
+  end
+  if key > 0 then call('SET', KEYS[key], c.id .. ' ' .. request, 'PX', keyTtlMs) end
+  return ok(c)
+end
+
+function operations.claim(c, a)
+  local attempt, leaseMs, token, before, after = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
+  local h = c.head
+  local again = h[ST] == 'r' and attempt == h[ATT] + 0 and token == h[TOKEN]
+  if not again then
+    if h[ST] == 'e' then return 'ENDED' end
+    if h[ST] ~= 'q' then return wrongState(c) end
+    if attempt ~= h[ATT] + 1 then return 'CONFLICT ' .. h[V] end
+    if now >= tonumber(h[DEADLINE]) then return wrongState(c) end
+    if now < tonumber(h[NOT_BEFORE]) then return 'NOT_DUE ' .. (h[NOT_BEFORE] - now) end
+  end
+  local first = match(h[LIFECYCLE], '^%d+') .. '-0'
+  local entry = call('XRANGE', KEYS[3 * c.part - 2], first, first)[1]
+  if not entry or entry[2][2] ~= c.id then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
+  local submitted = entry[2][16]
+  if again then return { 'REPLAY', packed(c), submitted } end
+
+  local _, runMs, _, _, offset, bytes = match(h[TERMS], TERMS_WORDS)
+  h[ATT], h[WSEQ], h[NOT_BEFORE], h[TOKEN] = attempt, 0, 0, token
+  raiseFence(h)
+  h[ST], h[DEADLINE], h[LEASE] = 'r', math.min(now + runMs, tonumber(h[TOTAL])), now + leaseMs
+  if h[FIRST_START] == '0' then h[FIRST_START] = nowText end
+  append(c, 'call.start', h[FENCE], before .. string.sub(submitted, offset + 1, offset + bytes) .. after)
+  wroteByWorker(h, 0)
+  setTimer(c, runningTimer(h))
+  return { 'OK', packed(c), submitted }
+end
+
+local function stream(c, a, type)
+  local fence, wseq, text = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2]
+  local refusal = workerGuard(c, fence, wseq)
+  if refusal then return refusal end
+  if c.head[ST] ~= 'r' then return wrongState(c) end
+  append(c, type, fence, text, true)
+  wroteByWorker(c.head, wseq)
+  return ok(c)
+end
+
+function operations.update(c, a) return stream(c, a, 'call.update') end
+function operations.progress(c, a) return stream(c, a, 'call.progress') end
+
+function operations.renew(c, a)
+  local refusal = fenceGuard(c, tonumber(ARGV[a]))
+  if refusal then return refusal end
+  local h = c.head
+  if h[ST] ~= 'r' then return wrongState(c) end
+  h[LEASE] = now + ARGV[a + 1]
+  setTimer(c, runningTimer(h))
+  return h[CANCEL_BY] + 0 > 0 and ok(c) .. ' 1' or ok(c)
+end
+
+function operations.defer(c, a)
+  local refusal = fenceGuard(c, tonumber(ARGV[a]))
+  if refusal then return refusal end
+  if c.head[ST] ~= 'q' then return wrongState(c) end
+  setTimer(c, math.min(now + ARGV[a + 1], tonumber(c.head[DEADLINE])))
+  return ok(c)
+end
+
+function operations.retry(c, a)
+  local byWorker, fence, wseq = ARGV[a] == 'worker', tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
+  local nextAttempt, delayMs, counts, text = tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5]), ARGV[a + 6]
+  local refusal
+  if byWorker then refusal = workerGuard(c, fence, wseq) else refusal = reconcilerGuard(c, fence) end
+  if refusal then return refusal end
+  local h = c.head
+  if h[ST] ~= 'r' or h[CANCEL_BY] + 0 > 0 or nextAttempt ~= h[ATT] + 1 then return wrongState(c) end
+  local failures = h[FAILS] + counts
+  if not (byWorker and counts == 0) then
+    local _, _, maxAttempts, effect = match(h[TERMS], TERMS_WORDS)
+    if effect == 'once' or failures >= tonumber(maxAttempts) then return wrongState(c) end
+  end
+  if not byWorker and now < tonumber(h[LEASE]) then return 'NOT_DUE ' .. (h[LEASE] - now) end
+
+  append(c, 'call.retry', byWorker and fence or 0, text)
+  if byWorker then wroteByWorker(h, wseq) else raiseFence(h) end
+  h[FAILS] = failures
+  toQueue(c, delayMs, delayMs, now + delayMs)
+  return okTool(c)
+end
+
+operations['end'] = function(c, a)
+  local by, mark, other, outcome, text = ARGV[a], tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), ARGV[a + 3], ARGV[a + 4]
+  local refusal
+  if by == 'worker' then refusal = workerGuard(c, mark, other)
+  elseif by == 'reconciler' then refusal = reconcilerGuard(c, mark)
+  else refusal = commandGuard(c, mark, other) end
+  if refusal then return refusal end
+  local h = c.head
+  local running = h[ST] == 'r'
+  if not running and (by == 'worker' or outcome == 'completed') then return wrongState(c) end
+  if running and by == 'command' then return wrongState(c) end
+
+  append(c, 'call.end', by == 'worker' and mark or 0, text)
+  if by == 'worker' then wroteByWorker(h, other) else raiseFence(h) end
+  toEnd(c)
+  if by == 'command' then rememberCommand(c, other) end
+  return okTool(c)
+end
+
+function operations.cancel(c, a)
+  local version, key, graceMs, text = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), ARGV[a + 3]
+  local refusal = commandGuard(c, version, key)
+  if refusal then return refusal end
+  local h = c.head
+  if h[ST] ~= 'r' or h[CANCEL_BY] + 0 > 0 then return wrongState(c) end
+  append(c, 'call.cancel_requested', 0, text)
+  h[CANCEL_BY] = now + graceMs
+  setTimer(c, runningTimer(h))
+  rememberCommand(c, key)
+  call('PUBLISH', channel, c.id)
+  return ok(c)
+end
+
+function operations.decide(c, a)
+  local version, key, decision, digest = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2], ARGV[a + 3]
+  local refusal = commandGuard(c, version, key)
+  if refusal then return refusal end
+  local h = c.head
+  if h[ST] ~= 'w' then return wrongState(c) end
+  if digest ~= match(h[TERMS], '(%S+)$') then return 'CONFLICT ' .. h[V] end
+  if now >= tonumber(h[DEADLINE]) then return wrongState(c) end
+  append(c, 'call.approval_decided', 0, ARGV[a + 4])
+  if decision == 'allow' then
+    toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
+  else
+    append(c, 'call.end', 0, ARGV[a + 5])
+    raiseFence(h)
+    toEnd(c)
+  end
+  rememberCommand(c, key)
+  return okTool(c)
+end
+
+-- How many arguments follow the operation and the call's index.
+local arity = { accept = 10, claim = 5, update = 3, progress = 3, renew = 2, defer = 2, retry = 7, ['end'] = 5, cancel = 4, decide = 6 }
+
+local function apply(operation, c, a)
+  if c.broken then return 'ERROR ' .. c.broken end
+  if not c.head and operation ~= 'accept' then return 'NOT_FOUND' end
+  local fine, answer = pcall(operations[operation], c, a)
+  if fine then return answer end
+  c.broken = type(answer) == 'table' and answer.err or tostring(answer)
+  return 'ERROR ' .. c.broken
+end
+
+local answers = { nowText }
+for i = 1, count do
+  local operation = ARGV[at]
+  answers[i + 1] = apply(operation, calls[tonumber(ARGV[at + 1])], at + 2)
+  at = at + 2 + arity[operation]
+end
+
+local function writeAll()
+  local values, scores, gone = {}, {}, {}
+  local dirty = {}
+  for i = 1, callCount do
+    local c = calls[i]
+    if c.dirty then
+      values[#values + 1] = c.key
+      values[#values + 1] = packed(c)
+      dirty[c.part] = true
+    end
+    if c.timed then
+      local score = c.head[TIMER]
+      local of = score == 0 and gone or scores
+      local list = of[c.part] or {}
+      of[c.part] = list
+      if score ~= 0 then list[#list + 1] = score end
+      list[#list + 1] = c.id
+    end
+  end
+  for p in pairs(dirty) do
+    values[#values + 1] = KEYS[3 * p - 1]
+    values[#values + 1] = seqs[p]
+  end
+  if #values > 0 then call('MSET', unpack(values)) end
+  for p, list in pairs(scores) do call('ZADD', KEYS[3 * p], unpack(list)) end
+  for p, list in pairs(gone) do call('ZREM', KEYS[3 * p], unpack(list)) end
+end
+
+writeAll()
+return answers

@@ -1,0 +1,58 @@
+import { keys, partitionOf } from '#redis';
+
+/** `accept` is refused above maxmemory; `progress` is not, so that what runs can always finish. */
+export type Flavour = 'accept' | 'progress';
+
+export type TransitionArgument = string | number | { readonly key: string };
+
+/** One transition as transition.lua takes it; an argument with a `key` travels in KEYS and is named by its index. */
+export interface Transition {
+  readonly operation: 'accept' | 'claim' | 'update' | 'progress' | 'renew' | 'defer' | 'retry' | 'end' | 'cancel' | 'decide';
+  readonly callId: string;
+  readonly args: readonly TransitionArgument[];
+  /** Answered only when a replica has it too, where the log is set to `replicated`. */
+  readonly durable: boolean;
+}
+
+/** Limits of one transition and of one run of the script. */
+export const RUN_LIMITS = { transitions: 512, bytes: 1_048_576, transitionBytes: 262_144 } as const;
+
+export function flavourOf({ operation }: Transition): Flavour {
+  return operation === 'accept' ? 'accept' : 'progress';
+}
+
+/** Bytes that the transition's texts take on the wire, without the protocol's own. */
+export function bytesOf(transition: Transition): number {
+  let bytes = transition.callId.length;
+  for (const argument of transition.args) bytes += typeof argument === 'string' ? Buffer.byteLength(argument) : 16;
+  return bytes;
+}
+
+/** KEYS and ARGV of one run over `transitions`; partitions and calls are named once each. See the header of transition.lua. */
+export function composeRun(transitions: readonly Transition[]): { keys: string[]; args: (string | number)[] } {
+  const partitions = new Map<string, number>();
+  const calls = new Map<string, number>();
+  const partitionKeys: string[] = [];
+  const callKeys: string[] = [];
+  const callArgs: (string | number)[] = [];
+  for (const { callId } of transitions) {
+    if (calls.has(callId)) continue;
+    const partition = partitionOf(callId);
+    let index = partitions.get(partition);
+    if (index === undefined) {
+      index = partitions.size + 1;
+      partitions.set(partition, index);
+      partitionKeys.push(keys.log(partition), keys.seq(partition), keys.timers(partition));
+    }
+    calls.set(callId, calls.size + 1);
+    callKeys.push(keys.call(callId));
+    callArgs.push(index, callId);
+  }
+  const allKeys = [...partitionKeys, ...callKeys];
+  const args: (string | number)[] = [keys.cancelChannel(), partitions.size, calls.size, transitions.length, ...callArgs];
+  for (const { operation, callId, args: own } of transitions) {
+    args.push(operation, calls.get(callId) ?? 0);
+    for (const argument of own) args.push(typeof argument === 'object' ? allKeys.push(argument.key) : argument);
+  }
+  return { keys: allKeys, args };
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ChainableCommander } from 'ioredis';
+import type { RedisConnection } from './redis-client.js';
+
+/** A script that Redis runs by its digest; the text travels only when Redis does not know it (first use, restart). */
+export class LuaScript {
+  readonly sha: string;
+
+  constructor(readonly source: string) {
+    this.sha = createHash('sha1').update(source).digest('hex');
+  }
+
+  /**
+   * Reads the script from its file; `shebang` becomes the first line, so one body can have flavours with other flags.
+   * Throws when the file is not there, which after a build means that it was not copied.
+   */
+  static load(file: URL, shebang = '#!lua'): LuaScript {
+    return new LuaScript(`${shebang}\n${readFileSync(file, 'utf8')}`);
+  }
+
+  async run(redis: RedisConnection, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return redis.eval(this.source, keys.length, ...keys, ...args);
+    }
+  }
+
+  /** The same with `WAIT 1 <waitMs>` behind it in one write; the second value is how many replicas have everything. */
+  async runAndWait(redis: RedisConnection, keys: readonly string[], args: readonly (string | number)[], waitMs: number): Promise<[unknown, number]> {
+    try {
+      return await replies(redis.pipeline().evalsha(this.sha, keys.length, ...keys, ...args).wait(1, waitMs));
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return replies(redis.pipeline().eval(this.source, keys.length, ...keys, ...args).wait(1, waitMs));
+    }
+  }
+}
+
+/** Both replies of a script and its WAIT; the first error is thrown. */
+async function replies(pipeline: ChainableCommander): Promise<[unknown, number]> {
+  const [script, wait] = (await pipeline.exec()) ?? [];
+  const error = script?.[0] ?? wait?.[0];
+  if (error) throw error;
+  return [script?.[1], Number(wait?.[1] ?? 0)];
+}
