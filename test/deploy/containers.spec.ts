@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { POOLS } from '#contracts';
+import { createRedis } from '#redis';
+import { startRedisServer } from '../support/redis-server.mjs';
+
+const Service = z.object({
+  image: z.string().optional(),
+  command: z.array(z.string()).optional(),
+  environment: z.record(z.string(), z.string()).default({}),
+  networks: z.array(z.string()).default([]),
+  deploy: z.object({ replicas: z.number() }).optional(),
+  volumes: z.array(z.string()).default([]),
+});
+const Compose = z.object({ services: z.record(z.string(), Service), networks: z.record(z.string(), z.unknown()) });
+const compose = Compose.parse(parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true }));
+const Scrapes = z.object({ scrape_configs: z.array(z.object({ job_name: z.string(), dns_sd_configs: z.array(z.object({ names: z.array(z.string()), port: z.number() })) })) });
+
+describe('compose.yaml', () => {
+  it('runs two gateways and two workers a pool beside one Redis and Prometheus', () => {
+    expect(compose.services['gateway']?.deploy?.replicas).toBe(2);
+    for (const pool of POOLS) {
+      expect([pool, compose.services[`worker-${pool}`]?.environment['WORKER_POOLS'], compose.services[`worker-${pool}`]?.deploy?.replicas]).toEqual([pool, pool, 2]);
+    }
+    expect(Object.keys(compose.services).sort()).toEqual(['gateway', 'prometheus', 'redis', ...POOLS.map((pool) => `worker-${pool}`)].sort());
+  });
+
+  it('lets nobody but the apps reach Redis', () => {
+    expect(compose.networks).toEqual({ data: { internal: true } });
+    expect(compose.services['redis']?.networks).toEqual(['data']);
+    const onData = Object.entries(compose.services).filter(([, service]) => service.networks.includes('data')).map(([name]) => name);
+    expect(onData).not.toContain('prometheus');
+  });
+
+  it('mounts files that exist and starts programs that the build makes', () => {
+    const mounted = Object.values(compose.services).flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0] ?? '')).filter((path) => path.startsWith('.'));
+    expect(mounted).toHaveLength(2);
+    for (const path of mounted) expect([path, existsSync(`deploy/${path}`)]).toEqual([path, true]);
+    const programs = [...Object.values(compose.services).flatMap(({ command }) => command ?? []), ...(/^CMD \["(.+)"\]$/m.exec(dockerfile())?.slice(1) ?? [])].filter((word) => word.startsWith('dist/'));
+    expect(programs).toHaveLength(POOLS.length + 1);
+    for (const program of programs) expect([program, existsSync(program.replace(/^dist\/(.*)\.js$/, '$1.ts'))]).toEqual([program, true]);
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('ends as an ordinary user, with an init as process 1 and a health check', () => {
+    const last = dockerfile().slice(dockerfile().lastIndexOf('\nFROM '));
+    expect(last).toMatch(/^USER 10001:10001$/m);
+    expect(last).toMatch(/^ENTRYPOINT \["tini", "--",/m);
+    expect(last).toMatch(/^HEALTHCHECK /m);
+    expect(last).toMatch(/\bripgrep\b/);
+  });
+});
+
+describe('prometheus.yaml', () => {
+  it('passes promtool check config', () => {
+    const run = spawnSync('promtool', ['check', 'config', 'deploy/prometheus/prometheus.yaml'], { encoding: 'utf8' });
+    if (run.error) throw new Error('promtool is missing. Install it: apt-get install prometheus', { cause: run.error });
+    expect([run.status, run.stderr]).toEqual([0, '']);
+  });
+
+  it('scrapes every gateway and every worker of compose.yaml', () => {
+    const scrapes = Scrapes.parse(parse(readFileSync('deploy/prometheus/prometheus.yaml', 'utf8')));
+    const names = scrapes.scrape_configs.flatMap((job) => job.dns_sd_configs.flatMap((dns) => dns.names));
+    expect(names.sort()).toEqual(Object.keys(compose.services).filter((name) => name === 'gateway' || name.startsWith('worker-')).sort());
+  });
+});
+
+describe('redis.conf', () => {
+  it('starts a Redis that has every write on disk before it answers and evicts nothing', async () => {
+    const file = readFileSync('deploy/redis/redis.conf', 'utf8');
+    const words = file
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .flatMap((line) => {
+        const [name = '', ...values] = line.split(' ');
+        return [`--${name}`, ...values.map((value) => (value === '""' ? '' : value))];
+      });
+    const server = await startRedisServer({ settings: words });
+    const redis = createRedis(server.url);
+    try {
+      const settings = new Map<string, unknown>();
+      for (const name of ['appendonly', 'appendfsync', 'maxmemory-policy', 'save', 'aof-load-truncated']) settings.set(name, (await redis.config('GET', name)) as unknown);
+      expect(Object.fromEntries([...settings].map(([name, answer]) => [name, z.array(z.string()).parse(answer)[1]]))).toEqual({
+        appendonly: 'yes',
+        appendfsync: 'always',
+        'maxmemory-policy': 'noeviction',
+        save: '',
+        'aof-load-truncated': 'yes',
+      });
+    } finally {
+      redis.disconnect();
+      await server.stop();
+    }
+  });
+});
+
+function dockerfile(): string {
+  return readFileSync('deploy/Dockerfile', 'utf8');
+}
