@@ -21,6 +21,8 @@ export const keys = {
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
   worker: (workerId: string) => `worker:${workerId}`,
   workers: () => 'workers',
+  /** Held by the worker that looks after due timers now; others may, too. */
+  sweeper: () => 'sweeper',
   rateLimit: (keyId: string) => `rate:${keyId}`,
   queuePrefix: (pool: Pool) => `{q-${pool}}`,
   /** Pub/sub channel on which the transition script tells workers that a running call shall stop. */

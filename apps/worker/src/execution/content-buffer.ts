@@ -1,0 +1,82 @@
+import type { Content } from '#contracts';
+
+/** Partial content that waits for its turn, never larger than one event may carry. */
+export class ContentBuffer {
+  private items: Content[] = [];
+  private bytes = 2;
+  private overflowed = false;
+
+  /** `limitBytes` is for the JSON text of the whole list. */
+  constructor(private readonly limitBytes: number) {}
+
+  get empty(): boolean {
+    return this.items.length === 0 && !this.overflowed;
+  }
+
+  /** Text that follows text becomes one item. What does not fit is left out, and the buffer takes nothing more until it is taken. */
+  append(content: readonly Content[]): void {
+    for (const item of content) {
+      if (this.overflowed) return;
+      if (item.type === 'text') this.appendText(item.text);
+      else this.appendItem(item);
+    }
+  }
+
+  /** What was gathered, and whether something was left out. Empties the buffer. */
+  take(): { readonly content: readonly Content[]; readonly overflowed: boolean } {
+    const taken = { content: this.items, overflowed: this.overflowed };
+    this.items = [];
+    this.bytes = 2;
+    this.overflowed = false;
+    return taken;
+  }
+
+  private appendText(text: string): void {
+    if (text === '') return;
+    const last = this.items.at(-1);
+    const joined = last?.type === 'text' ? last : undefined;
+    const room = this.limitBytes - this.bytes - (joined ? 0 : TEXT_ITEM_BYTES);
+    const fitting = jsonPrefix(text, room);
+    if (fitting.text !== '') {
+      if (joined) this.items[this.items.length - 1] = { type: 'text', text: joined.text + fitting.text };
+      else this.items.push({ type: 'text', text: fitting.text });
+      this.bytes += fitting.bytes + (joined ? 0 : TEXT_ITEM_BYTES);
+    }
+    if (fitting.text.length < text.length) this.overflowed = true;
+  }
+
+  private appendItem(item: Content): void {
+    const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
+    if (this.bytes + bytes > this.limitBytes) this.overflowed = true;
+    else {
+      this.items.push(item);
+      this.bytes += bytes;
+    }
+  }
+}
+
+/** `{"type":"text","text":""},` */
+const TEXT_ITEM_BYTES = 26;
+
+/** The longest prefix whose JSON text, without quotes, is at most `limitBytes` of UTF-8. Looks only at what fits. */
+function jsonPrefix(text: string, limitBytes: number): { text: string; bytes: number } {
+  let bytes = 0;
+  let end = 0;
+  while (end < text.length) {
+    const code = text.codePointAt(end) ?? 0;
+    const cost = jsonBytes(code);
+    if (bytes + cost > limitBytes) break;
+    bytes += cost;
+    end += code > 0xffff ? 2 : 1;
+  }
+  return { text: end === text.length ? text : text.slice(0, end), bytes };
+}
+
+function jsonBytes(code: number): number {
+  if (code === 0x22 || code === 0x5c) return 2;
+  if (code < 0x20) return code === 0x08 || code === 0x09 || code === 0x0a || code === 0x0c || code === 0x0d ? 2 : 6;
+  if (code < 0x80) return 1;
+  if (code < 0x800) return 2;
+  if (code >= 0xd800 && code <= 0xdfff) return 6;
+  return code > 0xffff ? 4 : 3;
+}

@@ -1,0 +1,130 @@
+import type { CallJob, Pool } from '#contracts';
+import { isApplied, type BlobStore, type Claimed, type EventLogWriter } from '#event-log';
+import { signals } from '#signals';
+import type { ToolRegistry } from '#tools';
+import type { LeaseRenewer } from '../lease/lease-renewer.js';
+import type { WorkerLog } from '../worker.logger.js';
+import type { WorkerConfig } from '../worker.config.js';
+import { Attempt } from './attempt.js';
+import { AttemptWriter, workerAuthor } from './attempt-writer.js';
+import { withCheckedOutput } from './check-output.js';
+import type { Clock } from './clock.js';
+import { decideFinish, type FinishFacts } from './decide-finish.js';
+import { finishCall, type Written } from './finish-call.js';
+import type { RunningCalls } from './running-calls.js';
+import { runClaimed } from './run-claimed.js';
+import type { RunEnd } from './run-tool.js';
+import { UpdateStream } from './update-stream.js';
+import type { Workspaces } from './workspaces.js';
+
+/** All that running a call needs from the rest of the worker. */
+export interface ExecuteDeps {
+  readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
+  readonly log: EventLogWriter;
+  readonly blobs: Pick<BlobStore, 'put' | 'get'>;
+  readonly tools: Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'>;
+  readonly leases: Pick<LeaseRenewer, 'hold'>;
+  readonly running: RunningCalls;
+  readonly workspaces: Workspaces;
+  /** Aborted when the worker must leave: then no write is insisted on any more. */
+  readonly leaving: AbortSignal;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: WorkerLog;
+}
+
+export type Executed =
+  /** The job was late or doubled, or Redis is away; the timers of the log look after the call. */
+  | { readonly kind: 'not_claimed'; readonly code: string; readonly retryInMs?: number }
+  | { readonly kind: 'executed'; readonly claimed: Claimed; readonly written: Written };
+
+/**
+ * Runs one attempt of a call. Never rejects: whatever happens becomes an event or is left to the reconciler.
+ *
+ * 1. claim: the log answers with everything about the call, or with why it is not ours
+ * 2. hold the lease, from now on until nothing more is written
+ * 3. run: arguments and workspace, then the tool, with a deadline, a stop signal and updates on their way
+ * 4. decide from how that ended: an End, a Retry, or nothing because the call is somebody else's by now
+ * 5. write it down
+ */
+export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): Promise<Executed> {
+  const attempt = new Attempt(job.callId, deps.clock, deps.config.stopGraceMs);
+  deps.running.add(attempt);
+  try {
+    const claimed = await claim(job, deps);
+    if (!('submitted' in claimed)) {
+      signals.dispatchDuplicate.emit({ pool, code: claimed.code });
+      return { kind: 'not_claimed', ...claimed };
+    }
+    deps.running.claimed(attempt, { fence: claimed.fence, effect: claimed.submitted.effect });
+    const release = deps.leases.hold(job.callId, claimed.fence, { lost: () => attempt.stop('lease_lost'), cancelRequested: () => attempt.stop('cancelled') });
+    try {
+      return { kind: 'executed', claimed, written: await runAndFinish(attempt, claimed, pool, deps) };
+    } finally {
+      release();
+    }
+  } catch (error) {
+    deps.logger.error({ callId: job.callId, err: error }, 'an attempt was left to the reconciler');
+    return { kind: 'not_claimed', code: 'INTERNAL' };
+  } finally {
+    attempt.close();
+    deps.running.delete(attempt);
+  }
+}
+
+async function claim(job: CallJob, { log, config }: ExecuteDeps): Promise<Claimed | { code: string; retryInMs?: number }> {
+  const answer = await log.claim({ ...job, leaseMs: config.leaseMs, worker: config.id, author: workerAuthor(config.id) });
+  if ('submitted' in answer) return answer;
+  return { code: answer.code, ...(answer.code === 'NOT_DUE' ? { retryInMs: answer.retryInMs } : {}) };
+}
+
+async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps: ExecuteDeps): Promise<Written> {
+  const { config, clock } = deps;
+  const { tool } = claimed.meta;
+  signals.attemptStarted.emit({ tool, pool, cause: claimed.attempt === 1 ? 'first' : 'retry', queueWaitMs: Math.max(0, claimed.time - claimed.submittedAt) });
+
+  const writer = new AttemptWriter(deps.log, attempt.callId, claimed.fence, workerAuthor(config.id), () => attempt.stop('lease_lost'));
+  const updates = new UpdateStream(
+    {
+      update: (data) => writer.update(data),
+      progress: (data) => writer.progress(data),
+      merged: () => signals.updatesMerged.emit({ where: 'worker', n: 1 }),
+    },
+    clock,
+  );
+  const startedAt = clock.now();
+  const ran = await runClaimed(attempt, claimed, updates, deps);
+  const endedAt = clock.now();
+  attempt.finishing = true;
+
+  const { run, result } = withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value));
+  const finish = decideFinish(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
+  if (finish.kind === 'nothing') updates.abandon();
+  const finished = { callId: attempt.callId, claimed, updates: finish.kind === 'nothing' ? undefined : updates.close(), runMs: endedAt - startedAt, ...(result ? { result } : {}) };
+  const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving);
+  tell(attempt, finished.runMs, pool, claimed, written);
+  return written;
+}
+
+function finishFacts(attempt: Attempt, claimed: Claimed, run: RunEnd, { startedAt, endedAt }: { startedAt: number; endedAt: number }, config: ExecuteDeps['config']): FinishFacts {
+  const { effect, retry, timeouts } = claimed.submitted;
+  const { stopped } = attempt;
+  return {
+    run,
+    ...(stopped ? { stop: { cause: stopped.cause, tookMs: endedAt - stopped.at } } : {}),
+    effect,
+    failures: claimed.failures,
+    retry,
+    maxAttempts: config.maxAttempts,
+    maxBackoffMs: config.maxBackoffMs,
+    leftMs: claimed.submittedAt + timeouts.totalMs - (claimed.time + (endedAt - startedAt)),
+    runLimitMs: claimed.runMs,
+  };
+}
+
+function tell(attempt: Attempt, runMs: number, pool: Pool, claimed: Claimed, written: Written): void {
+  const { tool } = claimed.meta;
+  const lost = written.kind === 'nothing' || !isApplied(written.answer);
+  signals.attemptFinished.emit({ tool, pool, runMs, ended: lost ? 'lost' : written.kind === 'ended' ? 'end' : 'retry' });
+  if (attempt.lost) signals.leaseLost.emit({ tool });
+}

@@ -1,0 +1,67 @@
+import type { CallError, EndData, Result } from '#contracts';
+import { BLOB_LIMITS, type Applied, type BlobStore, type Claimed, type Refusal } from '#event-log';
+import { CANCELLED, type Finish } from './decide-finish.js';
+import { ResultStore, jsonBytes } from './result-store.js';
+import type { Failure } from './run-tool.js';
+import type { AttemptWriter } from './attempt-writer.js';
+
+export interface FinishedAttempt {
+  readonly claimed: Claimed;
+  readonly callId: string;
+  /** What the tool returned, when that counts. */
+  readonly result?: Result;
+  readonly updates: EndData['updates'];
+  readonly runMs: number;
+}
+
+export type Written =
+  | { readonly kind: 'ended'; readonly data: EndData; readonly answer: Applied | Refusal }
+  | { readonly kind: 'retried'; readonly nextAttempt: number; readonly delayMs: number; readonly answer: Applied | Refusal }
+  | { readonly kind: 'nothing' };
+
+/**
+ * Writes what was decided about an attempt.
+ *
+ * 1. a retry is one event; when a cancel came in between, the call ends as cancelled instead
+ * 2. for an end, values that are too large for an event are stored beside the log first, so that End never points at nothing
+ * 3. End, repeated until Redis has it
+ */
+export async function finishCall(attempt: FinishedAttempt, finish: Finish, writer: AttemptWriter, blobs: Pick<BlobStore, 'put'>, patience: AbortSignal): Promise<Written> {
+  if (finish.kind === 'nothing') return { kind: 'nothing' };
+  if (finish.kind === 'retry') {
+    const nextAttempt = attempt.claimed.attempt + 1;
+    const { reason, delayMs, countsAsFailure, failure } = finish;
+    const answer = await writer.retry({ reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) }, countsAsFailure, patience);
+    if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', nextAttempt, delayMs, answer };
+    return finishCall(attempt, { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: 'stopped', tookMs: 0 } }, writer, blobs, patience);
+  }
+  const data = await endData(attempt, finish, new ResultStore(attempt.callId, blobs));
+  return { kind: 'ended', data, answer: await writer.end(data, patience) };
+}
+
+async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' }, store: ResultStore): Promise<EndData> {
+  const { claimed, runMs, updates } = attempt;
+  const { failure } = finish;
+  if (!failure && attempt.result && jsonBytes(attempt.result) > BLOB_LIMITS.bytes) return endData(attempt, { kind: 'end', outcome: 'failed', failure: TOO_LARGE }, store);
+  const result = failure || !attempt.result ? { result: errorResult(failure?.message ?? '') } : await store.keep(attempt.result, claimed.meta.tool);
+  return {
+    outcome: finish.outcome,
+    ...(failure ? { error: callError(failure) } : {}),
+    ...result,
+    attempts: claimed.attempt,
+    queueMs: Math.max(0, claimed.firstStartedAt - claimed.submittedAt),
+    runMs: Math.round(runMs),
+    ...(finish.stopped ? { stopped: { how: finish.stopped.how, tookMs: Math.round(finish.stopped.tookMs) } } : {}),
+    ...(updates ? { updates } : {}),
+  };
+}
+
+const TOO_LARGE: Failure = { code: 'output_invalid', message: 'The tool returned more than the 8 MiB that are kept of a result. Ask it for less.', retryable: false };
+
+export function errorResult(message: string): Result {
+  return { content: [{ type: 'text', text: message }], isError: true };
+}
+
+export function callError({ code, message, retryable, errors }: Failure): CallError {
+  return { code, message, retryable, ...(errors ? { errors: [...errors] } : {}) };
+}

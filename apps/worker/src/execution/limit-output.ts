@@ -1,0 +1,59 @@
+import type { Content } from '#contracts';
+
+export interface LimitedOutput {
+  readonly content: readonly Content[];
+  /** There when something was cut: all text of the output, as it was. */
+  readonly whole?: { readonly text: string; readonly bytes: number };
+}
+
+/**
+ * Cuts the text that a model gets to `limitBytes` of UTF-8, at a character boundary, followed by
+ * `[output truncated — original size: N bytes]`. All text items count together, and JSON items by their JSON text;
+ * images and links stay as they are. Below the limit the very same content comes back.
+ */
+export function limitOutput(content: readonly Content[], limitBytes: number): LimitedOutput {
+  const texts = content.map(modelText);
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes <= limitBytes) return { content };
+
+  const kept: Content[] = [];
+  let left = limitBytes;
+  let cut = false;
+  for (const [index, item] of content.entries()) {
+    const text = texts[index] ?? '';
+    const size = Buffer.byteLength(text);
+    if (!isText(item)) kept.push(item);
+    else if (!cut && size <= left) {
+      kept.push(item);
+      left -= size;
+    } else if (!cut) {
+      kept.push({ type: 'text', text: `${cutUtf8(text, left)}${truncationNotice(bytes)}` });
+      cut = true;
+    }
+  }
+  return { content: kept, whole: { text: texts.join(''), bytes } };
+}
+
+/** `[output truncated — original size: 142,857 bytes]` */
+export function truncationNotice(originalBytes: number): string {
+  return `[output truncated — original size: ${originalBytes.toLocaleString('en-US')} bytes]`;
+}
+
+/** The longest prefix of at most `limitBytes` bytes that splits no character. A lone surrogate counts as U+FFFD. */
+export function cutUtf8(text: string, limitBytes: number): string {
+  if (text.length * 3 <= limitBytes) return text;
+  const bytes = Buffer.from(text.length > limitBytes ? text.slice(0, limitBytes + 1) : text);
+  if (bytes.length <= limitBytes) return text;
+  let end = limitBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
+
+function isText(item: Content): boolean {
+  return item.type === 'text' || item.type === 'json';
+}
+
+function modelText(item: Content): string {
+  if (item.type === 'text') return item.text;
+  return item.type === 'json' ? JSON.stringify(item.json) : '';
+}

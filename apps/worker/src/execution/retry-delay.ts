@@ -1,0 +1,13 @@
+import type { RetryPolicy } from '#contracts';
+
+/**
+ * Exponential backoff with full jitter: uniform in [0, min(cap, base · 2^failures)], so that calls which failed together
+ * do not come back together (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
+ *
+ * `failures` counts those before this one. `random` is in [0, 1).
+ */
+export function retryDelay(policy: RetryPolicy, failures: number, capMs: number, random: () => number): number {
+  const cap = Math.min(policy.maxBackoffMs, capMs);
+  const ceiling = Math.min(cap, policy.backoffMs * 2 ** Math.min(failures, 30));
+  return Math.floor(random() * (ceiling + 1));
+}

@@ -1,0 +1,90 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { Content, EndData, ProgressData, UpdateData } from '#contracts';
+import type { Clock } from './clock.js';
+import { ContentBuffer } from './content-buffer.js';
+import { cutUtf8 } from './limit-output.js';
+import { Pacer } from './pacer.js';
+
+export const UPDATE_LIMITS = { intervalMs: 250, contentBytes: 8_192 - 64, updates: 1_000, totalBytes: 1_048_576, messageBytes: 1_024 } as const;
+
+export interface UpdateSink {
+  update(data: UpdateData): void;
+  progress(data: ProgressData): void;
+  /** Tool updates that shared an event with another. */
+  merged(): void;
+}
+
+/**
+ * What a running tool tells its watchers, on its way to the log. The first update goes out at once, then at most four a
+ * second and 8 KiB each, merged in between; an update that could not carry all says `truncated`. After 1,000 updates or
+ * 1 MiB in one attempt the last one says `truncated` and the rest is dropped. Of progress, the newest counts.
+ */
+export class UpdateStream {
+  private readonly content = new ContentBuffer(UPDATE_LIMITS.contentBytes);
+  private readonly updates: Pacer;
+  private readonly progresses: Pacer;
+  private readonly digest: Hash = createHash('sha256');
+  private progressPending: ProgressData = {};
+  private sent = 0;
+  private sentBytes = 0;
+  private progressSent = 0;
+
+  constructor(
+    private readonly sink: UpdateSink,
+    clock: Clock,
+  ) {
+    this.updates = new Pacer(clock, UPDATE_LIMITS.intervalMs, () => this.sendUpdate());
+    this.progresses = new Pacer(clock, UPDATE_LIMITS.intervalMs, () => this.sendProgress());
+  }
+
+  onUpdate(content: readonly Content[]): void {
+    if (this.exhausted) return;
+    this.content.append(content);
+    if (!this.content.empty && this.updates.ask()) this.sink.merged();
+  }
+
+  onProgress(progress: ProgressData): void {
+    if (this.progressSent >= UPDATE_LIMITS.updates) return;
+    this.progressPending = progress;
+    if (this.progresses.ask()) this.sink.merged();
+  }
+
+  /** Sends what is still held. Later updates are dropped. The answer goes into End; nothing when there was no update. */
+  close(): EndData['updates'] {
+    this.progresses.close();
+    this.updates.close();
+    return this.sent === 0 ? undefined : { count: this.sent, sha256: this.digest.copy().digest('hex') };
+  }
+
+  /** Drops what is still held and everything later. */
+  abandon(): void {
+    this.progresses.abandon();
+    this.updates.abandon();
+  }
+
+  private get exhausted(): boolean {
+    return this.sent >= UPDATE_LIMITS.updates || this.sentBytes + UPDATE_LIMITS.contentBytes > UPDATE_LIMITS.totalBytes;
+  }
+
+  private sendUpdate(): void {
+    if (this.exhausted) return;
+    const { content, overflowed } = this.content.take();
+    const text = JSON.stringify(content);
+    this.sent += 1;
+    this.sentBytes += Buffer.byteLength(text);
+    this.digest.update(text).update('\n');
+    const truncated = overflowed || this.exhausted;
+    this.sink.update({ update: this.sent, content: [...content], ...(truncated ? { truncated } : {}) });
+  }
+
+  private sendProgress(): void {
+    if (this.progressSent >= UPDATE_LIMITS.updates) return;
+    this.progressSent += 1;
+    const { message, done, total } = this.progressPending;
+    this.sink.progress({
+      ...(message === undefined ? {} : { message: cutUtf8(message, UPDATE_LIMITS.messageBytes) }),
+      ...(done === undefined ? {} : { done }),
+      ...(total === undefined ? {} : { total }),
+    });
+  }
+}

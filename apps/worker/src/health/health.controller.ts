@@ -1,0 +1,33 @@
+import { Controller, Get, HttpCode, HttpException, Inject, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import type { Metrics } from '#metrics';
+import { Readiness } from '../lifecycle/readiness.js';
+import { METRICS } from '../worker.tokens.js';
+
+/** For probes and scrapers. Nothing here says anything about a tenant. */
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly readiness: Readiness,
+    @Inject(METRICS) private readonly metrics: Metrics,
+  ) {}
+
+  /** Asks nobody: that it answers shows that the event loop turns. */
+  @Get('livez')
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  @Get('readyz')
+  @HttpCode(200)
+  async ready(): Promise<{ status: 'ok' }> {
+    const obstacle = await this.readiness.obstacle();
+    if (obstacle !== undefined) throw new HttpException({ status: 'unavailable', reason: obstacle }, 503);
+    return { status: 'ok' };
+  }
+
+  @Get('metrics')
+  async scrape(@Res() reply: FastifyReply): Promise<void> {
+    reply.type(this.metrics.contentType).send(await this.metrics.scrape());
+  }
+}

@@ -1,0 +1,47 @@
+import type { Provider } from '@nestjs/common';
+import { POOLS } from '#contracts';
+import { BlobStore, CallStore, EventLog } from '#event-log';
+import { createMetrics } from '#metrics';
+import { BullCallQueue } from '#queue';
+import { createRedis, type RedisConnection } from '#redis';
+import { ToolRegistry } from '#tools';
+import { ToolCallProcessor } from './execution/tool-call.processor.js';
+import { LeaseRenewer, renewInThread } from './lease/lease-renewer.js';
+import { createLogger, LOGGER, type WorkerLog } from './worker.logger.js';
+import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
+import { COMMAND_REDIS, METRICS } from './worker.tokens.js';
+
+/** What the worker stands on, opened at the start; `shutdown.ts` closes it. */
+export const infrastructure: Provider[] = [
+  { provide: LOGGER, inject: [WORKER_CONFIG], useFactory: ({ logLevel, id }: WorkerConfig) => createLogger(logLevel, id) },
+  { provide: COMMAND_REDIS, inject: [WORKER_CONFIG], useFactory: ({ redisUrl }: WorkerConfig) => createRedis(redisUrl, { name: 'worker' }) },
+  {
+    provide: EventLog,
+    inject: [COMMAND_REDIS, WORKER_CONFIG],
+    useFactory: (redis: RedisConnection, { partitions, durability }: WorkerConfig) => EventLog.open(redis, { partitions, durability }),
+  },
+  { provide: CallStore, inject: [COMMAND_REDIS, WORKER_CONFIG], useFactory: (redis: RedisConnection, { partitions }: WorkerConfig) => new CallStore(redis, { partitions }) },
+  { provide: BlobStore, inject: [COMMAND_REDIS], useFactory: (redis: RedisConnection) => new BlobStore(redis) },
+  { provide: BullCallQueue, inject: [WORKER_CONFIG], useFactory: ({ redisUrl, queueBackend }: WorkerConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }) },
+  {
+    provide: LeaseRenewer,
+    inject: [WORKER_CONFIG, LOGGER],
+    useFactory: ({ redisUrl, partitions, leaseMs, pools }: WorkerConfig, logger: WorkerLog) =>
+      new LeaseRenewer(leaseRows(pools), renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }), (error) => logger.error({ err: error }, 'leases are not renewed; trying again')),
+  },
+  {
+    provide: METRICS,
+    inject: [BullCallQueue, ToolRegistry, COMMAND_REDIS, ToolCallProcessor],
+    useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection, processor: ToolCallProcessor) =>
+      createMetrics({
+        role: 'worker',
+        isKnownTool: (name) => tools.resolve(name)?.name === name,
+        probes: { queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))), slots: () => processor.slots(), redisMemoryInfo: () => redis.info('memory') },
+      }),
+  },
+];
+
+/** One row a slot, and as many again for attempts that are being given up. */
+function leaseRows(pools: WorkerConfig['pools']): number {
+  return 2 * pools.reduce((sum, { slots }) => sum + slots, 0) + 64;
+}

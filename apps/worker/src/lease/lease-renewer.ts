@@ -1,0 +1,110 @@
+import { Worker } from 'node:worker_threads';
+import { type HeldLease, LeaseTable } from './lease-table.js';
+import type { LeaseNotice } from './renewal-loop.js';
+
+export interface LeaseThreadData {
+  readonly redisUrl: string;
+  readonly partitions: number;
+  readonly leaseMs: number;
+  readonly name: string;
+  readonly memory: SharedArrayBuffer;
+}
+
+export interface LeaseListener {
+  lost(): void;
+  cancelRequested(): void;
+}
+
+/** Runs a renewal loop over the table until closed; `failed` means that nobody renews any more. */
+export type StartRenewal = (table: LeaseTable, notify: (notice: LeaseNotice) => void, failed: (error: Error) => void) => { close(): Promise<void> };
+
+/** Holds the leases of this process. What happens to a lease is told until it is given back, never afterwards. */
+export class LeaseRenewer {
+  private readonly table: LeaseTable;
+  private readonly listeners = new Map<number, { readonly lease: HeldLease; readonly listener: LeaseListener }>();
+  private renewal: { close(): Promise<void> };
+  private closed = false;
+  private healthy = true;
+
+  constructor(
+    rows: number,
+    private readonly start: StartRenewal,
+    private readonly onFailure: (error: Error) => void,
+  ) {
+    this.table = LeaseTable.ofSize(rows);
+    this.renewal = this.startRenewal();
+  }
+
+  /** Whether renewals run; false after they had to be started again and failed once more. */
+  get alive(): boolean {
+    return this.healthy && !this.closed;
+  }
+
+  /** Returns how to give the lease back; doing that twice does nothing. */
+  hold(callId: string, fence: number, listener: LeaseListener): () => void {
+    const lease = this.table.take(callId, fence);
+    this.listeners.set(lease.generation, { lease, listener });
+    return () => {
+      this.listeners.delete(lease.generation);
+      this.table.release(lease);
+    };
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await this.renewal.close();
+  }
+
+  private startRenewal(): { close(): Promise<void> } {
+    return this.start(
+      this.table,
+      (notice) => this.deliver(notice),
+      (error) => this.restart(error),
+    );
+  }
+
+  private deliver(notice: LeaseNotice): void {
+    const held = this.listeners.get(notice.generation);
+    if (!held) return;
+    if (notice.kind === 'cancel') held.listener.cancelRequested();
+    else held.listener.lost();
+  }
+
+  /** A renewal that ended by itself is started again once a second: leases in the table stay and are renewed late, or are found lost. */
+  private restart(error: Error): void {
+    if (this.closed) return;
+    this.healthy = false;
+    this.onFailure(error);
+    const timer = setTimeout(() => {
+      if (this.closed) return;
+      this.renewal = this.startRenewal();
+      this.healthy = true;
+    }, 1_000);
+    timer.unref();
+  }
+}
+
+/** The renewal loop in a thread of its own. */
+export function renewInThread(data: Omit<LeaseThreadData, 'memory'>): StartRenewal {
+  return (table, notify, failed) => {
+    const thread = new Worker(new URL('./lease-renewal.thread.js', import.meta.url), { workerData: { ...data, memory: table.memory } satisfies LeaseThreadData });
+    let closing = false;
+    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+    thread.on('message', notify);
+    thread.once('error', (error) => failed(error instanceof Error ? error : new Error(String(error))));
+    thread.once('exit', (code) => {
+      if (!closing && code === 0) failed(new Error('The lease renewal thread ended.'));
+    });
+    return {
+      close: async () => {
+        closing = true;
+        thread.postMessage('close');
+        const timer = setTimeout(() => void thread.terminate(), 2_000);
+        await ended;
+        clearTimeout(timer);
+      },
+    };
+  };
+}

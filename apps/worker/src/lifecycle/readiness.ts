@@ -1,0 +1,31 @@
+import type { RedisConnection } from '#redis';
+import type { LeaseRenewer } from '../lease/lease-renewer.js';
+import type { WorkerState } from './worker-state.js';
+
+const REDIS_PATIENCE_MS = 1_000;
+
+/** Does this worker take calls? Not while it drains, while Redis does not answer, or while nobody renews its leases. */
+export class Readiness {
+  constructor(
+    private readonly state: WorkerState,
+    private readonly leases: LeaseRenewer,
+    private readonly redis: RedisConnection,
+  ) {}
+
+  /** Why not; undefined when it does. Never rejects. */
+  async obstacle(): Promise<string | undefined> {
+    if (this.state.draining) return 'This worker is stopping';
+    if (!this.leases.alive) return 'Leases are not renewed';
+    return (await this.redisAnswers()) ? undefined : 'Redis does not answer';
+  }
+
+  private redisAnswers(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), REDIS_PATIENCE_MS);
+      this.redis
+        .ping()
+        .then(() => resolve(true), () => resolve(false))
+        .finally(() => clearTimeout(timer));
+    });
+  }
+}

@@ -1,0 +1,74 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { EventLog } from '#event-log';
+import type { Metrics } from '#metrics';
+import { BullCallQueue } from '#queue';
+import type { RedisConnection } from '#redis';
+import { CancelListener } from '../execution/cancel-listener.js';
+import { RunningCalls } from '../execution/running-calls.js';
+import { ToolCallProcessor } from '../execution/tool-call.processor.js';
+import { LeaseRenewer } from '../lease/lease-renewer.js';
+import { Reconciler } from '../recovery/reconciler.js';
+import { WorkerRegistration } from '../registry/worker-registration.js';
+import { LOGGER, type WorkerLog } from '../worker.logger.js';
+import { COMMAND_REDIS, METRICS } from '../worker.tokens.js';
+import { drainCalls, type DrainTimes } from './drain-calls.js';
+import { WorkerState } from './worker-state.js';
+
+/** What a step may take beyond the drain itself, before the next one begins. */
+const STEP_MS = 5_000;
+
+/**
+ * Closes the worker; here is the one order, and a step that fails or hangs does not stop the next:
+ * 1. readiness goes off and the list of workers says so
+ * 2. no more jobs; running calls end, go back or are given up; jobs that came too late go back
+ * 3. the reconciler: another worker takes over
+ * 4. the ears: cancels, then leases, which running calls needed until now
+ * 5. off the list of workers
+ * 6. the queue, then the log: all was dispatched and written
+ * 7. the door with /livez, and the tools' sources
+ * 8. metrics, and last the connection that all of them used
+ */
+export async function closeWorker(app: INestApplicationContext, times: DrainTimes): Promise<void> {
+  const log = app.get<WorkerLog>(LOGGER);
+  const [state, processor, registration] = [app.get(WorkerState), app.get(ToolCallProcessor), app.get(WorkerRegistration)];
+  const parts = { reconciler: app.get(Reconciler), cancels: app.get(CancelListener), leases: app.get(LeaseRenewer), queue: app.get(BullCallQueue), eventLog: app.get(EventLog) };
+  const [metrics, redis] = [app.get<Metrics>(METRICS), app.get<RedisConnection>(COMMAND_REDIS)];
+  const step = async (name: string, action: () => unknown, ms = STEP_MS) => {
+    try {
+      await within(ms, Promise.resolve().then(action));
+    } catch (error) {
+      log.error({ err: error, step: name }, 'a step of the shutdown failed');
+    }
+  };
+
+  state.drain();
+  await step('announce', () => registration.beat());
+  await step('calls', () => drain(app.get(RunningCalls), processor, state, times), times.drainMs + times.stopGraceMs + 2 * STEP_MS);
+  await step('reconciler', () => parts.reconciler.close());
+  await step('cancels', () => parts.cancels.close());
+  await step('leases', () => parts.leases.close());
+  await step('registration', () => registration.close());
+  await step('queue', () => parts.queue.close());
+  await step('log', () => parts.eventLog.close());
+  await step('door', () => app.close());
+  await step('metrics', () => metrics.close());
+  await step('connection', () => redis.disconnect());
+}
+
+async function drain(running: RunningCalls, processor: ToolCallProcessor, state: WorkerState, times: DrainTimes): Promise<void> {
+  const stopped = processor.close();
+  if ((await drainCalls(running, times)) === 'given_up') state.giveUp();
+  await stopped;
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`not done after ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

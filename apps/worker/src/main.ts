@@ -1,0 +1,51 @@
+import 'reflect-metadata';
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { CancelListener } from './execution/cancel-listener.js';
+import { ToolCallProcessor } from './execution/tool-call.processor.js';
+import { awaitRedis } from './lifecycle/await-redis.js';
+import { closeWorker } from './lifecycle/shutdown.js';
+import { runUntilSignal } from './lifecycle/signals.js';
+import { Reconciler } from './recovery/reconciler.js';
+import { WorkerRegistration } from './registry/worker-registration.js';
+import { readWorkerConfig, type WorkerConfig } from './worker.config.js';
+import { createLogger, nestLogger } from './worker.logger.js';
+import { WorkerModule } from './worker.module.js';
+
+export interface RunningWorker {
+  readonly id: string;
+  readonly app: INestApplicationContext;
+  /** Where health and metrics are served; undefined when that is off. */
+  readonly url: string | undefined;
+  /** Drains and closes; idempotent. */
+  close(): Promise<void>;
+}
+
+/** Starts a worker in this process. Rejects, with everything closed again, when it cannot take calls. */
+export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
+  await awaitRedis(config.redisUrl);
+  const options = { logger: nestLogger(createLogger(config.logLevel, config.id)), abortOnError: false };
+  const module = await WorkerModule.forRoot(config);
+  const served = config.port === 'off' ? undefined : await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter({ forceCloseConnections: true }), options);
+  const app = served ? await served.init() : await NestFactory.createApplicationContext(module, options);
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= closeWorker(app, config));
+  try {
+    await app.get(CancelListener).start();
+    app.get(ToolCallProcessor).start();
+    app.get(Reconciler).start();
+    await app.get(WorkerRegistration).start();
+    if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
+    return { id: config.id, app, url: await served?.getUrl(), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await runUntilSignal(() => startWorker(readWorkerConfig(process.env)));
+}

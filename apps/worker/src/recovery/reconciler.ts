@@ -1,0 +1,176 @@
+import { POOLS, type EndData } from '#contracts';
+import { isApplied, type Applied, type Author, type CallHead, type CallStore, type EventLogWriter, type Refusal } from '#event-log';
+import type { CallQueue } from '#queue';
+import { partitionName, type RedisConnection } from '#redis';
+import { signals } from '#signals';
+import { callError, errorResult } from '../execution/finish-call.js';
+import type { WorkerLog } from '../worker.logger.js';
+import { DeferredDispatches } from './deferred-dispatches.js';
+import type { SweepLease } from './sweep-lease.js';
+import { verdictOf, type Verdict } from './verdict.js';
+
+const SWEEP_MS = 500;
+const DUE_A_PARTITION = 100;
+const LOST_QUEUE_CHECK_MS = 2_000;
+const REDISPATCH_AT_ONCE = 500;
+/** After Redis came back its clock has gone on, but workers had no chance to renew or to write what they finished meanwhile. */
+const SETTLE_MS = 2_000;
+
+export interface ReconcilerDeps {
+  readonly workerId: string;
+  readonly partitions: number;
+  readonly redis: RedisConnection;
+  readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
+  readonly store: Pick<CallStore, 'due' | 'head'>;
+  readonly queue: Pick<CallQueue, 'dispatch' | 'depth'>;
+  readonly lease: SweepLease;
+  readonly logger: WorkerLog;
+}
+
+/**
+ * Looks after calls that nobody moves on: every call that has not ended has a timer in the log, and what is due gets a
+ * verdict. Runs in every worker. Two reconcilers, or one that is late, do no harm: the log checks each act by the fence
+ * and the timer.
+ */
+export class Reconciler {
+  private readonly author: Author;
+  private readonly deferred = new DeferredDispatches();
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> | undefined;
+  private closed = false;
+  private settledAt = 0;
+  private queuesCheckedAt = 0;
+  private readonly onReady = () => (this.settledAt = performance.now() + SETTLE_MS);
+
+  constructor(private readonly deps: ReconcilerDeps) {
+    this.author = { source: `/reconciler/${deps.workerId}`, actor: 'system:reconciler' };
+  }
+
+  start(): void {
+    this.deps.redis.on('ready', this.onReady);
+    this.timer = setInterval(() => void this.tick(), SWEEP_MS);
+  }
+
+  /** Waits for a sweep under way. Idempotent. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    clearInterval(this.timer);
+    this.deps.redis.off('ready', this.onReady);
+    if (this.deps.redis.status !== 'ready') return;
+    await this.sweeping;
+    await this.deps.lease.giveBack();
+  }
+
+  /** One look at everything that is due, whoever holds the lease. Rejects when Redis is out of reach. */
+  async sweep(): Promise<void> {
+    const [seconds, micros] = await this.deps.redis.time();
+    const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    const partitions = Array.from({ length: this.deps.partitions }, (_unused, index) => partitionName(index));
+    await Promise.all(partitions.map((partition) => this.sweepPartition(partition, now)));
+    if (performance.now() - this.queuesCheckedAt >= LOST_QUEUE_CHECK_MS) await this.refillQueues();
+  }
+
+  /** A sweep that takes long is not joined by another. */
+  private async tick(): Promise<void> {
+    if (this.sweeping || this.closed || this.deps.redis.status !== 'ready' || performance.now() < this.settledAt) return;
+    this.sweeping = this.sweepIfMine();
+    try {
+      await this.sweeping;
+    } catch (error) {
+      this.deps.logger.warn({ err: error }, 'a sweep over due calls failed and is tried again');
+    } finally {
+      this.sweeping = undefined;
+    }
+  }
+
+  private async sweepIfMine(): Promise<void> {
+    if (await this.deps.lease.mine()) await this.sweep();
+  }
+
+  private async sweepPartition(partition: string, now: number): Promise<void> {
+    const due = await this.deps.store.due(partition, DUE_A_PARTITION);
+    await Promise.all(due.map(({ callId, score }) => this.settleOrTell(callId, score, now)));
+  }
+
+  /** One call that cannot be settled does not keep the others waiting. */
+  private async settleOrTell(callId: string, dueAt: number, now: number): Promise<void> {
+    try {
+      await this.settle(callId, dueAt, now);
+    } catch (error) {
+      this.deps.logger.warn({ callId, err: error }, 'a due call could not be settled and is looked at again');
+    }
+  }
+
+  private async settle(callId: string, dueAt: number, now: number): Promise<void> {
+    const head = await this.deps.store.head(callId);
+    if (!head) return;
+    const verdict = verdictOf(head, dueAt, now);
+    if (verdict.kind === 'dispatch') await this.dispatchAgain(head, verdict);
+    else if (verdict.kind === 'end') await this.end(head, verdict, now);
+    else if (verdict.kind === 'retry') await this.retry(head, verdict);
+  }
+
+  private async dispatchAgain(head: CallHead, { pool, attempt, priority }: Verdict & { kind: 'dispatch' }): Promise<void> {
+    const job = { callId: head.callId, attempt };
+    await this.deps.queue.dispatch(pool, job, priority);
+    signals.dispatchRepeated.emit({ pool });
+    await this.deps.log.deferDispatch({ callId: head.callId, fence: head.fence, delayMs: this.deferred.defer(pool, job, priority) });
+  }
+
+  private async end(head: CallHead, { outcome, failure, stopped, leaseExpired }: Verdict & { kind: 'end' }, now: number): Promise<void> {
+    const data: EndData = {
+      outcome,
+      error: callError(failure),
+      result: errorResult(failure.message),
+      attempts: head.attempt,
+      queueMs: Math.max(0, (head.attempt === 0 ? now : head.firstStartedAt) - head.submittedAt),
+      ...(stopped ? { stopped } : {}),
+    };
+    const answer = await this.deps.log.end({ callId: head.callId, guard: { by: 'reconciler', fence: head.fence }, data, author: this.author });
+    this.told(head, answer, leaseExpired);
+    if (isApplied(answer)) this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
+  }
+
+  private async retry(head: CallHead, { reason, failure }: Verdict & { kind: 'retry' }): Promise<void> {
+    const nextAttempt = head.attempt + 1;
+    const data = { reason, nextAttempt, delayMs: 0, error: callError(failure) };
+    const answer = await this.deps.log.retry({ callId: head.callId, guard: { by: 'reconciler', fence: head.fence }, data, countsAsFailure: true, author: this.author });
+    this.told(head, answer, true);
+    if (!isApplied(answer)) return;
+    this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, nextAttempt }, 'the worker of a call was lost, it runs again');
+    await this.deps.queue.dispatch(head.pool, { callId: head.callId, attempt: nextAttempt }, head.priority);
+  }
+
+  private told(head: CallHead, answer: Applied | Refusal, leaseExpired: boolean): void {
+    if (isApplied(answer) && leaseExpired) signals.leaseExpired.emit({ tool: head.meta.tool });
+  }
+
+  /** A queue that holds fewer jobs than there are calls which wait in it has lost some: they are added again at once, a bounded number at a time. */
+  private async refillQueues(): Promise<void> {
+    this.queuesCheckedAt = performance.now();
+    const counts = this.deferred.counts();
+    for (const pool of POOLS) {
+      if ((counts.get(pool) ?? 0) === 0) continue;
+      const jobs = async () => {
+        const { waiting, active } = await this.deps.queue.depth(pool);
+        return waiting + active;
+      };
+      if (this.deferred.of(pool).length <= (await jobs())) continue;
+      await this.forgetStarted(pool);
+      const waiting = this.deferred.of(pool);
+      if (waiting.length <= (await jobs())) continue;
+      await Promise.all(waiting.slice(0, REDISPATCH_AT_ONCE).map(({ job, priority }) => this.deps.queue.dispatch(pool, job, priority)));
+      this.deps.logger.warn({ pool, calls: waiting.length }, 'a queue has lost jobs; they are added again');
+    }
+  }
+
+  private async forgetStarted(pool: (typeof POOLS)[number]): Promise<void> {
+    await Promise.all(
+      this.deferred.of(pool).map(async ({ job }) => {
+        const head = await this.deps.store.head(job.callId);
+        if (head?.status !== 'queued' || head.attempt + 1 !== job.attempt) this.deferred.forget(job.callId);
+      }),
+    );
+  }
+}

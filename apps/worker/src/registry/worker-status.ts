@@ -1,0 +1,23 @@
+import type { WorkerStatus } from '#contracts';
+import type { RunningCalls } from '../execution/running-calls.js';
+import type { ToolCallProcessor } from '../execution/tool-call.processor.js';
+import type { WorkerState } from '../lifecycle/worker-state.js';
+
+/** Of very many running calls only so many are named. */
+const CALLS_NAMED = 200;
+
+/** This worker as `GET /v1/workers` shows it. */
+export function workerStatus(id: string, state: WorkerState, processor: ToolCallProcessor, running: RunningCalls): WorkerStatus {
+  return {
+    id,
+    startedAt: state.startedAt.toISOString(),
+    seenAt: new Date().toISOString(),
+    draining: state.draining,
+    pools: processor.slots(),
+    calls: running
+      .all()
+      .filter((attempt) => attempt.claimed)
+      .slice(0, CALLS_NAMED)
+      .map((attempt) => attempt.callId),
+  };
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { POOLS, Pool } from '#contracts';
+import { StartFailure } from './lifecycle/await-redis.js';
+
+/** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */
+const DEFAULT_SLOTS: Readonly<Record<Pool, number>> = { read: 64, write: 16, shell: 8, net: 32, agent: 16 };
+
+const milliseconds = (fallback: number, least: number, most: number) =>
+  z.coerce.number({ error: `expected milliseconds from ${least} to ${most}` }).int().min(least).max(most).default(fallback);
+
+const list = (text: string) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const pools = z
+  .string()
+  .default(POOLS.join(','))
+  .transform(list)
+  .pipe(z.array(z.enum(POOLS, { error: `expected a list of ${POOLS.join(', ')}` })).min(1, 'expected at least one pool'));
+
+const slots = z.string().default('').transform((text, context) => {
+  const bySlot: Partial<Record<Pool, number>> = {};
+  for (const part of list(text)) {
+    const match = /^([a-z]+)=(\d{1,4})$/.exec(part);
+    const pool = Pool.safeParse(match?.[1]);
+    const count = Number(match?.[2]);
+    if (!pool.success || !(count >= 1)) context.addIssue({ code: 'custom', message: `expected pairs such as read=64,shell=8 with the pools ${POOLS.join(', ')}; got "${part}"` });
+    else bySlot[pool.data] = count;
+  }
+  return bySlot;
+});
+
+const WorkerEnv = z.object({
+  REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
+  PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
+  DURABILITY: z.enum(['local', 'replicated']).default('local'),
+  QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
+  WORKER_ID: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -').optional(),
+  WORKER_POOLS: pools,
+  WORKER_CONCURRENCY: slots,
+  WORKER_HOST: z.string().min(1).default('127.0.0.1'),
+  WORKER_PORT: z.union([z.literal('off'), z.coerce.number().int().min(0).max(65_535)], { error: 'expected a port from 0 (any free one) to 65535, or "off"' }).default(7412),
+  WORKSPACE_ROOT: z.string().min(1).optional(),
+  TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
+  LEASE_MS: milliseconds(30_000, 500, 600_000),
+  DRAIN_MS: milliseconds(25_000, 0, 3_600_000),
+  STOP_GRACE_MS: milliseconds(3_000, 0, 3_500),
+  RETRY_MAX_ATTEMPTS: z.coerce.number().int().min(1).max(20).optional(),
+  RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000),
+  TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(list),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export const WORKER_CONFIG = Symbol('WORKER_CONFIG');
+
+export interface PoolSlots {
+  readonly pool: Pool;
+  readonly slots: number;
+}
+
+/** Everything a worker needs to know; made once from the environment, then passed as a value. */
+export interface WorkerConfig {
+  readonly id: string;
+  readonly redisUrl: string;
+  readonly partitions: number;
+  readonly durability: 'local' | 'replicated';
+  readonly queueBackend: 'batching' | 'stock';
+  readonly pools: readonly PoolSlots[];
+  readonly host: string;
+  /** `off`: no health and metrics server, as when another server of the same process has them. */
+  readonly port: number | 'off';
+  readonly workspaceRoot: string;
+  readonly leaseMs: number;
+  /** From SIGTERM until running calls that cannot be handed back are aborted. */
+  readonly drainMs: number;
+  /** From an abort until the attempt is given up and its End is written, whatever the tool does. Below the slack after which the reconciler ends it. */
+  readonly stopGraceMs: number;
+  /** A ceiling over what calls ask for. */
+  readonly maxAttempts: number;
+  readonly maxBackoffMs: number;
+  /** The environment variables that child processes of tools see, and their values. */
+  readonly toolEnv: Readonly<Record<string, string>>;
+  readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
+}
+
+/** Throws one StartFailure whose message lists every fault, one a line. */
+export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
+  const parsed = WorkerEnv.safeParse(env);
+  if (!parsed.success) throw new StartFailure(faultsOf(parsed.error));
+  const values = parsed.data;
+  const unused = Object.keys(values.WORKER_CONCURRENCY).filter((pool) => !values.WORKER_POOLS.some((served) => served === pool));
+  if (env.WORKER_POOLS !== undefined && unused.length > 0) {
+    throw new StartFailure(`The worker's environment is wrong:\n  WORKER_CONCURRENCY: names ${unused.join(', ')}, which WORKER_POOLS does not`);
+  }
+  return {
+    id: values.WORKER_ID ?? `${hostname().replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 100)}-${randomBytes(4).toString('hex')}`,
+    redisUrl: values.REDIS_URL,
+    partitions: values.PARTITIONS,
+    durability: values.DURABILITY,
+    queueBackend: values.QUEUE_BACKEND,
+    pools: [...new Set(values.WORKER_POOLS)].map((pool) => ({ pool, slots: values.WORKER_CONCURRENCY[pool] ?? DEFAULT_SLOTS[pool] })),
+    host: values.WORKER_HOST,
+    port: values.WORKER_PORT,
+    workspaceRoot: resolve(values.WORKSPACE_ROOT ?? `${values.TOOLYARD_DATA}/workspaces`),
+    leaseMs: values.LEASE_MS,
+    drainMs: values.DRAIN_MS,
+    stopGraceMs: values.STOP_GRACE_MS,
+    maxAttempts: values.RETRY_MAX_ATTEMPTS ?? 20,
+    maxBackoffMs: values.RETRY_MAX_BACKOFF_MS,
+    toolEnv: Object.fromEntries(values.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    logLevel: values.LOG_LEVEL,
+  };
+}
+
+function faultsOf(error: z.ZodError): string {
+  const lines = error.issues.map((issue) => `  ${String(issue.path[0] ?? 'environment')}: ${issue.message}`);
+  return `The worker's environment is wrong:\n${lines.join('\n')}`;
+}

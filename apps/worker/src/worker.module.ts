@@ -1,0 +1,90 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { BlobStore, CallStore, EventLog } from '#event-log';
+import { BullCallQueue, startConsumer } from '#queue';
+import { createRedis, type RedisConnection } from '#redis';
+import { ToolRegistry, ToolsModule } from '#tools';
+import { CancelListener } from './execution/cancel-listener.js';
+import { systemClock } from './execution/clock.js';
+import type { ExecuteDeps } from './execution/execute-call.js';
+import { RunningCalls } from './execution/running-calls.js';
+import { ToolCallProcessor } from './execution/tool-call.processor.js';
+import { Workspaces } from './execution/workspaces.js';
+import { HealthController } from './health/health.controller.js';
+import { infrastructure } from './infrastructure.js';
+import { LeaseRenewer } from './lease/lease-renewer.js';
+import { Readiness } from './lifecycle/readiness.js';
+import { WorkerState } from './lifecycle/worker-state.js';
+import { Reconciler } from './recovery/reconciler.js';
+import { SweepLease } from './recovery/sweep-lease.js';
+import { WorkerRegistration } from './registry/worker-registration.js';
+import { workerStatus } from './registry/worker-status.js';
+import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
+import { LOGGER, type WorkerLog } from './worker.logger.js';
+import { COMMAND_REDIS } from './worker.tokens.js';
+
+/** How often a sweeper says that it still sweeps, times four. */
+const SWEEP_LEASE_MS = 2_000;
+
+const EXECUTE_DEPS = Symbol('EXECUTE_DEPS');
+
+/** Jobs in, tools run, events out. */
+const execution: Provider[] = [
+  RunningCalls,
+  {
+    provide: EXECUTE_DEPS,
+    inject: [WORKER_CONFIG, EventLog, BlobStore, ToolRegistry, LeaseRenewer, RunningCalls, WorkerState, LOGGER],
+    useFactory: (config: WorkerConfig, log: EventLog, blobs: BlobStore, tools: ToolRegistry, leases: LeaseRenewer, running: RunningCalls, state: WorkerState, logger: WorkerLog): ExecuteDeps => ({
+      config, log, blobs, tools, leases, running, logger,
+      workspaces: new Workspaces(config.workspaceRoot),
+      leaving: state.leaving,
+      clock: systemClock,
+      random: Math.random,
+    }),
+  },
+  {
+    provide: ToolCallProcessor,
+    inject: [WORKER_CONFIG, BullCallQueue, EXECUTE_DEPS, LOGGER],
+    useFactory: ({ pools, redisUrl, queueBackend }: WorkerConfig, queue: BullCallQueue, deps: ExecuteDeps, logger: WorkerLog) =>
+      new ToolCallProcessor(pools, startConsumer({ redisUrl, backend: queueBackend, onError: (error) => logger.error({ err: error }, 'the queue') }), queue, deps),
+  },
+  {
+    provide: CancelListener,
+    inject: [WORKER_CONFIG, CallStore, RunningCalls, LOGGER],
+    useFactory: ({ redisUrl, stopGraceMs }: WorkerConfig, store: CallStore, running: RunningCalls, logger: WorkerLog) =>
+      new CancelListener(createRedis(redisUrl, { role: 'subscriber', name: 'worker-cancels' }), store, running, stopGraceMs, logger),
+  },
+];
+
+/** What looks after calls that nobody moves on. */
+const recovery: Provider[] = [
+  {
+    provide: Reconciler,
+    inject: [WORKER_CONFIG, COMMAND_REDIS, EventLog, CallStore, BullCallQueue, LOGGER],
+    useFactory: ({ id, partitions }: WorkerConfig, redis: RedisConnection, log: EventLog, store: CallStore, queue: BullCallQueue, logger: WorkerLog) =>
+      new Reconciler({ workerId: id, partitions, redis, log, store, queue, logger, lease: new SweepLease(redis, id, SWEEP_LEASE_MS) }),
+  },
+];
+
+/** Who this worker is, and whether it is there for calls. */
+const presence: Provider[] = [
+  WorkerState,
+  { provide: Readiness, inject: [WorkerState, LeaseRenewer, COMMAND_REDIS], useFactory: (state: WorkerState, leases: LeaseRenewer, redis: RedisConnection) => new Readiness(state, leases, redis) },
+  {
+    provide: WorkerRegistration,
+    inject: [WORKER_CONFIG, COMMAND_REDIS, WorkerState, ToolCallProcessor, RunningCalls, LOGGER],
+    useFactory: ({ id }: WorkerConfig, redis: RedisConnection, state: WorkerState, processor: ToolCallProcessor, running: RunningCalls, logger: WorkerLog) =>
+      new WorkerRegistration(redis, () => workerStatus(id, state, processor, running), logger),
+  },
+];
+
+@Module({})
+export class WorkerModule {
+  static async forRoot(config: WorkerConfig): Promise<DynamicModule> {
+    return {
+      module: WorkerModule,
+      imports: [await ToolsModule.forRoot()],
+      controllers: [HealthController],
+      providers: [{ provide: WORKER_CONFIG, useValue: config }, ...infrastructure, ...execution, ...recovery, ...presence],
+    };
+  }
+}

@@ -1,0 +1,5 @@
+/** The worker's own commands to Redis; they wait for a reconnect. */
+export const COMMAND_REDIS = Symbol('COMMAND_REDIS');
+
+/** The metrics of this process (#metrics). */
+export const METRICS = Symbol('METRICS');
