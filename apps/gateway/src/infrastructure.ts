@@ -6,6 +6,7 @@ import { createMetrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
+import { subscriptionSources } from './calls/subscription-sources.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { createLogger, LOGGER } from './gateway.logger.js';
 import { METRICS } from './metrics.token.js';
@@ -25,11 +26,16 @@ export const infrastructure: Provider[] = [
     inject: [COMMAND_REDIS, GATEWAY_CONFIG],
     useFactory: (redis: RedisConnection, { partitions, durability }: GatewayConfig) => EventLog.open(redis, { partitions, durability, deadlineMs: ACCEPT_PATIENCE_MS }),
   },
-  { provide: CallStore, inject: [PROMPT_REDIS], useFactory: (redis: RedisConnection) => new CallStore(redis) },
+  {
+    provide: CallStore,
+    inject: [PROMPT_REDIS, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new CallStore(redis, { partitions }),
+  },
   {
     provide: EventHub,
     inject: [COMMAND_REDIS, CallStore, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, store: CallStore, { redisUrl, partitions }: GatewayConfig) => new EventHub(new LogTail({ redisUrl, partitions }), redis, store),
+    useFactory: (redis: RedisConnection, store: CallStore, { redisUrl, partitions }: GatewayConfig) => 
+      new EventHub(new LogTail({ redisUrl, partitions }), redis, subscriptionSources(store)),
   },
   { provide: BullCallQueue, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl, queueBackend }: GatewayConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }) },
   {

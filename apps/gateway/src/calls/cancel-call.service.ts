@@ -39,7 +39,7 @@ export class CancelCallService {
     const common = { callId: head.callId, guard, author: authorOf(this.config.name, principal) };
     if (head.status === 'running') return this.log.requestCancel({ ...common, data: { graceMs, ...(reason === undefined ? {} : { reason }) } });
 
-    const end = endWithout('cancelled', { code: 'cancelled', message: reason === undefined ? 'Cancelled' : `Cancelled: ${reason}`, retryable: false });
+    const end = endWithout('cancelled', { code: 'cancelled', message: reason === undefined ? 'Cancelled' : `Cancelled: ${reason}`, retryable: false }, 'Cancelled');
     return this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped: { how: 'not_started', tookMs: 0 } } });
   }
 }

@@ -110,9 +110,9 @@ export function digestOf(tool: string, version: string, args: JsonValue): string
   return sha256Hex(canonicalize({ tool, version, arguments: args }) ?? '');
 }
 
-/** The End of a call that never ran; the model reads the error's message. */
-export function endWithout(outcome: CallOutcome, error: CallError): EndData {
-  return { outcome, error, result: { content: [{ type: 'text', text: error.message }], isError: true }, attempts: 0 };
+/** The End of a call that never ran; the model reads the error's message unless it gets a text of its own. */
+export function endWithout(outcome: CallOutcome, error: CallError, text = error.message): EndData {
+  return { outcome, error, result: { content: [{ type: 'text', text }], isError: true }, attempts: 0 };
 }
 
 function consequence({ refusal, decision }: JudgedCall, digest: string, approvalMs: number): NewCall['then'] {

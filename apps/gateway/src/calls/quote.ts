@@ -1,5 +1,6 @@
 import type { Quote } from '#contracts';
 import type { JudgedCall } from './new-call.js';
+import { inBody } from './refusal.js';
 
 /** What a submission would meet, as a caller reads it. */
 export function quoteOf({ tool, decision, refusal }: JudgedCall, queueDepth: number | undefined): Quote {
@@ -7,7 +8,7 @@ export function quoteOf({ tool, decision, refusal }: JudgedCall, queueDepth: num
   return {
     ...(tool === undefined ? {} : { tool: tool.name }),
     valid: !malformed,
-    errors: malformed ? (refusal.error.errors ?? [{ pointer: tool === undefined ? '/tool' : '/arguments', message: refusal.error.message }]) : [],
+    errors: malformed ? (tool === undefined ? [{ pointer: '/tool', message: refusal.error.message }] : inBody(refusal.error.errors ?? [])) : [],
     ...(malformed ? {} : { decision }),
     approvalNeeded: refusal === undefined && decision.effect === 'ask',
     ...(queueDepth === undefined ? {} : { queueDepth }),

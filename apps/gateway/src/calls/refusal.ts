@@ -1,4 +1,4 @@
-import { ProblemError, type Call, type CallErrorCode } from '#contracts';
+import { ProblemError, type Call, type CallErrorCode, type Violation } from '#contracts';
 
 /** What a call can be refused for before it is queued. */
 const REFUSALS: ReadonlySet<CallErrorCode> = new Set(['not_found', 'invalid_arguments', 'policy_denied', 'rate_limited', 'quota_exceeded']);
@@ -11,7 +11,12 @@ export function wasRefused(call: Call): boolean {
 /** The problem that a refused call is answered with; `result` can go to the model as it is. */
 export function refusalOf({ id, error, result }: Call): ProblemError {
   const { code, message, errors } = error ?? { code: 'internal' as const, message: 'The call was refused' };
-  return new ProblemError(code, message, { callId: id, ...(result === undefined ? {} : { result }), ...(errors === undefined ? {} : { errors }) });
+  return new ProblemError(code, message, { callId: id, ...(result === undefined ? {} : { result }), ...(errors === undefined ? {} : { errors: inBody(errors) }) });
+}
+
+/** A call's violations are located in its arguments, a problem's in the body of the request. */
+export function inBody(errors: readonly Violation[]): Violation[] {
+  return errors.map(({ pointer, message }) => ({ pointer: `/arguments${pointer}`, message }));
 }
 
 export function keyReused(idempotencyKey: string | undefined): ProblemError {

@@ -65,7 +65,7 @@ export class SubmitCallService {
     try {
       const answer = await this.log.accept(call);
       if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
-      if (answer.code === 'IDEM') return { call: await this.acceptedBefore(principal, answer.callId, waitMs), created: false };
+      if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, waitMs), created: false };
 
       const accepted = acceptedCall(call, judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted);

@@ -1,9 +1,9 @@
 import { LIMITS, ProblemError } from '#contracts';
 
 /**
- * Parses a JSON text that came from outside. Refuses what is not JSON (`malformed_json`), nesting deeper than 64 levels,
- * and keys that pollute prototypes when somebody copies the object: `__proto__` anywhere, and `constructor` that
- * holds a `prototype` (`invalid_request`). An empty text is no body: undefined.
+ * Parses a JSON text that came from outside. Refuses what is not JSON and keys that pollute prototypes when somebody
+ * copies the object, `__proto__` anywhere and `constructor` that holds a `prototype` (`malformed_json`), and nesting
+ * deeper than 64 levels (`invalid_request`). An empty text is no body: undefined.
  */
 export function parseJsonBody(text: string): unknown {
   if (text === '') return undefined;
@@ -24,7 +24,7 @@ function checkNesting(value: unknown, depth: number): void {
   }
   for (const [key, inner] of Object.entries(value)) {
     if (key === '__proto__' || (key === 'constructor' && typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype'))) {
-      throw new ProblemError('invalid_request', `The JSON holds the key ${JSON.stringify(key)}, which is not allowed`);
+      throw new ProblemError('malformed_json', `The JSON holds the key ${JSON.stringify(key)}, which is not allowed`);
     }
     checkNesting(inner, depth + 1);
   }

@@ -1,10 +1,10 @@
 import { Controller, Get } from '@nestjs/common';
-import { POOLS, type QueueStatus, type WorkerStatus } from '#contracts';
+import { POOLS, type Principal, type QueueStatus, type WorkerStatus } from '#contracts';
 import { BullCallQueue } from '#queue';
 import { WorkerRoll } from '../workers/worker-roll.service.js';
-import { Needs } from './caller.decorator.js';
+import { Caller, Needs } from './caller.decorator.js';
 
-/** Who is alive, and how much waits. Numbers of the whole installation, hence ids of calls only for administrators. */
+/** Who is alive, and how much waits. */
 @Controller('v1')
 export class OperationsController {
   constructor(
@@ -20,7 +20,7 @@ export class OperationsController {
 
   @Needs('read')
   @Get('workers')
-  async list(): Promise<{ workers: WorkerStatus[] }> {
-    return { workers: await this.workers.alive() };
+  async list(@Caller() caller: Principal): Promise<{ workers: WorkerStatus[] }> {
+    return { workers: await this.workers.alive(caller) };
   }
 }

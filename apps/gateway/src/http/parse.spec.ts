@@ -25,7 +25,7 @@ describe('a JSON body', () => {
 
   it('may not hold keys that pollute prototypes, at any depth', () => {
     for (const text of ['{"__proto__":{"x":1}}', '{"a":[{"\\u005f_proto__":1}]}', '{"a":{"constructor":{"prototype":{}}}}']) {
-      expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'invalid_request']);
+      expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'malformed_json']);
     }
     expect(parseJsonBody('{"constructor":"Ferrari"}')).toEqual({ constructor: 'Ferrari' });
   });

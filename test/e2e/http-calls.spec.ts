@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Call, CallPage, Problem, Quote, Result } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+describe('calls over HTTP', () => {
+  let gateway: TestGateway;
+  let agent: Agent;
+  beforeAll(async () => {
+    gateway = await startTestGateway('http-calls');
+    agent = gateway.agent;
+  });
+  afterAll(() => gateway.close());
+
+  it('are accepted with 202, and the answer is what a reader gets', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const { status, headers, body } = await agent.submit('echo', { a: 1 }, { sessionId: 's1', labels: { team: 'x' }, priority: 'low' }, { traceparent });
+    expect([status, headers.get('location')]).toEqual([202, `/v1/calls/${body.id}`]);
+    expect(body).toMatchObject({ tool: 'echo', status: 'queued', arguments: { a: 1 }, sessionId: 's1', labels: { team: 'x' }, priority: 'low', attempt: 0, decision: { effect: 'allow' } });
+    expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(body);
+    expect((await agent.events(body.id)).map(({ type, traceparent: trace }) => [type, trace])).toEqual([['call.submitted', traceparent]]);
+  });
+
+  it('take arguments as the JSON string that models stream', async () => {
+    const { body } = await agent.submit('echo', '{"a":[1,2]}');
+    expect(body.arguments).toEqual({ a: [1, 2] });
+  });
+
+  it('with large arguments are read back whole', async () => {
+    const args = { text: 'ü'.repeat(20_000) };
+    const { body } = await agent.submit('echo', args);
+    expect(body.arguments).toEqual(args);
+    expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(body);
+  });
+
+  it('are answered 200 when they end within Prefer: wait', async () => {
+    const submission = agent.submit('echo', { wait: 'long' }, {}, { prefer: 'wait=20' });
+    const queued = await queuedCall({ wait: 'long' });
+    await gateway.run(queued.id, 'hello');
+    const { status, headers, body } = await submission;
+    expect([status, headers.get('preference-applied'), body.id]).toEqual([200, 'wait=20', queued.id]);
+    expect(body).toMatchObject({ status: 'ended', outcome: 'completed', result: { content: [{ type: 'text', text: 'hello' }] } });
+  });
+
+  it('are answered 202 as they are when the wait was too short', async () => {
+    const { status, headers, body } = await agent.submit('echo', {}, {}, { prefer: 'wait=0' });
+    expect([status, headers.get('preference-applied'), body.status]).toEqual([202, 'wait=0', 'queued']);
+  });
+
+  it('can be waited for with GET', async () => {
+    const { body } = await agent.submit('echo', {});
+    const waiting = agent.get(`/v1/calls/${body.id}?wait=20`);
+    await gateway.run(body.id);
+    expect((await waiting).body).toMatchObject({ status: 'ended', outcome: 'completed' });
+    expect((await agent.get(`/v1/calls/${body.id}?wait=20`)).body.status).toBe('ended');
+  });
+
+  describe('with an Idempotency-Key', () => {
+    it('are one call, whatever the answer was', async () => {
+      const key = { 'idempotency-key': 'same-call' };
+      const [first, second] = await Promise.all([agent.submit('echo', { k: 1 }, {}, key), agent.submit('echo', { k: 1 }, {}, key)]);
+      expect([first.status, second.status, second.body.id]).toEqual([202, 202, first.body.id]);
+      await gateway.run(first.body.id);
+      const later = await agent.submit('echo', { k: 1 }, {}, key);
+      expect([later.status, later.body.id, later.body.status]).toEqual([200, first.body.id, 'ended']);
+      expect((await agent.events(first.body.id)).filter(({ type }) => type === 'call.submitted')).toHaveLength(1);
+    });
+
+    it('are refused with another body, and one call a session', async () => {
+      const key = { 'idempotency-key': 'other-body' };
+      const first = await agent.submit('echo', { k: 1 }, {}, key);
+      expect(await agent.submit('echo', { k: 2 }, {}, key)).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
+      const inSession = await agent.submit('echo', { k: 1 }, { sessionId: 'other' }, key);
+      expect([inSession.status, inSession.body.id === first.body.id]).toEqual([202, false]);
+    });
+
+    it('repeat a refusal as the same refusal', async () => {
+      const key = { 'idempotency-key': 'refused' };
+      const [first, second] = [await agent.submit('nope', {}, {}, key), await agent.submit('nope', {}, {}, key)];
+      expect(second).toMatchObject({ status: 404, body: { code: 'not_found', callId: (first.body as unknown as Problem).callId } });
+    });
+
+    it('are recognised by toolCallId within a session too', async () => {
+      const twice = { sessionId: 'tc', toolCallId: 'toolu_1' };
+      const [first, second] = [await agent.submit('echo', {}, twice), await agent.submit('echo', {}, twice)];
+      expect(second.body.id).toBe(first.body.id);
+    });
+  });
+
+  describe('that are refused', () => {
+    it('are calls with one End, and carry a result for the model', async () => {
+      const { status, body } = await agent.request<Problem>('POST', '/v1/calls', { tool: 'echoo', arguments: {} });
+      expect([status, body.code]).toEqual([404, 'not_found']);
+      expect((body.result as Result).content).toEqual([{ type: 'text', text: 'Tool not found: echoo\nDid you mean: echo?' }]);
+      expect((await agent.events(body.callId ?? '')).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+      expect((await agent.get(`/v1/calls/${body.callId}`)).body).toMatchObject({ status: 'ended', outcome: 'failed', error: { code: 'not_found' } });
+    });
+
+    it('by the posture of their session answer 403, from the moment the posture was set', async () => {
+      expect((await agent.get('/v1/sessions/locked')).body).toMatchObject({ posture: { autonomy: 'full', permissionMode: 'danger-full-access' } });
+      expect((await agent.request('PUT', '/v1/sessions/locked', { posture: { permissionMode: 'read-only' } })).body).toEqual({
+        id: 'locked',
+        tenantId: 'http-calls',
+        posture: { autonomy: 'full', permissionMode: 'read-only' },
+      });
+      expect((await agent.submit('echo', {}, { sessionId: 'locked' })).status).toBe(202);
+      const denied = await agent.request<Problem>('POST', '/v1/calls', { tool: 'file_write', arguments: { path: 'a', content: 'b' }, sessionId: 'locked' });
+      expect([denied.status, denied.body.code]).toEqual([403, 'policy_denied']);
+      expect((await agent.get(`/v1/calls/${denied.body.callId}`)).body).toMatchObject({ outcome: 'denied', decision: { effect: 'deny', reasons: [{ rule: 'posture', effect: 'deny' }] } });
+    });
+  });
+
+  describe('that need approval', () => {
+    const ask = async () => {
+      await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
+      return (await agent.submit('file_write', { path: 'a', content: 'b' }, { sessionId: 'asked' })).body;
+    };
+
+    it('wait, are listed, and are queued when allowed; once', async () => {
+      const call = await ask();
+      expect(call).toMatchObject({ status: 'waiting_approval', waiting: { reason: 'approval' } });
+      expect((await agent.get(`/v1/calls/${call.id}`)).body).toEqual(call);
+      const { body: page } = await agent.get<CallPage>('/v1/approvals');
+      expect(page.calls.map(({ id }) => id)).toContain(call.id);
+      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({ status: 200, body: { status: 'queued' } });
+      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      await gateway.run(call.id);
+    });
+
+    it('end as denied when denied, with the reason for the model', async () => {
+      const call = await ask();
+      const denied = await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'deny', reason: 'not today' });
+      expect(denied).toMatchObject({ status: 200, body: { status: 'ended', outcome: 'denied', error: { code: 'approval_denied', message: expect.stringContaining('not today') } } });
+    });
+
+    it('cannot be granted for more than once yet', async () => {
+      const call = await ask();
+      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'session-tool' })).toMatchObject({ status: 501, body: { code: 'not_implemented' } });
+    });
+  });
+
+  describe('cancelled', () => {
+    it('end at once while queued, and a second cancel changes nothing', async () => {
+      const { body } = await agent.submit('echo', {});
+      const cancel = () => agent.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'no longer needed' });
+      expect(await cancel()).toMatchObject({ status: 202, body: { status: 'ended', outcome: 'cancelled', result: { content: [{ text: 'Cancelled' }] } } });
+      expect((await cancel()).status).toBe(202);
+      expect((await agent.events(body.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+    });
+
+    it('are asked to stop while running, once', async () => {
+      const { body } = await agent.submit('echo', {});
+      const running = await gateway.claim(body.id);
+      for (let n = 0; n < 2; n++) expect(await agent.request('POST', `/v1/calls/${body.id}/cancel`)).toMatchObject({ status: 202, body: { status: 'running' } });
+      expect((await agent.events(body.id)).filter(({ type }) => type === 'call.cancel_requested')).toHaveLength(1);
+      await running.end('too late');
+      expect((await agent.get(`/v1/calls/${body.id}`)).body.outcome).toBe('completed');
+    });
+  });
+
+  it('are run again by replay, with their lineage and with edited arguments', async () => {
+    const { body: first } = await agent.submit('echo', { n: 1 }, { sessionId: 'replay', labels: { a: 'b' } });
+    const same = await agent.request('POST', `/v1/calls/${first.id}/replay`);
+    expect(same).toMatchObject({ status: 202, body: { replayOf: first.id, arguments: { n: 1 }, sessionId: 'replay', labels: { a: 'b' } } });
+    const edited = await agent.request('POST', `/v1/calls/${first.id}/replay`, { arguments: { n: 2 } });
+    expect(edited.body).toMatchObject({ replayOf: first.id, arguments: { n: 2 } });
+    expect(new Set([first.id, same.body.id, edited.body.id]).size).toBe(3);
+  });
+
+  it('can be quoted, which changes nothing', async () => {
+    const before = (await agent.get<CallPage>('/v1/calls')).body.calls.length;
+    const quote = async (body: object) => (await agent.request<Quote>('POST', '/v1/calls:quote', body)).body;
+    expect(await quote({ tool: 'echo' })).toMatchObject({ tool: 'echo', valid: true, errors: [], decision: { effect: 'allow' }, approvalNeeded: false, queueDepth: expect.any(Number) });
+    expect(await quote({ tool: 'nope' })).toMatchObject({ valid: false, errors: [{ pointer: '/tool' }], approvalNeeded: false });
+    expect(await quote({ tool: 'file_write', arguments: { path: 1 } })).toMatchObject({ valid: false, errors: expect.arrayContaining([expect.objectContaining({ pointer: '/arguments/path' })]) });
+    await agent.request('PUT', '/v1/sessions/quoted', { posture: { permissionMode: 'prompt' } });
+    expect(await quote({ tool: 'file_write', arguments: { path: 'a', content: 'b' }, sessionId: 'quoted' })).toMatchObject({ valid: true, approvalNeeded: true, decision: { effect: 'ask' } });
+    expect((await agent.get<CallPage>('/v1/calls')).body.calls.length).toBe(before);
+  });
+
+  it('are listed newest first, page by page, by filter', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.unshift((await agent.submit('echo', { n }, { sessionId: 'listed', agentId: n % 2 === 0 ? 'even' : 'odd' })).body.id);
+    const pages: Call[][] = [];
+    let cursor: string | undefined;
+    do {
+      const { body } = await agent.get<CallPage>(`/v1/calls?sessionId=listed&limit=2${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+      pages.push(body.calls);
+      cursor = body.nextCursor;
+    } while (cursor !== undefined);
+    expect(pages.flat().map(({ id }) => id)).toEqual(ids);
+    expect(pages.every((page) => page.length <= 2)).toBe(true);
+    await gateway.run(ids[0] ?? '');
+    const found = async (query: string) => (await agent.get<CallPage>(`/v1/calls?sessionId=listed&${query}`)).body.calls.map(({ id }) => id);
+    expect(await found('status=ended')).toEqual([ids[0]]);
+    expect(await found('outcome=completed')).toEqual([ids[0]]);
+    expect(await found('agentId=odd')).toEqual([ids[1], ids[3]]);
+    expect(await found('tool=file_read')).toEqual([]);
+    expect(await found('since=2999-01-01T00:00:00Z')).toEqual([]);
+  });
+
+  describe('their output', () => {
+    let path: string;
+    beforeAll(async () => {
+      const { body } = await agent.submit('echo', {});
+      path = `/v1/calls/${body.id}/output`;
+      expect(await agent.get(path)).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      await gateway.run(body.id, '0123456789');
+    });
+
+    it.each([
+      [undefined, 200, '0123456789', null],
+      ['bytes=2-4', 206, '234', 'bytes 2-4/10'],
+      ['bytes=-3', 206, '789', 'bytes 7-9/10'],
+      ['bytes=8-', 206, '89', 'bytes 8-9/10'],
+      ['bytes=5-100', 206, '56789', 'bytes 5-9/10'],
+      ['lines=1-2', 200, '0123456789', null],
+      ['bytes=0-1,4-5', 200, '0123456789', null],
+      ['nonsense', 200, '0123456789', null],
+    ])('by Range %s is %i', async (range, status, body, contentRange) => {
+      const answer = await agent.get<string>(path, range === undefined ? {} : { range });
+      expect([answer.status, answer.body, answer.headers.get('content-range')]).toEqual([status, body, contentRange]);
+      expect(answer.headers.get('accept-ranges')).toBe('bytes');
+    });
+
+    it('by a range outside of it is 416', async () => {
+      const answer = await agent.get(path, { range: 'bytes=10-' });
+      expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */10']);
+      expect(answer.body).toMatchObject({ code: 'range_not_satisfiable' });
+    });
+  });
+
+  async function queuedCall(args: object): Promise<Call> {
+    const text = JSON.stringify(args);
+    for (;;) {
+      const { body } = await agent.get<CallPage>('/v1/calls?status=queued&tool=echo');
+      const found = body.calls.find((call) => JSON.stringify(call.arguments) === text);
+      if (found) return found;
+    }
+  }
+});

@@ -1,0 +1,206 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Problem, ROUTES, SCOPES, type CallPage } from '#contracts';
+import { Agent, type Answer } from '../support/agent.js';
+import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'http-door';
+const all = [...SCOPES];
+
+describe('the HTTP door', () => {
+  let gateway: TestGateway;
+  let agent: Agent;
+  beforeAll(async () => {
+    gateway = await startTestGateway(TENANT, {
+      allowedOrigins: ['https://dash.example'],
+      keys: [
+        { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: all },
+        { id: 'hashed', sha256: sha256('key-of-another-tenant'), tenant: `${TENANT}-other`, scopes: all },
+        { id: 'expired', key: 'key-that-has-expired', tenant: TENANT, scopes: all, expiresAt: '2020-01-01T00:00:00Z' },
+        { id: 'reader', key: 'key-that-only-reads', tenant: TENANT, scopes: ['read'] },
+        { id: 'files', key: 'key-for-file-tools', tenant: TENANT, scopes: all, tools: ['file_*'] },
+        { id: `slow-${process.pid}`, key: 'key-with-a-limit', tenant: TENANT, scopes: all, ratePerMinute: 3 },
+      ],
+    });
+    agent = gateway.agent;
+  });
+  afterAll(() => gateway.close());
+
+  const as = (key: string) => new Agent(gateway.url, key);
+  const isProblem = (answer: Answer<unknown>, status: number, code: string) => {
+    expect([answer.status, (answer.body as Problem).code]).toEqual([status, code]);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(Problem.parse(answer.body)).toMatchObject({ type: `urn:toolyard:problem:${code}`, status, instance: expect.stringMatching(/^urn:toolyard:request:/) });
+    return answer.body as Problem;
+  };
+
+  it.each([
+    ['broken JSON', '{"tool": "echo", ', 400, 'malformed_json'],
+    ['a 2 MB body', JSON.stringify({ tool: 'echo', arguments: { a: 'x'.repeat(2_000_000) } }), 413, 'payload_too_large'],
+    ['JSON a thousand levels deep', `{"tool":"echo","arguments":{"a":${'['.repeat(1000)}${']'.repeat(1000)}}}`, 422, 'invalid_request'],
+    ['a __proto__ key', '{"tool":"echo","arguments":{"__proto__":{"admin":true}}}', 400, 'malformed_json'],
+    ['a body that is no object', '[1]', 422, 'invalid_request'],
+    ['no body', '', 422, 'invalid_request'],
+    ['wrong types', '{"tool":7,"arguments":{}}', 422, 'invalid_request'],
+    ['an unknown field', '{"tool":"echo","surprise":1}', 422, 'invalid_request'],
+    ['a run limit above the maximum', '{"tool":"echo","timeouts":{"runMs":600001}}', 422, 'invalid_request'],
+    ['a session id that is a path', '{"tool":"echo","sessionId":"../x"}', 422, 'invalid_request'],
+    ['an unknown tool', '{"tool":"no_such_tool"}', 404, 'not_found'],
+    ['arguments that are broken JSON', '{"tool":"echo","arguments":"{\\"a\\":"}', 422, 'invalid_arguments'],
+  ])('answers %s with a problem', async (_name, body, status, code) => {
+    isProblem(await agent.request('POST', '/v1/calls', body), status, code);
+  });
+
+  it('answers what is not JSON by its media type with 415', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    isProblem(await agent.request('POST', '/v1/calls', 'tool=echo', headers), 415, 'unsupported_media_type');
+    isProblem(await agent.request('POST', '/v1/calls', 'tool=echo', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type');
+  });
+
+  it('points at every fault of a request', async () => {
+    const problem = isProblem(await agent.request('POST', '/v1/calls', { tool: '', priority: 'asap', labels: { a: 1 } }), 422, 'invalid_request');
+    expect(problem.errors?.map(({ pointer }) => pointer).sort()).toEqual(['/labels/a', '/priority', '/tool']);
+    isProblem(await agent.get('/v1/calls?limit=1000&colour=red'), 422, 'invalid_request');
+    isProblem(await agent.submit('echo', {}, {}, { 'idempotency-key': 'has a space' }), 422, 'invalid_request');
+    isProblem(await agent.get('/v1/calls?cursor=garbage'), 422, 'invalid_request');
+  });
+
+  it('tells a wrong path from a wrong method', async () => {
+    isProblem(await agent.get('/v1/nothing'), 404, 'resource_not_found');
+    isProblem(await agent.get('/v1/calls/not-an-id'), 404, 'resource_not_found');
+    isProblem(await agent.get('/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V'), 404, 'resource_not_found');
+    isProblem(await agent.get('/v1/calls/%zz'), 422, 'invalid_request');
+    isProblem(await agent.get(`/v1/calls/${'x'.repeat(500)}`), 404, 'resource_not_found');
+    const wrongMethod = await agent.request('PUT', '/v1/calls', {});
+    isProblem(wrongMethod, 405, 'method_not_allowed');
+    expect(wrongMethod.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
+  });
+
+  describe('keys', () => {
+    it.each([
+      ['no key', {}],
+      ['an unknown key', { authorization: 'Bearer who-is-this' }],
+      ['an expired key', { authorization: 'Bearer key-that-has-expired' }],
+      ['another scheme', { authorization: `Basic ${Buffer.from(`x:${BOOTSTRAP_KEY}`).toString('base64')}` }],
+    ])('%s is 401 with a challenge', async (_name, headers) => {
+      const response = await fetch(`${gateway.url}/v1/calls`, { headers });
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Bearer/)]);
+      expect(await response.json()).toMatchObject({ code: 'unauthenticated' });
+    });
+
+    it('without the scope is 403', async () => {
+      isProblem(await as('key-that-only-reads').submit('echo', {}), 403, 'forbidden');
+      isProblem(await as('key-that-only-reads').request('PUT', '/v1/sessions/x', { posture: {} }), 403, 'forbidden');
+      expect((await as('key-that-only-reads').get('/v1/calls')).status).toBe(200);
+    });
+
+    it('with tool patterns sees and uses those tools only', async () => {
+      const problem = isProblem(await as('key-for-file-tools').submit('echo', {}), 403, 'policy_denied');
+      expect(problem.result?.isError).toBe(true);
+      const { body } = await as('key-for-file-tools').get<{ tools: { name: string }[] }>('/v1/tools');
+      expect(body.tools.every(({ name }) => name.startsWith('file_'))).toBe(true);
+    });
+
+    it("of another tenant finds nothing of this one's", async () => {
+      const { body: call } = await agent.submit('echo', { secret: 1 });
+      const other = as('key-of-another-tenant');
+      for (const path of ['', '?wait=1', '/events', '/output']) isProblem(await other.get(`/v1/calls/${call.id}${path}`), 404, 'resource_not_found');
+      for (const [path, body] of [['/cancel', {}], ['/replay', {}], ['/decision', { decision: 'allow' }]] as const) {
+        isProblem(await other.request('POST', `/v1/calls/${call.id}${path}`, body), 404, 'resource_not_found');
+      }
+      expect((await other.get<CallPage>('/v1/calls')).body.calls).toEqual([]);
+      const again = await other.submit('echo', {}, {}, { 'idempotency-key': 'shared-name' });
+      expect((await agent.submit('echo', { x: 1 }, {}, { 'idempotency-key': 'shared-name' })).body.id).not.toBe(again.body.id);
+    });
+
+    it('with a rate limit are told how much is left, and when to come again', async () => {
+      const answers = [];
+      for (let n = 0; n < 4; n++) answers.push(await as('key-with-a-limit').get('/v1/tools'));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+      expect(answers.map(({ headers }) => headers.get('ratelimit')?.replace(/t=\d+/, 't=n'))).toEqual([2, 1, 0, 0].map((left) => `"requests";r=${left};t=n`));
+      expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"requests";q=3;w=60');
+      expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(answers[3]?.body).toMatchObject({ code: 'too_many_requests' });
+      expect((await agent.get('/v1/tools')).headers.get('ratelimit')).toBeNull();
+    });
+  });
+
+  describe('browsers of strangers', () => {
+    it('get nothing under a name that is not this host, not even without a key', async () => {
+      for (const path of ['/v1/tools', '/livez', '/']) {
+        expect(await rawGet(gateway, path, { Host: 'rebound.example' })).toMatch(/^HTTP\/1.1 403 [\s\S]*"code":"origin_refused"/);
+      }
+      expect(await rawGet(gateway, '/livez', { Host: 'localhost:1' })).toMatch(/^HTTP\/1.1 200 /);
+    });
+
+    it('get nothing from another origin, unless it was allowed', async () => {
+      const from = (origin: string) => agent.get('/v1/tools', { origin });
+      isProblem(await from('https://evil.example'), 403, 'origin_refused');
+      isProblem(await from('null'), 403, 'origin_refused');
+      expect((await from(gateway.url)).status).toBe(200);
+      const allowed = await from('https://dash.example');
+      expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://dash.example']);
+    });
+
+    it('get headers that keep a page from framing, sniffing or storing answers', async () => {
+      const { headers } = await agent.get('/v1/tools');
+      expect([headers.get('x-content-type-options'), headers.get('x-frame-options'), headers.get('cache-control')]).toEqual(['nosniff', 'DENY', 'no-store']);
+    });
+  });
+
+  describe('for operators', () => {
+    it('is alive and ready without a key, and shows metrics', async () => {
+      for (const path of ['/livez', '/readyz']) expect(await (await fetch(gateway.url + path)).json()).toEqual({ status: 'ok' });
+      const metrics = await fetch(`${gateway.url}/metrics`);
+      expect([metrics.status, metrics.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')]);
+      expect(await metrics.text()).toMatch(/^toolyard_/m);
+    });
+
+    it('shows queues and workers', async () => {
+      expect((await agent.get<{ queues: unknown[] }>('/v1/queues')).body.queues).toHaveLength(5);
+      expect((await agent.get<{ workers: unknown[] }>('/v1/workers')).body.workers).toEqual(expect.any(Array));
+    });
+
+    it('sends a browser from the root to the documents', async () => {
+      const root = await fetch(`${gateway.url}/`, { redirect: 'manual' });
+      expect([root.status, root.headers.get('location')]).toEqual([302, '/docs']);
+      for (const path of ['/docs', '/openapi.json', '/asyncapi.json']) expect([path, (await fetch(gateway.url + path)).status]).toEqual([path, 200]);
+    });
+  });
+
+  it.each(['full', 'mcp', 'anthropic', 'openai'])('lists tools in the format %s, and by search', async (format) => {
+    const { body } = await agent.get<{ tools: Record<string, unknown>[] }>(`/v1/tools?format=${format}&q=echo`);
+    const names = body.tools.map((tool) => tool['name'] ?? (tool['function'] as { name: string }).name);
+    expect(names).toContain('echo');
+    expect((await agent.get<{ tools: unknown[] }>(`/v1/tools?format=${format}&q=zzzzzz`)).body.tools).toEqual([]);
+    isProblem(await agent.get('/v1/tools?format=xml'), 422, 'invalid_request');
+  });
+
+  it('serves every documented route', async () => {
+    for (const { method, path } of ROUTES) {
+      const url = path.replace('{id}', path.includes('sessions') ? 'routes' : '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V');
+      if (path === '/v1/events') continue;
+      const { status, body } = await agent.request<Partial<Problem>>(method.toUpperCase(), url, method === 'get' ? undefined : {});
+      expect([method, path, status === 405 || status === 501, (body as Problem).detail === 'No such route']).toEqual([method, path, false, false]);
+    }
+  });
+
+  it('says of routes of a later time that they are not there yet', async () => {
+    for (const [method, path] of [['POST', '/v1/batches'], ['GET', '/v1/batches/1'], ['GET', '/v1/schedules'], ['POST', '/v1/sources'], ['POST', '/v1/sessions/s/steer'], ['POST', '/v1/sessions/s/cancel'], ['DELETE', '/v1/sessions/s'], ['POST', '/mcp']] as const) {
+      isProblem(await agent.request(method, path, method === 'POST' ? {} : undefined), 501, 'not_implemented');
+    }
+  });
+});
+
+/** fetch does not let a program choose its Host. */
+function rawGet(gateway: TestGateway, path: string, headers: Record<string, string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => {
+      socket.write(`GET ${path} HTTP/1.1\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n`);
+    });
+    let answer = '';
+    socket.on('data', (data) => (answer += String(data)));
+    socket.on('end', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}

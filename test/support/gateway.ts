@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { EndData } from '#contracts';
+import { EventLog, isApplied } from '#event-log';
+import { createRedis } from '#redis';
+import { startGateway, type Gateway } from '../../apps/gateway/src/main.js';
+import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { Agent } from './agent.js';
+
+export interface TestGateway extends Gateway {
+  readonly agent: Agent;
+  /** Stands in for a worker: claims the call and ends it with a text. */
+  run(callId: string, text?: string, end?: Partial<EndData>): Promise<void>;
+  /** Claims the call and leaves it running; answers with what an End needs. */
+  claim(callId: string): Promise<{ end(text: string): Promise<void> }>;
+}
+
+export const BOOTSTRAP_KEY = 'bootstrap-key-of-the-gateway-tests';
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** A gateway in this process on a free port, over the Redis of the test run; `tenant` keeps test files apart. */
+export async function startTestGateway(tenant: string, change: Partial<GatewayConfig> = {}): Promise<TestGateway> {
+  const env = { TOOLYARD_API_KEY: BOOTSTRAP_KEY, REDIS_URL: process.env['TEST_REDIS_URL'], GATEWAY_PORT: '0', LOG_LEVEL: 'silent' };
+  const base = readGatewayConfig(env);
+  const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change });
+  const redis = createRedis(base.redisUrl);
+  const log = new EventLog(redis, { partitions: base.partitions });
+  const author = { source: '/worker/test', actor: 'worker:test' };
+
+  const claim = async (callId: string) => {
+    const claimed = await log.claim({ callId, attempt: 1, leaseMs: 30_000, worker: 'test', author });
+    if (!('fence' in claimed) || !isApplied(claimed)) throw new Error(`the claim of ${callId} was refused: ${claimed.code}`);
+    return {
+      end: async (text: string, more: Partial<EndData> = {}) => {
+        const result = { content: [{ type: 'text' as const, text }], isError: false };
+        const data: EndData = { outcome: 'completed', result, attempts: 1, ...more };
+        const answer = await log.end({ callId, guard: { by: 'worker', fence: claimed.fence, wseq: 1 }, data, author });
+        if (!isApplied(answer)) throw new Error(`the end of ${callId} was refused: ${answer.code}`);
+      },
+    };
+  };
+  return {
+    ...gateway,
+    agent: new Agent(gateway.url, BOOTSTRAP_KEY),
+    claim,
+    run: async (callId, text = 'done', end = {}) => (await claim(callId)).end(text, end),
+    close: async () => {
+      await gateway.close();
+      await log.close();
+      redis.disconnect();
+    },
+  };
+}
