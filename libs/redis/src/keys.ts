@@ -17,7 +17,8 @@ export const keys = {
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
   /** The scope of an idempotency key is (tenant, session or none); the session is part of what is hashed. */
   idempotency: (partition: string, tenantId: string, scopedKey: string) => `{p${partition}}:idem:${tenantId}:${sha256Hex(scopedKey)}`,
-  command: (callId: string, commandId: string) => `{p${partitionOf(callId)}}:cmd:${commandId}`,
+  /** Scoped to the call, so that equal ids for different calls never answer for each other. */
+  command: (callId: string, commandId: string) => `{p${partitionOf(callId)}}:cmd:${callId}:${commandId}`,
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
   worker: (workerId: string) => `worker:${workerId}`,
   workers: () => 'workers',

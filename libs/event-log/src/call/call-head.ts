@@ -82,7 +82,8 @@ export function decodeHead(callId: string, text: string): CallState {
   };
 }
 
-function decodeTerms(text: string): CallTerms {
+/** The inverse of `encodeTerms`. */
+export function decodeTerms(text: string): CallTerms {
   const [queueMs, runMs, maxAttempts, effect = '', pool = '', priority = '', offset, bytes, digest = '-'] = text.split(' ');
   return {
     queueMs: Number(queueMs),

@@ -208,7 +208,7 @@ function operations.claim(c, a)
   h[ATT], h[WSEQ], h[NOT_BEFORE], h[TOKEN] = attempt, 0, 0, token
   raiseFence(h)
   h[ST], h[DEADLINE], h[LEASE] = 'r', math.min(now + runMs, tonumber(h[TOTAL])), now + leaseMs
-  if h[FIRST_START] == '0' then h[FIRST_START] = nowText end
+  if h[FIRST_START] + 0 == 0 then h[FIRST_START] = nowText end
   append(c, 'call.start', h[FENCE], before .. string.sub(submitted, offset + 1, offset + bytes) .. after)
   wroteByWorker(h, 0)
   setTimer(c, runningTimer(h))

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { CallEvent } from '#contracts';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { checkPartition } from '../../../../test/support/log-invariants.js';
+import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
+import type { CallCommand, Moment } from '../call/call.commands.js';
+import { decide } from '../call/call.decider.js';
+import { decodeTerms, encodeHead, type CallState } from '../call/call-head.js';
+import type { CommandGuard, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
+import { anAuthor, aSubmission, endData } from './sample-call.fixture.js';
+import { toStoredEvent } from './stored-event.js';
+import * as to from './to-transition.js';
+import { parseAnswer, parseClaim } from './transition-answer.js';
+import { runTransitions } from './transition-script.js';
+import type { Transition } from './transition.js';
+
+const CALLS = ['00', '00', '01', '01', '01'].map((partition, index) => `${partition}-01JZ8C5W3Q4X9R7T2M6K8N0P${index}V`);
+const PARTITIONS = ['00', '01'];
+
+interface LoggedEvent {
+  readonly callId: string;
+  readonly type: string;
+  readonly seq: number;
+  readonly version: number;
+  readonly attempt: number;
+  readonly fence: number;
+}
+
+/** What the pure decider believes Redis holds. */
+class Model {
+  readonly heads = new Map<string, CallState>();
+  readonly seqs = new Map<string, number>();
+  readonly commands = new Map<string, Omit<NonNullable<Moment['applied']>, never>>();
+  readonly holders = new Map<string, NonNullable<Moment['keyHolder']>>();
+  readonly events: LoggedEvent[] = [];
+  readonly seen = new Map<string, number>();
+
+  /** Decides as the script does, with the script's clock, and remembers what the script would have stored. */
+  apply(callId: string, command: CallCommand, now: number, key?: string): object {
+    const partition = callId.slice(0, 2);
+    const commandId = 'guard' in command && command.guard.by === 'command' ? `${callId}/${command.guard.commandId}` : undefined;
+    const seq = this.seqs.get(partition) ?? 0;
+    const applied = commandId === undefined ? undefined : this.commands.get(commandId);
+    const keyHolder = key === undefined ? undefined : this.holders.get(`${partition}/${key}`);
+    const decision = decide(this.heads.get(callId), command, { now, seq, ...(applied ? { applied } : {}), ...(keyHolder ? { keyHolder } : {}) });
+    if (decision.code !== 'OK') return decision;
+    this.heads.set(callId, decision.head);
+    this.seqs.set(partition, seq + decision.events.length);
+    this.events.push(...decision.events.map((event) => ({ callId, ...event })));
+    const answer = { version: decision.head.version, seq: decision.head.lastSeq, time: now };
+    if (commandId !== undefined) this.commands.set(commandId, answer);
+    if (key !== undefined && command.kind === 'accept') this.holders.set(`${partition}/${key}`, { callId, requestSha256: command.requestSha256 ?? '' });
+    return { code: 'OK', ...answer };
+  }
+}
+
+/** A transition in both languages. `read` makes the script's answer comparable with the decider's. */
+interface Step {
+  readonly callId: string;
+  readonly transition: Transition;
+  readonly command: CallCommand;
+  readonly key?: string;
+}
+
+type Making = (callId: string, model: Model) => Step;
+
+// Short and long, so that leases, deadlines and delays pass, or do not, while the commands run.
+const duration = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 0, max: 6 }) }, { weight: 5, arbitrary: fc.constant(60_000) });
+const fenceOff = fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(-1, 1) });
+const versionOff = fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(-1, 1) });
+const wseqOff = fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.constantFrom(0, -1, 2) });
+const commandId = fc.constantFrom('c1', 'c2', 'c3', 'c4', 'c5', 'c6');
+
+type Offsets = { fence: number; wseq: number; version: number; commandId: string };
+const offsets = fc.record({ fence: fenceOff, wseq: wseqOff, version: versionOff, commandId });
+
+function worker(model: Model, callId: string, off: Offsets): WorkerGuard {
+  const head = model.heads.get(callId);
+  return { by: 'worker', fence: Math.max(0, (head?.fence ?? 0) + off.fence), wseq: Math.max(0, (head?.wseq ?? 0) + off.wseq) };
+}
+function reconciler(model: Model, callId: string, off: Offsets): ReconcilerGuard {
+  return { by: 'reconciler', fence: Math.max(0, (model.heads.get(callId)?.fence ?? 0) + off.fence) };
+}
+function command(model: Model, callId: string, off: Offsets): CommandGuard {
+  return { by: 'command', version: Math.max(0, (model.heads.get(callId)?.version ?? 0) + off.version), commandId: off.commandId };
+}
+
+const accept = fc
+  .record({
+    queueMs: duration, runMs: duration, totalMs: duration, within: duration,
+    maxAttempts: fc.integer({ min: 1, max: 4 }),
+    effect: fc.constantFrom('pure' as const, 'once' as const),
+    then: fc.constantFrom('queue' as const, 'queue' as const, 'queue' as const, 'approval' as const, 'refuse' as const),
+    key: fc.option(fc.constantFrom('k1', 'k2'), { nil: undefined }),
+    sha: fc.constantFrom('aa', 'bb'),
+  })
+  .map(({ queueMs, runMs, totalMs, within, maxAttempts, effect, then, key, sha }): Making => (callId) => {
+    const submitted = aSubmission({ timeouts: { queueMs, runMs, totalMs }, retry: { maxAttempts, backoffMs: 1, maxBackoffMs: 1 }, effect });
+    const call: NewCall = {
+      callId, submitted, author: anAuthor, meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob' },
+      ...(key ? { idempotency: { scopedKey: key, requestSha256: sha } } : {}),
+      ...(then === 'approval' ? { then: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } } : {}),
+      ...(then === 'refuse' ? { then: { kind: 'refused', data: endData('denied') } } : {}),
+    };
+    const transition = to.acceptTransition(call);
+    const terms = decodeTerms(String(transition.args[6]));
+    const decided = then === 'approval' ? { approvalWithinMs: within } : then;
+    return { callId, transition, ...(key ? { key } : {}), command: { kind: 'accept', callId, meta: call.meta, terms, totalMs, then: decided, ...(key ? { requestSha256: sha } : {}) } };
+  });
+
+const claim = fc
+  .record({ off: fc.constantFrom(1, 1, 1, 1, 0, 2), leaseMs: duration, token: fc.constantFrom('t1', 't2', 't3') })
+  .map(({ off, leaseMs, token }): Making => (callId, model) => {
+    const attempt = (model.heads.get(callId)?.attempt ?? 0) + off;
+    return { callId, transition: to.claimTransition({ callId, attempt, leaseMs, worker: 'w1', author: anAuthor }, token), command: { kind: 'claim', attempt, leaseMs, token } };
+  });
+
+const stream = fc.record({ kind: fc.constantFrom('update' as const, 'progress' as const), off: offsets }).map(({ kind, off }): Making => (callId, model) => {
+  const guard = worker(model, callId, off);
+  const input = { callId, guard, author: anAuthor };
+  const transition =
+    kind === 'update'
+      ? to.streamTransition(kind, { ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] } })
+      : to.streamTransition(kind, { ...input, data: { done: 1, total: 2 } });
+  return { callId, transition, command: { kind, guard } };
+});
+
+const hold = fc.record({ kind: fc.constantFrom('renew' as const, 'deferDispatch' as const), off: offsets, ms: duration }).map(({ kind, off, ms }): Making => (callId, model) => {
+  const fence = reconciler(model, callId, off).fence;
+  return kind === 'renew'
+    ? { callId, transition: to.renewTransition({ callId, fence, leaseMs: ms }), command: { kind, fence, leaseMs: ms } }
+    : { callId, transition: to.deferTransition({ callId, fence, delayMs: ms }), command: { kind, fence, delayMs: ms } };
+});
+
+const retry = fc
+  .record({ off: offsets, byWorker: fc.boolean(), next: fc.constantFrom(1, 1, 1, 1, 2), delayMs: duration, countsAsFailure: fc.boolean() })
+  .map(({ off, byWorker, next, delayMs, countsAsFailure }): Making => (callId, model) => {
+    const guard = byWorker ? worker(model, callId, off) : reconciler(model, callId, off);
+    const nextAttempt = (model.heads.get(callId)?.attempt ?? 0) + next;
+    const data = { reason: countsAsFailure ? ('tool_failed' as const) : ('suspended' as const), nextAttempt, delayMs };
+    return { callId, transition: to.retryTransition({ callId, guard, data, countsAsFailure, author: anAuthor }), command: { kind: 'retry', guard, nextAttempt, delayMs, countsAsFailure } };
+  });
+
+const end = fc
+  .record({ off: offsets, by: fc.constantFrom(worker, reconciler, command), outcome: fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const) })
+  .map(({ off, by, outcome }): Making => (callId, model) => {
+    const guard = by(model, callId, off);
+    return { callId, transition: to.endTransition({ callId, guard, data: endData(outcome), author: anAuthor }), command: { kind: 'end', guard, outcome } };
+  });
+
+const cancel = fc.record({ off: offsets, graceMs: duration }).map(({ off, graceMs }): Making => (callId, model) => {
+  const guard = command(model, callId, off);
+  return { callId, transition: to.cancelTransition({ callId, guard, data: { graceMs }, author: anAuthor }), command: { kind: 'requestCancel', guard, graceMs } };
+});
+
+const approval = fc
+  .record({ off: offsets, decision: fc.constantFrom('allow' as const, 'deny' as const), digest: fc.constantFrom('dig', 'dig', 'dig', 'other') })
+  .map(({ off, decision, digest }): Making => (callId, model) => {
+    const guard = command(model, callId, off);
+    const data = { decision, digest, scope: 'once' as const };
+    const input = { callId, guard, data, author: anAuthor, ...(decision === 'deny' ? { end: endData('denied') } : {}) };
+    return { callId, transition: to.decideTransition(input), command: { kind: 'decideApproval', guard, decision, digest } };
+  });
+
+const making = fc.oneof(
+  { weight: 3, arbitrary: accept }, { weight: 6, arbitrary: claim }, { weight: 4, arbitrary: stream }, { weight: 3, arbitrary: hold },
+  { weight: 4, arbitrary: retry }, { weight: 2, arbitrary: end }, { weight: 2, arbitrary: cancel }, { weight: 2, arbitrary: approval },
+);
+
+/** One run of the script over several transitions, some of them of the same call. */
+class Run implements fc.AsyncCommand<Model, RedisConnection> {
+  private ran: string[] = [];
+
+  constructor(private readonly steps: readonly (readonly [callIndex: number, make: Making])[]) {}
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(model: Model, redis: RedisConnection): Promise<void> {
+    this.ran = [];
+    const steps = this.steps.map(([index, make]) => make(CALLS[index] ?? '', model));
+    const { now, answers } = await runTransitions(redis, 'progress', steps.map(({ transition }) => transition));
+    for (const [index, step] of steps.entries()) {
+      const expected = model.apply(step.callId, step.command, now, step.key);
+      expect({ step: step.command, answer: readAnswer(step, { now, answer: answers[index] }) }).toEqual({ step: step.command, answer: expected });
+      count(model, step, expected);
+      this.ran.push(`${step.callId} ${JSON.stringify(step.command)} → ${JSON.stringify(expected)}`);
+    }
+    const ids = [...new Set(steps.map(({ callId }) => callId))];
+    const stored = await Promise.all(ids.map((callId) => redis.get(keys.call(callId))));
+    const believed = ids.map((callId) => model.heads.get(callId)).map((head) => (head ? encodeHead(head) : null));
+    expect(stored).toEqual(believed);
+  }
+
+  toString(): string {
+    return `run of ${this.steps.length}: ${this.ran.join(', ')}`;
+  }
+}
+
+function readAnswer({ callId, command: { kind } }: Step, reply: { now: number; answer: unknown }): object {
+  if (kind !== 'claim' || !Array.isArray(reply.answer)) {
+    const { note: _note, ...answer } = parseAnswer(reply);
+    return answer;
+  }
+  const { code, version, seq, time, submitted } = { submitted: undefined, ...parseClaim(callId, reply) } as { code: string; version: number; seq: number; time: number; submitted: unknown };
+  expect(submitted).toMatchObject({ tool: 'echo', arguments: { text: 'héllo' } });
+  return { code, version, seq, time };
+}
+
+function count(model: Model, { command: { kind } }: Step, answer: object): void {
+  const name = `${kind} ${'code' in answer ? String(answer.code) : ''}`;
+  model.seen.set(name, (model.seen.get(name) ?? 0) + 1);
+}
+
+describe('the transition script and the pure decider', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+  });
+  afterAll(async () => {
+    await redis.quit();
+    await server.stop();
+  });
+
+  it('give the same answers, heads, events and timers for any sequence of transitions', async () => {
+    const seen = new Map<string, number>();
+    const steps = fc.array(fc.tuple(fc.nat(CALLS.length - 1), making), { minLength: 1, maxLength: 5 });
+    const runs = fc.commands([steps.map((list) => new Run(list))], { maxCommands: 60, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(runs, async (commands) => {
+        await redis.flushall();
+        const model = new Model();
+        await fc.asyncModelRun(() => ({ model, real: redis }), commands);
+        await expectSameLog(redis, model);
+        for (const [name, times] of model.seen) seen.set(name, (seen.get(name) ?? 0) + times);
+      }),
+      { numRuns: 150 },
+    );
+    const total = [...seen.values()].reduce((sum, times) => sum + times, 0);
+    expect(total).toBeGreaterThan(5_000);
+    // The comparison is worth something only if every answer came up.
+    for (const name of EVERY_ANSWER) expect([name, seen.get(name) ?? 0]).not.toEqual([name, 0]);
+  }, 120_000);
+});
+
+const EVERY_ANSWER = [
+  'accept OK', 'accept REPLAY', 'accept IDEM', 'accept IDEM_MISMATCH',
+  'claim OK', 'claim REPLAY', 'claim CONFLICT', 'claim NOT_DUE', 'claim BAD_TRANSITION', 'claim ENDED', 'claim NOT_FOUND',
+  'update OK', 'update REPLAY', 'update FENCED', 'update BAD_TRANSITION', 'progress OK',
+  'renew OK', 'renew FENCED', 'renew BAD_TRANSITION', 'deferDispatch OK', 'deferDispatch FENCED',
+  'retry OK', 'retry REPLAY', 'retry FENCED', 'retry NOT_DUE', 'retry BAD_TRANSITION',
+  'end OK', 'end REPLAY', 'end CONFLICT', 'end NOT_DUE', 'end ENDED', 'end BAD_TRANSITION',
+  'requestCancel OK', 'requestCancel REPLAY', 'requestCancel CONFLICT', 'requestCancel BAD_TRANSITION',
+  'decideApproval OK', 'decideApproval REPLAY', 'decideApproval CONFLICT', 'decideApproval BAD_TRANSITION',
+];
+
+async function expectSameLog(redis: RedisConnection, model: Model): Promise<void> {
+  for (const partition of PARTITIONS) {
+    const entries = await redis.xrange(keys.log(partition), '-', '+');
+    const stored = entries.map(([entryId, fields]) => toStoredEvent(partition, 1, entryId, fields));
+    const envelopes = stored.map((event) => CallEvent.parse(JSON.parse(event?.json ?? 'null')));
+    const logged = envelopes.map((event, index) => ({
+      callId: event.subject, type: event.type, seq: stored[index]?.seq, version: event.callver, attempt: event.attempt, fence: event.fence,
+    }));
+    expect(logged).toEqual(model.events.filter(({ callId }) => callId.startsWith(partition)));
+    const timers = await redis.zrange(keys.timers(partition), '0', '-1', 'WITHSCORES');
+    const believed = [...model.heads.values()].filter((head) => head.callId.startsWith(partition) && head.status !== 'ended');
+    expect(Object.fromEntries(pairs(timers))).toEqual(Object.fromEntries(believed.map(({ callId, timer }) => [callId, String(timer)])));
+    expect(await checkPartition(redis, partition)).toEqual([]);
+  }
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  return Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index] ?? '', flat[2 * index + 1] ?? '']);
+}
