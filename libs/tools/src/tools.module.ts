@@ -34,18 +34,17 @@ export class ToolsModule {
   }
 }
 
-/** The classes that the tool files export; a tool file without one stops the boot. */
+/** The classes that the tool files export; a tool file without one stops the boot. One import after another: Jest's loader fails on imports that overlap. */
 async function builtinClasses(): Promise<Type[]> {
   const files = (await readdir(BUILTIN_FOLDER)).filter((file) => /\.tool\.[jt]s$/.test(file)).sort();
-  const classes = await Promise.all(
-    files.map(async (file) => {
-      const exported: Record<string, unknown> = await import(`./builtin/${file.replace(/\.ts$/, '.js')}`);
-      const found = Object.values(exported).filter(isToolClass);
-      if (found.length === 0) throw new Error(`builtin/${file} exports no class with @Tool({...}): decorate and export it`);
-      return found;
-    }),
-  );
-  return classes.flat();
+  const classes: Type[] = [];
+  for (const file of files) {
+    const exported: Record<string, unknown> = await import(`./builtin/${file.replace(/\.ts$/, '.js')}`);
+    const found = Object.values(exported).filter(isToolClass);
+    if (found.length === 0) throw new Error(`builtin/${file} exports no class with @Tool({...}): decorate and export it`);
+    classes.push(...found);
+  }
+  return classes;
 }
 
 function discover(discovery: DiscoveryService): DecoratedTool[] {
