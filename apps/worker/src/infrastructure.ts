@@ -7,18 +7,17 @@ import { createRedis, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
 import { ToolCallProcessor } from './execution/tool-call.processor.js';
 import { LeaseRenewer, renewInThread } from './lease/lease-renewer.js';
-import { createLogger, LOGGER, type WorkerLog } from './worker.logger.js';
+import { LOGGER, type WorkerLog } from './worker.logger.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
 import { COMMAND_REDIS, METRICS } from './worker.tokens.js';
 
-/** What the worker stands on, opened at the start; `shutdown.ts` closes it. */
+/** What the worker stands on, opened at the start; `shutdown.ts` closes it. Redis was reached and its log fits. */
 export const infrastructure: Provider[] = [
-  { provide: LOGGER, inject: [WORKER_CONFIG], useFactory: ({ logLevel, id }: WorkerConfig) => createLogger(logLevel, id) },
   { provide: COMMAND_REDIS, inject: [WORKER_CONFIG], useFactory: ({ redisUrl }: WorkerConfig) => createRedis(redisUrl, { name: 'worker' }) },
   {
     provide: EventLog,
     inject: [COMMAND_REDIS, WORKER_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions, durability }: WorkerConfig) => EventLog.open(redis, { partitions, durability }),
+    useFactory: (redis: RedisConnection, { partitions, durability }: WorkerConfig) => new EventLog(redis, { partitions, durability }),
   },
   { provide: CallStore, inject: [COMMAND_REDIS, WORKER_CONFIG], useFactory: (redis: RedisConnection, { partitions }: WorkerConfig) => new CallStore(redis, { partitions }) },
   { provide: BlobStore, inject: [COMMAND_REDIS], useFactory: (redis: RedisConnection) => new BlobStore(redis) },

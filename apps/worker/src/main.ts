@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CancelListener } from './execution/cancel-listener.js';
 import { ToolCallProcessor } from './execution/tool-call.processor.js';
-import { awaitRedis } from './lifecycle/await-redis.js';
+import { reachRedis } from './lifecycle/reach-redis.js';
 import { closeWorker } from './lifecycle/shutdown.js';
 import { runUntilSignal } from './lifecycle/signals.js';
 import { Reconciler } from './recovery/reconciler.js';
@@ -26,9 +26,10 @@ export interface RunningWorker {
 
 /** Starts a worker in this process. Rejects, with everything closed again, when it cannot take calls. */
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
-  await awaitRedis(config.redisUrl);
-  const options = { logger: nestLogger(createLogger(config.logLevel, config.id)), abortOnError: false };
-  const module = await WorkerModule.forRoot(config);
+  await reachRedis(config.redisUrl, config.partitions);
+  const logger = createLogger(config.logLevel, config.id);
+  const options = { logger: nestLogger(logger), abortOnError: false };
+  const module = await WorkerModule.forRoot(config, logger);
   const served = config.port === 'off' ? undefined : await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter({ forceCloseConnections: true }), options);
   const app = served ? await served.init() : await NestFactory.createApplicationContext(module, options);
   let closing: Promise<void> | undefined;

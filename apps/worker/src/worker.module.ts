@@ -79,12 +79,12 @@ const presence: Provider[] = [
 
 @Module({})
 export class WorkerModule {
-  static async forRoot(config: WorkerConfig): Promise<DynamicModule> {
+  static async forRoot(config: WorkerConfig, logger: WorkerLog): Promise<DynamicModule> {
     return {
       module: WorkerModule,
       imports: [await ToolsModule.forRoot()],
       controllers: [HealthController],
-      providers: [{ provide: WORKER_CONFIG, useValue: config }, ...infrastructure, ...execution, ...recovery, ...presence],
+      providers: [{ provide: WORKER_CONFIG, useValue: config }, { provide: LOGGER, useValue: logger }, ...infrastructure, ...execution, ...recovery, ...presence],
     };
   }
 }

@@ -31,12 +31,16 @@ function asObject(output: Exclude<ToolOutput, Suspension>): object {
   return 'content' in output ? { isError: false, ...output } : { content: output, isError: false };
 }
 
-/** What JSON would change on its way (absent fields, dates) is changed before it is refused. */
+/** What JSON would change on its way (absent fields, dates) is changed before it is refused; what it cannot hold (cycles) is refused. */
 function readResult(candidate: object): Result | undefined {
-  const direct = Result.safeParse(candidate);
-  if (direct.success) return direct.data;
+  return attemptRead(() => candidate) ?? attemptRead(() => JSON.parse(JSON.stringify(candidate)));
+}
+
+function attemptRead(value: () => unknown): Result | undefined {
   try {
-    return Result.safeParse(JSON.parse(JSON.stringify(candidate))).data;
+    const read = Result.safeParse(value()).data;
+    JSON.stringify(read);
+    return read;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { CallError, EndData, Result } from '#contracts';
-import { BLOB_LIMITS, type Applied, type BlobStore, type Claimed, type Refusal } from '#event-log';
+import type { Applied, BlobStore, Claimed, Refusal } from '#event-log';
 import { CANCELLED, type Finish } from './decide-finish.js';
-import { ResultStore, jsonBytes } from './result-store.js';
+import { ResultStore } from './result-store.js';
 import type { Failure } from './run-tool.js';
 import type { AttemptWriter } from './attempt-writer.js';
 
@@ -42,7 +42,6 @@ export async function finishCall(attempt: FinishedAttempt, finish: Finish, write
 async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' }, store: ResultStore): Promise<EndData> {
   const { claimed, runMs, updates } = attempt;
   const { failure } = finish;
-  if (!failure && attempt.result && jsonBytes(attempt.result) > BLOB_LIMITS.bytes) return endData(attempt, { kind: 'end', outcome: 'failed', failure: TOO_LARGE }, store);
   const result = failure || !attempt.result ? { result: errorResult(failure?.message ?? '') } : await store.keep(attempt.result, claimed.meta.tool);
   return {
     outcome: finish.outcome,
@@ -55,8 +54,6 @@ async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' 
     ...(updates ? { updates } : {}),
   };
 }
-
-const TOO_LARGE: Failure = { code: 'output_invalid', message: 'The tool returned more than the 8 MiB that are kept of a result. Ask it for less.', retryable: false };
 
 export function errorResult(message: string): Result {
   return { content: [{ type: 'text', text: message }], isError: true };

@@ -19,7 +19,7 @@ export class ResultStore {
 
   /**
    * The values are stored before the answer comes, so that End never points at nothing. When they cannot be stored
-   * (no room), the answer holds what fits into End, marked as truncated.
+   * (too large, no room), the answer holds what fits into End, marked as truncated.
    */
   async keep(result: Result, tool: string): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
     const limited = limitOutput(result.content, LIMITS.modelOutputBytes);
@@ -41,6 +41,7 @@ export class ResultStore {
   private async put(ref: ClaimCheck['ref'], text: string): Promise<ClaimCheck | undefined> {
     const bytes = Buffer.from(text);
     try {
+      // A value above 8 MiB is refused here, too.
       await this.blobs.put(this.callId, ref, bytes);
     } catch {
       return undefined;
@@ -51,15 +52,11 @@ export class ResultStore {
   private whatFits(result: Result): Result {
     const texts = result.content.filter((item) => item.type === 'text' || item.type === 'json');
     const { content, whole } = limitOutput(texts, LAST_RESORT_BYTES);
-    const originalBytes = result.truncated?.originalBytes ?? whole?.bytes ?? jsonBytes(result);
+    const originalBytes = result.truncated?.originalBytes ?? whole?.bytes ?? Buffer.byteLength(JSON.stringify(result));
     return { content: [...content], isError: result.isError, truncated: this.truncated(originalBytes) };
   }
 
   private truncated(originalBytes: number): NonNullable<Result['truncated']> {
     return { originalBytes, artifactUri: `/v1/calls/${this.callId}/output` };
   }
-}
-
-export function jsonBytes(value: Result): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }

@@ -1,6 +1,11 @@
 import { CALL_ERRORS, type CallErrorCode, type Violation } from '#contracts';
 import { Suspension, ToolFailure, type ToolOutput } from '#tools';
 import type { Attempt } from './attempt.js';
+import { cutUtf8 } from './limit-output.js';
+
+/** A failure stands in End as it is, twice: so much of it fits. */
+const MESSAGE_BYTES = 2_000;
+const VIOLATIONS = 16;
 
 export interface Failure {
   readonly code: CallErrorCode;
@@ -44,6 +49,6 @@ export function toFailure(error: unknown, callId: string): RunEnd & { kind: 'fai
   const { retryable = CALL_ERRORS[error.code].retryable, errors, killed } = error.options;
   return {
     kind: 'failure',
-    failure: { code: error.code, message: error.message, retryable, ...(errors ? { errors } : {}), ...(killed === undefined ? {} : { killed }) },
+    failure: { code: error.code, message: cutUtf8(error.message, MESSAGE_BYTES), retryable, ...(errors ? { errors: errors.slice(0, VIOLATIONS) } : {}), ...(killed === undefined ? {} : { killed }) },
   };
 }

@@ -1,4 +1,4 @@
-import { StartFailure } from './await-redis.js';
+import { StartFailure } from './start-failure.js';
 
 /**
  * Runs a process around something that closes: the first SIGTERM or SIGINT closes it and exits 0, the second exits at

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Content } from '#contracts';
+import { cutUtf8, limitOutput, truncationNotice } from './limit-output.js';
+
+const anyText = fc.string({ unit: 'binary', maxLength: 200 });
+const anyContent = fc.array(
+  fc.oneof(
+    anyText.map((text): Content => ({ type: 'text', text })),
+    fc.dictionary(fc.string(), fc.integer()).map((json): Content => ({ type: 'json', json })),
+    fc.constant<Content>({ type: 'image', data: 'aGk=', mimeType: 'image/png' }),
+  ),
+  { maxLength: 6 },
+);
+
+describe('cutUtf8', () => {
+  it('gives the longest prefix that fits and splits no character', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(300), (text, limit) => {
+        const cut = cutUtf8(text, limit);
+        expect(text.startsWith(cut)).toBe(true);
+        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(limit);
+        const next = [...text.slice(cut.length)][0];
+        if (next !== undefined) expect(Buffer.byteLength(cut + next)).toBeGreaterThan(limit);
+      }),
+    );
+  });
+});
+
+describe('limitOutput', () => {
+  it('is the identity at the limit and cuts one byte above it', () => {
+    const exact: Content[] = [{ type: 'text', text: 'x'.repeat(16_384) }];
+    expect(limitOutput(exact, 16_384)).toEqual({ content: exact });
+    const over = limitOutput([{ type: 'text', text: 'x'.repeat(16_385) }], 16_384);
+    expect(over.content).toEqual([{ type: 'text', text: `${'x'.repeat(16_384)}[output truncated — original size: 16,385 bytes]` }]);
+  });
+
+  it('names the size with thousands separators', () => {
+    expect(truncationNotice(142_857)).toBe('[output truncated — original size: 142,857 bytes]');
+  });
+
+  it('keeps within the limit, in order, everything that is no text, and the whole text beside', () => {
+    fc.assert(
+      fc.property(anyContent, fc.nat(400), (content, limit) => {
+        const { content: kept, whole } = limitOutput(content, limit);
+        const textOf = (items: readonly Content[]) => items.map((item) => (item.type === 'text' ? item.text : item.type === 'json' ? JSON.stringify(item.json) : '')).join('');
+        const bytes = Buffer.byteLength(textOf(content));
+        expect(kept.filter(({ type }) => type === 'image')).toEqual(content.filter(({ type }) => type === 'image'));
+        if (bytes <= limit) return expect({ kept, whole }).toEqual({ kept: content, whole: undefined });
+        expect(whole).toEqual({ text: textOf(content), bytes });
+        const shown = textOf(kept);
+        expect(shown.endsWith(truncationNotice(bytes))).toBe(true);
+        const head = shown.slice(0, -truncationNotice(bytes).length);
+        expect(textOf(content).startsWith(head)).toBe(true);
+        return expect(Buffer.byteLength(head)).toBeLessThanOrEqual(limit);
+      }),
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#contracts';
+import { BlobStore, CallStore, EventLog } from '#event-log';
+import { createRedis, type RedisConnection } from '#redis';
+import { describeTool, type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource } from '#tools';
+import { systemClock } from '../../apps/worker/src/execution/clock.js';
+import type { ExecuteDeps } from '../../apps/worker/src/execution/execute-call.js';
+import { RunningCalls } from '../../apps/worker/src/execution/running-calls.js';
+import { Workspaces } from '../../apps/worker/src/execution/workspaces.js';
+import { LeaseRenewer } from '../../apps/worker/src/lease/lease-renewer.js';
+import { RenewalLoop } from '../../apps/worker/src/lease/renewal-loop.js';
+import { startRedisServer, type RedisServer } from './redis-server.mjs';
+
+const PARTITIONS = 4;
+const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
+
+export type TestTool = Partial<ToolFacts> & { run(args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> | ToolOutput };
+
+/** The parts of a worker over a Redis of its own, without BullMQ: calls are put into the log and executed by name of the attempt. */
+export class WorkerParts {
+  readonly leaving = new AbortController();
+  readonly tools = new Map<string, { tool: ToolDescriptor; run: TestTool['run'] }>();
+  private readonly closers: (() => unknown)[] = [];
+
+  private constructor(
+    readonly server: RedisServer,
+    readonly redis: RedisConnection,
+    readonly log: EventLog,
+    readonly store: CallStore,
+    readonly blobs: BlobStore,
+    readonly workspaceRoot: string,
+  ) {}
+
+  static async start(): Promise<WorkerParts> {
+    const server = await startRedisServer();
+    const redis = createRedis(server.url, { name: 'worker-parts' });
+    const log = await EventLog.open(redis, { partitions: PARTITIONS });
+    const root = mkdtempSync(join(tmpdir(), 'toolyard-worker-'));
+    return new WorkerParts(server, redis, log, new CallStore(redis, { partitions: PARTITIONS }), new BlobStore(redis), root);
+  }
+
+  get partitions(): number {
+    return PARTITIONS;
+  }
+
+  tool(name: string, { run, ...facts }: TestTool): void {
+    this.tools.set(name, { run, tool: describeTool({ name, description: `For tests: ${name}.`, source: 'test', input: { type: 'object' }, effect: 'pure', ...facts }) });
+  }
+
+  /** What `executeCall` needs, with a renewal loop in this thread. */
+  worker(options: { id?: string; leaseMs?: number; stopGraceMs?: number; toolEnv?: Record<string, string> } = {}): ExecuteDeps {
+    const { id = 'w1', leaseMs = 30_000, stopGraceMs = 300, toolEnv = {} } = options;
+    const leases = new LeaseRenewer(
+      32,
+      (table, notify) => {
+        const loop = new RenewalLoop(this.log, table, leaseMs, notify);
+        return { close: async () => loop.close() };
+      },
+      () => {},
+    );
+    this.closers.push(() => leases.close());
+    return {
+      config: { id, leaseMs, stopGraceMs, maxAttempts: 20, maxBackoffMs: 600_000, toolEnv },
+      log: this.log,
+      blobs: this.blobs,
+      tools: this.registry(),
+      leases,
+      running: new RunningCalls(),
+      workspaces: new Workspaces(this.workspaceRoot),
+      leaving: this.leaving.signal,
+      clock: systemClock,
+      random: () => 0,
+      logger: pino({ level: 'silent' }),
+    };
+  }
+
+  /** Puts a call into the log, queued; returns its id. */
+  async submit(tool: string, args: SubmittedData['arguments'] = {}, more: Partial<SubmittedData> & { sessionId?: string } = {}): Promise<string> {
+    const { sessionId, ...data } = more;
+    const facts = this.tools.get(tool)?.tool;
+    const callId = this.log.newCallId('test', sessionId);
+    const submitted: SubmittedData = {
+      tool,
+      arguments: args,
+      source: 'test',
+      toolVersion: facts?.version ?? '0',
+      argumentsDigest: 'none',
+      tier: 'read_only',
+      effect: facts?.effect ?? 'pure',
+      pool: 'read',
+      priority: 'normal',
+      timeouts: { queueMs: 60_000, runMs: 10_000, totalMs: 120_000 },
+      retry: { maxAttempts: 3, backoffMs: 10, maxBackoffMs: 100 },
+      decision: { effect: 'allow', reasons: [] },
+      labels: {},
+      ...data,
+    };
+    const answer = await this.log.accept({ callId, meta: { tenantId: 'test', tool, ...(sessionId === undefined ? {} : { sessionId }) }, submitted, author: AUTHOR });
+    if (answer.code !== 'OK') throw new Error(`the test's call was not accepted: ${answer.code}`);
+    return callId;
+  }
+
+  async cancel(callId: string, graceMs: number): Promise<void> {
+    const head = await this.store.head(callId);
+    const answer = await this.log.requestCancel({ callId, guard: { by: 'command', version: head?.version ?? 0, commandId: `cancel-${callId}` }, data: { graceMs }, author: AUTHOR });
+    if (answer.code !== 'OK') throw new Error(`the test's cancel was refused: ${answer.code}`);
+  }
+
+  async events(callId: string): Promise<CallEvent[]> {
+    return (await this.store.events(callId)).map(({ json }) => JSON.parse(json) as CallEvent);
+  }
+
+  async types(callId: string): Promise<CallEventType[]> {
+    return (await this.events(callId)).map(({ type }) => type);
+  }
+
+  async close(): Promise<void> {
+    this.leaving.abort();
+    for (const close of this.closers) await close();
+    await this.log.close();
+    this.redis.disconnect();
+    await this.server.stop();
+    rmSync(this.workspaceRoot, { recursive: true, force: true });
+  }
+
+  private registry(): Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'> {
+    const source: ToolSource = {
+      name: 'test',
+      list: () => [...this.tools.values()].map(({ tool }) => tool),
+      call: async (name, args, ctx) => this.tools.get(name)?.run(args, ctx) ?? '',
+      onChange: () => () => {},
+      close: async () => {},
+    };
+    return {
+      resolve: (name) => this.tools.get(name)?.tool,
+      near: () => [...this.tools.keys()].slice(0, 1),
+      source: () => source,
+      checkOutput: (name, value) => (this.tools.get(name)?.tool.output && typeof value !== 'object' ? [{ pointer: '', message: 'expected an object' }] : []),
+    };
+  }
+}
