@@ -1,0 +1,37 @@
+import ipaddr from 'ipaddr.js';
+
+/** Addresses that look public or merely private and hand out the credentials of the machine: named, so that the refusal says why. */
+const METADATA = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'].map((text) => ipaddr.parse(text).toNormalizedString());
+
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
+/** RFC 4291: the only block of IPv6 addresses that is routed on the internet. */
+const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
+
+const WORDS: Readonly<Record<string, string>> = {
+  private: 'a private address',
+  uniqueLocal: 'a private address',
+  loopback: 'a loopback address',
+  linkLocal: 'a link-local address',
+  carrierGradeNat: 'a carrier-grade NAT address',
+  multicast: 'a multicast address',
+  broadcast: 'a broadcast address',
+  unspecified: 'an unspecified address',
+};
+
+/**
+ * Why tools may not connect to `address`, in words that fit after "is" or "resolves to", or undefined for a public one.
+ * The IANA special-purpose registries say what is not public (RFC 6890). An IPv4 address inside an IPv6 one (mapped,
+ * NAT64) is judged as itself; tunnels that hide one (6to4, Teredo) are refused. Takes text as a resolver gives it.
+ */
+export function whyNotPublic(address: string): string | undefined {
+  if (!ipaddr.isValid(address)) return 'no valid address';
+  const parsed = unwrapped(ipaddr.process(address));
+  if (METADATA.includes(parsed.toNormalizedString())) return 'a cloud metadata address';
+  const range: string = parsed.range();
+  if (range !== 'unicast') return WORDS[range] ?? 'a reserved address';
+  return parsed.kind() === 'ipv6' && !parsed.match(GLOBAL_IPV6) ? 'a reserved address' : undefined;
+}
+
+function unwrapped(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  return address.kind() === 'ipv6' && address.match(NAT64) ? ipaddr.fromByteArray(address.toByteArray().slice(12)) : address;
+}

@@ -1,0 +1,31 @@
+const TEXT_LIKE = /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|rtf|x-sh|x-www-form-urlencoded)\b|[^;]+\+(?:json|xml|yaml)\b|image\/svg\+xml)/i;
+
+export function isTextLike(contentType: string): boolean {
+  return TEXT_LIKE.test(contentType.trim());
+}
+
+export function isHtml(contentType: string): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType);
+}
+
+/** A type that says nothing: the bytes have to tell. */
+export function isUntyped(contentType: string): boolean {
+  return /^\s*(?:$|application\/octet-stream|unknown)/i.test(contentType);
+}
+
+/** No text has NUL bytes (UTF-16, which has, must be declared). */
+export function looksBinary(body: Buffer): boolean {
+  return body.subarray(0, 8_192).includes(0);
+}
+
+/** The body as text in the charset of the header, else of the page's own declaration, else UTF-8. Wrong bytes become U+FFFD. */
+export function decodeBody(body: Buffer, contentType: string): string {
+  const declared = /charset\s{0,8}=\s{0,8}["']?([\w.:-]{1,40})/i;
+  const inPage = isHtml(contentType) ? declared.exec(body.toString('latin1', 0, 2_048))?.[1] : undefined;
+  const label = declared.exec(contentType)?.[1] ?? inPage ?? 'utf-8';
+  try {
+    return new TextDecoder(label).decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}

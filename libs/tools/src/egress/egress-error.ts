@@ -1,0 +1,56 @@
+/**
+ * A request that was refused before it left (`blocked`, `invalid`) or that the network did not carry (`failed`).
+ * The message is for the model and names no address that was looked up.
+ */
+export class EgressError extends Error {
+  override readonly name = 'EgressError';
+  constructor(
+    readonly kind: 'blocked' | 'invalid' | 'failed',
+    message: string,
+    readonly retryable = false,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+const EXPLAINED: Readonly<Record<string, { readonly text: string; readonly retryable: boolean }>> = {
+  ENOTFOUND: { text: 'the host name does not exist', retryable: false },
+  EAI_AGAIN: { text: 'the host name could not be resolved now', retryable: true },
+  ECONNREFUSED: { text: 'the connection was refused', retryable: true },
+  ECONNRESET: { text: 'the connection was reset', retryable: true },
+  EHOSTUNREACH: { text: 'the host cannot be reached', retryable: true },
+  ENETUNREACH: { text: 'the network cannot be reached', retryable: true },
+  UND_ERR_SOCKET: { text: 'the connection was closed too early', retryable: true },
+  UND_ERR_CONNECT_TIMEOUT: { text: 'no connection within 10 seconds', retryable: true },
+  UND_ERR_HEADERS_TIMEOUT: { text: 'no answer in time', retryable: true },
+  UND_ERR_BODY_TIMEOUT: { text: 'the body stopped coming', retryable: true },
+  UND_ERR_HEADERS_OVERFLOW: { text: 'the header of the answer is too large', retryable: false },
+  CERT_HAS_EXPIRED: { text: 'the TLS certificate has expired', retryable: false },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { text: 'the TLS certificate is self-signed', retryable: false },
+  SELF_SIGNED_CERT_IN_CHAIN: { text: 'the TLS certificate is self-signed', retryable: false },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: { text: 'the TLS certificate cannot be verified', retryable: false },
+  ERR_TLS_CERT_ALTNAME_INVALID: { text: 'the TLS certificate is for another host', retryable: false },
+  Z_DATA_ERROR: { text: 'the compressed body is damaged', retryable: false },
+};
+
+/** Any error of a request as an EgressError; what is not known is taken for a fault that may pass. */
+export function toEgressError(error: unknown, host: string): EgressError {
+  const found = causes(error).find((cause) => cause instanceof EgressError);
+  if (found) return found;
+  const code = causes(error).map(codeOf).find((name) => name !== undefined);
+  const known = code === undefined ? undefined : EXPLAINED[code];
+  return new EgressError('failed', `Could not fetch from ${host}: ${known?.text ?? `network error${code === undefined ? '' : ` (${code})`}`}`, known?.retryable ?? true, error);
+}
+
+/** The error, what caused it, and the parts of an AggregateError (one for each address that was tried). */
+function causes(error: unknown, depth = 0): unknown[] {
+  if (typeof error !== 'object' || error === null || depth > 4) return [];
+  const parts = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const deeper = 'cause' in error ? [error.cause, ...parts] : parts;
+  return [error, ...deeper.flatMap((part) => causes(part, depth + 1))];
+}
+
+function codeOf(error: unknown): string | undefined {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

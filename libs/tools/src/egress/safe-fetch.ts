@@ -1,0 +1,179 @@
+import { STATUS_CODES } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { PassThrough, pipeline, type Duplex, type Readable } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { EgressError, toEgressError } from './egress-error.js';
+import type { EgressPolicy } from './egress-policy.js';
+
+export interface FetchOptions {
+  readonly signal: AbortSignal;
+  /** Whether the body of an answer with this content type is worth its download; an error answer is always read. */
+  readonly wantsBody: (contentType: string) => boolean;
+}
+
+export interface FetchedDocument {
+  /** Where the answer came from, after all redirects. */
+  readonly url: string;
+  readonly status: number;
+  readonly statusText: string;
+  readonly contentType: string;
+  /** What the server said; undefined when it did not. */
+  readonly contentLength?: number;
+  /** Decompressed; empty when it was not wanted. */
+  readonly body: Buffer;
+  /** The body was cut at the download limit. */
+  readonly truncated: boolean;
+}
+
+const MAX_REDIRECTS = 10;
+/** Of the body as it comes over the wire, and again after decompression: a small file may unpack to a huge one. */
+const MAX_BODY_BYTES = 5 * 1_048_576;
+const CONNECT_TIMEOUT_MS = 10_000;
+const SILENCE_TIMEOUT_MS = 30_000;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const HEADERS = {
+  accept: 'text/html,application/xhtml+xml,application/json;q=0.9,text/plain;q=0.9,*/*;q=0.5',
+  'accept-encoding': 'gzip, deflate, br',
+  'user-agent': 'Toolyard/0.1 (web_fetch)',
+};
+
+/**
+ * GET for addresses that others chose. Every hop is checked against the policy before it is requested, and each
+ * connection is made to the very addresses that were checked. Nothing of one request (cookies, connections) reaches
+ * another. Rejects with an EgressError, or with the reason of `signal`.
+ */
+export class SafeFetch {
+  private readonly agent: Agent;
+
+  constructor(private readonly policy: EgressPolicy) {
+    this.agent = new Agent({
+      connect: pinnedConnector(policy),
+      // No keep-alive: a connection made for one check must not serve a later one.
+      pipelining: 0,
+      headersTimeout: SILENCE_TIMEOUT_MS,
+      bodyTimeout: SILENCE_TIMEOUT_MS,
+    });
+  }
+
+  async get(text: string, options: FetchOptions): Promise<FetchedDocument> {
+    let url = this.policy.check(text);
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
+      const answer = await this.once(url, options);
+      if (!(answer instanceof URL)) return answer;
+      url = answer;
+    }
+    throw new EgressError('failed', `Could not fetch ${text.slice(0, 200)}: more than ${MAX_REDIRECTS} redirects`);
+  }
+
+  /** Ends all connections; requests that run fail. Idempotent. */
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+
+  /** The document, or the checked place it was redirected to. */
+  private async once(url: URL, options: FetchOptions): Promise<FetchedDocument | URL> {
+    try {
+      const response = await request(url, { dispatcher: this.agent, method: 'GET', headers: HEADERS, signal: options.signal });
+      const location = header(response, 'location');
+      if (!REDIRECTS.has(response.statusCode) || location === undefined) return await documentOf(url, response, options);
+      discard(response.body);
+      return this.policy.check(location, url);
+    } catch (error) {
+      if (options.signal.aborted) throw options.signal.reason;
+      throw toEgressError(error, url.host);
+    }
+  }
+}
+
+/** Looks names up through the policy, whose answer is what the socket connects to. Literal addresses were checked with the URL. */
+function pinnedConnector(policy: EgressPolicy): buildConnector.connector {
+  return (options, callback) => {
+    const lookup: LookupFunction = (hostname, { all }, done) => {
+      policy.addresses(hostname, options.port).then(
+        (found) => {
+          const [first] = found;
+          if (all === true) done(null, found.map(({ address, family }) => ({ address, family })));
+          else done(first ? null : new Error('no address'), first?.address ?? '', first?.family);
+        },
+        (error: unknown) => done(error instanceof Error ? error : new Error('lookup failed', { cause: error }), ''),
+      );
+    };
+    buildConnector({ lookup, timeout: CONNECT_TIMEOUT_MS })(options, callback);
+  };
+}
+
+async function documentOf(url: URL, response: Dispatcher.ResponseData, options: FetchOptions): Promise<FetchedDocument> {
+  const contentType = header(response, 'content-type') ?? '';
+  const length = Number(header(response, 'content-length') ?? 'unknown');
+  const ok = response.statusCode >= 200 && response.statusCode < 300;
+  const wanted = !ok || options.wantsBody(contentType);
+  if (!wanted) discard(response.body);
+  const { body, truncated } = wanted ? await readBody(response.body, header(response, 'content-encoding') ?? '') : { body: Buffer.alloc(0), truncated: false };
+  return {
+    url: url.href,
+    status: response.statusCode,
+    statusText: STATUS_CODES[response.statusCode] ?? '',
+    contentType,
+    ...(Number.isSafeInteger(length) ? { contentLength: length } : {}),
+    body,
+    truncated,
+  };
+}
+
+async function readBody(raw: Readable, encoding: string): Promise<{ body: Buffer; truncated: boolean }> {
+  const unpack = decoder(encoding);
+  if (unpack === undefined) {
+    discard(raw);
+    throw new EgressError('failed', `Could not fetch: the content encoding "${encoding.slice(0, 40)}" is not supported`);
+  }
+  const wire = { bytes: 0, cut: false };
+  const limited = async function* (source: AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
+      wire.bytes += chunk.length;
+      wire.cut = wire.bytes > MAX_BODY_BYTES;
+      if (wire.cut) return;
+      yield chunk;
+    }
+  };
+  const unpacked = pipeline(raw, limited, unpack, () => undefined);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Leaving the loop early destroys the whole chain, and with it the connection.
+  for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+    const room = MAX_BODY_BYTES - bytes;
+    chunks.push(chunk.subarray(0, room));
+    bytes += Math.min(chunk.length, room);
+    if (chunk.length > room) return { body: Buffer.concat(chunks), truncated: true };
+  }
+  return { body: Buffer.concat(chunks), truncated: wire.cut };
+}
+
+/** A cut stream is unpacked as far as it goes. One layer only: more of them is how decompression bombs are nested. */
+function decoder(encoding: string): Duplex | undefined {
+  switch (encoding.trim().toLowerCase()) {
+    case '':
+    case 'identity':
+      return new PassThrough();
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
+    case 'deflate':
+      return createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
+    case 'br':
+      return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
+    default:
+      return undefined;
+  }
+}
+
+/** An answer nobody reads must not be downloaded. */
+function discard(body: Readable): void {
+  body.on('error', () => undefined);
+  body.destroy();
+}
+
+function header(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
