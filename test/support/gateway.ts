@@ -25,7 +25,7 @@ export async function startTestGateway(tenant: string, change: Partial<GatewayCo
   const env = { TOOLYARD_API_KEY: BOOTSTRAP_KEY, REDIS_URL: process.env['TEST_REDIS_URL'], GATEWAY_PORT: '0', LOG_LEVEL: 'silent' };
   const base = readGatewayConfig(env);
   const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change });
-  const redis = createRedis(base.redisUrl);
+  const redis = createRedis(change.redisUrl ?? base.redisUrl);
   const log = new EventLog(redis, { partitions: base.partitions });
   const author = { source: '/worker/test', actor: 'worker:test' };
 

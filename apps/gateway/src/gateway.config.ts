@@ -17,6 +17,8 @@ export interface GatewayConfig {
   readonly durability: 'local' | 'replicated';
   readonly queueBackend: 'batching' | 'stock';
   readonly logLevel: string;
+  /** How long a submission waits for the log while Redis is out of reach; then it is answered 503 and may be repeated. */
+  readonly logDeadlineMs: number;
   /** How long a drain waits for requests in flight, ms. */
   readonly drainMs: number;
   readonly retryMaxAttempts: number;
@@ -50,6 +52,7 @@ const Environment = z.object({
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_DEADLINE_MS: integer(100, 60_000, 5000),
   DRAIN_MS: integer(0, 600_000, 25_000),
   RETRY_MAX_ATTEMPTS: integer(1, 20, 20),
   DEFAULT_AUTONOMY: Autonomy.optional(),
@@ -84,6 +87,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     durability: e.DURABILITY,
     queueBackend: e.QUEUE_BACKEND,
     logLevel: e.LOG_LEVEL,
+    logDeadlineMs: e.LOG_DEADLINE_MS,
     drainMs: e.DRAIN_MS,
     retryMaxAttempts: e.RETRY_MAX_ATTEMPTS,
     defaultPosture: {

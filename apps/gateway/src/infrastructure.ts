@@ -13,9 +13,6 @@ import { METRICS } from './metrics.token.js';
 import { COMMAND_REDIS, PROMPT_REDIS } from './redis.tokens.js';
 import { VERSION } from './version.js';
 
-/** How long a request waits for the log while Redis is out of reach; then it is answered 503 and may be repeated. */
-const ACCEPT_PATIENCE_MS = 5000;
-
 /** Everything that is opened at the start; `shutdown.ts` closes it. */
 export const infrastructure: Provider[] = [
   { provide: LOGGER, inject: [GATEWAY_CONFIG], useFactory: ({ logLevel, name }: GatewayConfig) => createLogger(logLevel, name) },
@@ -24,7 +21,8 @@ export const infrastructure: Provider[] = [
   {
     provide: EventLog,
     inject: [COMMAND_REDIS, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions, durability }: GatewayConfig) => EventLog.open(redis, { partitions, durability, deadlineMs: ACCEPT_PATIENCE_MS }),
+    useFactory: (redis: RedisConnection, { partitions, durability, logDeadlineMs }: GatewayConfig) =>
+      EventLog.open(redis, { partitions, durability, deadlineMs: logDeadlineMs }),
   },
   {
     provide: CallStore,

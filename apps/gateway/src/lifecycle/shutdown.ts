@@ -41,13 +41,20 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number)
   });
 }
 
-/** Past the patience what is still open is cut, so that a hanging client cannot keep a stopping process alive. */
+const SWEEP_MS = 25;
+
+/**
+ * Connections are closed as soon as they have had their answer: kept alive they would hold the door open until they
+ * time out. Past the patience the rest is cut, so that a hanging client cannot keep a stopping process alive.
+ */
 async function closeDoor(app: NestFastifyApplication, drainMs: number): Promise<void> {
   const server = app.getHttpServer();
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const cut = setTimeout(() => server.closeAllConnections(), drainMs);
   try {
     await app.close();
   } finally {
+    clearInterval(sweep);
     clearTimeout(cut);
   }
 }
