@@ -83,7 +83,7 @@ describe('redis.conf', () => {
     const redis = createRedis(server.url);
     try {
       const settings = new Map<string, unknown>();
-      for (const name of ['appendonly', 'appendfsync', 'maxmemory-policy', 'save', 'aof-load-truncated']) settings.set(name, (await redis.config('GET', name)) as unknown);
+      for (const name of ['appendonly', 'appendfsync', 'maxmemory-policy', 'save', 'aof-load-truncated']) settings.set(name, await redis.config('GET', name));
       expect(Object.fromEntries([...settings].map(([name, answer]) => [name, z.array(z.string()).parse(answer)[1]]))).toEqual({
         appendonly: 'yes',
         appendfsync: 'always',

@@ -2,6 +2,7 @@ import { startGateway } from '../../gateway/src/main.js';
 import { startWorker } from '../../worker/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/gateway.config.js';
 import { readWorkerConfig, type WorkerConfig } from '../../worker/src/worker.config.js';
+import { checkPort } from './check-port.js';
 import { readOrMakeKey } from './data/api-key.js';
 import { openDataDirectory, type DataDirectory } from './data/data-directory.js';
 import { lockDirectory } from './data/directory-lock.js';
@@ -24,16 +25,17 @@ type Undo = () => void | Promise<void>;
 
 /**
  * Brings up one installation in this process:
- * environment → data directory and its lock → key → Redis (own child, or the one of REDIS_URL) → gateway and worker.
+ * environment → data directory and its lock → port → key → Redis (own child, or the one of REDIS_URL) → worker and gateway.
  * Rejects with a StartFailure for what a person can cure; whatever was up by then is down again.
  */
 export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: string) => void): Promise<Standalone> {
   const config = readStandaloneConfig(env);
-  checkApps(env);
+  const checked = checkApps(env);
   const directory = openDataDirectory(config.dataDirectory);
   const undo: Undo[] = [lockDirectory(directory)];
   const down = once(() => undoAll(undo));
   try {
+    await checkPort(checked.gateway);
     const key = config.apiKey ?? readOrMakeKey(directory.key);
     const redis = await bringUpRedis(config, directory, undo, tell);
     const apps = readApps({ ...env, TOOLYARD_API_KEY: key, REDIS_URL: redis.url, TOOLYARD_DATA: directory.path });
@@ -99,8 +101,8 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
 }
 
 /** Finds every fault of the environment before anything is made on disk; what is decided later stands in by a valid value. */
-function checkApps(env: NodeJS.ProcessEnv): void {
-  readApps({ ...env, TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start', REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock' });
+function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
+  return readApps({ ...env, TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start', REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock' });
 }
 
 /** Both apps read some of the same names; a fault of theirs is told once. */

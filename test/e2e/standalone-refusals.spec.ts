@@ -1,0 +1,89 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { freePort, startRedisServer } from '../support/redis-server.mjs';
+import { cleanUp, freshDirectory, spawnStandalone } from '../support/standalone.js';
+
+afterEach(cleanUp);
+
+/** What a start that must fail says; it has to end with exit code 1 and without a stack trace. */
+async function refusal(data: string, env: Record<string, string> = {}): Promise<string> {
+  const app = await spawnStandalone(data, env);
+  expect(await app.ended()).toEqual({ code: 1, signal: null });
+  expect(app.said()).not.toMatch(/^\s+at /m);
+  return app.said().trim();
+}
+
+describe('npm start says in one sentence what to do when', () => {
+  it('another Toolyard runs on the directory, and that one goes on', async () => {
+    const data = freshDirectory();
+    const first = await spawnStandalone(data);
+    await first.up();
+    expect(await refusal(data)).toBe(`Another Toolyard (process ${first.child.pid}) is running on ${data}. Stop it first, or set TOOLYARD_DATA to another directory.`);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+  });
+
+  it('the port is in use', async () => {
+    const server = createServer();
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    try {
+      expect(await refusal(freshDirectory(), { GATEWAY_PORT: String(port) })).toBe(
+        `Port ${port} on 127.0.0.1 is in use. Stop the program that listens there, or set GATEWAY_PORT to another port.`,
+      );
+    } finally {
+      server.close();
+    }
+  });
+
+  it('redis-server is missing', async () => {
+    const empty = join(freshDirectory(), 'bin');
+    mkdirSync(empty);
+    const said = await refusal(freshDirectory(), { PATH: empty });
+    expect(said).toContain('redis-server is missing. Install it with `apt-get install redis-server`');
+    expect(said).toContain('brew install redis');
+    expect(said).toContain('docker run');
+    expect(said.split('\n')).toHaveLength(1);
+  });
+
+  it('redis-server is too old', async () => {
+    const bin = join(freshDirectory(), 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.2.14 sha=0:0 malloc=libc bits=64 build=0"\n', { mode: 0o755 });
+    symlinkSync('/bin/sh', join(bin, 'sh'));
+    expect(await refusal(freshDirectory(), { PATH: bin })).toBe('redis-server is version 6.2, but Toolyard needs 7.0 or newer. Install a newer one, or set REDIS_URL to a server that is.');
+  });
+
+  it('the data directory cannot be written', async () => {
+    const file = join(freshDirectory(), 'file');
+    writeFileSync(file, '');
+    expect(await refusal(join(file, 'below'))).toBe(`Cannot write to the data directory ${join(file, 'below')} (ENOTDIR). Make it writable for this user, or set TOOLYARD_DATA to another directory.`);
+  });
+
+  it('several variables are wrong: all of them at once', async () => {
+    const said = await refusal(freshDirectory(), { GATEWAY_PORT: '99999', WORKER_POOLS: 'read,bogus', LEASE_MS: 'soon', TOOLYARD_API_KEY: 'long-enough-for-a-key' });
+    for (const name of ['GATEWAY_PORT', 'WORKER_POOLS', 'LEASE_MS']) expect(said).toContain(`${name}: `);
+  });
+
+  it('the Redis of REDIS_URL does not answer', async () => {
+    const said = await refusal(freshDirectory(), { REDIS_URL: `redis://:secret@127.0.0.1:${await freePort()}` });
+    expect(said).toMatch(/^Cannot use the Redis of REDIS_URL \(.+\)\. Start it, correct REDIS_URL, or unset it to let Toolyard start a private one\.$/);
+    expect(said).not.toContain('secret');
+  });
+});
+
+describe('with REDIS_URL', () => {
+  it('uses that Redis and starts none', async () => {
+    const redis = await startRedisServer();
+    try {
+      const app = await spawnStandalone(freshDirectory(), { REDIS_URL: redis.url });
+      await app.up();
+      expect(() => app.redisPid()).toThrow('ENOENT');
+      app.signal('SIGTERM');
+      expect((await app.ended()).code).toBe(0);
+    } finally {
+      await redis.stop();
+    }
+  });
+});

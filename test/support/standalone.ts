@@ -1,0 +1,102 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.js';
+import { freePort } from './redis-server.mjs';
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** `npm start` without npm: the standalone app as a real process on a data directory. */
+export interface StandaloneProcess {
+  readonly url: string;
+  readonly data: string;
+  readonly child: ChildProcess;
+  /** Everything it has printed. */
+  said(): string;
+  key(): string;
+  redisPid(): number;
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves when the banner is there; rejects when it ended instead. */
+  up(): Promise<void>;
+  ended(): Promise<Ended>;
+}
+
+const running = new Set<ChildProcess>();
+const directories = new Set<string>();
+
+/** A fresh data directory, removed by `cleanUp`. */
+export function freshDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'toolyard-standalone-'));
+  directories.add(directory);
+  return directory;
+}
+
+export async function spawnStandalone(data: string, env: Record<string, string> = {}): Promise<StandaloneProcess> {
+  const port = env['GATEWAY_PORT'] ?? String(await freePort());
+  const child = spawn(process.execPath, ['--enable-source-maps', 'dist/apps/standalone/src/main.js'], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TOOLYARD_DATA: data, GATEWAY_PORT: port, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  let said = '';
+  const remember = (chunk: Buffer) => (said += String(chunk));
+  child.stdout.on('data', remember);
+  child.stderr.on('data', remember);
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    data,
+    child,
+    said: () => said,
+    key: () => readFileSync(join(data, 'key'), 'utf8').trim(),
+    redisPid: () => Number(readFileSync(join(data, 'redis.pid'), 'utf8')),
+    signal: (signal) => void child.kill(signal),
+    ended: () => ended,
+    up: async () => {
+      await eventually(() => {
+        if (child.exitCode !== null) throw new Error(`standalone ended with ${child.exitCode}:\n${said}`);
+        return said.includes('A first call:');
+      }, `standalone on ${data} to be up`);
+    },
+  };
+}
+
+/** Ends what a test left running, and the Redis of what was killed; removes the data. */
+export async function cleanUp(): Promise<void> {
+  for (const child of running) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const over = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    const force = setTimeout(() => child.kill('SIGKILL'), 15_000);
+    await over;
+    clearTimeout(force);
+  }
+  running.clear();
+  for (const directory of directories) {
+    endRedisOf(directory);
+    rmSync(directory, { recursive: true, force: true });
+  }
+  directories.clear();
+}
+
+function endRedisOf(directory: string): void {
+  try {
+    const pid = Number(readFileSync(join(directory, 'redis.pid'), 'utf8'));
+    if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('redis-server')) process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself, as it should.
+  }
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    // A zombie still answers signal 0 and is over all the same.
+    return process.kill(pid, 0) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
