@@ -1,0 +1,23 @@
+import type { ProcessCommand } from '../process/run-process.js';
+
+/** What a sandbox really gives on this machine, found out by trying it. */
+export interface SandboxReport {
+  readonly name: SandboxName;
+  /** Commands can be run in it. */
+  readonly ok: boolean;
+  /** `none`: the command sees and may do what the worker sees and may do. `namespaces`: its own files, processes, users and no network. */
+  readonly isolation: 'none' | 'namespaces';
+  /** For the operator: what is there, or what is missing and how to get it. */
+  readonly detail: string;
+}
+
+export type SandboxName = 'host' | 'bubblewrap';
+
+/** Where a tool's programs run. The class is the injection token; backends differ in what they put around a command. */
+export abstract class Sandbox {
+  abstract readonly name: SandboxName;
+  /** Tries the sandbox once. Never rejects: what does not work is in the report. */
+  abstract probe(): Promise<SandboxReport>;
+  /** The command that runs `command` inside. `workspace` is absolute, is seen at the same path inside, and is writable. */
+  abstract wrap(command: ProcessCommand, workspace: string): ProcessCommand;
+}
