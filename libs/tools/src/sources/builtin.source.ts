@@ -35,6 +35,7 @@ export class BuiltinSource implements ToolSource {
     const handler = this.byName.get(tool)?.handler;
     if (!handler) throw new ToolFailure('not_found', `Tool not found: ${tool}`);
     ctx.signal.throwIfAborted();
+    if (ctx.deadline <= Date.now()) throw new ToolFailure('run_timeout', 'The time of this call was over before it could run.', { retryable: true });
     // The registry has checked the arguments against the schema that `run` is typed by: the one place where that becomes a type.
     return handler.run(args as never, ctx);
   }

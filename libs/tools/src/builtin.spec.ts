@@ -1,0 +1,64 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { testWorkspace } from './testing/test-workspace.js';
+import { toolContract } from './tool.contract.js';
+import { ToolRegistry } from './tool.registry.js';
+import { ToolsModule } from './tools.module.js';
+
+/** Act outside the workspace, whatever their arguments. */
+const NOT_RUN = ['shell', 'web_fetch'];
+
+let app: TestingModule;
+beforeAll(async () => {
+  app = await Test.createTestingModule({ imports: [ToolsModule.forRoot()] }).compile();
+  await app.init();
+});
+afterAll(() => app.close());
+
+async function workspace(): Promise<{ root: string; snapshot(): Promise<string>; remove(): Promise<void> }> {
+  const made = await testWorkspace();
+  await made.put('README.md', '# Read me\nTODO: everything\n');
+  await made.put('src/app.ts', 'export class AppTool {\n  colour = 1;\n}\n'.repeat(20));
+  return { root: made.root, snapshot: () => snapshot(join(made.root, '..')), remove: made.remove };
+}
+
+/** Everything at and beside the workspace, with its content. */
+async function snapshot(folder: string): Promise<string> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  const files = entries.map(async (entry) => {
+    const path = join(entry.parentPath, entry.name);
+    return entry.isFile() ? `${path}: ${await readFile(path, 'utf8')}` : `${path}/`;
+  });
+  return (await Promise.all(files)).sort().join('\n');
+}
+
+const files = await readdir(new URL('./builtin/', import.meta.url));
+const names = files.filter((file) => file.endsWith('.tool.ts')).map((file) => file.replace('.tool.ts', '').replaceAll('-', '_'));
+
+toolContract(names.sort(), () => ({ registry: app.get(ToolRegistry), workspace, notRun: NOT_RUN }));
+
+describe('the built-in tools', () => {
+  it('are all there, each in the file of its name', () => {
+    const registered = app.get(ToolRegistry).list();
+    expect(registered.map(({ name }) => name)).toEqual(names);
+    expect(names).toEqual(expect.arrayContaining(['echo', 'file_edit', 'file_list', 'file_read', 'file_search', 'file_write', 'glob', 'sleep']));
+  });
+
+  it.each([
+    ['file_read', ['read_file', 'read', 'fs_read', 'fsRead']],
+    ['file_write', ['write_file', 'write', 'fs_write', 'fsWrite']],
+    ['file_edit', ['edit_file']],
+    ['file_list', ['list_files', 'ls']],
+    ['file_search', ['search', 'grep', 'grep_search']],
+    ['glob', ['glob_search']],
+  ])('%s answers to the names that other agents taught models', (name, aliases) => {
+    for (const alias of aliases) expect(app.get(ToolRegistry).resolve(alias)?.name).toBe(name);
+  });
+
+  it('that only read never need a person, and none that writes is run twice by accident', () => {
+    const effects = Object.fromEntries(app.get(ToolRegistry).list().map(({ name, tier, effect }) => [name, `${tier} ${effect}`]));
+    expect(effects).toMatchObject({ file_read: 'read_only pure', glob: 'read_only pure', file_write: 'side_effecting idempotent', file_edit: 'side_effecting once', sleep: 'read_only pure' });
+  });
+});

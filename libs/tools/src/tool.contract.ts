@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Content, ToolDescriptor } from '#contracts';
+import { fakeToolContext } from './testing/tool-context.js';
+import { Suspension, ToolFailure, type ToolContext, type ToolOutput, type ToolSource } from './tool.port.js';
+import type { ToolRegistry } from './tool.registry.js';
+
+const SETTLES_MS = 10_000;
+
+export interface ToolContractSubject {
+  readonly registry: ToolRegistry;
+  /** A fresh workspace with something in it for the examples. */
+  workspace(): Promise<{ root: string; snapshot(): Promise<string>; remove(): Promise<void> }>;
+  /** Tools that act outside the workspace: their arguments are checked, but random ones are not run. */
+  readonly notRun?: readonly string[];
+}
+
+/** What every tool of every source keeps to. `names` are known before the subject is made, so that each tool has tests of its own. */
+export function toolContract(names: readonly string[], subject: () => ToolContractSubject): void {
+  describe.each(names)('the tool %s', (name) => {
+    let workspace: Awaited<ReturnType<ToolContractSubject['workspace']>>;
+    beforeEach(async () => void (workspace = await subject().workspace()));
+    afterEach(() => workspace.remove());
+
+    const tool = (): ToolDescriptor => resolved(subject().registry, name);
+    const run = (raw: Record<string, unknown> | string, overrides: Partial<ToolContext> = {}): Promise<ToolOutput> =>
+      call(subject().registry, name, raw, fakeToolContext({ toolName: name, workspace, ...overrides }));
+    const runs = (): boolean => !(subject().notRun ?? []).includes(name);
+
+    it('describes itself', () => {
+      expect(ToolDescriptor.parse(tool())).toEqual(tool());
+      expect(tool().description.length).toBeGreaterThan(20);
+      expect(tool().examples.length).toBeGreaterThan(0);
+      for (const alias of tool().aliases) expect(subject().registry.resolve(alias)).toBe(tool());
+    });
+
+    it('has examples that are valid and run', async () => {
+      for (const example of tool().examples) {
+        const raw = JSON.stringify(example.arguments);
+        expect(subject().registry.prepare(name, raw)).toMatchObject({ ok: true });
+        if (runs()) expectOutput(await settled(run(raw)));
+      }
+    });
+
+    it('answers 500 random inputs with content or a coded failure, and nothing else', async () => {
+      await fc.assert(
+        fc.asyncProperty(randomArguments(tool(), runs()), async (raw) => {
+          expectOutput(await settled(run(raw)));
+        }),
+        { numRuns: 500 },
+      );
+    }, 180_000);
+
+    it('touches nothing when it is cancelled before it starts', async () => {
+      const before = await workspace.snapshot();
+      const reason = new ToolFailure('cancelled', 'Cancelled');
+      expect(await settled(run(firstExample(tool()), { signal: AbortSignal.abort(reason) }))).toBe(reason);
+      expect(await workspace.snapshot()).toBe(before);
+    });
+
+    it('touches nothing when its time is over before it starts', async () => {
+      const before = await workspace.snapshot();
+      expect(await settled(run(firstExample(tool()), { deadline: Date.now() - 1 }))).toMatchObject({ code: 'run_timeout' });
+      expect(await workspace.snapshot()).toBe(before);
+    });
+
+    it('ends soon when it is cancelled while it runs', async () => {
+      if (!runs()) return;
+      const cancel = new AbortController();
+      const running = run(firstExample(tool()), { signal: cancel.signal });
+      setImmediate(() => cancel.abort(new ToolFailure('cancelled', 'Cancelled')));
+      expectOutput(await settled(running));
+    });
+  });
+}
+
+function resolved(registry: ToolRegistry, name: string): ToolDescriptor {
+  const tool = registry.resolve(name);
+  if (!tool) throw new Error(`${name} is not registered`);
+  return tool;
+}
+
+async function call(registry: ToolRegistry, name: string, raw: Record<string, unknown> | string, ctx: ToolContext): Promise<ToolOutput> {
+  const prepared = registry.prepare(name, raw);
+  if (!prepared.ok) throw new ToolFailure(prepared.failure.code, prepared.failure.message, { errors: prepared.failure.errors });
+  const source: ToolSource = registry.source(name);
+  return source.call(prepared.tool.name, prepared.args, ctx);
+}
+
+/** What came, thrown or returned, within the time. */
+async function settled(running: Promise<ToolOutput>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_resolve, reject) => (timer = setTimeout(() => reject(new Error(`not settled after ${SETTLES_MS} ms`)), SETTLES_MS)));
+  const outcome = running.catch((error: unknown) => error);
+  return Promise.race([outcome, late]).finally(() => clearTimeout(timer));
+}
+
+function expectOutput(outcome: unknown): void {
+  if (typeof outcome === 'string' || outcome instanceof Suspension) return;
+  if (outcome instanceof ToolFailure) return expectFailure(outcome);
+  const content: unknown = Array.isArray(outcome) ? outcome : contentOf(outcome);
+  expect(Content.array().min(1).safeParse(content).error).toBeUndefined();
+}
+
+function expectFailure(failure: ToolFailure): void {
+  expect(failure.message).not.toBe('');
+  // Neither a stack nor a path of this machine is for the model.
+  expect(failure.message).not.toMatch(/\n\s+at |\/proc\/self|toolyard-ws-/);
+}
+
+function contentOf(outcome: unknown): unknown {
+  if (outcome instanceof Error) throw outcome;
+  return typeof outcome === 'object' && outcome !== null && 'content' in outcome ? outcome.content : outcome;
+}
+
+function firstExample(tool: ToolDescriptor): string {
+  return JSON.stringify(tool.examples[0]?.arguments ?? {});
+}
+
+/** Mostly any JSON; some in the form of the schema, with values that are awkward for paths, globs and patterns. */
+function randomArguments(tool: ToolDescriptor, shaped: boolean): fc.Arbitrary<Record<string, unknown> | string> {
+  const any = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.json(), fc.string(), fc.dictionary(fc.constantFrom(...propertiesOf(tool), '__proto__', 'constructor'), fc.jsonValue()));
+  if (!shaped) return fc.dictionary(fc.constantFrom('__proto__', 'constructor', 'x'), fc.jsonValue());
+  const text = fc.oneof(fc.constantFrom('', '.', '..', '../..', '/', '/etc/passwd', 'README.md', 'src', '**', '*', '[', '{', '(', '\\', '-x', '--help', '\0', '~', 'a\nb'), fc.string());
+  const value = fc.oneof(text, text, text, fc.integer({ min: 0, max: 60 }), fc.boolean());
+  return fc.oneof({ weight: 4, arbitrary: any }, { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...propertiesOf(tool), 'x'), value) });
+}
+
+function propertiesOf(tool: ToolDescriptor): string[] {
+  const properties = tool.input['properties'];
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+}

@@ -1,0 +1,64 @@
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { ToolContext } from '../tool.port.js';
+import { fileFailure } from './file-failure.js';
+import { at } from './open-beneath.js';
+import { LockLost, withPathLock } from './path-lock.js';
+import { openParent, replaceFile, statForWriting, tooLarge, type SizeLimit } from './workspace-file.js';
+import type { WorkspacePath } from './workspace-path.js';
+
+const LOCK_LOST_RETRIES = 3;
+
+export interface FileChange<T> {
+  readonly bytes: Uint8Array;
+  readonly value: T;
+}
+
+/**
+ * Changes one file: `change` gets what is there now (undefined: nothing; `read` gives its content) and says what shall be
+ * there. Changes of the same file by anyone happen one after another, each seeing the one before; each is one step.
+ * `change` may run again, so it must have no effect of its own. Rejects with a ToolFailure.
+ */
+export async function changeFile<T>(
+  ctx: Pick<ToolContext, 'workspace' | 'signal'>,
+  path: WorkspacePath,
+  { create }: { create: boolean },
+  change: (stats: Stats | undefined, read: (limit: SizeLimit) => Promise<Buffer>) => Promise<FileChange<T>>,
+): Promise<T> {
+  ctx.signal.throwIfAborted();
+  const { root } = ctx.workspace;
+  const { directory, name } = await openParent(root, path, { create });
+  const attempt = (): Promise<T> =>
+    withPathLock(root, directory, name, ctx.signal, async (commit) => {
+      const stats = await statForWriting(directory, name, path.shown);
+      const { bytes, value } = await change(stats, (limit) => readInPlace(at(directory, name), path.shown, limit));
+      await commit();
+      await replaceFile(directory, name, bytes, { ...(stats ? { mode: stats.mode } : {}), signal: ctx.signal, shown: path.shown });
+      return value;
+    });
+  try {
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof LockLost) || retry === LOCK_LOST_RETRIES) throw error;
+      }
+    }
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    throw fileFailure(error, path.shown);
+  } finally {
+    await directory.handle.close();
+  }
+}
+
+async function readInPlace(location: string, shown: string, limit: SizeLimit): Promise<Buffer> {
+  const handle = await open(location, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { size } = await handle.stat();
+    if (size > limit.bytes) throw tooLarge(shown, size, limit);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}

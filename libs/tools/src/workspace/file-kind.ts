@@ -1,0 +1,27 @@
+import { ToolFailure } from '../tool.port.js';
+
+/** First bytes of the image formats that models take. The name of a file says nothing about its content. */
+const SIGNATURES: readonly { mimeType: string; matches: (bytes: Buffer) => boolean }[] = [
+  { mimeType: 'image/png', matches: (bytes) => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex')) },
+  { mimeType: 'image/jpeg', matches: (bytes) => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex')) },
+  { mimeType: 'image/gif', matches: (bytes) => ['GIF87a', 'GIF89a'].includes(bytes.toString('latin1', 0, 6)) },
+  { mimeType: 'image/webp', matches: (bytes) => bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP' },
+  // "BM", and the size that the header states: two letters alone begin many a text.
+  { mimeType: 'image/bmp', matches: (bytes) => bytes.length >= 26 && bytes.toString('latin1', 0, 2) === 'BM' && bytes.readUInt32LE(2) === bytes.length },
+];
+
+export function imageType(bytes: Buffer): string | undefined {
+  return SIGNATURES.find(({ matches }) => matches(bytes))?.mimeType;
+}
+
+/** The text of a UTF-8 file, byte order mark and all. Throws a ToolFailure when it is something else. */
+export function decodeText(bytes: Buffer, shown: string): string {
+  const refused = (): ToolFailure =>
+    new ToolFailure('tool_failed', `Cannot read ${shown}: it is a binary file (${bytes.length.toLocaleString('en-US')} bytes), not UTF-8 text.`);
+  if (bytes.includes(0)) throw refused();
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refused();
+  }
+}

@@ -1,0 +1,53 @@
+import { ToolFailure } from '../tool.port.js';
+
+export interface Edit {
+  readonly old_text: string;
+  readonly new_text: string;
+  readonly replace_all: boolean;
+}
+
+const SIMILAR_PLACES = 3;
+const SHOWN_LINE_CHARACTERS = 200;
+
+/** Pure. Throws a ToolFailure that helps the model to say what it means: similar lines, or how many places match. */
+export function applyEdit(text: string, edit: Edit, path: string): { text: string; occurrences: number } {
+  // Split, not replace: "$&" in new_text is plain text.
+  const pieces = text.split(edit.old_text);
+  const occurrences = pieces.length - 1;
+  if (occurrences === 0) throw new ToolFailure('tool_failed', `old_text not found in ${path}.${hint(text, edit.old_text)}`);
+  if (occurrences > 1 && !edit.replace_all) {
+    throw new ToolFailure('tool_failed', `old_text matches ${occurrences} locations in ${path}. Include more surrounding context to make the match unique, or set replace_all.`);
+  }
+  return { text: pieces.join(edit.new_text), occurrences };
+}
+
+function hint(text: string, wanted: string): string {
+  if (text.includes('\r\n') && !wanted.includes('\r') && text.replaceAll('\r\n', '\n').includes(wanted)) {
+    return ' The file has Windows line ends: use \\r\\n for the line breaks in old_text and new_text.';
+  }
+  const places = similarPlaces(text.split('\n'), wanted.split('\n'));
+  if (places.length === 0) return ' Read the file first: old_text must match exactly, including spaces and line breaks.';
+  return `\nDid you mean:\n${places.join('\n')}`;
+}
+
+/** The blocks that begin with the first line of `wanted`, when spaces are not looked at. */
+function similarPlaces(lines: readonly string[], wanted: readonly string[]): string[] {
+  const anchor = wanted.findIndex((line) => line.trim() !== '');
+  const first = squeeze(wanted[anchor] ?? '');
+  if (first === '') return [];
+  const found: number[] = [];
+  for (let index = 0; index < lines.length && found.length < SIMILAR_PLACES; index += 1) {
+    const line = squeeze(lines[index] ?? '');
+    if (line === first || (first.length >= 8 && line.includes(first))) found.push(index);
+  }
+  return found.map((start) =>
+    lines
+      .slice(start, start + Math.min(wanted.length - anchor, 5))
+      .map((line, offset) => `${String(start + offset + 1).padStart(4)} | ${line.slice(0, SHOWN_LINE_CHARACTERS)}`)
+      .join('\n'),
+  );
+}
+
+function squeeze(line: string): string {
+  return line.replaceAll(/\s+/g, '');
+}
