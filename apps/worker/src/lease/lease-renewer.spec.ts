@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { EventLogWriter } from '#event-log';
+import { eventually } from '../../../../test/support/eventually.js';
+import { LeaseRenewer } from './lease-renewer.js';
+import { LeaseTable } from './lease-table.js';
+import { RenewalLoop } from './renewal-loop.js';
+
+type Renew = EventLogWriter['renew'];
+const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
+
+/** The renewer over a log whose answers the test decides. */
+function renewer(renew: Renew, leaseMs = 90, rows = 8) {
+  const heard: string[] = [];
+  const leases = new LeaseRenewer(
+    rows,
+    (table, notify) => {
+      const loop = new RenewalLoop({ renew }, table, leaseMs, notify);
+      return { close: async () => loop.close() };
+    },
+    () => heard.push('failure'),
+  );
+  const hold = (callId = CALL, fence = 3) => leases.hold(callId, fence, { lost: () => heard.push('lost'), cancelRequested: () => heard.push('cancel') });
+  return { leases, heard, hold };
+}
+
+describe('LeaseRenewer', () => {
+  const open: LeaseRenewer[] = [];
+  const start = (...args: Parameters<typeof renewer>) => {
+    const made = renewer(...args);
+    open.push(made.leases);
+    return made;
+  };
+  afterEach(() => Promise.all(open.splice(0).map((leases) => leases.close())));
+
+  it('renews what is held with its fence, again and again, and nothing after it was given back', async () => {
+    const asked: string[] = [];
+    const { hold, heard } = start(async ({ callId, fence, leaseMs }) => {
+      asked.push(`${callId} ${fence} ${leaseMs}`);
+      return { code: 'OK', cancelRequested: false };
+    });
+    const release = hold();
+    await eventually(() => asked.length >= 3, 'three renewals');
+    expect(new Set(asked)).toEqual(new Set([`${CALL} 3 90`]));
+    release();
+    release();
+    const other = hold('07-01JZ8C5W3Q4X9R7T2M6K8N0P1W', 1);
+    const before = asked.filter((line) => line.startsWith(CALL)).length;
+    await eventually(() => asked.filter((line) => !line.startsWith(CALL)).length >= 2, 'renewals of the next lease');
+    expect(asked.filter((line) => line.startsWith(CALL)).length).toBe(before);
+    other();
+    expect(heard).toEqual([]);
+  });
+
+  it('does not ask for a lease that is young', async () => {
+    let asked = 0;
+    const { hold } = start(async () => ((asked += 1), { code: 'OK', cancelRequested: false }), 60_000);
+    const table = LeaseTable.ofSize(1);
+    table.take(CALL, 1);
+    const loop = new RenewalLoop({ renew: async () => ((asked += 1), { code: 'OK', cancelRequested: false }) }, table, 60_000, () => {});
+    hold();
+    loop.look();
+    loop.close();
+    expect(asked).toBe(0);
+  });
+
+  it('tells at once when the call belongs to somebody else, and of a cancel', async () => {
+    const fenced = start(async () => ({ code: 'FENCED', fence: 4 }));
+    fenced.hold();
+    await eventually(() => fenced.heard.includes('lost'), 'the loss to be told');
+    const cancelled = start(async () => ({ code: 'OK', cancelRequested: true }));
+    cancelled.hold();
+    await eventually(() => cancelled.heard.includes('cancel'), 'the cancel to be told');
+    expect(cancelled.heard).not.toContain('lost');
+  });
+
+  it('tells that a lease is lost when it could not be renewed for two thirds of its length', async () => {
+    const startedAt = performance.now();
+    const { hold, heard } = start(() => new Promise(() => {}), 300);
+    hold();
+    await eventually(() => heard.includes('lost'), 'the loss to be told');
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199);
+    expect(performance.now() - startedAt).toBeLessThan(300);
+  });
+
+  it('has room for as many leases as rows, again and again', () => {
+    const { hold } = start(async () => ({ code: 'OK', cancelRequested: false }), 60_000, 4);
+    for (let round = 0; round < 100; round++) {
+      const releases = [1, 2, 3, 4].map((fence) => hold(CALL, fence));
+      expect(() => hold(CALL, 5)).toThrow('No room for another lease: 4 are held.');
+      for (const release of releases) release();
+    }
+  });
+});
