@@ -84,8 +84,8 @@ async function checkHeads(redis: RedisConnection, partition: string, calls: Read
   for (const [callId, events] of calls) {
     const ended = events.at(-1)?.type === 'call.end';
     if (ended === timers.has(callId)) violations.push(`I9 ${callId}: ${ended ? 'has ended and still has a timer' : 'has not ended and has no timer'}`);
-    const text = await redis.get(keys.call(callId));
-    const head = text === null ? undefined : decodeHead(callId, text);
+    const packed = await redis.getBuffer(keys.call(callId));
+    const head = packed === null ? undefined : decodeHead(callId, packed);
     if (head?.version !== events.at(-1)?.callver) violations.push(`head of ${callId}: version ${head?.version}, the log says ${events.at(-1)?.callver}`);
     if ((head?.status === 'ended') !== ended) violations.push(`head of ${callId}: ${head?.status}, the log ${ended ? 'has' : 'has no'} End`);
   }

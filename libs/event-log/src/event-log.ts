@@ -80,7 +80,7 @@ export class EventLog implements EventLogWriter {
 
   async claim(input: Input<'claim'>): Promise<Claimed | Refusal> {
     const token = `${this.claimPrefix}.${(this.claims++).toString(36)}`;
-    const answer = parseClaim(input.callId, await this.batcher.submit(to.claimTransition(input, token)));
+    const answer = parseClaim(await this.batcher.submit(to.claimTransition(input, token)));
     if (!('submitted' in answer)) tellRefused('claim', answer);
     return answer;
   }

@@ -41,44 +41,67 @@ export function statusOf(letter: string): CallStatus {
   return status;
 }
 
+/** Bytes of the numbers at the front of a packed head, in the order of `NUMBERS` in transition.lua; little-endian. */
+const NUMBER_BYTES = [4, 2, 4, 4, 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 4, 6, 6] as const;
+/** Bytes of the lengths of the strings behind them: claim token, lifecycle, terms, fixed facts. */
+const LENGTH_BYTES = [1, 2, 2, 2] as const;
+
 /**
- * The head as Redis stores it, three lines: what changes (in the order of `HEAD` in transition.lua), the terms, and the
- * fixed facts as they stand on every event. transition.lua writes the same text byte by byte.
+ * The head as Redis stores it: a status letter, the numbers that change, then strings with their lengths. Binary, since
+ * making numbers into text and back would cost the script more than everything else it does. transition.lua writes the
+ * same bytes.
  */
-export function encodeHead(head: CallState): string {
-  const { lastWrite, terms } = head;
-  const changing = [
-    LETTER_OF[head.status], head.version, head.attempt, head.fence, head.wseq, head.failures,
+export function encodeHead(head: CallState): Buffer {
+  const { lastWrite } = head;
+  const numbers = [
+    head.version, head.attempt, head.fence, head.wseq, head.failures,
     head.deadline, head.totalDeadline, head.leaseUntil, head.notBefore, head.cancelBy, head.timer,
-    head.submittedAt, head.firstStartedAt, head.lastSeq,
-    lastWrite.version, lastWrite.seq, lastWrite.time, head.claimToken, head.lifecycleSeqs.join(','),
-  ].join(' ');
-  return `${changing}\n${encodeTerms(terms)}\n${metaText(head.meta)}`;
+    head.submittedAt, head.firstStartedAt, head.lastSeq, lastWrite.version, lastWrite.seq, lastWrite.time,
+  ];
+  const strings = [head.claimToken, head.lifecycleSeqs.join(','), encodeTerms(head.terms), metaText(head.meta)];
+  return Buffer.concat([
+    Buffer.from(LETTER_OF[head.status]),
+    ...NUMBER_BYTES.map((bytes, index) => numberBytes(numbers[index] ?? 0, bytes)),
+    ...LENGTH_BYTES.flatMap((bytes, index) => {
+      const text = Buffer.from(strings[index] ?? '');
+      return [numberBytes(text.length, bytes), text];
+    }),
+  ]);
+}
+
+function numberBytes(value: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeUIntLE(value, 0, bytes);
+  return buffer;
 }
 
 export function encodeTerms(terms: CallTerms): string {
   return `${terms.queueMs} ${terms.runMs} ${terms.maxAttempts} ${terms.effect} ${terms.pool} ${terms.priority} ${terms.startSpan.join(' ')} ${terms.digest}`;
 }
 
-/** The inverse of `encodeHead`. */
-export function decodeHead(callId: string, text: string): CallState {
-  const [changing = '', terms = '', meta = ''] = text.split('\n');
-  const words = changing.split(' ');
-  const number = (at: number) => Number(words[at]);
-  const decodedTerms = decodeTerms(terms);
+/** The inverse of `encodeHead`. Throws on bytes that are no head. */
+export function decodeHead(callId: string, packed: Buffer): CallState {
+  let at = 1;
+  const number = (bytes: number): number => packed.readUIntLE((at += bytes) - bytes, bytes);
+  const numbers = NUMBER_BYTES.map(number);
+  const [claimToken = '-', lifecycle = '', termsText = '', meta = ''] = LENGTH_BYTES.map((bytes) => {
+    const length = number(bytes);
+    return packed.toString('utf8', at, (at += length));
+  });
+  const [version = 0, attempt = 0, fence = 0, wseq = 0, failures = 0, deadline = 0, totalDeadline = 0, leaseUntil = 0, ...more] = numbers;
+  const [notBefore = 0, cancelBy = 0, timer = 0, submittedAt = 0, firstStartedAt = 0, lastSeq = 0, lastVersion = 0, seq = 0, time = 0] = more;
+  const terms = decodeTerms(termsText);
+  const { pool, priority, effect, maxAttempts } = terms;
   return {
-    callId,
-    status: statusOf(words[0] ?? ''),
-    version: number(1), attempt: number(2), fence: number(3), wseq: number(4), failures: number(5),
-    deadline: number(6), totalDeadline: number(7), leaseUntil: number(8), notBefore: number(9),
-    cancelBy: number(10), cancelRequested: number(10) > 0, timer: number(11),
-    submittedAt: number(12), firstStartedAt: number(13), lastSeq: number(14),
-    lastWrite: { version: number(15), seq: number(16), time: number(17) },
-    claimToken: words[18] ?? '-',
-    lifecycleSeqs: (words[19] ?? '').split(',').map(Number),
+    callId, status: statusOf(packed.toString('latin1', 0, 1)),
+    version, attempt, fence, wseq, failures, deadline, totalDeadline, leaseUntil, notBefore, cancelBy,
+    cancelRequested: cancelBy > 0,
+    timer, submittedAt, firstStartedAt, lastSeq,
+    lastWrite: { version: lastVersion, seq, time },
+    claimToken,
+    lifecycleSeqs: lifecycle.split(',').map(Number),
     meta: parseMeta(meta),
-    terms: decodedTerms,
-    pool: decodedTerms.pool, priority: decodedTerms.priority, effect: decodedTerms.effect, maxAttempts: decodedTerms.maxAttempts,
+    terms, pool, priority, effect, maxAttempts,
   };
 }
 

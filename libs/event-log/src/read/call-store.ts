@@ -26,8 +26,8 @@ export class CallStore {
 
   /** The cached fold of a call; undefined when there is no such call. */
   async head(callId: string): Promise<CallState | undefined> {
-    const text = await this.redis.get(keys.call(callId));
-    return text === null ? undefined : decodeHead(callId, text);
+    const packed = await this.redis.getBuffer(keys.call(callId));
+    return packed === null ? undefined : decodeHead(callId, packed);
   }
 
   /** The whole call with its large values. Undefined when there is no such call. */

@@ -1,7 +1,7 @@
-import type { SubmittedData } from '#contracts';
-import { decodeHead, statusOf, type CallState } from '../call/call-head.js';
+import { statusOf } from '../call/call-head.js';
 import { upcastSubmitted } from '../call/upcasters.js';
 import type { Applied, Claimed, Refusal } from '../event-log.port.js';
+import { parseMeta } from './stored-event.js';
 import type { TransitionAnswer } from './transition-lane.js';
 
 /** The key of an accept is held by another call. */
@@ -13,15 +13,16 @@ export interface KeyHeld {
 /** `note` is what follows the sequence number of an OK: the tool, or that a cancel was requested. */
 export type ParsedAnswer = (Applied | Refusal | KeyHeld) & { readonly note?: string };
 
-/** Reads the one-line answers of transition.lua. Throws when the script answers ERROR: a fault, not a refusal. */
+/** Reads what transition.lua answers. Throws when it answers ERROR: a fault, not a refusal. */
 export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
-  if (typeof answer !== 'string') throw new Error('transition.lua gave an answer of another kind than expected.');
-  const [code, first = '', second, ...rest] = answer.split(' ');
+  if (Array.isArray(answer)) {
+    const [version, seq, note]: unknown[] = answer;
+    return { code: 'OK', version: Number(version), seq: Number(seq), time: now, ...(note === undefined ? {} : { note: String(note) }) };
+  }
+  const [code, first = '', second, third] = String(answer).split(' ');
   switch (code) {
-    case 'OK':
-      return { code, version: Number(first), seq: Number(second), time: now, ...(rest.length > 0 ? { note: rest.join(' ') } : {}) };
     case 'REPLAY':
-      return { code, version: Number(first), seq: Number(second), time: Number(rest[0]) };
+      return { code, version: Number(first), seq: Number(second), time: Number(third) };
     case 'IDEM':
     case 'IDEM_MISMATCH':
       return { code, callId: first };
@@ -37,30 +38,21 @@ export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
     case 'NOT_FOUND':
       return { code };
     default:
-      throw new Error(`transition.lua failed: ${answer}`);
+      throw new Error(`transition.lua failed: ${String(answer)}`);
   }
 }
 
-/** The same for a claim, which is granted with the head and the stored text of the submission. */
-export function parseClaim(callId: string, reply: TransitionAnswer): Claimed | Refusal {
+/** The same for a claim, which is granted with all that a worker needs. */
+export function parseClaim(reply: TransitionAnswer): Claimed | Refusal {
   if (!Array.isArray(reply.answer)) return refusal(parseAnswer(reply));
-  const [code, headText, submittedText]: unknown[] = reply.answer;
-  const head = decodeHead(callId, String(headText));
-  return claimed(code === 'REPLAY' ? 'REPLAY' : 'OK', head, upcastSubmitted(String(submittedText)), reply.now);
-}
-
-function claimed(code: 'OK' | 'REPLAY', head: CallState, submitted: SubmittedData, now: number): Claimed {
+  const facts: unknown[] = reply.answer;
+  const [version = 0, seq = 0, time = 0, replayed, attempt = 0, fence = 0, submittedAt = 0, firstStartedAt = 0, failures = 0, deadline = 0] = facts.slice(0, 10).map(Number);
   return {
-    code,
-    ...head.lastWrite,
-    attempt: head.attempt,
-    fence: head.fence,
-    meta: head.meta,
-    submitted,
-    submittedAt: head.submittedAt,
-    firstStartedAt: head.firstStartedAt,
-    failures: head.failures,
-    runMs: Math.max(0, head.deadline - now),
+    code: replayed === 1 ? 'REPLAY' : 'OK',
+    version, seq, time, attempt, fence, submittedAt, firstStartedAt, failures,
+    meta: parseMeta(String(facts[10])),
+    submitted: upcastSubmitted(String(facts[11])),
+    runMs: Math.max(0, deadline - reply.now),
   };
 }
 

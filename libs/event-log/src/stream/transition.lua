@@ -4,7 +4,8 @@
   maxmemory) and `progress` (allowed above it, so that what runs can always finish).
 
   Reads and writes are gathered: one MGET before, one XADD an event, one MSET and one ZADD/ZREM a partition after. Heads
-  are one packed string (see call/call-head.ts, which reads and writes the same text); nothing here parses JSON.
+  are one packed string (see call/call-head.ts, which reads and writes the same bytes); nothing here parses JSON, and
+  numbers are made into text only where they must be: that costs more than all the rest.
   The same decisions stand in call/call.decider.ts as a pure function; a property test holds the two together.
 
   Input:
@@ -27,29 +28,37 @@
     `text` is what an event holds beside what is stamped here: JSON members without braces.
 
   Output: [now in ms, answer, answer ...], an answer being
-    "OK <version> <seq> [<tool>]"    applied; the tool follows for retry and end, "1" for a renew under a cancel
+    [version, seq]         applied; a third item is the tool (retry, end, decide) or 1 (renew under a cancel)
+    [version, seq, time, 0|1 replayed, attempt, fence, submittedAt, firstStartedAt, failures, deadline, meta,
+      text of call.submitted]                          a claim that was granted
     "REPLAY <version> <seq> <time>"  this very transition was applied before; the facts are those of then
-    ["OK"|"REPLAY", head, text of call.submitted]      of a claim
     "IDEM <callId>"  "IDEM_MISMATCH <callId>"           the key is held by another call, with the same or another request
     "CONFLICT <version>"  "FENCED <fence>"  "NOT_DUE <ms>"  "BAD_TRANSITION <status letter>"  "ENDED"  "NOT_FOUND"
     "ERROR <text>"   a fault in the data or in this script; nothing of a later transition of that call is applied
 ]]
 local call, match = redis.call, string.match
 
--- Must be the same as in call/evolve.ts and command keys' life as in the README.
+-- Must be the same as in call/evolve.ts, and the life of command keys as in the README.
 local DISPATCH_SAFETY_MS, DEADLINE_SLACK_MS, COMMAND_TTL_MS = 2000, 4000, 3600000
 
--- HEAD: positions in the packed head
+-- Positions in an unpacked head. Behind each string's length stands the string itself.
 local ST, V, ATT, FENCE, WSEQ, FAILS, DEADLINE, TOTAL, LEASE, NOT_BEFORE = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-local CANCEL_BY, TIMER, SUBMITTED, FIRST_START, LAST_SEQ, W_VER, W_SEQ, W_TIME, TOKEN, LIFECYCLE = 11, 12, 13, 14, 15, 16, 17, 18, 19, 20
-local TERMS, META = 21, 22
-local HEAD = '^(%l)' .. string.rep(' (%d+)', 17) .. ' (%S+) (%S+)\n([^\n]*)\n(.*)$'
+local CANCEL_BY, TIMER, SUBMITTED, FIRST_START, LAST_SEQ, W_VER, W_SEQ, W_TIME = 11, 12, 13, 14, 15, 16, 17, 18
+local TOKEN, LIFECYCLE, TERMS, META = 19, 20, 21, 22
+local NUMBERS = '<c1I4I2I4I4I2I6I6I6I6I6I6I6I6I6I4I6I6'
+local HEAD = NUMBERS .. 'Bc0I2c0I2c0I2c0'
 local TERMS_WORDS = '^(%d+) (%d+) (%d+) (%l+) %S+ %S+ (%d+) (%d+) (%S+)$'
 
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local nowText = string.format('%.0f', now)
 local channel, partitions, callCount, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local function unpackHead(text, id)
+  local fine, head = pcall(function() return { struct.unpack(HEAD, text) } end)
+  if fine then return head end
+  return nil, 'the head of ' .. id .. ' cannot be read'
+end
 
 local function readAll()
   local wanted = {}
@@ -60,8 +69,9 @@ local function readAll()
   for p = 1, partitions do seqs[p] = tonumber(found[p] or 0) end
   for i = 1, callCount do
     local text = found[partitions + i]
-    calls[i] = { key = wanted[partitions + i], part = tonumber(ARGV[at]), id = ARGV[at + 1], head = text and { match(text, HEAD) } }
-    if text and not calls[i].head[1] then calls[i].broken = 'the head of ' .. calls[i].id .. ' cannot be read' end
+    local c = { key = wanted[partitions + i], part = tonumber(ARGV[at]), id = ARGV[at + 1] }
+    if text then c.head, c.broken = unpackHead(text, c.id) end
+    calls[i] = c
     at = at + 2
   end
   return seqs, calls, at
@@ -73,56 +83,60 @@ local seqs, calls, at = readAll()
 local function append(c, type, fence, text, streaming)
   local h, p = c.head, c.part
   local seq = seqs[p] + 1
+  local seqText = string.format('%.0f', seq)
   local version = h[V] + 1
-  call('XADD', KEYS[3 * p - 2], seq .. '-0', 'c', c.id, 't', type, 'v', version, 'ts', nowText, 'a', h[ATT], 'f', fence, 'm', h[META], 'e', text)
+  call('XADD', KEYS[3 * p - 2], seqText .. '-0', 'c', c.id, 't', type, 'v', version, 'ts', nowText, 'a', h[ATT], 'f', fence, 'm', h[META], 'e', text)
   seqs[p] = seq
   h[V], h[LAST_SEQ] = version, seq
-  if not streaming then h[LIFECYCLE] = h[LIFECYCLE] == '' and seq or (h[LIFECYCLE] .. ',' .. seq) end
-  c.dirty, c.text = true, nil
+  if not streaming then h[LIFECYCLE] = h[LIFECYCLE] == '' and seqText or (h[LIFECYCLE] .. ',' .. seqText) end
+  c.dirty = true
 end
 
-local function packed(c)
-  if not c.text then c.text = table.concat(c.head, ' ', 1, LIFECYCLE) .. '\n' .. c.head[TERMS] .. '\n' .. c.head[META] end
-  return c.text
+local function packed(h)
+  local token, lifecycle, terms, meta = h[TOKEN], h[LIFECYCLE], h[TERMS], h[META]
+  return struct.pack(HEAD, h[1], h[2], h[3], h[4], h[5], h[6], h[7], h[8], h[9], h[10], h[11], h[12], h[13], h[14], h[15], h[16], h[17], h[18],
+    #token, token, #lifecycle, lifecycle, #terms, terms, #meta, meta)
 end
 
 local function setTimer(c, score)
   c.head[TIMER] = score
-  c.dirty, c.text, c.timed = true, nil, true
+  c.dirty, c.timed = true, true
 end
 
-local function ok(c) return 'OK ' .. c.head[V] .. ' ' .. c.head[LAST_SEQ] end
-local function okTool(c) return ok(c) .. ' ' .. (match(c.head[META], '"tool":"([^"]*)"') or '') end
+local function ok(c, note) return { c.head[V], c.head[LAST_SEQ], note } end
+local function okTool(c) return ok(c, match(c.head[META], '"tool":"([^"]*)"')) end
 local function wrongState(c) return 'BAD_TRANSITION ' .. c.head[ST] end
-local function replayed(c) return 'REPLAY ' .. c.head[W_VER] .. ' ' .. c.head[W_SEQ] .. ' ' .. c.head[W_TIME] end
+local function replayed(c)
+  local h = c.head
+  return string.format('REPLAY %.0f %.0f %.0f', h[W_VER], h[W_SEQ], h[W_TIME])
+end
 
 local function runningTimer(h)
-  local score = math.min(tonumber(h[LEASE]), h[DEADLINE] + DEADLINE_SLACK_MS)
-  local cancelBy = tonumber(h[CANCEL_BY])
-  return cancelBy > 0 and math.min(score, cancelBy) or score
+  local score = math.min(h[LEASE], h[DEADLINE] + DEADLINE_SLACK_MS)
+  return h[CANCEL_BY] > 0 and math.min(score, h[CANCEL_BY]) or score
 end
 
-local function wroteByWorker(h, wseq) h[WSEQ], h[W_VER], h[W_SEQ], h[W_TIME] = wseq, h[V], h[LAST_SEQ], nowText end
+local function wroteByWorker(h, wseq) h[WSEQ], h[W_VER], h[W_SEQ], h[W_TIME] = wseq, h[V], h[LAST_SEQ], now end
 
 local function raiseFence(h) h[FENCE] = h[FENCE] + 1 end
 
 -- Guards: each answers a refusal, or nothing.
 local function workerGuard(c, fence, wseq)
   local h = c.head
-  if fence == h[FENCE] + 0 and wseq <= tonumber(h[WSEQ]) then return replayed(c) end
+  if fence == h[FENCE] and wseq <= h[WSEQ] then return replayed(c) end
   if h[ST] == 'e' then return 'ENDED' end
-  if fence ~= h[FENCE] + 0 then return 'FENCED ' .. h[FENCE] end
+  if fence ~= h[FENCE] then return 'FENCED ' .. h[FENCE] end
 end
 
 local function fenceGuard(c, fence)
   if c.head[ST] == 'e' then return 'ENDED' end
-  if fence ~= c.head[FENCE] + 0 then return 'FENCED ' .. c.head[FENCE] end
+  if fence ~= c.head[FENCE] then return 'FENCED ' .. c.head[FENCE] end
 end
 
 local function reconcilerGuard(c, fence)
   local refusal = fenceGuard(c, fence)
   if refusal then return refusal end
-  local timer = tonumber(c.head[TIMER])
+  local timer = c.head[TIMER]
   if now < timer then return 'NOT_DUE ' .. (timer - now) end
 end
 
@@ -130,17 +144,17 @@ local function commandGuard(c, version, key)
   local before = call('GET', KEYS[key])
   if before then return 'REPLAY ' .. before end
   if c.head[ST] == 'e' then return 'ENDED' end
-  if version ~= c.head[V] + 0 then return 'CONFLICT ' .. c.head[V] end
+  if version ~= c.head[V] then return 'CONFLICT ' .. c.head[V] end
 end
 
 local function rememberCommand(c, key)
-  call('SET', KEYS[key], c.head[V] .. ' ' .. c.head[LAST_SEQ] .. ' ' .. nowText, 'PX', COMMAND_TTL_MS)
+  call('SET', KEYS[key], string.format('%.0f %.0f %s', c.head[V], c.head[LAST_SEQ], nowText), 'PX', COMMAND_TTL_MS)
 end
 
 local function toQueue(c, delayMs, timerDelayMs, notBefore)
   local h = c.head
   local queueMs = match(h[TERMS], '^%d+')
-  local deadline = math.min(now + delayMs + queueMs, tonumber(h[TOTAL]))
+  local deadline = math.min(now + delayMs + queueMs, h[TOTAL])
   h[ST], h[DEADLINE], h[LEASE], h[NOT_BEFORE], h[TOKEN] = 'q', deadline, 0, notBefore, '-'
   setTimer(c, math.min(now + timerDelayMs, deadline))
 end
@@ -158,8 +172,8 @@ function operations.accept(c, a)
   local h = c.head
   if h then
     local first, second = match(h[LIFECYCLE], '^(%d+),?(%d*)')
-    if what == 'queue' then return 'REPLAY 1 ' .. first .. ' ' .. h[SUBMITTED] end
-    return 'REPLAY 2 ' .. second .. ' ' .. h[SUBMITTED]
+    if what == 'queue' then return string.format('REPLAY 1 %s %.0f', first, h[SUBMITTED]) end
+    return string.format('REPLAY 2 %s %.0f', second, h[SUBMITTED])
   end
   local holder = key > 0 and call('GET', KEYS[key])
   if holder then
@@ -169,7 +183,7 @@ function operations.accept(c, a)
 
   local total = now + totalMs
   local deadline = math.min(now + match(terms, '^%d+'), total)
-  c.head = { 'q', 0, 0, 0, 0, 0, deadline, total, 0, 0, 0, 0, nowText, 0, 0, 0, 0, 0, '-', '', terms, meta }
+  c.head = { 'q', 0, 0, 0, 0, 0, deadline, total, 0, 0, 0, 0, now, 0, 0, 0, 0, 0, '-', '', terms, meta }
   h = c.head
   append(c, 'call.submitted', 0, text1)
   if what == 'queue' then
@@ -187,32 +201,36 @@ function operations.accept(c, a)
   return ok(c)
 end
 
+local function claimed(h, replayed, submitted)
+  return { h[W_VER], h[W_SEQ], h[W_TIME], replayed, h[ATT], h[FENCE], h[SUBMITTED], h[FIRST_START], h[FAILS], h[DEADLINE], h[META], submitted }
+end
+
 function operations.claim(c, a)
   local attempt, leaseMs, token, before, after = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
   local h = c.head
-  local again = h[ST] == 'r' and attempt == h[ATT] + 0 and token == h[TOKEN]
+  local again = h[ST] == 'r' and attempt == h[ATT] and token == h[TOKEN]
   if not again then
     if h[ST] == 'e' then return 'ENDED' end
     if h[ST] ~= 'q' then return wrongState(c) end
     if attempt ~= h[ATT] + 1 then return 'CONFLICT ' .. h[V] end
-    if now >= tonumber(h[DEADLINE]) then return wrongState(c) end
-    if now < tonumber(h[NOT_BEFORE]) then return 'NOT_DUE ' .. (h[NOT_BEFORE] - now) end
+    if now >= h[DEADLINE] then return wrongState(c) end
+    if now < h[NOT_BEFORE] then return 'NOT_DUE ' .. (h[NOT_BEFORE] - now) end
   end
   local first = match(h[LIFECYCLE], '^%d+') .. '-0'
   local entry = call('XRANGE', KEYS[3 * c.part - 2], first, first)[1]
   if not entry or entry[2][2] ~= c.id then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
   local submitted = entry[2][16]
-  if again then return { 'REPLAY', packed(c), submitted } end
+  if again then return claimed(h, 1, submitted) end
 
   local _, runMs, _, _, offset, bytes = match(h[TERMS], TERMS_WORDS)
   h[ATT], h[WSEQ], h[NOT_BEFORE], h[TOKEN] = attempt, 0, 0, token
   raiseFence(h)
-  h[ST], h[DEADLINE], h[LEASE] = 'r', math.min(now + runMs, tonumber(h[TOTAL])), now + leaseMs
-  if h[FIRST_START] + 0 == 0 then h[FIRST_START] = nowText end
+  h[ST], h[DEADLINE], h[LEASE] = 'r', math.min(now + runMs, h[TOTAL]), now + leaseMs
+  if h[FIRST_START] == 0 then h[FIRST_START] = now end
   append(c, 'call.start', h[FENCE], before .. string.sub(submitted, offset + 1, offset + bytes) .. after)
   wroteByWorker(h, 0)
   setTimer(c, runningTimer(h))
-  return { 'OK', packed(c), submitted }
+  return claimed(h, 0, submitted)
 end
 
 local function stream(c, a, type)
@@ -235,14 +253,14 @@ function operations.renew(c, a)
   if h[ST] ~= 'r' then return wrongState(c) end
   h[LEASE] = now + ARGV[a + 1]
   setTimer(c, runningTimer(h))
-  return h[CANCEL_BY] + 0 > 0 and ok(c) .. ' 1' or ok(c)
+  return ok(c, h[CANCEL_BY] > 0 and 1 or nil)
 end
 
 function operations.defer(c, a)
   local refusal = fenceGuard(c, tonumber(ARGV[a]))
   if refusal then return refusal end
   if c.head[ST] ~= 'q' then return wrongState(c) end
-  setTimer(c, math.min(now + ARGV[a + 1], tonumber(c.head[DEADLINE])))
+  setTimer(c, math.min(now + ARGV[a + 1], c.head[DEADLINE]))
   return ok(c)
 end
 
@@ -253,13 +271,13 @@ function operations.retry(c, a)
   if byWorker then refusal = workerGuard(c, fence, wseq) else refusal = reconcilerGuard(c, fence) end
   if refusal then return refusal end
   local h = c.head
-  if h[ST] ~= 'r' or h[CANCEL_BY] + 0 > 0 or nextAttempt ~= h[ATT] + 1 then return wrongState(c) end
+  if h[ST] ~= 'r' or h[CANCEL_BY] > 0 or nextAttempt ~= h[ATT] + 1 then return wrongState(c) end
   local failures = h[FAILS] + counts
   if not (byWorker and counts == 0) then
     local _, _, maxAttempts, effect = match(h[TERMS], TERMS_WORDS)
     if effect == 'once' or failures >= tonumber(maxAttempts) then return wrongState(c) end
   end
-  if not byWorker and now < tonumber(h[LEASE]) then return 'NOT_DUE ' .. (h[LEASE] - now) end
+  if not byWorker and now < h[LEASE] then return 'NOT_DUE ' .. (h[LEASE] - now) end
 
   append(c, 'call.retry', byWorker and fence or 0, text)
   if byWorker then wroteByWorker(h, wseq) else raiseFence(h) end
@@ -292,7 +310,7 @@ function operations.cancel(c, a)
   local refusal = commandGuard(c, version, key)
   if refusal then return refusal end
   local h = c.head
-  if h[ST] ~= 'r' or h[CANCEL_BY] + 0 > 0 then return wrongState(c) end
+  if h[ST] ~= 'r' or h[CANCEL_BY] > 0 then return wrongState(c) end
   append(c, 'call.cancel_requested', 0, text)
   h[CANCEL_BY] = now + graceMs
   setTimer(c, runningTimer(h))
@@ -308,7 +326,7 @@ function operations.decide(c, a)
   local h = c.head
   if h[ST] ~= 'w' then return wrongState(c) end
   if digest ~= match(h[TERMS], '(%S+)$') then return 'CONFLICT ' .. h[V] end
-  if now >= tonumber(h[DEADLINE]) then return wrongState(c) end
+  if now >= h[DEADLINE] then return wrongState(c) end
   append(c, 'call.approval_decided', 0, ARGV[a + 4])
   if decision == 'allow' then
     toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
@@ -347,7 +365,7 @@ local function writeAll()
     local c = calls[i]
     if c.dirty then
       values[#values + 1] = c.key
-      values[#values + 1] = packed(c)
+      values[#values + 1] = packed(c.head)
       dirty[c.part] = true
     end
     if c.timed then
