@@ -1,5 +1,6 @@
 // Compiles into dist/ when a source is newer than the last build, so that `npm start` is one command on a fresh clone and
 // quick when nothing changed. "Newer" means: path, size or time of any source differs from what the last build saw.
+// `--always` builds in any case (`npm run build`).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -41,11 +42,12 @@ if (!existsSync(join(root, 'tsconfig.json'))) process.exit(0);
 
 const now = fingerprint();
 const main = join(root, 'dist/apps/standalone/src/main.js');
-if (existsSync(main) && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) process.exit(0);
+const always = process.argv.includes('--always');
+if (!always && existsSync(main) && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) process.exit(0);
 
 const nest = join(root, 'node_modules/@nestjs/cli/bin/nest.js');
 if (!existsSync(nest)) fail('The packages are not installed. Run `npm ci` first, then `npm start` again.');
-console.log('Building (only when something changed) …');
+console.log(always ? 'Building …' : 'Building, since something changed …');
 const { status } = spawnSync(process.execPath, [nest, 'build', 'standalone'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
 if (status !== 0 || !existsSync(main)) fail('The build failed; what the compiler said is above. Correct it and start again.');
 writeFileSync(stamp, now);

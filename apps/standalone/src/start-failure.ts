@@ -5,7 +5,7 @@ export class StartFailure extends Error {
 
 /** The code of a Node system error (`EADDRINUSE`, `ENOENT`, …). */
 export function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createRedis } from '#redis';
+import { eventually } from '../../../../test/support/eventually.js';
+import { openDataDirectory, type DataDirectory } from '../data/data-directory.js';
+import { processIdentity } from '../data/process-identity.js';
+import { startPrivateRedis, type PrivateRedis } from './private-redis.js';
+import { chooseEndpoint } from './redis-endpoint.js';
+
+let path = '';
+let directory: DataDirectory;
+let started: PrivateRedis[] = [];
+beforeEach(() => {
+  path = mkdtempSync(join(tmpdir(), 'toolyard private '));
+  directory = openDataDirectory(path);
+});
+afterEach(async () => {
+  await Promise.all(started.map((redis) => redis.stop()));
+  started = [];
+  rmSync(path, { recursive: true, force: true });
+});
+
+async function start(tell: (line: string) => void = () => {}): Promise<PrivateRedis> {
+  const redis = await startPrivateRedis(directory, tell);
+  started.push(redis);
+  return redis;
+}
+
+async function onClient<T>(url: string, use: (client: ReturnType<typeof createRedis>) => Promise<T>): Promise<T> {
+  const client = createRedis(url);
+  try {
+    return await use(client);
+  } finally {
+    client.disconnect();
+  }
+}
+
+describe('the private Redis', () => {
+  it('answers on a socket that only this user can open, also under a path with a space', async () => {
+    const redis = await start();
+    expect(redis.url).toBe(`unix://${encodeURI(directory.redisSocket)}`);
+    expect(await onClient(redis.url, (client) => client.ping())).toBe('PONG');
+  });
+
+  it('keeps what was answered when it is killed, and tells of its restart', async () => {
+    const told: string[] = [];
+    const redis = await start((line) => told.push(line));
+    await onClient(redis.url, async (client) => {
+      await client.set('kept', 'yes');
+      process.kill(redis.pid ?? 0, 'SIGKILL');
+      await eventually(() => told.length > 0, 'the restart to be told');
+      expect(await client.get('kept')).toBe('yes');
+    });
+  });
+
+  it('stops with its data on disk and leaves no process; stopping twice is harmless', async () => {
+    const redis = await start();
+    await onClient(redis.url, (client) => client.set('kept', 'yes'));
+    const pid = redis.pid ?? 0;
+    await Promise.all([redis.stop(), redis.stop()]);
+    expect(processIdentity(pid)).toBeUndefined();
+    const again = await start();
+    expect(await onClient(again.url, (client) => client.get('kept'))).toBe('yes');
+  });
+
+  it('leaves a process alone that only got the number of an old Redis', async () => {
+    const innocent = spawn('sleep', ['60'], { stdio: 'ignore' });
+    writeFileSync(directory.redisPid, String(innocent.pid));
+    await start();
+    expect(processIdentity(innocent.pid ?? 0)).toBeDefined();
+    expect(Number(readFileSync(directory.redisPid, 'utf8'))).not.toBe(innocent.pid);
+    innocent.kill('SIGKILL');
+  });
+
+  it('says what Redis said when it cannot start, and leaves nothing behind', async () => {
+    writeFileSync(join(directory.redis, 'appendonlydir'), 'a file where Redis wants a directory');
+    await expect(startPrivateRedis(directory, () => {})).rejects.toThrow(/^Redis did not start \(exit code 1\): .*appendonlydir/);
+  });
+});
+
+describe('chooseEndpoint', () => {
+  it('takes a free loopback port where the socket’s path would be too long', async () => {
+    const endpoint = await chooseEndpoint(`/${'x'.repeat(110)}/redis.sock`);
+    expect(endpoint.url).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
+    expect(endpoint.settings).toEqual(['--port', new URL(endpoint.url).port, '--bind', '127.0.0.1']);
+  });
+});

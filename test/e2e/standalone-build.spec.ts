@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+let project = '';
+
+/** A project as small as can be, with the real script and the real compiler. */
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'toolyard-build-'));
+  mkdirSync(join(project, 'apps/standalone/src'), { recursive: true });
+  mkdirSync(join(project, 'libs'));
+  copyFileSync('apps/standalone/build-if-needed.mjs', join(project, 'apps/standalone/build-if-needed.mjs'));
+  for (const file of ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json']) copyFileSync(file, join(project, file));
+  symlinkSync(join(process.cwd(), 'node_modules'), join(project, 'node_modules'));
+  writeFileSync(source(), 'export const answer: number = 42;\n');
+});
+afterEach(() => rmSync(project, { recursive: true, force: true }));
+
+const source = () => join(project, 'apps/standalone/src/main.ts');
+const built = () => existsSync(join(project, 'dist/apps/standalone/src/main.js'));
+
+function run() {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(project, 'apps/standalone/build-if-needed.mjs')], { encoding: 'utf8' });
+  return { status, building: stdout.includes('Building'), said: `${stdout}${stderr}` };
+}
+
+describe('build-if-needed', () => {
+  it('builds on a fresh clone, does nothing while nothing changed, and builds again after a change', () => {
+    expect(run()).toMatchObject({ status: 0, building: true });
+    expect(built()).toBe(true);
+    expect(run()).toMatchObject({ status: 0, building: false });
+    utimesSync(source(), new Date(), new Date());
+    expect(run()).toMatchObject({ status: 0, building: true });
+  });
+
+  it('stops the start when the build fails, and tries again the next time', () => {
+    writeFileSync(source(), "export const answer: number = 'no number';\n");
+    const failed = run();
+    expect(failed.status).toBe(1);
+    expect(failed.said).toContain('TS2322');
+    expect(failed.said).toContain('The build failed; what the compiler said is above. Correct it and start again.');
+    expect(run()).toMatchObject({ status: 1, building: true });
+  });
+
+  it('asks for npm ci when the packages are missing', () => {
+    rmSync(join(project, 'node_modules'));
+    expect(run()).toMatchObject({ status: 1, said: '\nThe packages are not installed. Run `npm ci` first, then `npm start` again.\n\n' });
+  });
+});
