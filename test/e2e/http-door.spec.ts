@@ -70,10 +70,16 @@ describe('the HTTP door', () => {
     isProblem(await agent.get('/v1/calls/not-an-id'), 404, 'resource_not_found');
     isProblem(await agent.get('/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V'), 404, 'resource_not_found');
     isProblem(await agent.get('/v1/calls/%zz'), 422, 'invalid_request');
-    isProblem(await agent.get(`/v1/calls/${'x'.repeat(500)}`), 404, 'resource_not_found');
+    isProblem(await agent.get(`/v1/calls/${'x'.repeat(5000)}`), 404, 'resource_not_found');
     const wrongMethod = await agent.request('PUT', '/v1/calls', {});
     isProblem(wrongMethod, 405, 'method_not_allowed');
     expect(wrongMethod.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
+  });
+
+  it('answers what is not HTTP with a problem, and takes ids as long as the contract allows', async () => {
+    expect(await raw(gateway, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/);
+    expect(await raw(gateway, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 [\s\S]*"status":431/);
+    expect((await agent.get(`/v1/sessions/${'s'.repeat(128)}`)).status).toBe(200);
   });
 
   describe('keys', () => {
@@ -194,10 +200,13 @@ describe('the HTTP door', () => {
 
 /** fetch does not let a program choose its Host. */
 function rawGet(gateway: TestGateway, path: string, headers: Record<string, string>): Promise<string> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return raw(gateway, `GET ${path} HTTP/1.1\r\n${lines.join('')}Connection: close\r\n\r\n`);
+}
+
+function raw(gateway: TestGateway, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => {
-      socket.write(`GET ${path} HTTP/1.1\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}Connection: close\r\n\r\n`);
-    });
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1', () => socket.write(text));
     let answer = '';
     socket.on('data', (data) => (answer += String(data)));
     socket.on('end', () => resolve(answer));

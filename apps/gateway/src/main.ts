@@ -11,7 +11,7 @@ import { readGatewayConfig, type GatewayConfig } from './gateway.config.js';
 import { createLogger, LOGGER, nestLogger } from './gateway.logger.js';
 import { GatewayModule } from './gateway.module.js';
 import { createDoor, furnishDoor } from './http/door.js';
-import { awaitRedis } from './lifecycle/await-redis.js';
+import { reachRedis } from './lifecycle/reach-redis.js';
 import { closeGateway } from './lifecycle/shutdown.js';
 import { runUntilSignal } from './lifecycle/signals.js';
 import { VERSION } from './version.js';
@@ -26,7 +26,7 @@ export interface Gateway {
 
 /** Starts a gateway in this process. Rejects, with everything closed again, when the port is taken or a tool is faulty. */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
-  await awaitRedis(config.redisUrl);
+  await reachRedis(config);
   const app = await createGateway(config);
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= closeGateway(app, config.drainMs));

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { LIMITS, ProblemError } from '#contracts';
 import { OriginPolicy } from '../auth/origin-policy.service.js';
 import type { GatewayConfig } from '../gateway.config.js';
+import { answerClientError } from './client-error.js';
 import { parseJsonBody } from './json-body.js';
 import { problemOf } from './problem-of.js';
 import { sendProblem } from './problem.filter.js';
@@ -22,13 +23,19 @@ const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
 } as const;
 
+/** How long a client may take to send a request. */
+const REQUEST_ARRIVES_MS = 60_000;
+
 /** The HTTP server's settings. Ids of requests are this process's name and a count: they tie an answer to the log. */
 export function createDoor({ name }: GatewayConfig): FastifyAdapter {
   let requests = 0;
   return new FastifyAdapter({
     bodyLimit: LIMITS.bodyBytes,
     forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_ARRIVES_MS,
     exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 256 },
+    clientErrorHandler: answerClientError,
     skipMiddie: true,
     genReqId: () => `${name}-${(++requests).toString(36)}`,
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => sendProblem(reply, problemOf(error), request),

@@ -8,7 +8,7 @@ const RETRY_LATER_MS = 5000;
 /** The problem that an error of any kind is shown as. What nobody foresaw becomes `internal`, without details. */
 export function problemOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof EventLogFull) return new ProblemError('overloaded', 'Redis has no memory left for new calls; running calls go on', { retryAfterMs: RETRY_LATER_MS });
+  if (error instanceof EventLogFull || isRedisFull(error)) return new ProblemError('overloaded', 'Redis has no memory left for new calls; running calls go on', { retryAfterMs: RETRY_LATER_MS });
   if (error instanceof EventLogUnavailable || isRedisOutOfReach(error)) {
     return new ProblemError('unavailable', 'Redis is out of reach just now; the same request with the same Idempotency-Key is safe to repeat', { retryAfterMs: RETRY_SOON_MS });
   }
@@ -41,12 +41,17 @@ function statusError(statusCode: number): Error {
   return Object.assign(new Error(`HTTP ${statusCode}`), { statusCode });
 }
 
-/** ioredis has no class for these: a connection that is closed, not ready yet, or lost under a command. */
+/** Values beside the log are written by plain commands, which Redis refuses above maxmemory. */
+function isRedisFull(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('OOM ');
+}
+
+/** ioredis has no class for these: a connection that is closed, not ready or lost under a command, and a failover under way. */
 function isRedisOutOfReach(error: unknown): boolean {
   return (
     error instanceof Error &&
     (error.name === 'MaxRetriesPerRequestError' ||
       error.name === 'ClusterAllFailedError' ||
-      /^(Connection is closed|Stream isn't writeable|Command timed out|connect ECONN|LOADING |CLUSTERDOWN )/.test(error.message))
+      /^(Connection is closed|Stream isn't writeable|Command timed out|connect ECONN|LOADING |CLUSTERDOWN |READONLY |MASTERDOWN |NOREPLICAS |TRYAGAIN |MISCONF )/.test(error.message))
   );
 }

@@ -1,10 +1,10 @@
 import { ConfigError } from '../gateway.config.js';
-import { RedisOutOfReach } from './await-redis.js';
+import { StartFailure } from './start-failure.js';
 
 /** One sentence for what a person can cure; anything else keeps its stack. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration of the gateway is wrong:\n${error.message}`;
-  if (error instanceof RedisOutOfReach) return error.message;
+  if (error instanceof StartFailure) return error.message;
   if (!(error instanceof Error)) return String(error);
   switch ('code' in error ? error.code : undefined) {
     case 'EADDRINUSE':
