@@ -32,18 +32,19 @@ export async function checkPlace(redis: RedisConnection, partition: string, plac
     redis.get(keys.seq(partition)),
     redis.xrange(keys.log(partition), `${place.seq}-0`, `${place.seq}-0`),
   ]);
-  if (epochOf(epoch) !== place.epoch) return { kind: 'other_epoch', epoch: epochOf(epoch) };
+  if (epochOf(epoch) > place.epoch) return { kind: 'other_epoch', epoch: epochOf(epoch) };
+  if (epochOf(epoch) < place.epoch) return { kind: 'rolled_back' };
   const [entry] = found;
   if (entry === undefined) return Number(counter ?? 0) < place.seq ? { kind: 'rolled_back' } : { kind: 'there' };
   const other = place.fingerprint !== undefined && place.fingerprint !== fingerprintOf(entry[1]);
   return other ? { kind: 'rolled_back' } : { kind: 'there' };
 }
 
-/** KEYS[1] epoch · ARGV[1] the epoch in which the loss was seen · answers the epoch of now. Many readers see one loss: it is raised once. */
+/** KEYS[1] epoch · ARGV[1] the epoch in which the loss was seen · answers the epoch of now. Many readers see one loss: it is raised once. The loss may have taken epochs with it. */
 const RAISE_EPOCH = `
 local now = tonumber(redis.call('GET', KEYS[1]) or '${FIRST_EPOCH}')
-if now == tonumber(ARGV[1]) then
-  now = now + 1
+if now <= tonumber(ARGV[1]) then
+  now = tonumber(ARGV[1]) + 1
   redis.call('SET', KEYS[1], now)
 end
 return now`;

@@ -1,0 +1,35 @@
+import type { CallEventType } from '#contracts';
+import { keys, partitionOf, type RedisConnection } from '#redis';
+
+export interface RawEvent {
+  readonly callId: string;
+  readonly type?: CallEventType;
+  readonly tenantId?: string;
+  readonly tool?: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly data?: unknown;
+}
+
+const APPEND = `
+local seq = redis.call('INCR', KEYS[2])
+local time = redis.call('TIME')
+local ms = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+redis.call('XADD', KEYS[1], seq .. '-0', 'c', ARGV[1], 't', ARGV[2], 'v', '1', 'ts', ms, 'a', '1', 'f', '1', 'm', ARGV[3], 'e', ARGV[4])
+return seq`;
+
+/** Puts an entry into a partition's log as the transition script would, without any of its rules. Answers the sequence number. */
+export async function appendRaw(redis: RedisConnection, event: RawEvent): Promise<number> {
+  const { callId, type = 'call.update', tenantId = 'acme', tool = 'echo', agentId, sessionId, data = {} } = event;
+  const partition = partitionOf(callId);
+  const meta = JSON.stringify({ tenantid: tenantId, tool, agentid: agentId, sessionid: sessionId }).slice(1, -1);
+  const rest = JSON.stringify({ source: '/test', actor: 'test', data }).slice(1, -1);
+  return Number(await redis.eval(APPEND, 2, keys.log(partition), keys.seq(partition), callId, type, meta, rest));
+}
+
+let made = 0;
+
+/** A call id of this partition that no other test has. */
+export function rawCallId(partition: number): string {
+  return `${String(partition).padStart(2, '0')}-01J${String(++made).padStart(23, '0')}`;
+}
