@@ -1,0 +1,164 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import type { CallJob, EndData, Pool } from '#contracts';
+import type { CallQueue } from '#queue';
+import { signals } from '#signals';
+import { eventually } from '../../../../test/support/eventually.js';
+import { WorkerParts } from '../../../../test/support/worker-parts.js';
+import { workerAuthor } from '../execution/attempt-writer.js';
+import { Reconciler } from './reconciler.js';
+import { SweepLease } from './sweep-lease.js';
+
+const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
+
+/** A queue that the test looks into and may empty. */
+class ListQueue implements Pick<CallQueue, 'dispatch' | 'depth'> {
+  jobs = new Map<string, CallJob>();
+  added = 0;
+
+  async dispatch(_pool: Pool, job: CallJob): Promise<void> {
+    this.added += 1;
+    this.jobs.set(`${job.callId}-${job.attempt}`, job);
+  }
+
+  async depth(pool: Pool) {
+    return { pool, waiting: this.jobs.size, active: 0, oldestWaitingMs: 0 };
+  }
+}
+
+describe('Reconciler', () => {
+  let parts: WorkerParts;
+  const opened: Reconciler[] = [];
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+    parts.tool('safe', { run: () => '' });
+    parts.tool('risky', { effect: 'once', run: () => '' });
+  });
+  afterEach(async () => {
+    for (const reconciler of opened.splice(0)) await reconciler.close();
+    await parts.redis.del('sweeper');
+  });
+  afterAll(() => parts.close());
+
+  const reconciler = (queue = new ListQueue(), workerId = 'w1') => {
+    const { redis, log, store, partitions } = parts;
+    const made = new Reconciler({ workerId, partitions, redis, log, store, queue, logger: pino({ level: 'silent' }), lease: new SweepLease(redis, workerId, 2_000) });
+    opened.push(made);
+    return made;
+  };
+  const claim = (callId: string, leaseMs: number, attempt = 1) => parts.log.claim({ callId, attempt, leaseMs, worker: 'gone', author: workerAuthor('gone') });
+  const end = async (callId: string): Promise<EndData> => {
+    const last = (await parts.events(callId)).at(-1);
+    if (last?.type !== 'call.end') throw new Error(`the call has not ended but ${last?.type}`);
+    expect(last).toMatchObject({ source: '/reconciler/w1', actor: 'system:reconciler', fence: 0 });
+    return last.data;
+  };
+  const ended = (callId: string) => eventually(async () => (await parts.store.head(callId))?.status === 'ended', `${callId} to end`);
+
+  it('dispatches again what nobody started, later and later, and leaves its fence alone', async () => {
+    const queue = new ListQueue();
+    const callId = await parts.submit('safe');
+    const { start } = { start: () => reconciler(queue).start() };
+    start();
+    await eventually(() => queue.jobs.has(`${callId}-1`), 'the call to be dispatched');
+    await eventually(async () => ((await parts.store.head(callId))?.timer ?? 0) > Date.now() + 1_000, 'its timer to move');
+    expect(await parts.types(callId)).toEqual(['call.submitted']);
+    expect(await claim(callId, 30_000)).toMatchObject({ code: 'OK', fence: 1 });
+  });
+
+  it('adds jobs again at once when the queue has lost them', async () => {
+    const queue = new ListQueue();
+    const callIds = await Promise.all(Array.from({ length: 20 }, () => parts.submit('safe')));
+    reconciler(queue).start();
+    const all = () => callIds.every((callId) => queue.jobs.has(`${callId}-1`));
+    await eventually(all, 'all calls to be dispatched again');
+    queue.jobs.clear();
+    const before = queue.added;
+    await eventually(all, 'all calls to be in the queue again', 5_000);
+    expect(queue.added - before).toBeLessThanOrEqual(3 * callIds.length);
+    for (const callId of callIds) await claim(callId, 30_000);
+  });
+
+  it('ends what waited too long in the queue', async () => {
+    const callId = await parts.submit('safe', {}, { timeouts: { queueMs: 50, runMs: 1_000, totalMs: 60_000 } });
+    const whole = await parts.submit('safe', {}, { timeouts: { queueMs: 50, runMs: 1_000, totalMs: 50 } });
+    reconciler().start();
+    await Promise.all([ended(callId), ended(whole)]);
+    expect(await end(callId)).toMatchObject({ outcome: 'timed_out', error: { code: 'queue_timeout' }, result: { isError: true }, attempts: 0, stopped: { how: 'not_started' } });
+    expect(await end(whole)).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
+  });
+
+  it('runs a call of a lost worker again, or owns up when that may not be', async () => {
+    const expired: string[] = [];
+    const stop = signals.leaseExpired.on(({ tool }) => expired.push(tool));
+    const queue = new ListQueue();
+    const [safe, last, risky] = [await parts.submit('safe'), await parts.submit('safe', {}, { retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 } }), await parts.submit('risky')];
+    for (const callId of [safe, last, risky]) expect(await claim(callId, 30)).toMatchObject({ code: 'OK' });
+    reconciler(queue).start();
+    await Promise.all([ended(last), ended(risky), eventually(() => queue.jobs.has(`${safe}-2`), 'the second attempt')]);
+    expect(await end(last)).toMatchObject({ outcome: 'failed', error: { code: 'worker_lost' }, attempts: 1 });
+    expect(await end(risky)).toMatchObject({ outcome: 'unknown', error: { code: 'outcome_unknown' } });
+    expect(await parts.types(safe)).toEqual(['call.submitted', 'call.start', 'call.retry']);
+    // The worker that was lost comes back: it is too late.
+    expect(await parts.log.end({ callId: safe, guard: { by: 'worker', fence: 1, wseq: 1 }, data: { outcome: 'completed', attempts: 1 }, author: workerAuthor('gone') })).toMatchObject({ code: 'FENCED' });
+    expect(await claim(safe, 30_000, 2)).toMatchObject({ code: 'OK', attempt: 2, failures: 1 });
+    stop();
+    expect(expired.sort()).toEqual(['risky', 'safe', 'safe']);
+  });
+
+  it('ends a cancelled call when the grace is over and its worker is silent', async () => {
+    const callId = await parts.submit('safe');
+    await claim(callId, 30_000);
+    await parts.cancel(callId, 50);
+    reconciler().start();
+    await ended(callId);
+    expect(await end(callId)).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled' }, stopped: { how: 'killed' } });
+  });
+
+  it('ends a call far past its run deadline though its worker renews', async () => {
+    const callId = await parts.submit('safe', {}, { timeouts: { queueMs: 60_000, runMs: 20, totalMs: 60_000 } });
+    await claim(callId, 60_000);
+    reconciler().start();
+    await ended(callId);
+    const data = await end(callId);
+    expect(data).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' }, stopped: { how: 'killed' } });
+    expect(data.stopped?.tookMs).toBeGreaterThanOrEqual(4_000);
+    expect(data.stopped?.tookMs).toBeLessThan(5_000);
+  });
+
+  it('denies what nobody decided about in time', async () => {
+    const callId = parts.log.newCallId('test');
+    const submitted = { tool: 'safe', arguments: {}, source: 'test', toolVersion: '0', argumentsDigest: 'd', tier: 'read_only', effect: 'pure', pool: 'read', priority: 'normal', timeouts: { queueMs: 1_000, runMs: 1_000, totalMs: 60_000 }, retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 }, decision: { effect: 'ask', reasons: [] }, labels: {} } as const;
+    await parts.log.accept({ callId, meta: { tenantId: 'test', tool: 'safe' }, submitted: { ...submitted, decision: { effect: 'ask', reasons: [] } }, author: AUTHOR, then: { kind: 'approval', data: { reasons: [], digest: 'd', expiresInMs: 50 } } });
+    reconciler().start();
+    await ended(callId);
+    expect(await end(callId)).toMatchObject({ outcome: 'denied', error: { code: 'approval_expired' } });
+  });
+
+  it('does no harm when three of them sweep at the same time', async () => {
+    const queues = [new ListQueue(), new ListQueue(), new ListQueue()];
+    const lost = await Promise.all(Array.from({ length: 30 }, (_unused, n) => parts.submit(n % 2 === 0 ? 'safe' : 'risky')));
+    for (const callId of lost) await claim(callId, 10);
+    const all = queues.map((queue, n) => reconciler(queue, `w${n + 1}`));
+    await eventually(async () => {
+      await Promise.all(all.map((one) => one.sweep()));
+      const heads = await Promise.all(lost.map((callId) => parts.store.head(callId)));
+      return heads.every((head) => head?.status !== 'running');
+    }, 'all calls to be settled');
+    for (const [n, callId] of lost.entries()) {
+      expect(await parts.types(callId)).toEqual(['call.submitted', 'call.start', n % 2 === 0 ? 'call.retry' : 'call.end']);
+      if (n % 2 === 0) await claim(callId, 60_000, 2);
+    }
+  });
+
+  it('lets one of them sweep, and the next when that one leaves', async () => {
+    const lease = (workerId: string) => new SweepLease(parts.redis, workerId, 60_000);
+    expect(await lease('a').mine()).toBe(true);
+    expect(await lease('b').mine()).toBe(false);
+    expect(await lease('a').mine()).toBe(true);
+    await lease('b').giveBack();
+    expect(await lease('b').mine()).toBe(false);
+    await lease('a').giveBack();
+    expect(await lease('b').mine()).toBe(true);
+  });
+});
