@@ -236,6 +236,27 @@ export function queueContract({ name, openQueue, consume, obliterate }: QueueUnd
       expect(slowest).toBeLessThan(3000);
     }, 60_000);
 
+    it('wakes as many idle workers as a burst can keep busy', async () => {
+      let open = new Set<() => void>();
+      const busy = () => new Promise<void>((resolve) => open.add(resolve));
+      for (const slots of [1, 1, 1]) {
+        consumer(slots, async (job) => {
+          await busy();
+          ran(job);
+        });
+      }
+      for (let round = 1; round <= 15; round++) {
+        const begin = performance.now();
+        await dispatch([newJob(), newJob(), newJob()]);
+        await eventually(() => open.size === 3, 'all three workers to be busy');
+        if (round > 1) expect(performance.now() - begin).toBeLessThan(3000);
+        for (const release of open) release();
+        open = new Set();
+        await allRan(3 * round);
+        await nothingLeft();
+      }
+    });
+
     it('wakes an idle worker at once', async () => {
       const waits: number[] = [];
       let begin = 0;
