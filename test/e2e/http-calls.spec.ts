@@ -40,6 +40,7 @@ describe('calls over HTTP', () => {
     const { status, headers, body } = await submission;
     expect([status, headers.get('preference-applied'), body.id]).toEqual([200, 'wait=20', queued.id]);
     expect(body).toMatchObject({ status: 'ended', outcome: 'completed', result: { content: [{ type: 'text', text: 'hello' }] } });
+    expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(body);
   });
 
   it('are answered 202 as they are when the wait was too short', async () => {

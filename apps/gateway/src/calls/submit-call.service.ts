@@ -13,6 +13,7 @@ import { identityOf } from './idempotency.js';
 import { newCall } from './new-call.js';
 import { quoteOf } from './quote.js';
 import { keyReused, refusalOf, wasRefused } from './refusal.js';
+import { watchedCall } from './watched-call.js';
 
 export interface SubmitOptions {
   readonly idempotencyKey?: string | undefined;
@@ -71,8 +72,8 @@ export class SubmitCallService {
       if (accepted.status === 'ended') throw refusalOf(accepted);
       if (accepted.status === 'queued') dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority);
       if (watch === undefined) return { call: accepted, created: true };
-      await watch.ended;
-      return { call: await this.reader.read(principal, callId), created: true };
+      const seen = await watch.ended;
+      return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };
     } finally {
       watch?.cancel();
     }
@@ -83,6 +84,11 @@ export class SubmitCallService {
     const judged = await this.judge.judge(principal, body);
     const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool);
     return quoteOf(judged, depth?.waiting);
+  }
+
+  /** The call is accepted whatever happens now: a Redis that went away meanwhile must not turn the answer into an error. */
+  private readOr(accepted: Call, principal: Principal): Promise<Call> {
+    return this.reader.read(principal, accepted.id).catch(() => accepted);
   }
 
   /** The answer to a repetition is what the first submission would be answered now. */

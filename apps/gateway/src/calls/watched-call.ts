@@ -1,0 +1,16 @@
+import type { Call, CallEvent } from '#contracts';
+import { foldCall, upcastEvent, type StoredEvent } from '#event-log';
+
+/**
+ * The ended call out of the events that a watch saw, which saves reading it again. Undefined when they do not tell all:
+ * the watch gave up, began too late, or a value lives beside the log.
+ */
+export function watchedCall(seen: readonly StoredEvent[] | undefined): Call | undefined {
+  if (seen?.[0]?.type !== 'call.submitted') return undefined;
+  const events = seen.map(({ json }) => upcastEvent(json));
+  return events.some(hasReference) ? undefined : foldCall(events);
+}
+
+function hasReference({ data }: CallEvent): boolean {
+  return 'argumentsRef' in data || 'resultRef' in data;
+}
