@@ -43,7 +43,9 @@ describe('the built-in tools', () => {
   it('are all there, each in the file of its name', () => {
     const registered = app.get(ToolRegistry).list();
     expect(registered.map(({ name }) => name)).toEqual(names);
-    expect(names).toEqual(expect.arrayContaining(['echo', 'file_edit', 'file_list', 'file_read', 'file_search', 'file_write', 'glob', 'sleep']));
+    expect(names).toEqual(
+      expect.arrayContaining(['echo', 'file_edit', 'file_list', 'file_read', 'file_search', 'file_write', 'glob', 'sleep']),
+    );
   });
 
   it.each([
@@ -58,7 +60,18 @@ describe('the built-in tools', () => {
   });
 
   it('that only read never need a person, and none that writes is run twice by accident', () => {
-    const effects = Object.fromEntries(app.get(ToolRegistry).list().map(({ name, tier, effect }) => [name, `${tier} ${effect}`]));
-    expect(effects).toMatchObject({ file_read: 'read_only pure', glob: 'read_only pure', file_write: 'side_effecting idempotent', file_edit: 'side_effecting once', sleep: 'read_only pure' });
+    const effects = Object.fromEntries(
+      app
+        .get(ToolRegistry)
+        .list()
+        .map(({ name, tier, effect }) => [name, `${tier} ${effect}`]),
+    );
+    expect(effects).toMatchObject({
+      file_read: 'read_only pure',
+      glob: 'read_only pure',
+      file_write: 'side_effecting idempotent',
+      file_edit: 'side_effecting once',
+      sleep: 'read_only pure',
+    });
   });
 });

@@ -60,8 +60,10 @@ export function faultsOf(tool: ToolDescriptor): string[] {
   for (const name of [tool.name, ...tool.aliases]) {
     if (!ToolName.safeParse(name).success) faults.push(`"${name}" is no tool name: use a letter, then at most 63 letters, digits, _ or -`);
   }
-  if (tool.description.trim() === '') faults.push('the description is empty: write what the tool does, its limits and its errors, for the model');
-  if (tool.input['type'] !== 'object') faults.push('the input is not an object schema: use z.strictObject({...}), also for no arguments at all');
+  if (tool.description.trim() === '')
+    faults.push('the description is empty: write what the tool does, its limits and its errors, for the model');
+  if (tool.input['type'] !== 'object')
+    faults.push('the input is not an object schema: use z.strictObject({...}), also for no arguments at all');
   return faults;
 }
 

@@ -90,7 +90,9 @@ async function call(registry: ToolRegistry, name: string, raw: Record<string, un
 /** What came, thrown or returned, within the time. */
 async function settled(running: Promise<ToolOutput>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_resolve, reject) => (timer = setTimeout(() => reject(new Error(`not settled after ${SETTLES_MS} ms`)), SETTLES_MS)));
+  const late = new Promise(
+    (_resolve, reject) => (timer = setTimeout(() => reject(new Error(`not settled after ${SETTLES_MS} ms`)), SETTLES_MS)),
+  );
   const outcome = running.catch((error: unknown) => error);
   return Promise.race([outcome, late]).finally(() => clearTimeout(timer));
 }
@@ -119,11 +121,42 @@ function firstExample(tool: ToolDescriptor): string {
 
 /** Mostly any JSON; some in the form of the schema, with values that are awkward for paths, globs and patterns. */
 function randomArguments(tool: ToolDescriptor, shaped: boolean): fc.Arbitrary<Record<string, unknown> | string> {
-  const any = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.json(), fc.string(), fc.dictionary(fc.constantFrom(...propertiesOf(tool), '__proto__', 'constructor'), fc.jsonValue()));
+  const any = fc.oneof(
+    fc.dictionary(fc.string(), fc.jsonValue()),
+    fc.json(),
+    fc.string(),
+    fc.dictionary(fc.constantFrom(...propertiesOf(tool), '__proto__', 'constructor'), fc.jsonValue()),
+  );
   if (!shaped) return fc.dictionary(fc.constantFrom('__proto__', 'constructor', 'x'), fc.jsonValue());
-  const text = fc.oneof(fc.constantFrom('', '.', '..', '../..', '/', '/etc/passwd', 'README.md', 'src', '**', '*', '[', '{', '(', '\\', '-x', '--help', '\0', '~', 'a\nb'), fc.string());
+  const text = fc.oneof(
+    fc.constantFrom(
+      '',
+      '.',
+      '..',
+      '../..',
+      '/',
+      '/etc/passwd',
+      'README.md',
+      'src',
+      '**',
+      '*',
+      '[',
+      '{',
+      '(',
+      '\\',
+      '-x',
+      '--help',
+      '\0',
+      '~',
+      'a\nb',
+    ),
+    fc.string(),
+  );
   const value = fc.oneof(text, text, text, fc.integer({ min: 0, max: 60 }), fc.boolean());
-  return fc.oneof({ weight: 4, arbitrary: any }, { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...propertiesOf(tool), 'x'), value) });
+  return fc.oneof(
+    { weight: 4, arbitrary: any },
+    { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...propertiesOf(tool), 'x'), value) },
+  );
 }
 
 function propertiesOf(tool: ToolDescriptor): string[] {

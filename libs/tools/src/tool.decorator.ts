@@ -61,5 +61,5 @@ export const ToolMetadata = DiscoveryService.createDecorator<ToolOptions>();
 export function Tool<const I extends InputSchema, O extends z.ZodType = z.ZodType>(
   options: ToolOptions<I, O>,
 ): (target: new (...args: never[]) => ToolHandler<z.output<I>, Returned<O>>) => void {
-  return ToolMetadata(options as unknown as ToolOptions);
+  return ToolMetadata(options);
 }

@@ -53,7 +53,12 @@ export class ToolFailure extends Error {
   constructor(
     readonly code: CallErrorCode,
     message: string,
-    readonly options: { readonly retryable?: boolean; readonly errors?: readonly Violation[]; readonly killed?: boolean; readonly cause?: unknown } = {},
+    readonly options: {
+      readonly retryable?: boolean;
+      readonly errors?: readonly Violation[];
+      readonly killed?: boolean;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
   }

@@ -57,7 +57,7 @@ async function boot(options: ToolsModuleOptions = {}): Promise<ToolRegistry> {
   return app.get(ToolRegistry);
 }
 
-const decorated = (options: Partial<ToolOptions>): (new () => object) => {
+const decorated = (options: Partial<ToolOptions>): new () => object => {
   const all: ToolOptions = { name: 'sample', description: 'A sample.', input: z.strictObject({}), ...options };
   @Tool(all)
   class SampleTool {
@@ -70,10 +70,29 @@ const decorated = (options: Partial<ToolOptions>): (new () => object) => {
 
 describe('ToolRegistry', () => {
   it('completes the facts from each other, to the careful side', () => {
-    const registry = registryOf(facts('nothing_said'), facts('reads', { tier: 'read_only' }), facts('writes', { tier: 'side_effecting', effect: 'idempotent' }));
-    expect(registry.resolve('nothing_said')).toMatchObject({ tier: 'privileged', effect: 'once', pool: 'shell', label: 'nothing_said', retry: { maxAttempts: 1 } });
-    expect(registry.resolve('reads')).toMatchObject({ tier: 'read_only', effect: 'pure', pool: 'read', annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true } });
-    expect(registry.resolve('writes')).toMatchObject({ effect: 'idempotent', pool: 'write', annotations: { readOnlyHint: false, idempotentHint: true } });
+    const registry = registryOf(
+      facts('nothing_said'),
+      facts('reads', { tier: 'read_only' }),
+      facts('writes', { tier: 'side_effecting', effect: 'idempotent' }),
+    );
+    expect(registry.resolve('nothing_said')).toMatchObject({
+      tier: 'privileged',
+      effect: 'once',
+      pool: 'shell',
+      label: 'nothing_said',
+      retry: { maxAttempts: 1 },
+    });
+    expect(registry.resolve('reads')).toMatchObject({
+      tier: 'read_only',
+      effect: 'pure',
+      pool: 'read',
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+    });
+    expect(registry.resolve('writes')).toMatchObject({
+      effect: 'idempotent',
+      pool: 'write',
+      annotations: { readOnlyHint: false, idempotentHint: true },
+    });
   });
 
   it('gives the same version to the same tool and another one when schema or facts change', () => {
@@ -93,7 +112,10 @@ describe('ToolRegistry', () => {
 
   it('answers an unknown tool with the nearest names', () => {
     const registry = registryOf(facts('file_read', { aliases: ['read_file'] }), facts('file_write'), facts('shell'));
-    expect(registry.prepare('fileread', {})).toEqual({ ok: false, failure: { code: 'not_found', message: 'Tool not found: fileread\nDid you mean: file_read?', errors: [] } });
+    expect(registry.prepare('fileread', {})).toEqual({
+      ok: false,
+      failure: { code: 'not_found', message: 'Tool not found: fileread\nDid you mean: file_read?', errors: [] },
+    });
     expect(registry.near('shel')).toEqual(['shell']);
     expect(registry.prepare('nope', {})).toMatchObject({ failure: { message: 'Tool not found: nope' } });
     expect(registry.prepare('__proto__', {})).toMatchObject({ failure: { code: 'not_found' } });
@@ -105,20 +127,35 @@ describe('ToolRegistry', () => {
     expect(registry.prepare('file_read', {})).toMatchObject({
       ok: false,
       tool: { name: 'file_read' },
-      failure: { code: 'invalid_arguments', message: "Invalid arguments: missing 'path' parameter: expected string", errors: [{ pointer: '/path' }] },
+      failure: {
+        code: 'invalid_arguments',
+        message: "Invalid arguments: missing 'path' parameter: expected string",
+        errors: [{ pointer: '/path' }],
+      },
     });
   });
 
   it('refuses a source whose tools have faults, all in one message with the fixes', () => {
     const broken = (): ToolRegistry =>
-      registryOf(facts('1bad name'), facts('b', { description: ' ' }), facts('c', { input: { type: 'string' } }), facts('d', { input: { type: 'objekt' } }), facts('e', { aliases: ['b'] }), facts('b'));
-    expect(broken).toThrow(/"1bad name" is no tool name[^]*description is empty[^]*not an object schema[^]*"d".*schema cannot be checked[^]*"b" belongs to tool "b"[^]*rename/);
+      registryOf(
+        facts('1bad name'),
+        facts('b', { description: ' ' }),
+        facts('c', { input: { type: 'string' } }),
+        facts('d', { input: { type: 'objekt' } }),
+        facts('e', { aliases: ['b'] }),
+        facts('b'),
+      );
+    expect(broken).toThrow(
+      /"1bad name" is no tool name[^]*description is empty[^]*not an object schema[^]*"d".*schema cannot be checked[^]*"b" belongs to tool "b"[^]*rename/,
+    );
   });
 
   it('refuses a second source with a name or a tool that is taken', () => {
     const registry = registryOf(facts('a'));
     expect(() => registry.add(new FakeSource('fake', []))).toThrow(/Source "fake" is registered already/);
-    expect(() => registry.add(new FakeSource('other', [describeTool(facts('b', { aliases: ['a'] }))]))).toThrow(/"a" belongs to tool "a" of source "fake"/);
+    expect(() => registry.add(new FakeSource('other', [describeTool(facts('b', { aliases: ['a'] }))]))).toThrow(
+      /"a" belongs to tool "a" of source "fake"/,
+    );
     expect(registry.list()).toHaveLength(1);
   });
 
@@ -159,7 +196,11 @@ describe('ToolsModule', () => {
     ['a double alias', [decorated({ name: 'one' }), decorated({ name: 'two', aliases: ['one'] })], /"one" belongs to tool/],
     ['an invalid name', [decorated({ name: '1bad name' })], /"1bad name" is no tool name: use a letter/],
     ['a missing description', [decorated({ description: '' })], /description is empty: write/],
-    ['a lossy schema', [decorated({ input: z.strictObject({ at: z.date() }) })], /Tool "sample" cannot be registered: \/at: JSON has no dates: use/],
+    [
+      'a lossy schema',
+      [decorated({ input: z.strictObject({ at: z.date() }) })],
+      /Tool "sample" cannot be registered: \/at: JSON has no dates: use/,
+    ],
     ['an open object', [decorated({ input: z.object({}) })], /use z.strictObject/],
     ['a pattern without linear time', [decorated({ input: z.strictObject({ a: z.string().regex(/(?=a)/) }) })], /schema cannot be checked/],
   ])('stops the boot on %s and says the fix', async (_name, tools, message) => {
@@ -172,12 +213,21 @@ describe('formatCatalog', () => {
 
   it('gives models exactly what they need and no facts', () => {
     expect(formatCatalog([tool], 'anthropic')).toEqual([{ name: 'a', description: 'Does a.', input_schema: tool.input }]);
-    expect(formatCatalog([tool], 'openai')).toEqual([{ type: 'function', function: { name: 'a', description: 'Does a.', parameters: tool.input } }]);
+    expect(formatCatalog([tool], 'openai')).toEqual([
+      { type: 'function', function: { name: 'a', description: 'Does a.', parameters: tool.input } },
+    ]);
   });
 
   it('gives MCP its annotations and the whole to people', () => {
     expect(formatCatalog([tool], 'mcp')).toEqual([
-      { name: 'a', title: 'Nice A', description: 'Does a.', inputSchema: tool.input, outputSchema: { type: 'object' }, annotations: tool.annotations },
+      {
+        name: 'a',
+        title: 'Nice A',
+        description: 'Does a.',
+        inputSchema: tool.input,
+        outputSchema: { type: 'object' },
+        annotations: tool.annotations,
+      },
     ]);
     expect(formatCatalog([tool], 'full')).toEqual([tool]);
   });

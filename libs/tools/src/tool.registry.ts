@@ -78,7 +78,8 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     if (!entry) return { ok: false, failure: this.notFound(name) };
     const { tool } = entry;
     const prepared = prepareArguments(rawArguments, entry.shape, entry.check);
-    if (!prepared.ok) return { ok: false, tool, failure: { code: 'invalid_arguments', message: prepared.message, errors: prepared.errors } };
+    if (!prepared.ok)
+      return { ok: false, tool, failure: { code: 'invalid_arguments', message: prepared.message, errors: prepared.errors } };
     return { ok: true, tool, args: prepared.args, ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };
   }
 
@@ -103,7 +104,9 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
   private load(source: ToolSource): Entry[] {
     const faults: string[] = [];
     const entries: Entry[] = [];
-    const taken = new Map([...this.byName].filter(([, entry]) => entry.source.name !== source.name).map(([name, { tool }]) => [name, tool]));
+    const taken = new Map(
+      [...this.byName].filter(([, entry]) => entry.source.name !== source.name).map(([name, { tool }]) => [name, tool]),
+    );
     for (const tool of source.list()) {
       const found = [...faultsOf(tool), ...doubleNames(tool, taken)];
       for (const name of [tool.name, ...tool.aliases]) taken.set(name, tool);
@@ -120,7 +123,9 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
 
   private entry(tool: ToolDescriptor, source: ToolSource): Entry {
     if (tool.description.length > LONG_DESCRIPTION_CHARACTERS) {
-      this.logger.warn(`Description of tool "${tool.name}" has ${tool.description.length} characters; models read at most ${LONG_DESCRIPTION_CHARACTERS} well`);
+      this.logger.warn(
+        `Description of tool "${tool.name}" has ${tool.description.length} characters; models read at most ${LONG_DESCRIPTION_CHARACTERS} well`,
+      );
     }
     return {
       tool,
@@ -139,7 +144,9 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
       added.entries = this.load(source);
       this.index();
     } catch (error) {
-      this.logger.warn(`Source "${source.name}" changed and cannot be used as it is; its former tools stay. ${error instanceof Error ? error.message : ''}`);
+      this.logger.warn(
+        `Source "${source.name}" changed and cannot be used as it is; its former tools stay. ${error instanceof Error ? error.message : ''}`,
+      );
     }
   }
 

@@ -26,7 +26,11 @@ export class ToolsModule {
         ...(options.providers ?? []),
         ...(await builtinClasses()),
         ...(options.tools ?? []),
-        { provide: BuiltinSource, inject: [DiscoveryService], useFactory: (discovery: DiscoveryService) => new BuiltinSource(() => discover(discovery)) },
+        {
+          provide: BuiltinSource,
+          inject: [DiscoveryService],
+          useFactory: (discovery: DiscoveryService) => new BuiltinSource(() => discover(discovery)),
+        },
         { provide: ToolRegistry, inject: [BuiltinSource], useFactory: (builtin: BuiltinSource) => new ToolRegistry(builtin) },
       ],
       exports: [ToolRegistry],
@@ -39,8 +43,8 @@ async function builtinClasses(): Promise<Type[]> {
   const files = (await readdir(BUILTIN_FOLDER)).filter((file) => /\.tool\.[jt]s$/.test(file)).sort();
   const classes: Type[] = [];
   for (const file of files) {
-    const exported: Record<string, unknown> = await import(`./builtin/${file.replace(/\.ts$/, '.js')}`);
-    const found = Object.values(exported).filter(isToolClass);
+    const exported: unknown = await import(`./builtin/${file.replace(/\.ts$/, '.js')}`);
+    const found = Object.values(exported ?? {}).filter(isToolClass);
     if (found.length === 0) throw new Error(`builtin/${file} exports no class with @Tool({...}): decorate and export it`);
     classes.push(...found);
   }

@@ -33,7 +33,9 @@ const input = z.strictObject({
     new_text: ['new_string', 'newText', 'new_str', 'newStr'],
     replace_all: ['replaceAll'],
   },
-  examples: [{ title: 'Rename a variable everywhere', arguments: { path: 'src/app.ts', old_text: 'colour', new_text: 'color', replace_all: true } }],
+  examples: [
+    { title: 'Rename a variable everywhere', arguments: { path: 'src/app.ts', old_text: 'colour', new_text: 'color', replace_all: true } },
+  ],
 })
 export class FileEditTool {
   async run({ path, ...edit }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {

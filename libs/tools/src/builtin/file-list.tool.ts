@@ -10,7 +10,12 @@ const MOST_ENTRIES = 1_000;
 
 const input = z.strictObject({
   path: z.string().min(1).default('.').describe('Folder to list, relative to the workspace root.'),
-  pattern: z.string().min(1).max(1_000).optional().describe('List only files whose name matches this glob, such as "*.ts" (also ignored ones).'),
+  pattern: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe('List only files whose name matches this glob, such as "*.ts" (also ignored ones).'),
   max_depth: z.number().int().min(1).max(50).default(1).describe('How deep to go; 1 is the folder itself.'),
 });
 
@@ -34,7 +39,8 @@ const input = z.strictObject({
 })
 export class FileListTool {
   async run({ path, pattern, max_depth }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    const { entries, total } = pattern === undefined ? await everything(path, max_depth, ctx) : await matching(path, pattern, max_depth, ctx);
+    const { entries, total } =
+      pattern === undefined ? await everything(path, max_depth, ctx) : await matching(path, pattern, max_depth, ctx);
     const truncated = total > entries.length;
     const lines = truncated ? [...entries, `... (${total} entries, showing first ${entries.length})`] : entries;
     return { content: [{ type: 'text', text: lines.join('\n') || 'no entries found' }], details: { total, truncated } };

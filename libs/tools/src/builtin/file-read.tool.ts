@@ -39,7 +39,10 @@ export class FileReadTool {
     const { bytes } = await readWorkspaceFile(ctx.workspace.root, parsed, IMAGE_LIMIT, ctx.signal);
     const mimeType = imageType(bytes);
     if (mimeType !== undefined) {
-      return { content: [{ type: 'image', data: bytes.toString('base64'), mimeType }], details: { path: parsed.shown, bytes: bytes.length, mimeType } };
+      return {
+        content: [{ type: 'image', data: bytes.toString('base64'), mimeType }],
+        details: { path: parsed.shown, bytes: bytes.length, mimeType },
+      };
     }
     if (bytes.length > TEXT_LIMIT.bytes) throw tooLarge(parsed.shown, bytes.length, TEXT_LIMIT);
     const text = decodeText(bytes, parsed.shown);
@@ -59,7 +62,10 @@ function part(text: string, path: string, offset: number, limit = Number.POSITIV
   const shown = lines.slice(offset - 1, offset - 1 + limit);
   const last = offset - 1 + shown.length;
   const header = shown.length === lines.length ? '' : `[Lines ${offset}-${last} of ${lines.length}]\n`;
-  return { content: [{ type: 'text', text: header + shown.join('') }], details: { path, startLine: offset, numLines: shown.length, totalLines: lines.length } };
+  return {
+    content: [{ type: 'text', text: header + shown.join('') }],
+    details: { path, startLine: offset, numLines: shown.length, totalLines: lines.length },
+  };
 }
 
 /** With their line ends. A line end at the very end starts no further line. */

@@ -5,13 +5,20 @@ import { searchContent, searchCounts, type SearchRequest } from '../search/searc
 import { checkGlob, searchTarget } from '../search/search-target.js';
 
 const input = z.strictObject({
-  query: z.string().min(1).max(10_000).describe('Regular expression (Rust syntax: no look-around, no back-references), or plain text with literal.'),
+  query: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .describe('Regular expression (Rust syntax: no look-around, no back-references), or plain text with literal.'),
   path: z.string().min(1).default('.').describe('Folder or file to search in, relative to the workspace root.'),
   include: z.string().min(1).max(1_000).optional().describe('Only files that match this glob, such as "*.ts".'),
   literal: z.boolean().default(false).describe('Take query as plain text.'),
   case_sensitive: z.boolean().default(false).describe('Tell upper and lower case apart.'),
   context: z.number().int().min(0).max(20).default(0).describe('Lines to show before and after each match (content mode).'),
-  output_mode: z.enum(['content', 'files_with_matches', 'count']).default('content').describe('Matching lines, names of files, or matching lines counted by file.'),
+  output_mode: z
+    .enum(['content', 'files_with_matches', 'count'])
+    .default('content')
+    .describe('Matching lines, names of files, or matching lines counted by file.'),
   max_results: z.number().int().min(1).max(1_000).default(200).describe('How many matching lines (or files) to show at most.'),
 });
 
@@ -27,7 +34,13 @@ const input = z.strictObject({
   tier: 'read_only',
   timeoutMs: 30_000,
   aliases: ['search', 'grep', 'grep_search'],
-  argumentAliases: { query: ['pattern', 'regex', 'q'], path: ['dir', 'directory'], include: ['glob'], max_results: ['head_limit', 'maxResults'], case_sensitive: ['caseSensitive'] },
+  argumentAliases: {
+    query: ['pattern', 'regex', 'q'],
+    path: ['dir', 'directory'],
+    include: ['glob'],
+    max_results: ['head_limit', 'maxResults'],
+    case_sensitive: ['caseSensitive'],
+  },
   rawArgument: 'query',
   examples: [
     { title: 'Where something is defined', arguments: { query: 'class \\w+Tool', include: '*.ts' } },
@@ -38,7 +51,8 @@ export class FileSearchTool {
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     if (args.include !== undefined) checkGlob(args.include, 'include');
     const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace.root, args.path) };
-    const { lines, results, truncated } = args.output_mode === 'content' ? await searchContent(request, ctx) : await searchCounts(request, ctx);
+    const { lines, results, truncated } =
+      args.output_mode === 'content' ? await searchContent(request, ctx) : await searchCounts(request, ctx);
     const what = args.output_mode === 'content' ? 'matching lines' : 'files';
     const shown = truncated ? [...lines, `... (showing the first ${results} ${what}, there are more)`] : lines;
     return { content: [{ type: 'text', text: shown.join('\n') || 'No matches' }], details: { results, truncated } };

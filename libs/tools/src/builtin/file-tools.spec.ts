@@ -49,7 +49,12 @@ describe('file_read', () => {
     expect(await text(tool.run({ path: 'a.txt', offset: 2 }, ctx))).toBe('[Lines 2-3 of 3]\ntwo\nthree\n');
     expect(await text(tool.run({ path: 'a.txt', offset: 1, limit: 99 }, ctx))).toBe('one\ntwo\nthree\n');
     expect(await text(tool.run({ path: 'a.txt', offset: 4 }, ctx))).toBe('offset 4 is past the end: a.txt has 3 lines.');
-    expect(await details(tool.run({ path: 'a.txt', offset: 2, limit: 1 }, ctx))).toEqual({ path: 'a.txt', startLine: 2, numLines: 1, totalLines: 3 });
+    expect(await details(tool.run({ path: 'a.txt', offset: 2, limit: 1 }, ctx))).toEqual({
+      path: 'a.txt',
+      startLine: 2,
+      numLines: 1,
+      totalLines: 3,
+    });
   });
 
   it('takes an empty file for an empty text', async () => {
@@ -66,7 +71,9 @@ describe('file_read', () => {
     ['image/bmp', Buffer.concat([Buffer.from('BM'), Buffer.from([30, 0, 0, 0]), Buffer.alloc(24)])],
   ])('gives %s as an image, byte for byte, whatever its name', async (mimeType, bytes) => {
     await workspace.put('picture.txt', bytes);
-    expect(await tool.run({ path: 'picture.txt' }, ctx)).toMatchObject({ content: [{ type: 'image', mimeType, data: bytes.toString('base64') }] });
+    expect(await tool.run({ path: 'picture.txt' }, ctx)).toMatchObject({
+      content: [{ type: 'image', mimeType, data: bytes.toString('base64') }],
+    });
   });
 
   it('refuses other binary files, missing files and folders, and says what they are', async () => {
@@ -82,7 +89,9 @@ describe('file_read', () => {
     await workspace.put('text', Buffer.alloc(10 * 1_048_576 + 1, 'x'));
     await workspace.put('most', Buffer.alloc(10 * 1_048_576, 'x'));
     await workspace.put('image', Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(20 * 1_048_576)]));
-    expect(await text(tool.run({ path: 'text' }, ctx))).toBe('File too large: text has 10,485,761 bytes, at most 10,485,760 are allowed. Use file_search to find the lines you need.');
+    expect(await text(tool.run({ path: 'text' }, ctx))).toBe(
+      'File too large: text has 10,485,761 bytes, at most 10,485,760 are allowed. Use file_search to find the lines you need.',
+    );
     expect(await text(tool.run({ path: 'most' }, ctx))).toHaveLength(10_485_760);
     expect(await text(tool.run({ path: 'image' }, ctx))).toContain('at most 20,971,520');
   });
@@ -107,21 +116,25 @@ describe('file_write', () => {
   it('never writes through a link, not even to a file inside', async () => {
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'out'));
     await symlink('real', join(workspace.root, 'in'));
-    for (const path of ['out', 'in']) expect(await text(tool.run({ path, content: 'x' }, ctx))).toMatch(/^Path not allowed: .*symbolic link/);
+    for (const path of ['out', 'in'])
+      expect(await text(tool.run({ path, content: 'x' }, ctx))).toMatch(/^Path not allowed: .*symbolic link/);
     expect(await readFile(join(workspace.outside, 'secret.txt'), 'utf8')).toBe(SECRET);
     expect(await readdir(workspace.root)).toEqual(['in', 'out']);
   });
 
   it('leaves nothing when it was cancelled before it began', async () => {
     const reason = new ToolFailure('cancelled', 'Cancelled');
-    await expect(tool.run({ path: 'new/a', content: 'x' }, fakeToolContext({ workspace, signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+    await expect(tool.run({ path: 'new/a', content: 'x' }, fakeToolContext({ workspace, signal: AbortSignal.abort(reason) }))).rejects.toBe(
+      reason,
+    );
     expect(await readdir(workspace.root)).toEqual([]);
   });
 });
 
 describe('file_edit', () => {
   const tool = new FileEditTool();
-  const edit = (old_text: string, new_text: string, replace_all = false): Promise<string> => text(tool.run({ path: 'a.txt', old_text, new_text, replace_all }, ctx));
+  const edit = (old_text: string, new_text: string, replace_all = false): Promise<string> =>
+    text(tool.run({ path: 'a.txt', old_text, new_text, replace_all }, ctx));
 
   it('replaces what occurs exactly once, character by character', async () => {
     await workspace.put('a.txt', 'one\ntwo\nthree\n');
@@ -137,9 +150,13 @@ describe('file_edit', () => {
 
   it('changes nothing and explains when the text is missing, ambiguous or the same', async () => {
     await workspace.put('a.txt', 'if (x) {\n    return  1;\n}\nreturn 2; return 2;\n');
-    expect(await edit('return 2;', 'y')).toBe('old_text matches 2 locations in a.txt. Include more surrounding context to make the match unique, or set replace_all.');
+    expect(await edit('return 2;', 'y')).toBe(
+      'old_text matches 2 locations in a.txt. Include more surrounding context to make the match unique, or set replace_all.',
+    );
     expect(await edit('  return 1;', 'y')).toBe('old_text not found in a.txt.\nDid you mean:\n   2 |     return  1;');
-    expect(await edit('zzz', 'y')).toBe('old_text not found in a.txt. Read the file first: old_text must match exactly, including spaces and line breaks.');
+    expect(await edit('zzz', 'y')).toBe(
+      'old_text not found in a.txt. Read the file first: old_text must match exactly, including spaces and line breaks.',
+    );
     expect(await edit('x', 'x')).toBe('No changes (old_text == new_text)');
     expect(await content('a.txt')).toContain('return  1;');
   });
@@ -157,7 +174,10 @@ describe('file_edit', () => {
   it('keeps all of 20 edits of one file that run at the same time', async () => {
     await workspace.put('a.txt', Array.from({ length: 20 }, (_item, index) => `line <${index}>\n`).join(''));
     const edits = Array.from({ length: 20 }, (_item, index) =>
-      tool.run({ path: index % 2 ? 'a.txt' : './a.txt', old_text: `<${index}>`, new_text: `[${index}]`, replace_all: false }, fakeToolContext({ workspace })),
+      tool.run(
+        { path: index % 2 ? 'a.txt' : './a.txt', old_text: `<${index}>`, new_text: `[${index}]`, replace_all: false },
+        fakeToolContext({ workspace }),
+      ),
     );
     await Promise.all(edits);
     expect(await content('a.txt')).toBe(Array.from({ length: 20 }, (_item, index) => `line [${index}]\n`).join(''));
@@ -167,7 +187,8 @@ describe('file_edit', () => {
 
 describe('file_list', () => {
   const tool = new FileListTool();
-  const list = (args: { path?: string; pattern?: string; max_depth?: number } = {}): Promise<string> => text(tool.run({ path: '.', max_depth: 1, ...args }, ctx));
+  const list = (args: { path?: string; pattern?: string; max_depth?: number } = {}): Promise<string> =>
+    text(tool.run({ path: '.', max_depth: 1, ...args }, ctx));
 
   it('sorts, marks folders and says when there is nothing', async () => {
     expect(await list()).toBe('no entries found');
@@ -204,7 +225,8 @@ describe('file_list', () => {
 
 describe('glob', () => {
   const tool = new GlobTool();
-  const glob = (pattern: string, more: { path?: string; limit?: number } = {}): Promise<string> => text(tool.run({ pattern, path: '.', limit: 200, max_depth: 30, ...more }, ctx));
+  const glob = (pattern: string, more: { path?: string; limit?: number } = {}): Promise<string> =>
+    text(tool.run({ pattern, path: '.', limit: 200, max_depth: 30, ...more }, ctx));
 
   it('finds by pattern, newest first, without ignored files', async () => {
     await workspace.put('.gitignore', 'ignored.ts\n/out/\n');
@@ -243,7 +265,8 @@ describe('glob', () => {
 describe('file_search', () => {
   const tool = new FileSearchTool();
   const defaults = { path: '.', literal: false, case_sensitive: false, context: 0, output_mode: 'content', max_results: 200 } as const;
-  const search = (args: Partial<Parameters<FileSearchTool['run']>[0]> & { query: string }, context = ctx): Promise<string> => text(tool.run({ ...defaults, ...args }, context));
+  const search = (args: Partial<Parameters<FileSearchTool['run']>[0]> & { query: string }, context = ctx): Promise<string> =>
+    text(tool.run({ ...defaults, ...args }, context));
 
   beforeEach(async () => {
     await workspace.put('a.ts', 'one\nTwo (2)\nthree\n');
@@ -287,7 +310,9 @@ describe('file_search', () => {
     await workspace.put('long', `two${'x'.repeat(600)}\n`);
     expect(await search({ query: 'twox' })).toBe(`long:1:two${'x'.repeat(497)}...[+103 chars]`);
     expect(await search({ query: 'two', max_results: 2 })).toMatch(/\.\.\. \(showing the first 2 matching lines, there are more\)$/);
-    expect(await search({ query: 'two', max_results: 1, output_mode: 'count' })).toBe('a.ts:1\n... (showing the first 1 files, there are more)');
+    expect(await search({ query: 'two', max_results: 1, output_mode: 'count' })).toBe(
+      'a.ts:1\n... (showing the first 1 files, there are more)',
+    );
     expect(await search({ query: 'one', max_results: 1 })).toBe('a.ts:1:one');
   });
 
@@ -295,12 +320,19 @@ describe('file_search', () => {
     await symlink(workspace.outside, join(workspace.root, 'out'));
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'link.txt'));
     expect(await search({ query: 'SECRET' })).toBe('No matches');
-    for (const path of ['out', 'out/secret.txt', 'link.txt', '../outside', '/etc']) expect(await search({ query: '.', path })).toMatch(/^Path not allowed/);
+    for (const path of ['out', 'out/secret.txt', 'link.txt', '../outside', '/etc'])
+      expect(await search({ query: '.', path })).toMatch(/^Path not allowed/);
   });
 
   it('says what is missing where there is no ripgrep', async () => {
-    const failure = await tool.run({ ...defaults, query: 'x' }, fakeToolContext({ workspace, env: { PATH: '/nonexistent' } })).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ name: 'ToolFailure', code: 'unavailable', message: expect.stringContaining('ripgrep (rg) is not installed') });
+    const failure = await tool
+      .run({ ...defaults, query: 'x' }, fakeToolContext({ workspace, env: { PATH: '/nonexistent' } }))
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      name: 'ToolFailure',
+      code: 'unavailable',
+      message: expect.stringContaining('ripgrep (rg) is not installed'),
+    });
   });
 });
 

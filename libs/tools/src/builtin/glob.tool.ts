@@ -5,7 +5,13 @@ import { globFiles } from '../search/glob-files.js';
 import { checkGlob, searchTarget } from '../search/search-target.js';
 
 const input = z.strictObject({
-  pattern: z.string().min(1).max(1_000).describe('Glob such as "**/*.ts" or "src/**/{a,b}.json"; without "/" it matches file names at any depth. Relative to the workspace root.'),
+  pattern: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .describe(
+      'Glob such as "**/*.ts" or "src/**/{a,b}.json"; without "/" it matches file names at any depth. Relative to the workspace root.',
+    ),
   path: z.string().min(1).default('.').describe('Folder to search in, relative to the workspace root.'),
   limit: z.number().int().min(1).max(1_000).default(200).describe('How many files to show at most.'),
   max_depth: z.number().int().min(1).max(50).default(30).describe('How deep to go; 1 is the folder itself.'),
@@ -34,6 +40,9 @@ export class GlobTool {
     const { files, total } = await globFiles({ pattern, target, maxDepth: max_depth, most: limit, ignored: false, sort: 'newest' }, ctx);
     const truncated = total > files.length;
     const lines = truncated ? [...files, `... (${total} files, showing the ${files.length} newest)`] : files;
-    return { content: [{ type: 'text', text: lines.join('\n') || `No files found for pattern: ${pattern}` }], details: { files, totalFiles: total, truncated } };
+    return {
+      content: [{ type: 'text', text: lines.join('\n') || `No files found for pattern: ${pattern}` }],
+      details: { files, totalFiles: total, truncated },
+    };
   }
 }

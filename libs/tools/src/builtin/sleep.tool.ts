@@ -3,7 +3,9 @@ import { Tool } from '../tool.decorator.js';
 import { Suspension, type ToolContext, type ToolOutput } from '../tool.port.js';
 
 const LONGEST_MS = 24 * 3_600_000;
-const input = z.strictObject({ duration_ms: z.number().int().min(0).max(LONGEST_MS).describe('How long to wait, in milliseconds (at most 86,400,000: a day).') });
+const input = z.strictObject({
+  duration_ms: z.number().int().min(0).max(LONGEST_MS).describe('How long to wait, in milliseconds (at most 86,400,000: a day).'),
+});
 
 /** Waits without holding a worker: the call is suspended and comes back when the time is over. */
 @Tool({

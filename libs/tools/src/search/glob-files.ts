@@ -19,7 +19,10 @@ const MOST_COUNTED = 100_000;
  * Files that match a glob, by their paths from the workspace root. ripgrep's own matcher is linear in time, whatever the
  * pattern; but to ripgrep a glob outranks ignore files, so these are applied by asking a second time without the glob.
  */
-export async function globFiles({ pattern, target, maxDepth, most, ignored, sort }: GlobRequest, ctx: ToolContext): Promise<{ files: string[]; total: number }> {
+export async function globFiles(
+  { pattern, target, maxDepth, most, ignored, sort }: GlobRequest,
+  ctx: ToolContext,
+): Promise<{ files: string[]; total: number }> {
   const common = ['--files', '--null', ...COMMON_ARGUMENTS, '--max-depth', String(maxDepth)];
   const order = sort === 'newest' ? ['--sortr', 'modified'] : ['--sort', 'path'];
   const list = (args: readonly string[]): AsyncGenerator<string> =>

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import { findExecutable } from '../process/find-executable.js';
 import { ToolFailure, type ToolContext } from '../tool.port.js';
 
@@ -28,7 +27,10 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
   const path = ctx.env['PATH'] ?? process.env['PATH'];
   const rg = findExecutable(['rg'], path);
   if (rg === undefined) {
-    throw new ToolFailure('unavailable', 'Search is not available: ripgrep (rg) is not installed on this worker. Ask the operator to install the package "ripgrep".');
+    throw new ToolFailure(
+      'unavailable',
+      'Search is not available: ripgrep (rg) is not installed on this worker. Ask the operator to install the package "ripgrep".',
+    );
   }
   const [command, ...args] = await confined(rg, findExecutable(['bwrap'], path), run);
   const child = spawn(command, args, { cwd: run.root, env: { PATH: path ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -39,8 +41,10 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
     yield* records(child.stdout, run.separator);
     ctx.signal.throwIfAborted();
     const { code, stderr } = await ended;
-    if (stderr.startsWith('bwrap:')) throw new ToolFailure('unavailable', 'Search is not available: the sandbox could not be set up.', { retryable: true });
-    if (code === 2 && stderr !== '') throw new ToolFailure('invalid_arguments', `The search is not valid: ${stderr.replace(/^rg: /, '').trim()}`);
+    if (stderr.startsWith('bwrap:'))
+      throw new ToolFailure('unavailable', 'Search is not available: the sandbox could not be set up.', { retryable: true });
+    if (code === 2 && stderr !== '')
+      throw new ToolFailure('invalid_arguments', `The search is not valid: ${stderr.replace(/^rg: /, '').trim()}`);
   } finally {
     ctx.signal.removeEventListener('abort', kill);
     kill();
@@ -49,7 +53,14 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
 }
 
 /** Common to all uses: no user's configuration, no ignore files but the workspace's, no warnings about unreadable files. */
-export const COMMON_ARGUMENTS = ['--no-config', '--no-require-git', '--no-ignore-global', '--no-messages', '--no-ignore-messages', '--hidden'] as const;
+export const COMMON_ARGUMENTS = [
+  '--no-config',
+  '--no-require-git',
+  '--no-ignore-global',
+  '--no-messages',
+  '--no-ignore-messages',
+  '--hidden',
+] as const;
 /** Never of interest, and given last, where they win: Git's own files and half-written files of this worker. */
 export const NEVER_SEARCHED = ['--glob', '!.git', '--glob', '!.toolyard-*.tmp'] as const;
 
@@ -57,8 +68,8 @@ export const NEVER_SEARCHED = ['--glob', '!.git', '--glob', '!.toolyard-*.tmp'] 
 const works = new Map<string, Promise<boolean>>();
 
 async function confined(rg: string, bwrap: string | undefined, run: RipgrepRun): Promise<[string, ...string[]]> {
-  // Ignore files above the folder that is searched count; only the sandbox makes sure that there are none above the workspace.
-  const open: [string, ...string[]] = [rg, '--no-ignore-parent', ...run.args];
+  // Ignore files above the searched folder count. Only in the sandbox there are surely none above the workspace; without it, the root's alone counts.
+  const open: [string, ...string[]] = [rg, '--no-ignore-parent', '--ignore-file', '.gitignore', ...run.args];
   if (bwrap === undefined) return open;
   const key = `${bwrap}\0${rg}`;
   const probe = works.get(key) ?? canConfine(bwrap, rg);
@@ -74,7 +85,22 @@ async function canConfine(bwrap: string, rg: string): Promise<boolean> {
 
 function sandbox(rg: string, root: string): string[] {
   const system = ['/usr', '/bin', '/lib', '/lib64', rg].flatMap((path) => ['--ro-bind-try', path, path]);
-  return ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--proc', '/proc', ...system, '--ro-bind', root, '/workspace', '--chdir', '/workspace', '--'];
+  return [
+    '--unshare-all',
+    '--die-with-parent',
+    '--new-session',
+    '--cap-drop',
+    'ALL',
+    '--proc',
+    '/proc',
+    ...system,
+    '--ro-bind',
+    root,
+    '/workspace',
+    '--chdir',
+    '/workspace',
+    '--',
+  ];
 }
 
 async function endOf(child: ChildProcess): Promise<{ code: number | null; stderr: string }> {
@@ -89,11 +115,10 @@ async function endOf(child: ChildProcess): Promise<{ code: number | null; stderr
   return { code: child.exitCode, stderr };
 }
 
-async function* records(stream: Readable, separator: string): AsyncGenerator<string> {
+async function* records(stream: AsyncIterable<Buffer>, separator: string): AsyncGenerator<string> {
   const end = separator.charCodeAt(0);
   let rest: Buffer[] = [];
-  for await (const chunk of stream) {
-    const bytes: Buffer = chunk;
+  for await (const bytes of stream) {
     let from = 0;
     for (let to = bytes.indexOf(end); to >= 0; to = bytes.indexOf(end, from)) {
       yield Buffer.concat([...rest, bytes.subarray(from, to)]).toString('utf8');

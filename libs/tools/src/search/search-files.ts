@@ -31,7 +31,8 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
   for await (const record of run(request, ['--json', '--context', String(request.context)], '\n', ctx)) {
     const line = parseRecord(record);
     if (!line) continue;
-    if (line.matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS)) return { lines, results, truncated: true };
+    if (line.matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS))
+      return { lines, results, truncated: true };
     if (line.matches) results += 1;
     lines.push(line.text);
     characters += line.text.length;
@@ -60,7 +61,14 @@ function run(request: SearchRequest, mode: readonly string[], separator: '\n' | 
     ...(request.literal ? ['--fixed-strings'] : []),
     ...includeArguments(request.include),
     ...NEVER_SEARCHED,
-    ...['--max-filesize', LARGEST_SEARCHED_FILE, '--sort', 'path', '--regexp', request.query, '--', request.target.argument],
+    '--max-filesize',
+    LARGEST_SEARCHED_FILE,
+    '--sort',
+    'path',
+    '--regexp',
+    request.query,
+    '--',
+    request.target.argument,
   ];
   return ripgrep({ args, root: ctx.workspace.root, separator }, ctx);
 }
@@ -77,14 +85,20 @@ const Text = z.union([
   z.object({ text: z.string() }).transform(({ text }) => text),
   z.object({ bytes: z.string() }).transform(({ bytes }) => Buffer.from(bytes, 'base64').toString('utf8')),
 ]);
-const RipgrepRecord = z.object({ type: z.enum(['match', 'context']), data: z.object({ path: Text, lines: Text, line_number: z.number() }) });
+const RipgrepRecord = z.object({
+  type: z.enum(['match', 'context']),
+  data: z.object({ path: Text, lines: Text, line_number: z.number() }),
+});
 
 function parseRecord(record: string): { text: string; matches: boolean } | undefined {
   const parsed = RipgrepRecord.safeParse(JSON.parse(record));
   if (!parsed.success) return undefined;
   const { type, data } = parsed.data;
   const mark = type === 'match' ? ':' : '-';
-  return { text: `${shownPath(data.path)}${mark}${data.line_number}${mark}${cut(data.lines.replace(/\r?\n$/, ''))}`, matches: type === 'match' };
+  return {
+    text: `${shownPath(data.path)}${mark}${data.line_number}${mark}${cut(data.lines.replace(/\r?\n$/, ''))}`,
+    matches: type === 'match',
+  };
 }
 
 function cut(line: string): string {

@@ -30,7 +30,11 @@ async function fileTarget(root: string, path: WorkspacePath): Promise<SearchTarg
   try {
     const parent = await openDirectoryBeneath(root, { names: path.names.slice(0, -1), shown: path.shown });
     const stats = await lstat(at(parent, name)).finally(() => parent.handle.close());
-    if (stats.isSymbolicLink()) throw new ToolFailure('policy_denied', `${pathNotAllowed(path.shown).message} This path is a symbolic link: search the file it points at.`);
+    if (stats.isSymbolicLink())
+      throw new ToolFailure(
+        'policy_denied',
+        `${pathNotAllowed(path.shown).message} This path is a symbolic link: search the file it points at.`,
+      );
     if (!stats.isFile()) throw new ToolFailure('tool_failed', `Cannot search ${path.shown}: it is not a regular file`);
     return { argument: `./${[...parent.names, name].join('/')}`, shown: path.shown, directory: false };
   } catch (error) {
@@ -40,8 +44,13 @@ async function fileTarget(root: string, path: WorkspacePath): Promise<SearchTarg
 
 /** Globs are given to ripgrep as they are, except for what would turn their sense around. */
 export function checkGlob(glob: string, argument: string): void {
-  if (glob.startsWith('!')) throw new ToolFailure('invalid_arguments', `Invalid ${argument}: ${glob} begins with "!", which would mean everything else. Say what to include.`);
-  if (glob.includes('\0') || glob.includes('\n')) throw new ToolFailure('invalid_arguments', `Invalid ${argument}: it has a NUL or line break in it.`);
+  if (glob.startsWith('!'))
+    throw new ToolFailure(
+      'invalid_arguments',
+      `Invalid ${argument}: ${glob} begins with "!", which would mean everything else. Say what to include.`,
+    );
+  if (glob.includes('\0') || glob.includes('\n'))
+    throw new ToolFailure('invalid_arguments', `Invalid ${argument}: it has a NUL or line break in it.`);
 }
 
 /** How results name a file: relative to the workspace root, without the leading `./`. */

@@ -28,14 +28,20 @@ export class BuiltinSource implements ToolSource {
 
   argumentHints(tool: string): ArgumentHints | undefined {
     const options = this.byName.get(tool)?.options;
-    return options && { aliases: options.argumentAliases ?? {}, ...(options.rawArgument === undefined ? {} : { rawArgument: options.rawArgument }) };
+    return (
+      options && {
+        aliases: options.argumentAliases ?? {},
+        ...(options.rawArgument === undefined ? {} : { rawArgument: options.rawArgument }),
+      }
+    );
   }
 
   async call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const handler = this.byName.get(tool)?.handler;
     if (!handler) throw new ToolFailure('not_found', `Tool not found: ${tool}`);
     ctx.signal.throwIfAborted();
-    if (ctx.deadline <= Date.now()) throw new ToolFailure('run_timeout', 'The time of this call was over before it could run.', { retryable: true });
+    if (ctx.deadline <= Date.now())
+      throw new ToolFailure('run_timeout', 'The time of this call was over before it could run.', { retryable: true });
     // The registry has checked the arguments against the schema that `run` is typed by: the one place where that becomes a type.
     return handler.run(args as never, ctx);
   }
@@ -60,6 +66,8 @@ function describe({ options }: DecoratedTool, source: string): ToolDescriptor {
   try {
     return describeDecorated(options, source);
   } catch (error) {
-    throw new Error(`Tool "${options.name}" cannot be registered: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`Tool "${options.name}" cannot be registered: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }

@@ -46,9 +46,10 @@ function lostBy(schema: z.core.$ZodTypes): string[] {
   return reasons;
 }
 
-function lostByCheck(check: z.core.$ZodCheck<never>): string[] {
+function lostByCheck(check: z.core.$ZodCheck): string[] {
   const { def } = check._zod;
-  if (def.check === 'custom') return ['refine, superRefine and check are left out of the JSON Schema: check inside run and throw a ToolFailure'];
+  if (def.check === 'custom')
+    return ['refine, superRefine and check are left out of the JSON Schema: check inside run and throw a ToolFailure'];
   if (def.check === 'overwrite') return ['trim, toLowerCase and the like are left out of the JSON Schema: convert inside run'];
   if ('pattern' in def && def.pattern instanceof RegExp && /[ims]/.test(def.pattern.flags)) {
     return [`the flags of ${String(def.pattern)} are left out of the JSON Schema: write the pattern without flags`];

@@ -7,7 +7,12 @@ import { prepareArguments, type PreparedArguments } from './prepare-arguments.js
 import { compileSchema } from './schema-compiler.js';
 
 const schema = toInputSchema(
-  z.strictObject({ command: z.string().min(1), limit: z.number().int().default(5), note: z.string().nullable().optional(), dir: z.string().optional() }),
+  z.strictObject({
+    command: z.string().min(1),
+    limit: z.number().int().default(5),
+    note: z.string().nullable().optional(),
+    dir: z.string().optional(),
+  }),
 );
 const shape = argumentShape(schema, { aliases: { command: ['cmd', 'script'] }, rawArgument: 'command' });
 const prepare = (raw: unknown): PreparedArguments => prepareArguments(raw, shape, compileSchema(schema));
@@ -30,7 +35,11 @@ describe('prepareArguments', () => {
   });
 
   it('takes the purpose out and keeps it', () => {
-    expect(prepare({ command: 'ls', __tool_use_purpose: 'look' })).toEqual({ ok: true, args: { command: 'ls', limit: 5 }, purpose: 'look' });
+    expect(prepare({ command: 'ls', __tool_use_purpose: 'look' })).toEqual({
+      ok: true,
+      args: { command: 'ls', limit: 5 },
+      purpose: 'look',
+    });
   });
 
   it('takes the argument itself first, then the first alias that is not empty', () => {

@@ -4,7 +4,9 @@ import { plainCopy } from './plain-copy.js';
 import type { Check } from './schema-compiler.js';
 import { describeValue } from './violations.js';
 
-export type PreparedArguments = { ok: true; args: Record<string, unknown>; purpose?: string } | { ok: false; message: string; errors: Violation[] };
+export type PreparedArguments =
+  | { ok: true; args: Record<string, unknown>; purpose?: string }
+  | { ok: false; message: string; errors: Violation[] };
 
 /** Agents of one family put the reason for a call among the arguments; it is kept beside the call and never reaches the tool. */
 const PURPOSE_KEY = '__tool_use_purpose';
@@ -44,7 +46,9 @@ function parseText(text: string, rawArgument: string | undefined): { value: unkn
     value = JSON.parse(trimmed);
   } catch (error) {
     if (rawArgument !== undefined && !trimmed.startsWith('{')) return { value: { [rawArgument]: trimmed } };
-    return { fault: { pointer: '', message: `the arguments are not valid JSON: ${error instanceof Error ? error.message : String(error)}` } };
+    return {
+      fault: { pointer: '', message: `the arguments are not valid JSON: ${error instanceof Error ? error.message : String(error)}` },
+    };
   }
   if (rawArgument !== undefined && !isRecord(value)) return { value: { [rawArgument]: typeof value === 'string' ? value : trimmed } };
   return { value };
@@ -52,7 +56,9 @@ function parseText(text: string, rawArgument: string | undefined): { value: unkn
 
 function refused(errors: Violation[]): PreparedArguments {
   const listed = errors.slice(0, VIOLATIONS_LISTED);
-  const lines = listed.map(({ pointer, message }) => (pointer === '' || message.includes(`'${pointer.slice(1)}'`) ? message : `${pointer}: ${message}`));
+  const lines = listed.map(({ pointer, message }) =>
+    pointer === '' || message.includes(`'${pointer.slice(1)}'`) ? message : `${pointer}: ${message}`,
+  );
   if (errors.length > listed.length) lines.push(`… and ${errors.length - listed.length} more`);
   const text = lines.length === 1 ? ` ${lines.join()}` : lines.map((line) => `\n- ${line}`).join('');
   return { ok: false, message: `Invalid arguments:${text}`, errors: listed };

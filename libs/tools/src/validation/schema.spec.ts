@@ -48,20 +48,31 @@ describe('toInputSchema', () => {
 
 describe('compileSchema', () => {
   it('lists every violation with its place, what was expected and what came', () => {
-    const schema = z.strictObject({ path: z.string(), mode: z.enum(['a', 'b']), limit: z.number().int().min(1), depth: z.number().int().optional() });
+    const schema = z.strictObject({
+      path: z.string(),
+      mode: z.enum(['a', 'b']),
+      limit: z.number().int().min(1),
+      depth: z.number().int().optional(),
+    });
     expect(messages(schema, { limit: 0, mode: 'c', dept: 3 })).toEqual([
       "/path: missing 'path' parameter: expected string",
       "/dept: unknown parameter 'dept'; did you mean 'depth'?",
       '/mode: expected one of "a", "b", got string "c"',
       '/limit: must be >= 1, got number 0',
     ]);
-    expect(messages(schema, { path: 1, mode: 'a', limit: '5' })).toEqual(['/path: expected string, got number 1', '/limit: expected integer, got string "5"']);
+    expect(messages(schema, { path: 1, mode: 'a', limit: '5' })).toEqual([
+      '/path: expected string, got number 1',
+      '/limit: expected integer, got string "5"',
+    ]);
     expect(messages(schema, [])).toEqual([': expected object, got an array of 0']);
   });
 
   it('reports only the branch of a union that the discriminating constant chose', () => {
     const schema = z.strictObject({
-      op: z.discriminatedUnion('type', [z.strictObject({ type: z.literal('line'), path: z.string() }), z.strictObject({ type: z.literal('dir'), depth: z.number() })]),
+      op: z.discriminatedUnion('type', [
+        z.strictObject({ type: z.literal('line'), path: z.string() }),
+        z.strictObject({ type: z.literal('dir'), depth: z.number() }),
+      ]),
     });
     expect(messages(schema, { op: { type: 'dir', depth: 'x' } })).toEqual(['/op/depth: expected number, got string "x"']);
     expect(messages(schema, { op: { type: 'nope' } })).toHaveLength(1);
@@ -76,7 +87,11 @@ describe('compileSchema', () => {
   });
 
   it('knows draft-07 by its $schema and refuses other drafts, unknown keywords and wrong schemas', () => {
-    const check = compileSchema({ $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { pair: { type: 'array', items: [{ type: 'string' }] } } });
+    const check = compileSchema({
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'object',
+      properties: { pair: { type: 'array', items: [{ type: 'string' }] } },
+    });
     expect(check({ pair: [1] })).toHaveLength(1);
     expect(() => compileSchema({ $schema: 'http://json-schema.org/draft-04/schema#' })).toThrow(/draft-04/);
     expect(() => compileSchema({ type: 'objekt' })).toThrow(/type/);
@@ -90,7 +105,10 @@ describe('compileSchema', () => {
   });
 
   it('keeps the patterns of different schemas apart', () => {
-    const check = compileSchema({ type: 'object', properties: { a: { type: 'string', pattern: '^x$' }, b: { type: 'string', pattern: '^y$' } } });
+    const check = compileSchema({
+      type: 'object',
+      properties: { a: { type: 'string', pattern: '^x$' }, b: { type: 'string', pattern: '^y$' } },
+    });
     expect(check({ a: 'x', b: 'y' })).toEqual([]);
     expect(check({ a: 'y', b: 'x' })).toHaveLength(2);
   });
@@ -103,8 +121,8 @@ describe('compileSchema', () => {
   });
 
   it('refuses a pattern that cannot be matched in linear time', () => {
-    expect(() => compileSchema({ type: 'object', properties: { a: { type: 'string', pattern: '(a)\\1' } } })).toThrow();
-    expect(() => linearRegExp('(?=a)')).toThrow();
+    expect(() => compileSchema({ type: 'object', properties: { a: { type: 'string', pattern: '(a)\\1' } } })).toThrow(/invalid/);
+    expect(() => linearRegExp('(?=a)')).toThrow(/invalid/);
     expect(linearRegExp('^\\d{2}/x$').test('12/x')).toBe(true);
   });
 });

@@ -20,7 +20,10 @@ export function describeErrors(errors: readonly ErrorObject[]): Violation[] {
     switch (error.keyword) {
       case 'required': {
         const name = String(error.params['missingProperty']);
-        return { pointer: `${error.instancePath}/${escapePointer(name)}`, message: `missing '${name}' parameter: expected ${expectedOf(error, name)}` };
+        return {
+          pointer: `${error.instancePath}/${escapePointer(name)}`,
+          message: `missing '${name}' parameter: expected ${expectedOf(error, name)}`,
+        };
       }
       case 'additionalProperties':
       case 'unevaluatedProperties':
@@ -64,7 +67,10 @@ function branchesOf(union: ErrorObject, errors: readonly ErrorObject[]): ErrorOb
   const branches = new Map<string, ErrorObject[]>();
   for (const error of errors) {
     if (!error.schemaPath.startsWith(`${union.schemaPath}/`) || !error.instancePath.startsWith(union.instancePath)) continue;
-    const index = error.schemaPath.slice(union.schemaPath.length + 1).split('/', 1).join();
+    const index = error.schemaPath
+      .slice(union.schemaPath.length + 1)
+      .split('/', 1)
+      .join();
     const branch = branches.get(index);
     if (branch) branch.push(error);
     else branches.set(index, [error]);
@@ -85,19 +91,24 @@ function unknownProperty(error: ErrorObject): Violation {
   return { pointer: `${error.instancePath}/${escapePointer(name)}`, message: `unknown parameter '${name}'${hint}` };
 }
 
-function propertiesOf(error: ErrorObject): Record<string, { type?: unknown; enum?: unknown }> {
-  return (error.parentSchema?.['properties'] ?? {}) as Record<string, { type?: unknown; enum?: unknown }>;
+function propertiesOf(error: ErrorObject): object {
+  const properties: unknown = error.parentSchema?.['properties'];
+  return typeof properties === 'object' && properties !== null ? properties : {};
 }
 
 function expectedOf(error: ErrorObject, name: string): string {
-  const schema = propertiesOf(error)[name];
-  if (Array.isArray(schema?.enum)) return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
-  return schema?.type === undefined ? 'a value' : typeNames(schema.type);
+  const schema: unknown = new Map<string, unknown>(Object.entries(propertiesOf(error))).get(name);
+  if (typeof schema !== 'object' || schema === null) return 'a value';
+  if ('enum' in schema && Array.isArray(schema.enum)) return oneOf(schema.enum);
+  return 'type' in schema ? typeNames(schema.type) : 'a value';
 }
 
 function allowedValues(error: ErrorObject): string {
-  if (error.keyword === 'const') return JSON.stringify(error.params['allowedValue']);
-  const values = error.params['allowedValues'] as unknown[];
+  const values: unknown = error.params['allowedValues'];
+  return Array.isArray(values) ? oneOf(values) : JSON.stringify(error.params['allowedValue']);
+}
+
+function oneOf(values: readonly unknown[]): string {
   return `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
 }
 

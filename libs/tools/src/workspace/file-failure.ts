@@ -21,7 +21,11 @@ export function fileFailure(error: unknown, shown: string, hint = ''): ToolFailu
   if (error instanceof ToolFailure) return error;
   const code = errorCode(error) ?? 'unknown error';
   const retryable = code === 'EMFILE' || code === 'EAGAIN' || code === 'EBUSY';
-  return new ToolFailure('tool_failed', `${MEANINGS[code] ?? `Cannot access (${code})`}: ${shown}${hint && code === 'ENOENT' ? `. ${hint}` : ''}`, { cause: error, retryable });
+  return new ToolFailure(
+    'tool_failed',
+    `${MEANINGS[code] ?? `Cannot access (${code})`}: ${shown}${hint && code === 'ENOENT' ? `. ${hint}` : ''}`,
+    { cause: error, retryable },
+  );
 }
 
 export function errorCode(error: unknown): string | undefined {

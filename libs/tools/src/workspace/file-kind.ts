@@ -7,7 +7,10 @@ const SIGNATURES: readonly { mimeType: string; matches: (bytes: Buffer) => boole
   { mimeType: 'image/gif', matches: (bytes) => ['GIF87a', 'GIF89a'].includes(bytes.toString('latin1', 0, 6)) },
   { mimeType: 'image/webp', matches: (bytes) => bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP' },
   // "BM", and the size that the header states: two letters alone begin many a text.
-  { mimeType: 'image/bmp', matches: (bytes) => bytes.length >= 26 && bytes.toString('latin1', 0, 2) === 'BM' && bytes.readUInt32LE(2) === bytes.length },
+  {
+    mimeType: 'image/bmp',
+    matches: (bytes) => bytes.length >= 26 && bytes.toString('latin1', 0, 2) === 'BM' && bytes.readUInt32LE(2) === bytes.length,
+  },
 ];
 
 export function imageType(bytes: Buffer): string | undefined {
@@ -17,7 +20,10 @@ export function imageType(bytes: Buffer): string | undefined {
 /** The text of a UTF-8 file, byte order mark and all. Throws a ToolFailure when it is something else. */
 export function decodeText(bytes: Buffer, shown: string): string {
   const refused = (): ToolFailure =>
-    new ToolFailure('tool_failed', `Cannot read ${shown}: it is a binary file (${bytes.length.toLocaleString('en-US')} bytes), not UTF-8 text.`);
+    new ToolFailure(
+      'tool_failed',
+      `Cannot read ${shown}: it is a binary file (${bytes.length.toLocaleString('en-US')} bytes), not UTF-8 text.`,
+    );
   if (bytes.includes(0)) throw refused();
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

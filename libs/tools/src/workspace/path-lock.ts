@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,7 +21,13 @@ const queues = new Map<string, Promise<unknown>>();
  * is still ours: it rejects when we were so slow that another process took it, and must be asked right before the effect.
  * Waiting ends with the signal.
  */
-export async function withPathLock<T>(root: string, directory: OpenDirectory, name: string, signal: AbortSignal, work: (commit: () => Promise<void>) => Promise<T>): Promise<T> {
+export async function withPathLock<T>(
+  root: string,
+  directory: OpenDirectory,
+  name: string,
+  signal: AbortSignal,
+  work: (commit: () => Promise<void>) => Promise<T>,
+): Promise<T> {
   const file = await lockFile(root, directory, name);
   return inTurn(file, signal, async () => {
     const token = await acquire(file, signal);
@@ -34,6 +41,7 @@ export async function withPathLock<T>(root: string, directory: OpenDirectory, na
 
 /** Work on one key runs one after another. Aborted before its turn, it never runs; aborted later, it ends by itself. */
 async function inTurn<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
   let waiting = true;
   const running = (queues.get(key) ?? Promise.resolve()).then(() => {
     signal.throwIfAborted();
@@ -43,15 +51,16 @@ async function inTurn<T>(key: string, signal: AbortSignal, work: () => Promise<T
   const end = running.catch(() => undefined);
   queues.set(key, end);
   void end.then(() => queues.get(key) === end && queues.delete(key));
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => waiting && reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+
+  const settled = new AbortController();
+  const aborted = once(signal, 'abort', { signal: settled.signal }).then(() => {
+    if (waiting) signal.throwIfAborted();
+    return running;
   });
   try {
     return await Promise.race([running, aborted]);
   } finally {
-    if (onAbort) signal.removeEventListener('abort', onAbort);
+    settled.abort();
   }
 }
 

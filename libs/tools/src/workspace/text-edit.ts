@@ -16,7 +16,10 @@ export function applyEdit(text: string, edit: Edit, path: string): { text: strin
   const occurrences = pieces.length - 1;
   if (occurrences === 0) throw new ToolFailure('tool_failed', `old_text not found in ${path}.${hint(text, edit.old_text)}`);
   if (occurrences > 1 && !edit.replace_all) {
-    throw new ToolFailure('tool_failed', `old_text matches ${occurrences} locations in ${path}. Include more surrounding context to make the match unique, or set replace_all.`);
+    throw new ToolFailure(
+      'tool_failed',
+      `old_text matches ${occurrences} locations in ${path}. Include more surrounding context to make the match unique, or set replace_all.`,
+    );
   }
   return { text: pieces.join(edit.new_text), occurrences };
 }

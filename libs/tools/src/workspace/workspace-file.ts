@@ -43,11 +43,18 @@ export interface SizeLimit {
 
 export function tooLarge(shown: string, size: number, limit: SizeLimit): ToolFailure {
   const format = (bytes: number): string => bytes.toLocaleString('en-US');
-  return new ToolFailure('tool_failed', `File too large: ${shown} has ${format(size)} bytes, at most ${format(limit.bytes)} are allowed. ${limit.hint}`);
+  return new ToolFailure(
+    'tool_failed',
+    `File too large: ${shown} has ${format(size)} bytes, at most ${format(limit.bytes)} are allowed. ${limit.hint}`,
+  );
 }
 
 /** The open directory of a file to be written, and the file's name in it. The caller closes the directory. */
-export async function openParent(root: string, path: WorkspacePath, { create }: { create: boolean }): Promise<{ directory: OpenDirectory; name: string }> {
+export async function openParent(
+  root: string,
+  path: WorkspacePath,
+  { create }: { create: boolean },
+): Promise<{ directory: OpenDirectory; name: string }> {
   const name = path.names.at(-1);
   if (name === undefined) throw new ToolFailure('invalid_arguments', 'The path is the workspace root itself; give the path of a file.');
   try {
@@ -64,7 +71,11 @@ export async function statForWriting(directory: OpenDirectory, name: string, sho
     if (errorCode(error) === 'ENOENT') return undefined;
     throw fileFailure(error, shown);
   });
-  if (stats?.isSymbolicLink()) throw new ToolFailure('policy_denied', `${pathNotAllowed(shown).message} This path is a symbolic link: write to the file it points at.`);
+  if (stats?.isSymbolicLink())
+    throw new ToolFailure(
+      'policy_denied',
+      `${pathNotAllowed(shown).message} This path is a symbolic link: write to the file it points at.`,
+    );
   if (stats && !stats.isFile()) throw notAFile(stats, shown);
   return stats;
 }
@@ -73,7 +84,12 @@ export async function statForWriting(directory: OpenDirectory, name: string, sho
  * Puts `bytes` in the place of a file in one step: readers see the old or the new content, never a part, also after a
  * crash. An aborted signal leaves the old content. Nothing is left behind except after a kill.
  */
-export async function replaceFile(directory: OpenDirectory, name: string, bytes: Uint8Array, options: { mode?: number; signal: AbortSignal; shown: string }): Promise<void> {
+export async function replaceFile(
+  directory: OpenDirectory,
+  name: string,
+  bytes: Uint8Array,
+  options: { mode?: number; signal: AbortSignal; shown: string },
+): Promise<void> {
   const temporary = at(directory, `.toolyard-${randomBytes(9).toString('base64url')}.tmp`);
   options.signal.throwIfAborted();
   try {

@@ -19,8 +19,10 @@ export interface WorkspacePath {
  * else is a plain name: `%2e%2e` or a full-width dot mean themselves.
  */
 export function parseWorkspacePath(root: string, given: string): WorkspacePath {
-  if (given.trim() === '') throw new ToolFailure('invalid_arguments', 'The path is empty. Use a path relative to the workspace root, or "." for the root itself.');
-  if (given.length > LONGEST_PATH_CHARACTERS || CONTROL_CHARACTERS.test(given) || given === '~' || given.startsWith('~/')) throw pathNotAllowed(given);
+  if (given.trim() === '')
+    throw new ToolFailure('invalid_arguments', 'The path is empty. Use a path relative to the workspace root, or "." for the root itself.');
+  if (given.length > LONGEST_PATH_CHARACTERS || CONTROL_CHARACTERS.test(given) || given === '~' || given.startsWith('~/'))
+    throw pathNotAllowed(given);
   const inside = given.startsWith('/') ? withoutRoot(root, given) : given;
   const names: string[] = [];
   for (const name of inside.split('/')) {
@@ -35,7 +37,10 @@ export function parseWorkspacePath(root: string, given: string): WorkspacePath {
 export function pathNotAllowed(given: string): ToolFailure {
   const text = given.length > SHOWN_CHARACTERS ? `${given.slice(0, SHOWN_CHARACTERS)}…` : given;
   const shown = CONTROL_CHARACTERS.test(text) ? JSON.stringify(text) : text;
-  return new ToolFailure('policy_denied', `Path not allowed: ${shown}. Only paths inside the workspace are allowed, relative to its root (such as "src/app.ts"), also through symbolic links.`);
+  return new ToolFailure(
+    'policy_denied',
+    `Path not allowed: ${shown}. Only paths inside the workspace are allowed, relative to its root (such as "src/app.ts"), also through symbolic links.`,
+  );
 }
 
 /** The part of an absolute path below the root; absolute targets of symbolic links come through here too. */
