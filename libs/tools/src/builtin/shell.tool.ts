@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
@@ -17,7 +17,13 @@ const LAST_OUTPUT_CHARS = 1_000;
 const input = z.strictObject({
   command: z.string().min(1).describe('Shell command or script, run by bash -c.'),
   working_dir: z.string().optional().describe('Folder inside the workspace to run in. Default: the root of the workspace.'),
-  timeout_ms: z.number().int().min(1).max(MAX_TIMEOUT_MS).optional().describe('Milliseconds after which the command is killed. Default 60,000.'),
+  timeout_ms: z
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_TIMEOUT_MS)
+    .optional()
+    .describe('Milliseconds after which the command is killed. Default 60,000.'),
 });
 type Input = z.output<typeof input>;
 
@@ -35,7 +41,11 @@ type Input = z.output<typeof input>;
   // The tool keeps the time itself; this only bounds the longest it may be asked for, with room to kill.
   timeoutMs: MAX_TIMEOUT_MS + 10_000,
   aliases: ['bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'],
-  argumentAliases: { command: ['cmd', 'script', 'shell_command', 'bash', 'sh', 'command_line', 'input'], working_dir: ['cwd', 'workdir'], timeout_ms: ['timeout'] },
+  argumentAliases: {
+    command: ['cmd', 'script', 'shell_command', 'bash', 'sh', 'command_line', 'input'],
+    working_dir: ['cwd', 'workdir'],
+    timeout_ms: ['timeout'],
+  },
   rawArgument: 'command',
   examples: [
     { title: 'Count lines', arguments: { command: 'wc -l *.md' } },
@@ -77,7 +87,14 @@ export class ShellTool {
     const code = ending.how === 'exited' ? ending.code : -1;
     const signal = ending.how === 'signalled' ? ending.signal : null;
     const output = outputText(stdout, stderr);
-    const details = { exitCode: code, signal, durationMs: report.durationMs, stdoutBytes: stdout.bytes, stderrBytes: stderr.bytes, sandbox: this.sandbox.name };
+    const details = {
+      exitCode: code,
+      signal,
+      durationMs: report.durationMs,
+      stdoutBytes: stdout.bytes,
+      stderrBytes: stderr.bytes,
+      sandbox: this.sandbox.name,
+    };
     if (code === 0) return { content: [{ type: 'text', text: output === '' ? 'command completed with no output' : output }], details };
     const exit = `Exit code: ${code}${signal === null ? '' : `\nSignal: ${signal}`}`;
     const text = `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}${exit}`;
@@ -96,7 +113,8 @@ export class ShellTool {
 async function folderInside(root: string, given: string): Promise<string> {
   const { names, shown } = parseWorkspacePath(root, given);
   const folder = await realpath(join(root, ...names)).catch(() => undefined);
-  if (folder === undefined) throw new ToolFailure('invalid_arguments', `Working directory is not a directory: ${shown}`);
+  if (folder === undefined || !(await stat(folder)).isDirectory())
+    throw new ToolFailure('invalid_arguments', `Working directory is not a directory: ${shown}`);
   if (folder !== root && !folder.startsWith(`${root}/`)) throw pathNotAllowed(given);
   return folder;
 }
@@ -115,7 +133,8 @@ function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput)
 /** Cancel and the call's deadline carry their own reason; else it was the time limit of the command. */
 function stoppedFailure(report: ProcessReport, signal: AbortSignal, limitMs: number): ToolFailure {
   const killed = report.ending.how === 'killed';
-  if (signal.aborted && signal.reason instanceof ToolFailure) return new ToolFailure(signal.reason.code, signal.reason.message, { ...signal.reason.options, killed });
+  if (signal.aborted && signal.reason instanceof ToolFailure)
+    return new ToolFailure(signal.reason.code, signal.reason.message, { ...signal.reason.options, killed });
   return new ToolFailure('run_timeout', `Command timed out after ${limitMs / 1000}s and was killed${lastOutput(report)}`, { killed });
 }
 

@@ -16,7 +16,9 @@ const input = z.strictObject({
   output_format: z
     .enum(['auto', 'markdown', 'text', 'raw', 'metadata_only'])
     .default('auto')
-    .describe('auto: HTML as Markdown, other text as it is, binary as metadata only. markdown, text: how HTML is shown. raw: the source. metadata_only: no body.'),
+    .describe(
+      'auto: HTML as Markdown, other text as it is, binary as metadata only. markdown, text: how HTML is shown. raw: the source. metadata_only: no body.',
+    ),
   max_chars: z.number().int().min(1).max(1_000_000).default(50_000).describe('Most characters of the body to return.'),
 });
 type Input = z.output<typeof input>;

@@ -24,8 +24,16 @@ export function decodeBody(body: Buffer, contentType: string): string {
   const inPage = isHtml(contentType) ? declared.exec(body.toString('latin1', 0, 2_048))?.[1] : undefined;
   const label = declared.exec(contentType)?.[1] ?? inPage ?? 'utf-8';
   try {
-    return new TextDecoder(label).decode(body);
+    const decoder = new TextDecoder(label);
+    return decoder.encoding === 'windows-1252' ? decodeWindows1252(body) : decoder.decode(body);
   } catch {
     return new TextDecoder().decode(body);
   }
+}
+
+/** Bytes 0x80 to 0x9f of windows-1252, which is what the web means by latin1; some releases of Node decode them as control characters. */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+function decodeWindows1252(body: Buffer): string {
+  return body.toString('latin1').replaceAll(/[\u0080-\u009f]/g, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80] ?? char);
 }
