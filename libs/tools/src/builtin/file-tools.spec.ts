@@ -1,8 +1,9 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { findExecutable } from '../process/find-executable.js';
 import { fakeToolContext } from '../testing/tool-context.js';
-import { SECRET, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
+import { SECRET, startSwapper, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
 import { Suspension, ToolFailure, type ToolContext, type ToolOutput } from '../tool.port.js';
 import { FileEditTool } from './file-edit.tool.js';
 import { FileListTool } from './file-list.tool.js';
@@ -322,6 +323,30 @@ describe('file_search', () => {
     expect(await search({ query: 'SECRET' })).toBe('No matches');
     for (const path of ['out', 'out/secret.txt', 'link.txt', '../outside', '/etc'])
       expect(await search({ query: '.', path })).toMatch(/^Path not allowed/);
+  });
+
+  it('does the same where there is no bubblewrap', async () => {
+    const alone = join(workspace.outside, 'bin');
+    await mkdir(alone);
+    await symlink(findExecutable(['rg']) ?? '', join(alone, 'rg'));
+    const unconfined = fakeToolContext({ workspace, env: { PATH: alone } });
+    await workspace.put('.gitignore', 'ignored*\n/out\n');
+    await workspace.put('src/ignored.js', 'two');
+    await workspace.put('src/out/c.js', 'two');
+    await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'link.txt'));
+    expect(await search({ query: 'two', output_mode: 'files_with_matches', path: 'src' }, unconfined)).toBe('src/b.js\nsrc/out/c.js');
+    expect(await search({ query: 'SECRET' }, unconfined)).toBe('No matches');
+  });
+
+  it('finds nothing outside while another process keeps exchanging a folder for a link out', async () => {
+    await workspace.put('d/secret.txt', 'mine');
+    const swapper = await startSwapper(workspace, 'd');
+    try {
+      for (let round = 0; round < 60; round += 1)
+        expect(await search({ query: 'SECRET', path: round % 2 ? '.' : 'd' })).not.toContain(SECRET);
+    } finally {
+      swapper.stop();
+    }
   });
 
   it('says what is missing where there is no ripgrep', async () => {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -28,4 +30,29 @@ export async function testWorkspace(): Promise<TestWorkspace> {
     },
     remove: () => rm(home, { recursive: true, force: true }),
   };
+}
+
+/** Another process that renames a folder away, puts a link to the outside in its place, and back, as fast as it can. */
+export async function startSwapper(workspace: TestWorkspace, folder: string): Promise<{ stop(): void }> {
+  const script = `
+    const { renameSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
+    process.chdir(${JSON.stringify(workspace.root)});
+    process.stdout.write('ready');
+    for (;;) {
+      try {
+        renameSync('${folder}', 'hidden');
+        symlinkSync(${JSON.stringify(workspace.outside)}, '${folder}');
+        unlinkSync('${folder}');
+        renameSync('hidden', '${folder}');
+      } catch {
+        // A writer made a folder of its own while there was none.
+        try {
+          rmSync('${folder}', { recursive: true, force: true });
+          renameSync('hidden', '${folder}');
+        } catch {}
+      }
+    }`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return { stop: () => void child.kill('SIGKILL') };
 }

@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SECRET, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
+import { SECRET, startSwapper, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
 import { ToolFailure } from '../tool.port.js';
 import { openDirectoryBeneath } from './open-beneath.js';
 import { LockLost, withPathLock } from './path-lock.js';
@@ -138,9 +138,8 @@ describe('paths of a workspace', () => {
   it('does not escape while another process keeps exchanging a folder for a link out', async () => {
     await workspace.put('d/secret.txt', 'mine');
     await workspace.put('spare/secret.txt', 'mine');
-    const swapper = startSwapper(workspace);
+    const swapper = await startSwapper(workspace, 'd');
     try {
-      await swapper.ready;
       const seen = { mine: 0, refused: 0 };
       for (let round = 0; round < 2_000 && !(round > 600 && seen.mine > 0 && seen.refused > 0); round += 1) {
         const got = await read('d/secret.txt').catch((error: unknown) => error);
@@ -154,7 +153,7 @@ describe('paths of a workspace', () => {
       expect(await readdir(workspace.outside)).toEqual(['secret.txt']);
       expect(await readFile(join(workspace.outside, 'secret.txt'), 'utf8')).toBe(SECRET);
     } finally {
-      swapper.child.kill('SIGKILL');
+      swapper.stop();
     }
   });
 });
@@ -235,31 +234,6 @@ describe('withPathLock', () => {
     expect(await locked(never, async () => 'entered')).toBe('entered');
   });
 });
-
-/** Renames `d` away and puts a link to the outside in its place, and back, as fast as it can. */
-function startSwapper(ws: TestWorkspace): { child: ChildProcess; ready: Promise<void> } {
-  const script = `
-    const { renameSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
-    process.chdir(${JSON.stringify(ws.root)});
-    process.stdout.write('ready');
-    for (;;) {
-      try {
-        renameSync('d', 'hidden');
-        symlinkSync(${JSON.stringify(ws.outside)}, 'd');
-        unlinkSync('d');
-        renameSync('hidden', 'd');
-      } catch {
-        // The writer made a 'd' of its own while there was none.
-        try {
-          rmSync('d', { recursive: true, force: true });
-          renameSync('hidden', 'd');
-        } catch {}
-      }
-    }`;
-  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ready = new Promise<void>((resolve) => child.stdout.once('data', () => resolve()));
-  return { child, ready };
-}
 
 async function restored(ws: TestWorkspace): Promise<TestWorkspace> {
   await mkdir(ws.root, { recursive: true });
