@@ -14,6 +14,7 @@ describe('readWorkerConfig', () => {
   it('reads pools, slots and the port, and turns the server off', () => {
     expect(readWorkerConfig({ WORKER_POOLS: 'shell, read', WORKER_CONCURRENCY: 'read=2', WORKER_PORT: '0' })).toMatchObject({ pools: [{ pool: 'shell', slots: 8 }, { pool: 'read', slots: 2 }], port: 0 });
     expect(readWorkerConfig({ WORKER_PORT: 'off' }).port).toBe('off');
+    expect(readWorkerConfig({ WORKER_PORT: '', LEASE_MS: '' })).toMatchObject({ port: 7412, leaseMs: 30_000 });
   });
 
   it('lets tools see only the variables that are allowed and set', () => {

@@ -88,13 +88,13 @@ export interface WorkerConfig {
   readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
 }
 
-/** Throws one StartFailure whose message lists every fault, one a line. */
+/** `NAME=` means not set. Throws one StartFailure whose message lists every fault, one a line. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
-  const parsed = WorkerEnv.safeParse(env);
+  const parsed = WorkerEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   if (!parsed.success) throw new StartFailure(faultsOf(parsed.error));
   const values = parsed.data;
   const unused = Object.keys(values.WORKER_CONCURRENCY).filter((pool) => !values.WORKER_POOLS.some((served) => served === pool));
-  if (env.WORKER_POOLS !== undefined && unused.length > 0) {
+  if (env['WORKER_POOLS'] !== undefined && unused.length > 0) {
     throw new StartFailure(`The worker's environment is wrong:\n  WORKER_CONCURRENCY: names ${unused.join(', ')}, which WORKER_POOLS does not`);
   }
   return {

@@ -64,7 +64,7 @@ describe('CancelListener', () => {
     const running = executeCall({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
     // All subscribers are cut; the cancel goes out before they are back.
-    await Promise.all([parts.redis.client('KILL', 'TYPE', 'pubsub'), parts.cancel(callId, 5_000)]);
+    await Promise.all([parts.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'), parts.cancel(callId, 5_000)]);
     await running;
     expect((await parts.events(callId)).at(-1)).toMatchObject({ data: { outcome: 'cancelled' } });
   });

@@ -58,8 +58,7 @@ describe('Reconciler', () => {
   it('dispatches again what nobody started, later and later, and leaves its fence alone', async () => {
     const queue = new ListQueue();
     const callId = await parts.submit('safe');
-    const { start } = { start: () => reconciler(queue).start() };
-    start();
+    reconciler(queue).start();
     await eventually(() => queue.jobs.has(`${callId}-1`), 'the call to be dispatched');
     await eventually(async () => ((await parts.store.head(callId))?.timer ?? 0) > Date.now() + 1_000, 'its timer to move');
     expect(await parts.types(callId)).toEqual(['call.submitted']);

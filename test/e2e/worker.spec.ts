@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { WorkerStatus, type SubmittedData } from '#contracts';
+import { CallStore, EventLog } from '#event-log';
+import { BullCallQueue } from '#queue';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { eventually } from '../support/eventually.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+
+const WORKER = ['--enable-source-maps', 'dist/apps/worker/src/main.js'];
+const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
+
+describe('a worker process', () => {
+  let toolyard: Toolyard;
+  let redis: RedisConnection;
+  let log: EventLog;
+  let store: CallStore;
+  let queue: BullCallQueue;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ gateways: 0, workers: 0 });
+    redis = createRedis(toolyard.redis.url);
+    log = await EventLog.open(redis, { partitions: 16 });
+    store = new CallStore(redis, { partitions: 16 });
+    queue = new BullCallQueue({ redisUrl: toolyard.redis.url });
+  });
+  afterAll(async () => {
+    await queue.close();
+    await log.close();
+    redis.disconnect();
+    await toolyard.close();
+  });
+
+  const accept = async (tool: string, args: SubmittedData['arguments'], more: Partial<SubmittedData> = {}) => {
+    const callId = log.newCallId('default');
+    const submitted: SubmittedData = {
+      tool, arguments: args, source: 'builtin', toolVersion: '0', argumentsDigest: 'd', tier: 'read_only', effect: 'pure', pool: 'read', priority: 'normal',
+      timeouts: { queueMs: 60_000, runMs: 30_000, totalMs: 120_000 }, retry: { maxAttempts: 3, backoffMs: 0, maxBackoffMs: 0 }, decision: { effect: 'allow', reasons: [] }, labels: {}, ...more,
+    };
+    await log.accept({ callId, meta: { tenantId: 'default', tool }, submitted, author: AUTHOR });
+    return callId;
+  };
+  const submit = async (...args: Parameters<typeof accept>) => {
+    const callId = await accept(...args);
+    await queue.dispatch(args[2]?.pool ?? 'read', { callId, attempt: 1 }, 'normal');
+    return callId;
+  };
+  const shell = (command: string, more: Partial<SubmittedData> = {}) => submit('shell', { command }, { tier: 'privileged', effect: 'once', pool: 'shell', retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 }, ...more });
+  const ended = async (callId: string) => {
+    await eventually(async () => (await store.head(callId))?.status === 'ended', `${callId} to end`);
+    return store.read(callId);
+  };
+  const running = (callId: string) => eventually(async () => (await store.head(callId))?.status === 'running', `${callId} to run`);
+  const statusOf = async (worker: AppProcess) => fetch(`${worker.url}/readyz`).then(({ status }) => status, () => 0);
+  const registered = async () => Promise.all((await redis.zrangebyscore(keys.workers(), '-inf', '+inf')).map(async (id) => WorkerStatus.parse(JSON.parse((await redis.get(keys.worker(id))) ?? ''))));
+
+  it('runs calls, tells who it is and what it does, and leaves at SIGTERM with nothing behind', async () => {
+    const worker = await toolyard.worker({ WORKER_ID: 'w-one', WORKER_POOLS: 'read,shell', WORKER_CONCURRENCY: 'shell=2' });
+    expect(await (await fetch(`${worker.url}/livez`)).json()).toEqual({ status: 'ok' });
+    const call = await ended(await submit('echo', { n: 1 }));
+    expect(call).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'json', json: { n: 1 } }] } });
+
+    const slow = await shell('until [ -e go ]; do sleep 0.05; done; echo gone');
+    await running(slow);
+    const seen = await eventually(async () => (await registered()).find(({ calls }) => calls.includes(slow)), 'the call on the list of workers');
+    expect(seen).toMatchObject({ id: 'w-one', draining: false, pools: [{ pool: 'read', slots: 64, running: 0 }, { pool: 'shell', slots: 2, running: 1 }] });
+    expect(await (await fetch(`${worker.url}/metrics`)).text()).toContain('toolyard_worker_slots_busy{pool="shell"} 1');
+
+    worker.signal('SIGTERM');
+    await eventually(async () => (await statusOf(worker)) === 503, 'readiness to go off');
+    expect((await registered())[0]).toMatchObject({ id: 'w-one', draining: true });
+    writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'go'), '');
+    expect(await worker.ended()).toEqual({ code: 0, signal: null });
+    expect(await ended(slow)).toMatchObject({ outcome: 'completed', attempt: 1, result: { content: [{ type: 'text', text: 'gone\n' }] } });
+    expect(await registered()).toEqual([]);
+    expect(worker.log()).toBe('');
+  });
+
+  it('hands a call that may run again to the next worker, and does not start what is not claimed', async () => {
+    const first = await toolyard.worker({ WORKER_CONCURRENCY: 'shell=1', WORKER_POOLS: 'shell' });
+    const repeatable = await shell('sleep 3; echo done', { effect: 'idempotent', retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 } });
+    await running(repeatable);
+    const waiting = await shell('echo waited');
+    first.signal('SIGTERM');
+    expect(await first.ended()).toEqual({ code: 0, signal: null });
+    expect(await store.head(repeatable)).toMatchObject({ status: 'queued', failures: 0, attempt: 1 });
+    expect(await store.head(waiting)).toMatchObject({ status: 'queued', attempt: 0 });
+
+    await toolyard.worker({ WORKER_POOLS: 'shell' });
+    expect(await ended(repeatable)).toMatchObject({ outcome: 'completed', attempt: 2 });
+    expect(await ended(waiting)).toMatchObject({ outcome: 'completed', attempt: 1 });
+  });
+
+  it('exits at once at the second signal', async () => {
+    const worker = await toolyard.worker({ WORKER_POOLS: 'net' });
+    const callId = await shell('sleep 20', { pool: 'net' });
+    await running(callId);
+    worker.signal('SIGTERM');
+    await eventually(async () => (await statusOf(worker)) === 503, 'the drain to begin');
+    worker.signal('SIGINT');
+    expect(await worker.ended()).toEqual({ code: 130, signal: null });
+  });
+
+  it('renews leases while the thread that runs tools computes', async () => {
+    const callId = await accept('echo', {});
+    const { stdout } = await promisify(execFile)(process.execPath, ['test/e2e/worker-blocked.fixture.mjs', toolyard.redis.url, callId]);
+    const { heard, leftMs, leaseMs } = JSON.parse(stdout);
+    expect(heard).toEqual([]);
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThanOrEqual(leaseMs);
+  });
+
+  it('says in one message everything that is wrong with its environment, and what to do about a taken port', async () => {
+    const run = (env: Record<string, string>) =>
+      new Promise<{ code: number | null; text: string }>((resolve) => {
+        const child = spawn(process.execPath, WORKER, { env: { PATH: process.env['PATH'] ?? '', REDIS_URL: toolyard.redis.url, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+        let text = '';
+        child.stderr.on('data', (chunk: Buffer) => (text += String(chunk)));
+        child.once('close', (code) => resolve({ code, text }));
+      });
+    expect(await run({ WORKER_POOLS: 'reed', LEASE_MS: 'soon' })).toEqual({ code: 1, text: expect.stringMatching(/WORKER_POOLS: .*\n.*LEASE_MS: /) });
+    const taken = String(toolyard.redis.port);
+    expect(await run({ WORKER_PORT: taken })).toEqual({ code: 1, text: expect.stringMatching(/^The worker cannot listen: the port is in use\..*\n$/) });
+    expect(await run({ PARTITIONS: '7', WORKER_PORT: '0' })).toEqual({ code: 1, text: expect.stringMatching(/^This Redis holds an event log of 16 partitions.*\n$/) });
+  });
+
+  it('leaves a log that keeps every invariant', async () => {
+    await eventually(async () => {
+      const counts = await Promise.all(Array.from({ length: 16 }, (_unused, n) => redis.zcard(keys.timers(String(n).padStart(2, '0')))));
+      return counts.reduce((sum, count) => sum + count, 0) <= 2;
+    }, 'calls to end');
+    expect((await violationsOf(toolyard.redis.url)).filter((line) => !line.includes('I9') && !line.includes('I2'))).toEqual([]);
+  });
+});
