@@ -1,5 +1,7 @@
+import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call, CallPage, Problem, Quote, Result } from '#contracts';
+import { describeTool, ToolRegistry, type ToolSource } from '#tools';
 import { Agent } from '../support/agent.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -134,6 +136,25 @@ describe('calls over HTTP', () => {
       expect(denied).toMatchObject({ status: 200, body: { status: 'ended', outcome: 'denied', error: { code: 'approval_denied', message: expect.stringContaining('not today') } } });
     });
 
+    it('get one decision when two people decide at once', async () => {
+      const call = await ask();
+      const decide = (decision: string) => agent.request('POST', `/v1/calls/${call.id}/decision`, { decision });
+      const statuses = (await Promise.all([decide('allow'), decide('deny')])).map(({ status }) => status);
+      expect(statuses.sort()).toEqual([200, 409]);
+      expect((await agent.events(call.id)).filter(({ type }) => type === 'call.approval_decided')).toHaveLength(1);
+    });
+
+    it('are not allowed any more once their tool has changed', async () => {
+      const source = changingSource();
+      gateway.app.get(ToolRegistry).add(source);
+      await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
+      const { body: call } = await agent.submit('changing', {}, { sessionId: 'asked' });
+      expect(call.status).toBe('waiting_approval');
+      source.change();
+      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      expect(await agent.request('POST', `/v1/calls/${call.id}/cancel`)).toMatchObject({ status: 202, body: { outcome: 'cancelled' } });
+    });
+
     it('cannot be granted for more than once yet', async () => {
       const call = await ask();
       expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'session-tool' })).toMatchObject({ status: 501, body: { code: 'not_implemented' } });
@@ -156,6 +177,23 @@ describe('calls over HTTP', () => {
       expect((await agent.events(body.id)).filter(({ type }) => type === 'call.cancel_requested')).toHaveLength(1);
       await running.end('too late');
       expect((await agent.get(`/v1/calls/${body.id}`)).body.outcome).toBe('completed');
+    });
+
+    it('are cancelled even while updates change their version all the time', async () => {
+      const { body } = await agent.submit('echo', {});
+      const running = await gateway.claim(body.id);
+      let cancelled = false;
+      const updates = (async () => {
+        // Fifty times what a worker sends at most.
+        for await (const _tick of setInterval(5)) {
+          if (cancelled) return;
+          await running.update('tick');
+        }
+      })();
+      expect((await agent.request('POST', `/v1/calls/${body.id}/cancel`)).status).toBe(202);
+      cancelled = true;
+      await updates;
+      expect((await agent.events(body.id)).filter(({ type }) => type === 'call.cancel_requested')).toHaveLength(1);
     });
   });
 
@@ -240,3 +278,23 @@ describe('calls over HTTP', () => {
     }
   }
 });
+
+/** A source whose one tool becomes another version when told. */
+function changingSource(): ToolSource & { change(): void } {
+  const listeners = new Set<() => void>();
+  let timeoutMs = 1000;
+  return {
+    name: 'changing',
+    list: () => [describeTool({ name: 'changing', description: 'Changes.', source: 'changing', input: { type: 'object', properties: {}, additionalProperties: false }, tier: 'side_effecting', timeoutMs })],
+    call: () => Promise.resolve('never called here'),
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => Promise.resolve(),
+    change: () => {
+      timeoutMs += 1;
+      for (const listener of listeners) listener();
+    },
+  };
+}

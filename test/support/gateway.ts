@@ -10,8 +10,13 @@ export interface TestGateway extends Gateway {
   readonly agent: Agent;
   /** Stands in for a worker: claims the call and ends it with a text. */
   run(callId: string, text?: string, end?: Partial<EndData>): Promise<void>;
-  /** Claims the call and leaves it running; answers with what an End needs. */
-  claim(callId: string): Promise<{ end(text: string): Promise<void> }>;
+  /** Claims the call and leaves it running. */
+  claim(callId: string): Promise<TestAttempt>;
+}
+
+export interface TestAttempt {
+  update(text: string): Promise<void>;
+  end(text: string, more?: Partial<EndData>): Promise<void>;
 }
 
 export const BOOTSTRAP_KEY = 'bootstrap-key-of-the-gateway-tests';
@@ -29,14 +34,20 @@ export async function startTestGateway(tenant: string, change: Partial<GatewayCo
   const log = new EventLog(redis, { partitions: base.partitions });
   const author = { source: '/worker/test', actor: 'worker:test' };
 
-  const claim = async (callId: string) => {
+  const claim = async (callId: string): Promise<TestAttempt> => {
     const claimed = await log.claim({ callId, attempt: 1, leaseMs: 30_000, worker: 'test', author });
     if (!('fence' in claimed) || !isApplied(claimed)) throw new Error(`the claim of ${callId} was refused: ${claimed.code}`);
+    let wseq = 0;
+    const guard = () => ({ by: 'worker' as const, fence: claimed.fence, wseq: ++wseq });
+    const content = (text: string) => [{ type: 'text' as const, text }];
     return {
-      end: async (text: string, more: Partial<EndData> = {}) => {
-        const result = { content: [{ type: 'text' as const, text }], isError: false };
-        const data: EndData = { outcome: 'completed', result, attempts: 1, ...more };
-        const answer = await log.end({ callId, guard: { by: 'worker', fence: claimed.fence, wseq: 1 }, data, author });
+      update: async (text) => {
+        const answer = await log.update({ callId, guard: guard(), data: { update: wseq, content: content(text) }, author });
+        if (!isApplied(answer)) throw new Error(`an update of ${callId} was refused: ${answer.code}`);
+      },
+      end: async (text, more = {}) => {
+        const data: EndData = { outcome: 'completed', result: { content: content(text), isError: false }, attempts: 1, ...more };
+        const answer = await log.end({ callId, guard: guard(), data, author });
         if (!isApplied(answer)) throw new Error(`the end of ${callId} was refused: ${answer.code}`);
       },
     };

@@ -8,7 +8,7 @@ import { authorOf } from './gateway-author.js';
 import { endWithout } from './new-call.js';
 
 /** A call that streams updates changes its version all the time; each try reads it afresh. */
-const TRIES = 10;
+const TRIES = 20;
 
 /**
  * Cancels a call, whoever holds it. Steps: read the head → decide by its status → write on the version that was read →
