@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const stamp = join(root, 'dist', '.build-stamp');
 const SOURCES = ['apps', 'libs'];
-const SETTINGS = ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json'];
+const SETTINGS = ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/standalone/tsconfig.app.json'];
 
 function* filesOf(path) {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
