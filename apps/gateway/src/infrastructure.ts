@@ -8,10 +8,9 @@ import { createRedis, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
 import { subscriptionSources } from './calls/subscription-sources.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
-import { createLogger, LOGGER } from './gateway.logger.js';
-import { METRICS } from './metrics.token.js';
-import { COMMAND_REDIS, PROMPT_REDIS } from './redis.tokens.js';
+import { createLogger } from './logger.js';
 import { VERSION } from './version.js';
+import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from './tokens.js';
 
 /** Everything that is opened at the start; `shutdown.ts` closes it. */
 export const infrastructure: Provider[] = [

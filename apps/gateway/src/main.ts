@@ -8,13 +8,14 @@ import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
 import { setupDocs } from './docs/setup-docs.js';
 import { readGatewayConfig, type GatewayConfig } from './gateway.config.js';
-import { createLogger, LOGGER, nestLogger } from './gateway.logger.js';
+import { createLogger, nestLogger } from './logger.js';
 import { GatewayModule } from './gateway.module.js';
 import { createDoor, furnishDoor } from './http/door.js';
 import { reachRedis } from './lifecycle/reach-redis.js';
 import { closeGateway } from './lifecycle/shutdown.js';
 import { runUntilSignal } from './lifecycle/signals.js';
 import { VERSION } from './version.js';
+import { LOGGER } from './tokens.js';
 
 export interface Gateway {
   /** Where it listens; with GATEWAY_PORT=0 the port that was free. */
@@ -24,7 +25,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway in this process. Rejects, with everything closed again, when the port is taken or a tool is faulty. */
+/** Starts a gateway in this process. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   await reachRedis(config);
   const app = await createGateway(config);

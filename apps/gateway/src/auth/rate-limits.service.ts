@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import type { Principal } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { signals } from '#signals';
-import { PROMPT_REDIS } from '../redis.tokens.js';
+import { PROMPT_REDIS } from '../tokens.js';
 
 const WINDOW_SECONDS = 60;
 

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ProblemError } from '#contracts';
 import type { Metrics } from '#metrics';
 import { Readiness } from '../lifecycle/readiness.service.js';
-import { METRICS } from '../metrics.token.js';
+import { METRICS } from '../tokens.js';
 import { Public } from './caller.decorator.js';
 
 /** For probes and scrapers, without a key: nothing here says anything about a tenant. */

@@ -2,8 +2,8 @@ import { Catch, HttpException, Inject, NotFoundException, type ArgumentsHost, ty
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ProblemError } from '#contracts';
-import { LOGGER } from '../gateway.logger.js';
 import { problemOf } from './problem-of.js';
+import { LOGGER } from '../tokens.js';
 
 /** Every error of any kind leaves as `application/problem+json`; what nobody foresaw is logged and says nothing. */
 @Catch()

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RedisConnection } from '#redis';
-import { PROMPT_REDIS } from '../redis.tokens.js';
+import { PROMPT_REDIS } from '../tokens.js';
 import { Drain } from './drain.service.js';
 
 const REDIS_PATIENCE_MS = 1000;

@@ -4,10 +4,8 @@ import { EventHub, EventLog } from '#event-log';
 import type { Metrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
-import { LOGGER } from '../gateway.logger.js';
-import { METRICS } from '../metrics.token.js';
-import { COMMAND_REDIS, PROMPT_REDIS } from '../redis.tokens.js';
 import { Drain } from './drain.service.js';
+import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from '../tokens.js';
 
 /**
  * Closes the gateway; here is the one order, and a failing step does not stop the next:

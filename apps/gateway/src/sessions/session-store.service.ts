@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Posture, type Session } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { PROMPT_REDIS } from '../redis.tokens.js';
+import { PROMPT_REDIS } from '../tokens.js';
 
 /**
  * The posture of sessions. A session that nobody set up has the default posture. It is read for each call of a session

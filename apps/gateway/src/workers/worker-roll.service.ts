@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { WorkerStatus, type Principal } from '#contracts';
 import { CallStore } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
-import { PROMPT_REDIS } from '../redis.tokens.js';
+import { PROMPT_REDIS } from '../tokens.js';
 
 /** Which workers are alive: each writes its own status, which expires soon after the worker stops renewing it. */
 @Injectable()
