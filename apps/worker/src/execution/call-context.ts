@@ -1,0 +1,56 @@
+import type { Claimed } from '#event-log';
+import type { ToolContext, Workspace } from '#tools';
+import type { WorkerLog } from '../worker.logger.js';
+import type { Attempt } from './attempt.js';
+import type { UpdateStream } from './update-stream.js';
+
+/** What a tool gets to know about the call that it runs for. Its methods may be taken apart from it. */
+export class CallContext implements ToolContext {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly tenantId: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly traceparent?: string;
+  readonly signal: AbortSignal;
+  readonly deadline: number;
+  readonly sinceFirstStartMs: number;
+  readonly log: ToolContext['log'];
+  readonly onUpdate: ToolContext['onUpdate'];
+  readonly onProgress: ToolContext['onProgress'];
+
+  constructor(
+    private readonly run: Attempt,
+    claimed: Claimed,
+    readonly workspace: Workspace,
+    readonly env: Readonly<Record<string, string>>,
+    updates: UpdateStream,
+    logger: WorkerLog,
+  ) {
+    const { meta, time, firstStartedAt, runMs } = claimed;
+    this.callId = run.callId;
+    this.toolName = meta.tool;
+    this.attempt = claimed.attempt;
+    this.fence = claimed.fence;
+    this.tenantId = meta.tenantId;
+    if (meta.agentId !== undefined) this.agentId = meta.agentId;
+    if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
+    if (meta.traceparent !== undefined) this.traceparent = meta.traceparent;
+    this.signal = run.signal;
+    this.deadline = Date.now() + runMs;
+    this.sinceFirstStartMs = Math.max(0, time - firstStartedAt);
+    this.onUpdate = (content) => updates.onUpdate(content);
+    this.onProgress = (progress) => updates.onProgress(progress);
+    this.log = {
+      debug: (message, facts) => logger.debug({ callId: run.callId, tool: meta.tool, ...facts }, message),
+      warn: (message, facts) => logger.warn({ callId: run.callId, tool: meta.tool, ...facts }, message),
+    };
+  }
+
+  /** To be read when it is needed: a cancel brings a grace of its own. */
+  get graceMs(): number {
+    return this.run.graceMs;
+  }
+}
