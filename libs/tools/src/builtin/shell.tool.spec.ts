@@ -125,6 +125,20 @@ describe('shell', () => {
     expect(alive.filter(isAlive)).toEqual([]);
   });
 
+  it('uses the grace that the cancel brought, and calls the deadline of the call a time-out', async () => {
+    const cancel = new AbortController();
+    let graceMs = 60_000;
+    const base = context({ signal: cancel.signal });
+    const ctx = Object.defineProperty({ ...base }, 'graceMs', { get: () => graceMs });
+    const running = run(`trap '' TERM; echo up; while :; do sleep 0.05; done`, {}, ctx);
+    await eventually(() => ctx.updatedText() === 'up\n');
+    graceMs = 50;
+    cancel.abort(new ToolFailure('run_timeout', 'The call ran longer than allowed.'));
+    const failure = await failureOf(running);
+    expect(failure).toMatchObject({ code: 'run_timeout', options: { killed: true } });
+    expect(failure.message).toMatch(/^Command timed out after \d+(\.\d)?s and was killed\n\nLast output:\nup$/);
+  }, 10_000);
+
   it('kills what the command left running in the background', async () => {
     const pids = join(root, 'background');
     await run(

@@ -12,7 +12,7 @@ import { parseWorkspacePath, pathNotAllowed } from '../workspace/workspace-path.
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
-const LAST_OUTPUT_CHARS = 1_000;
+const LAST_OUTPUT_CHARS = 800;
 
 const input = z.strictObject({
   command: z.string().min(1).describe('Shell command or script, run by bash -c.'),
@@ -72,8 +72,15 @@ export class ShellTool {
   }
 
   private async execute(command: ProcessCommand, signal: AbortSignal, ctx: ToolContext): Promise<ProcessReport> {
+    const options = {
+      signal,
+      get graceMs() {
+        return ctx.graceMs;
+      },
+      onText: (_stream: string, text: string) => ctx.onUpdate([{ type: 'text', text }]),
+    };
     try {
-      return await runProcess(command, { signal, graceMs: ctx.graceMs, onText: (_stream, text) => ctx.onUpdate([{ type: 'text', text }]) });
+      return await runProcess(command, options);
     } catch (error) {
       if (!(error instanceof ProcessStartError)) throw error;
       const wrong = error.reason === 'too_long' || error.reason === 'invalid';
@@ -105,7 +112,9 @@ export class ShellTool {
   private async requireSandbox(): Promise<void> {
     this.probed ??= this.sandbox.probe();
     const { ok, detail } = await this.probed;
-    if (!ok) throw new ToolFailure('unavailable', `shell tool is disabled: ${detail}`);
+    if (ok) return;
+    this.probed = undefined;
+    throw new ToolFailure('unavailable', `shell tool is disabled: ${detail}`);
   }
 }
 
@@ -130,15 +139,21 @@ function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput)
   return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
 }
 
-/** Cancel and the call's deadline carry their own reason; else it was the time limit of the command. */
-function stoppedFailure(report: ProcessReport, signal: AbortSignal, limitMs: number): ToolFailure {
-  const killed = report.ending.how === 'killed';
-  if (signal.aborted && signal.reason instanceof ToolFailure)
-    return new ToolFailure(signal.reason.code, signal.reason.message, { ...signal.reason.options, killed });
-  return new ToolFailure('run_timeout', `Command timed out after ${limitMs / 1000}s and was killed${lastOutput(report)}`, { killed });
+/** Cancel, drain and the like carry their own reason; the run deadline of the call and the command's own limit read alike. */
+function stoppedFailure({ ending, durationMs, stdout, stderr }: ProcessReport, signal: AbortSignal, limitMs: number): ToolFailure {
+  const killed = ending.how === 'killed';
+  const reason = signal.aborted && signal.reason instanceof ToolFailure ? signal.reason : undefined;
+  if (reason !== undefined && reason.code !== 'run_timeout')
+    return new ToolFailure(reason.code, reason.message, { ...reason.options, killed });
+  const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in ending ? ending.tookMs : 0);
+  return new ToolFailure(
+    'run_timeout',
+    `Command timed out after ${Math.round(ranMs / 100) / 10}s and was killed${lastOutput(stdout, stderr)}`,
+    { killed },
+  );
 }
 
-function lastOutput({ stdout, stderr }: ProcessReport): string {
-  const parts = [stdout, stderr].map(({ text }) => text.slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
+function lastOutput(...streams: readonly CapturedOutput[]): string {
+  const parts = streams.map(({ text }) => text.slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
   return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
 }

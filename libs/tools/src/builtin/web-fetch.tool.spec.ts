@@ -28,41 +28,73 @@ afterAll(async () => {
 });
 
 function answer(response: ServerResponse, path: string): void {
-  const send = (type: string, body: string | Buffer, headers: Record<string, string> = {}, status = 200) => response.writeHead(status, { ...(type && { 'content-type': type }), 'content-length': Buffer.byteLength(body), ...headers }).end(body);
+  const send = (type: string, body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
+    response.writeHead(status, { ...(type && { 'content-type': type }), 'content-length': Buffer.byteLength(body), ...headers }).end(body);
   const redirect = (to: string, status = 302) => send('text/html', 'moved', { location: to }, status);
   const [, route = '', rest = ''] = path.split('/');
   switch (route) {
-    case 'page': return void send('text/html; charset=utf-8', PAGE);
-    case 'json': return void send('application/problem+json', '{"a": [1,2]}');
-    case 'plain': return void send('text/plain', '<b>as it is</b>');
-    case 'untyped': return void send('', 'no type');
-    case 'latin1': return void send('text/plain; charset=iso-8859-1', Buffer.from('café', 'latin1'));
-    case 'meta-charset': return void send('text/html', Buffer.concat([Buffer.from('<meta charset="windows-1252"><p>'), Buffer.from([0x80])]));
-    case 'png': return void send('image/png', Buffer.from([0x89, 0x50, 0, 1]));
-    case 'blob': return void send('application/octet-stream', Buffer.from([1, 0, 2]));
-    case 'status': return void send('text/plain', `because ${'x'.repeat(2_000)}`, {}, Number(rest));
-    case 'hop': return void (rest === '0' ? send('text/plain', 'arrived') : redirect(`/hop/${Number(rest) - 1}`, 307));
-    case 'to-inside': return void redirect(`http://${other.host}/`);
-    case 'to-metadata': return void redirect('http://[::ffff:169.254.169.254]/latest');
-    case 'to-file': return void redirect('file:///etc/passwd');
-    case 'no-location': return void send('text/plain', 'no location', {}, 304);
-    case 'big': return void send('text/plain', 'y'.repeat(8 * MIB));
-    case 'gzip': return void send('text/plain', gzipSync('packed'), { 'content-encoding': 'gzip' });
-    case 'br': return void send('text/plain', brotliCompressSync('packed'), { 'content-encoding': 'br' });
-    case 'bomb': return void send('text/plain', BOMB, { 'content-encoding': 'gzip' });
-    case 'damaged': return void send('text/plain', 'not gzip', { 'content-encoding': 'gzip' });
-    case 'layers': return void send('text/plain', 'x', { 'content-encoding': 'gzip, gzip' });
-    case 'deep': return void send('text/html', `<title>deep</title>${'<div>'.repeat(20_000)}the bottom`);
-    case 'slow-body': return void response.writeHead(200, { 'content-type': 'text/plain' }).write('the beginning');
-    case 'emoji': return void send('text/plain', 'ab😀cd');
-    default: return void response.socket?.destroy();
+    case 'page':
+      return void send('text/html; charset=utf-8', PAGE);
+    case 'json':
+      return void send('application/problem+json', '{"a": [1,2]}');
+    case 'plain':
+      return void send('text/plain', '<b>as it is</b>');
+    case 'untyped':
+      return void send('', 'no type');
+    case 'latin1':
+      return void send('text/plain; charset=iso-8859-1', Buffer.from('café', 'latin1'));
+    case 'meta-charset':
+      return void send('text/html', Buffer.concat([Buffer.from('<meta charset="windows-1252"><p>'), Buffer.from([0x80])]));
+    case 'png':
+      return void send('image/png', Buffer.from([0x89, 0x50, 0, 1]));
+    case 'blob':
+      return void send('application/octet-stream', Buffer.from([1, 0, 2]));
+    case 'status':
+      return void send('text/plain', `because ${'x'.repeat(2_000)}`, {}, Number(rest));
+    case 'hop':
+      return void (rest === '0' ? send('text/plain', 'arrived') : redirect(`/hop/${Number(rest) - 1}`, 307));
+    case 'to-inside':
+      return void redirect(`http://${other.host}/`);
+    case 'to-metadata':
+      return void redirect('http://[::ffff:169.254.169.254]/latest');
+    case 'to-file':
+      return void redirect('file:///etc/passwd');
+    case 'no-location':
+      return void send('text/plain', 'no location', {}, 304);
+    case 'big':
+      return void send('text/plain', 'y'.repeat(8 * MIB));
+    case 'gzip':
+      return void send('text/plain', gzipSync('packed'), { 'content-encoding': 'gzip' });
+    case 'br':
+      return void send('text/plain', brotliCompressSync('packed'), { 'content-encoding': 'br' });
+    case 'bomb':
+      return void send('text/plain', BOMB, { 'content-encoding': 'gzip' });
+    case 'damaged':
+      return void send('text/plain', 'not gzip', { 'content-encoding': 'gzip' });
+    case 'layers':
+      return void send('text/plain', 'x', { 'content-encoding': 'gzip, gzip' });
+    case 'deep':
+      return void send('text/html', `<title>deep</title>${'<div>'.repeat(20_000)}the bottom`);
+    case 'slow-body':
+      return void response.writeHead(200, { 'content-type': 'text/plain' }).write('the beginning');
+    case 'emoji':
+      return void send('text/plain', 'ab😀cd');
+    default:
+      return void response.socket?.destroy();
   }
 }
 
 type Args = Parameters<WebFetchTool['run']>[0];
 
-async function fetchText(path: string, more: Partial<Args> = {}, ctx: ToolContext = fakeToolContext()): Promise<{ header: string; body: string; details: Record<string, unknown> }> {
-  const output = await tool.run({ url: path.startsWith('/') ? `http://${site.host}${path}` : path, output_format: 'auto', max_chars: 50_000, ...more }, ctx);
+async function fetchText(
+  path: string,
+  more: Partial<Args> = {},
+  ctx: ToolContext = fakeToolContext(),
+): Promise<{ header: string; body: string; details: Record<string, unknown> }> {
+  const output = await tool.run(
+    { url: path.startsWith('/') ? `http://${site.host}${path}` : path, output_format: 'auto', max_chars: 50_000, ...more },
+    ctx,
+  );
   const [first] = output.content;
   const text = first?.type === 'text' ? first.text : '';
   const gap = text.indexOf('\n\n');
@@ -72,14 +104,24 @@ async function fetchText(path: string, more: Partial<Args> = {}, ctx: ToolContex
 describe('web_fetch', () => {
   it('gives a page as Markdown under its facts, without scripts, styles, drawings and comments', async () => {
     const { header, body } = await fetchText('/page');
-    expect(header.split('\n')).toEqual([`URL: http://${site.host}/page`, 'Status: 200 OK', 'Content-Type: text/html; charset=utf-8', expect.stringMatching(/^Content-Length: \d+$/), 'Title: Tea & cake', 'Truncated: no']);
+    expect(header.split('\n')).toEqual([
+      `URL: http://${site.host}/page`,
+      'Status: 200 OK',
+      'Content-Type: text/html; charset=utf-8',
+      expect.stringMatching(/^Content-Length: \d+$/),
+      'Title: Tea & cake',
+      'Truncated: no',
+    ]);
     expect(body).toBe(`# Menu\n\nAll **fresh**, see [prices](http://${site.host}/prices?a=1).\n\n- tea\n- cake`);
   });
 
   it('gives it as text, as source, or only its facts', async () => {
     expect((await fetchText('/page', { output_format: 'text' })).body).toBe('Menu\n\nAll fresh, see prices.\n\n- tea\n- cake');
     expect((await fetchText('/page', { output_format: 'raw' })).body).toBe(PAGE);
-    expect(await fetchText('/page', { output_format: 'metadata_only' })).toMatchObject({ body: '', details: { mode: 'metadata_only', status: 200 } });
+    expect(await fetchText('/page', { output_format: 'metadata_only' })).toMatchObject({
+      body: '',
+      details: { mode: 'metadata_only', status: 200 },
+    });
   });
 
   it.each([
@@ -96,7 +138,10 @@ describe('web_fetch', () => {
   });
 
   it.each(['/png', '/blob'])('leaves the bytes of %s out', async (path) => {
-    expect(await fetchText(path)).toMatchObject({ body: '', details: { mode: 'metadata_only', note: 'binary content omitted to reduce token usage' } });
+    expect(await fetchText(path)).toMatchObject({
+      body: '',
+      details: { mode: 'metadata_only', note: 'binary content omitted to reduce token usage' },
+    });
   });
 
   it('cuts at max_chars, never within a character', async () => {
@@ -117,12 +162,19 @@ describe('web_fetch', () => {
   });
 
   it('says what the network did', async () => {
-    expect(await failureOf(fetchText('/hang-up'))).toMatchObject({ code: 'tool_failed', options: { retryable: true }, message: `Could not fetch from ${site.host}: the connection was closed too early` });
+    expect(await failureOf(fetchText('/hang-up'))).toMatchObject({
+      code: 'tool_failed',
+      options: { retryable: true },
+      message: `Could not fetch from ${site.host}: the connection was closed too early`,
+    });
     const gone = await testSite((_request, response) => response.end());
     await gone.close();
     const refused = new WebFetchTool(new EgressPolicy([gone.host]));
     const failure = await failureOf(refused.run({ url: `http://${gone.host}/`, output_format: 'auto', max_chars: 10 }, fakeToolContext()));
-    expect(failure).toMatchObject({ options: { retryable: true }, message: `Could not fetch from ${gone.host}: the connection was refused` });
+    expect(failure).toMatchObject({
+      options: { retryable: true },
+      message: `Could not fetch from ${gone.host}: the connection was refused`,
+    });
   });
 });
 
@@ -146,7 +198,10 @@ describe('web_fetch and hostile servers', () => {
     const lured = new WebFetchTool(new EgressPolicy([], async () => [{ address: '127.0.0.1', family: 4 }]));
     const url = `http://innocent.example:${other.host.split(':')[1]}/`;
     const failure = await failureOf(lured.run({ url, output_format: 'auto', max_chars: 10 }, fakeToolContext()));
-    expect(failure).toMatchObject({ code: 'policy_denied', message: 'Blocked: innocent.example resolves to a loopback address. Only public internet addresses can be fetched.' });
+    expect(failure).toMatchObject({
+      code: 'policy_denied',
+      message: 'Blocked: innocent.example resolves to a loopback address. Only public internet addresses can be fetched.',
+    });
     expect(other.requests).toEqual([]);
   });
 
@@ -157,7 +212,10 @@ describe('web_fetch and hostile servers', () => {
       asked.push(name);
       return [{ address: asked.length === 1 ? '127.0.0.1' : '127.0.0.99', family: 4 }];
     });
-    const output = await new WebFetchTool(rebinding).run({ url: `http://rebind.example:${port}/plain`, output_format: 'auto', max_chars: 100 }, fakeToolContext());
+    const output = await new WebFetchTool(rebinding).run(
+      { url: `http://rebind.example:${port}/plain`, output_format: 'auto', max_chars: 100 },
+      fakeToolContext(),
+    );
     expect(output.details).toMatchObject({ status: 200 });
     expect(asked).toEqual(['rebind.example']);
   });
@@ -170,8 +228,12 @@ describe('web_fetch and hostile servers', () => {
       response.writeHead(302, { location: `http://flip.example:${port}/plain` }).end();
     });
     const [, hopsPort] = hops.host.split(':');
-    const flipping = new EgressPolicy([`flip.example:${hopsPort}`], async () => [{ address: trusted ? '127.0.0.1' : '192.168.0.1', family: 4 }]);
-    const failure = await failureOf(new WebFetchTool(flipping).run({ url: `http://flip.example:${hopsPort}/`, output_format: 'auto', max_chars: 10 }, fakeToolContext()));
+    const flipping = new EgressPolicy([`flip.example:${hopsPort}`], async () => [
+      { address: trusted ? '127.0.0.1' : '192.168.0.1', family: 4 },
+    ]);
+    const failure = await failureOf(
+      new WebFetchTool(flipping).run({ url: `http://flip.example:${hopsPort}/`, output_format: 'auto', max_chars: 10 }, fakeToolContext()),
+    );
     await hops.close();
     expect(failure.message).toContain('flip.example resolves to a private address');
   });

@@ -1,7 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
 /** Addresses that look public or merely private and hand out the credentials of the machine: named, so that the refusal says why. */
-const METADATA = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'].map((text) => ipaddr.parse(text).toNormalizedString());
+const METADATA = ['169.254.169.254', '169.254.170.2', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'].map((text) =>
+  ipaddr.parse(text).toNormalizedString(),
+);
 
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 /** RFC 4291: the only block of IPv6 addresses that is routed on the internet. */

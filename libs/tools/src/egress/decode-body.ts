@@ -1,4 +1,5 @@
-const TEXT_LIKE = /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|rtf|x-sh|x-www-form-urlencoded)\b|[^;]+\+(?:json|xml|yaml)\b|image\/svg\+xml)/i;
+const TEXT_LIKE =
+  /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|x-ndjson|yaml|x-yaml|toml|graphql|sql|rtf|x-sh|x-www-form-urlencoded)\b|[^;]+\+(?:json|xml|yaml)\b|image\/svg\+xml)/i;
 
 export function isTextLike(contentType: string): boolean {
   return TEXT_LIKE.test(contentType.trim());

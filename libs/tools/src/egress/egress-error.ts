@@ -38,15 +38,22 @@ const EXPLAINED: Readonly<Record<string, { readonly text: string; readonly retry
 export function toEgressError(error: unknown, host: string): EgressError {
   const found = causes(error).find((cause) => cause instanceof EgressError);
   if (found) return found;
-  const code = causes(error).map(codeOf).find((name) => name !== undefined);
+  const code = causes(error)
+    .map(codeOf)
+    .find((name) => name !== undefined);
   const known = code === undefined ? undefined : EXPLAINED[code];
-  return new EgressError('failed', `Could not fetch from ${host}: ${known?.text ?? `network error${code === undefined ? '' : ` (${code})`}`}`, known?.retryable ?? true, error);
+  return new EgressError(
+    'failed',
+    `Could not fetch from ${host}: ${known?.text ?? `network error${code === undefined ? '' : ` (${code})`}`}`,
+    known?.retryable ?? true,
+    error,
+  );
 }
 
 /** The error, what caused it, and the parts of an AggregateError (one for each address that was tried). */
 function causes(error: unknown, depth = 0): unknown[] {
   if (typeof error !== 'object' || error === null || depth > 4) return [];
-  const parts = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  const parts: unknown[] = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
   const deeper = 'cause' in error ? [error.cause, ...parts] : parts;
   return [error, ...deeper.flatMap((part) => causes(part, depth + 1))];
 }

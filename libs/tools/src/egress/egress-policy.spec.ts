@@ -101,14 +101,28 @@ describe('the egress policy', () => {
     expect(refusal(url)).toContain(message);
   });
 
-  it.each(['https://example.com/', 'http://example.com:8080/x', 'https://93.184.216.34/', 'http://[2606:4700::1111]/', 'http://[64:ff9b::5db8:d822]/', 'http://[::ffff:93.184.216.34]/', 'http://172.32.0.1/', 'http://100.128.0.1/'])('allows %s', (url) => {
+  it.each([
+    'https://example.com/',
+    'http://example.com:8080/x',
+    'https://93.184.216.34/',
+    'http://[2606:4700::1111]/',
+    'http://[64:ff9b::5db8:d822]/',
+    'http://[::ffff:93.184.216.34]/',
+    'http://172.32.0.1/',
+    'http://100.128.0.1/',
+  ])('allows %s', (url) => {
     expect(refusal(url)).toMatch(/^allowed http/);
   });
 
   it('refuses a name if any of its addresses is not public', async () => {
-    const answers = (...addresses: string[]) => new EgressPolicy([], async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
-    await expect(answers('169.254.169.254').addresses('metadata.example', '')).rejects.toThrow('Blocked: metadata.example resolves to a cloud metadata address.');
-    await expect(answers('93.184.216.34', '10.0.0.1').addresses('mixed.example', '')).rejects.toThrow('Blocked: mixed.example resolves to a private address.');
+    const answers = (...addresses: string[]) =>
+      new EgressPolicy([], async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+    await expect(answers('169.254.169.254').addresses('metadata.example', '')).rejects.toThrow(
+      'Blocked: metadata.example resolves to a cloud metadata address.',
+    );
+    await expect(answers('93.184.216.34', '10.0.0.1').addresses('mixed.example', '')).rejects.toThrow(
+      'Blocked: mixed.example resolves to a private address.',
+    );
     await expect(answers('fe80::1%eth0').addresses('zone.example', '')).rejects.toThrow('a link-local address');
     await expect(answers('not an address').addresses('odd.example', '')).rejects.toThrow('no valid address');
     await expect(answers('93.184.216.34', '2606:4700::1111').addresses('good.example', '')).resolves.toHaveLength(2);
@@ -133,6 +147,8 @@ describe('the egress policy', () => {
     expect(refusal('http://127.0.0.1:9101/', open)).toMatch(/^blocked/);
     expect(refusal('http://127.0.0.1/', open)).toMatch(/^blocked/);
     expect(refusal('http://user:x@wiki.internal/', open)).toMatch(/^blocked/);
-    expect(() => egressPolicyFrom({ EGRESS_ALLOW_HOSTS: 'http://x/,ok' })).toThrow('EGRESS_ALLOW_HOSTS: expected host or host:port, separated by commas, got "http://x/"');
+    expect(() => egressPolicyFrom({ EGRESS_ALLOW_HOSTS: 'http://x/,ok' })).toThrow(
+      'EGRESS_ALLOW_HOSTS: expected host or host:port, separated by commas, got "http://x/"',
+    );
   });
 });

@@ -14,7 +14,9 @@ export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /** Ports above 1023 that speak other protocols, from "bad ports" of the WHATWG Fetch standard. */
-const BAD_PORTS = new Set([1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080]);
+const BAD_PORTS = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+]);
 
 /**
  * Where tools may connect to: public addresses over http and https, and the hosts an operator named. Every address a
@@ -35,9 +37,12 @@ export class EgressPolicy {
   /** The URL that may be requested, or an EgressError. A host name is not looked up yet: `addresses` does that when connecting. */
   check(text: string, base?: URL): URL {
     const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
-    if (url === undefined) throw new EgressError('invalid', `Not a valid URL: ${text.slice(0, 200)}. Give an absolute URL such as https://example.com/page`);
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new EgressError('blocked', `Blocked: only http and https URLs can be fetched, not ${url.protocol.slice(0, -1)}`);
-    if (url.username !== '' || url.password !== '') throw new EgressError('blocked', 'Blocked: the URL must not contain a user name or password');
+    if (url === undefined)
+      throw new EgressError('invalid', `Not a valid URL: ${text.slice(0, 200)}. Give an absolute URL such as https://example.com/page`);
+    if (url.protocol !== 'http:' && url.protocol !== 'https:')
+      throw new EgressError('blocked', `Blocked: only http and https URLs can be fetched, not ${url.protocol.slice(0, -1)}`);
+    if (url.username !== '' || url.password !== '')
+      throw new EgressError('blocked', 'Blocked: the URL must not contain a user name or password');
     if (!this.trusts(url.hostname, url.port)) this.checkPublic(url);
     return url;
   }

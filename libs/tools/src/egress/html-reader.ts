@@ -19,7 +19,8 @@ export class HtmlReader {
   async read(html: string, style: TextStyle, base: string, signal: AbortSignal): Promise<ReadPage> {
     const clean = withoutNoise(html);
     const part = clean.slice(0, MAX_HTML_CHARS);
-    const cutNote = part.length < clean.length ? { note: `only the first ${MAX_HTML_CHARS.toLocaleString('en')} characters of HTML were converted` } : {};
+    const cutNote =
+      part.length < clean.length ? { note: `only the first ${MAX_HTML_CHARS.toLocaleString('en')} characters of HTML were converted` } : {};
     const rawTitle = titleOf(html)?.trim();
     try {
       const { title, text } = await this.threads.convert({ html: part, title: rawTitle ?? '', style }, TIMEOUT_MS, signal);
@@ -42,5 +43,7 @@ function titled(title: string | undefined): { title?: string } {
 
 /** Root-relative links get their host; others are rare and stay as they are. */
 function withAbsoluteLinks(markdown: string, base: string): string {
-  return markdown.replaceAll(/\]\((\/[^)\s]{0,2048})\)/g, (link, path: string) => (URL.canParse(path, base) ? `](${new URL(path, base).href})` : link));
+  return markdown.replaceAll(/\]\((\/[^)\s]{0,2048})\)/g, (link, path: string) =>
+    URL.canParse(path, base) ? `](${new URL(path, base).href})` : link,
+  );
 }

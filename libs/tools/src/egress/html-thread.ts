@@ -86,7 +86,7 @@ function answerOf(thread: Worker, page: object, signal: AbortSignal): Promise<Co
     };
     const onMessage = (conversion: Conversion) => settle(() => resolve(conversion));
     const onExit = () => settle(() => reject(new Error('the thread ended')));
-    const onAbort = () => settle(() => reject(signal.reason));
+    const onAbort = () => settle(() => reject(new Error('aborted', { cause: signal.reason })));
     thread.on('message', onMessage).on('error', reject).on('exit', onExit);
     signal.addEventListener('abort', onAbort, { once: true });
     thread.postMessage(page);

@@ -93,7 +93,11 @@ function pinnedConnector(policy: EgressPolicy): buildConnector.connector {
       policy.addresses(hostname, options.port).then(
         (found) => {
           const [first] = found;
-          if (all === true) done(null, found.map(({ address, family }) => ({ address, family })));
+          if (all === true)
+            done(
+              null,
+              found.map(({ address, family }) => ({ address, family })),
+            );
           else done(first ? null : new Error('no address'), first?.address ?? '', first?.family);
         },
         (error: unknown) => done(error instanceof Error ? error : new Error('lookup failed', { cause: error }), ''),
@@ -109,7 +113,9 @@ async function documentOf(url: URL, response: Dispatcher.ResponseData, options: 
   const ok = response.statusCode >= 200 && response.statusCode < 300;
   const wanted = !ok || options.wantsBody(contentType);
   if (!wanted) discard(response.body);
-  const { body, truncated } = wanted ? await readBody(response.body, header(response, 'content-encoding') ?? '') : { body: Buffer.alloc(0), truncated: false };
+  const { body, truncated } = wanted
+    ? await readBody(response.body, header(response, 'content-encoding') ?? '')
+    : { body: Buffer.alloc(0), truncated: false };
   return {
     url: url.href,
     status: response.statusCode,

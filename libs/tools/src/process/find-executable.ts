@@ -4,7 +4,10 @@ import { delimiter, join } from 'node:path';
 /** The absolute path of the first of `names` that this machine can run, or undefined. Looks only where `path` says. */
 export function findExecutable(names: readonly string[], path = process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'): string | undefined {
   for (const name of names) {
-    const found = path.split(delimiter).map((folder) => join(folder, name)).find(isExecutable);
+    const found = path
+      .split(delimiter)
+      .map((folder) => join(folder, name))
+      .find(isExecutable);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -13,7 +13,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'orphan-watch-'));
   const here = join(process.cwd(), 'libs/tools/src/process');
   for (const file of (await readdir(here)).filter((name) => !name.includes('.spec.'))) {
-    const { code } = await transform(await readFile(join(here, file), 'utf8'), { swcrc: false, module: { type: 'es6' }, jsc: { target: 'es2022', parser: { syntax: 'typescript' } } });
+    const { code } = await transform(await readFile(join(here, file), 'utf8'), {
+      swcrc: false,
+      module: { type: 'es6' },
+      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+    });
     await writeFile(join(folder, file.replace(/\.ts$/, '.js')), code);
   }
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { Socket } from 'node:net';
 import { OWN_TAGS, processMark } from './process-mark.js';
 
 /**
@@ -36,5 +37,5 @@ export function watchForOwnDeath(): void {
   watch.stdin?.on('error', () => undefined);
   // Neither the shell nor its pipe may keep this process from ending; its end is what they wait for.
   watch.unref();
-  if (watch.stdin !== null && 'unref' in watch.stdin && typeof watch.stdin.unref === 'function') watch.stdin.unref();
+  if (watch.stdin instanceof Socket) watch.stdin.unref();
 }

@@ -64,12 +64,17 @@ function rlimitMark(): ProcessMark | undefined {
     shown: (tag) => `Max realtime timeout      ${tag}   `,
   };
   const tag = newTag();
-  const [file = '', ...args] = [...mark.prefix(tag), 'cat', '/proc/self/limits'];
-  const probe = spawnSync(file, args, { encoding: 'latin1', timeout: 5_000 });
+  const probe = spawnSync('/usr/bin/env', [...mark.prefix(tag), 'cat', '/proc/self/limits'], { encoding: 'latin1', timeout: 5_000 });
   return probe.status === 0 && probe.stdout.includes(mark.shown(tag)) ? mark : undefined;
 }
 
 function environmentMark(): ProcessMark | undefined {
   if (!existsSync('/proc/self/environ')) return undefined;
-  return { kind: 'environment', prefix: () => [], env: (tag) => ({ [VARIABLE]: tag }), file: 'environ', shown: (tag) => `${VARIABLE}=${tag}` };
+  return {
+    kind: 'environment',
+    prefix: () => [],
+    env: (tag) => ({ [VARIABLE]: tag }),
+    file: 'environ',
+    shown: (tag) => `${VARIABLE}=${tag}`,
+  };
 }

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Waits for `look` to give something other than false, undefined or null; fails after `withinMs`. */
-export async function eventually<T>(look: () => T | false | undefined | null | Promise<T | false | undefined | null>, withinMs = 10_000): Promise<T> {
+export async function eventually<T>(
+  look: () => T | false | undefined | null | Promise<T | false | undefined | null>,
+  withinMs = 10_000,
+): Promise<T> {
   const until = performance.now() + withinMs;
   for (;;) {
     const seen = await look();

@@ -122,7 +122,9 @@ describe('what a run leaves behind', () => {
   it('is not a setsid grandchild that emptied its environment and holds the pipes', async () => {
     const pids = join(folder, 'daemon');
     const began = performance.now();
-    const report = await bash(`setsid env -i /bin/bash -c 'echo $$ >> ${pids}; exec sleep 300' & until [ -s ${pids} ]; do sleep 0.01; done; echo done`);
+    const report = await bash(
+      `setsid env -i /bin/bash -c 'echo $$ >> ${pids}; exec sleep 300' & until [ -s ${pids} ]; do sleep 0.01; done; echo done`,
+    );
     expect(performance.now() - began).toBeLessThan(2_000);
     expect(report.ending).toEqual({ how: 'exited', code: 0 });
     expect(report.stdout.text).toBe('done\n');
@@ -134,7 +136,10 @@ describe('what a run leaves behind', () => {
   it('is not a daemon that detached twice, when the run is aborted', async () => {
     const pids = join(folder, 'twice');
     const abort = new AbortController();
-    const run = bash(`(setsid bash -c 'setsid bash -c "trap \\"\\" TERM; echo \\$\\$ >> ${pids}; while :; do sleep 0.05; done" & ' &) ; sleep 300`, { signal: abort.signal, graceMs: 100 });
+    const run = bash(
+      `(setsid bash -c 'setsid bash -c "trap \\"\\" TERM; echo \\$\\$ >> ${pids}; while :; do sleep 0.05; done" & ' &) ; sleep 300`,
+      { signal: abort.signal, graceMs: 100 },
+    );
     const daemons = await eventually(() => pidsIn(pids, 1));
     abort.abort();
     expect((await run).ending.how).toBe('killed');

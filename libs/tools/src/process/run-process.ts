@@ -17,8 +17,9 @@ export interface ProcessCommand {
 }
 
 export interface ProcessOptions {
-  /** Aborting asks the whole tree to stop (SIGTERM) and kills it after `graceMs`. */
+  /** Aborting asks the whole tree to stop (SIGTERM) and kills it after the grace. */
   readonly signal: AbortSignal;
+  /** Milliseconds, read when the abort comes: a cancel may bring a grace of its own. */
   readonly graceMs: number;
   /** Text kept of each stream; what comes beyond is read, counted and dropped. Default 1,048,576 bytes. */
   readonly captureBytes?: number;
@@ -92,8 +93,7 @@ export async function runProcess(command: ProcessCommand, options: ProcessOption
   if (stopped === undefined) await within(DRAIN_MS, captured.closed);
   const leftAlive = await killAll(tree);
   await within(DRAIN_MS, captured.closed);
-  const [stdout, stderr] = captured.finish();
-  return { ending: stopped ?? endingOf(exit), durationMs: Math.round(performance.now() - startedAt), stdout, stderr, leftAlive };
+  return { ending: stopped ?? endingOf(exit), durationMs: Math.round(performance.now() - startedAt), ...captured.finish(), leftAlive };
 }
 
 async function start(command: ProcessCommand): Promise<{ child: Child; tree: ProcessTree; exited: Promise<Exit> }> {
@@ -120,7 +120,8 @@ async function start(command: ProcessCommand): Promise<{ child: Child; tree: Pro
 /** The marking program starts the real one, so a missing program or folder would only show as its exit code. */
 function checkStartable({ file, cwd }: ProcessCommand): void {
   if (!isExecutable(file)) throw new ProcessStartError('no_program', 'the program is not installed or not executable');
-  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new ProcessStartError('no_folder', 'the working directory is not a directory');
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new ProcessStartError('no_folder', 'the working directory is not a directory');
 }
 
 function startError(error: unknown): ProcessStartError {
@@ -131,19 +132,19 @@ function startError(error: unknown): ProcessStartError {
 }
 
 function capture(child: Child, options: ProcessOptions) {
-  const streams = (['stdout', 'stderr'] as const).map((name) => {
+  const follow = (name: 'stdout' | 'stderr') => {
     const output = new OutputCapture(options.captureBytes ?? DEFAULT_CAPTURE_BYTES, (text) => options.onText?.(name, text));
     read(child[name], output);
-    return { pipe: child[name], output };
-  });
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const finish = () =>
-    streams.map(({ pipe, output }): CapturedOutput => {
-      pipe.destroy();
+    return (): CapturedOutput => {
+      child[name].destroy();
       output.end();
       return { text: output.text, bytes: output.bytes, truncated: output.truncated };
-    }) as [CapturedOutput, CapturedOutput];
-  return { closed, finish };
+    };
+  };
+  const stdout = follow('stdout');
+  const stderr = follow('stderr');
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return { closed, finish: () => ({ stdout: stdout(), stderr: stderr() }) };
 }
 
 function read(pipe: Readable, output: OutputCapture): void {
@@ -166,11 +167,12 @@ interface StopOnAbort {
   readonly hopeless: Promise<Exit>;
 }
 
-function stopOnAbort(tree: ProcessTree, { signal, graceMs }: ProcessOptions): StopOnAbort {
+function stopOnAbort(tree: ProcessTree, options: ProcessOptions): StopOnAbort {
+  const { signal } = options;
   let stopping: Promise<ProcessEnding> | undefined;
   const { promise: hopeless, resolve: giveUp } = promiseOfExit();
   const onAbort = () => {
-    stopping = stopTree(tree, graceMs);
+    stopping = stopTree(tree, options.graceMs);
     void stopping.then(() => living(tree).length > 0 && giveUp({ code: null, signal: 'SIGKILL' }));
   };
   if (signal.aborted) onAbort();

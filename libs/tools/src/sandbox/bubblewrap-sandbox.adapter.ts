@@ -27,7 +27,8 @@ export class BubblewrapSandbox extends Sandbox {
     try {
       const command = this.wrap({ file: '/usr/bin/true', args: [], cwd: tmpdir(), env: {} }, tmpdir());
       const { ending, stderr } = await runProcess(command, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), graceMs: 0 });
-      if (ending.how === 'exited' && ending.code === 0) return { name: this.name, ok: true, isolation: 'namespaces', detail: 'bwrap works' };
+      if (ending.how === 'exited' && ending.code === 0)
+        return { name: this.name, ok: true, isolation: 'namespaces', detail: 'bwrap works' };
       return failed(`bwrap does not work here (are user namespaces allowed?): ${stderr.text.trim().slice(0, 300)}; ${INSTALL}`);
     } catch (error) {
       return failed(`bwrap could not be tried: ${error instanceof Error ? error.message : String(error)}; ${INSTALL}`);
@@ -35,13 +36,13 @@ export class BubblewrapSandbox extends Sandbox {
   }
 
   wrap(command: ProcessCommand, workspace: string): ProcessCommand {
-    const args = [
-      ...['--ro-bind', '/usr', '/usr', ...topFolders(), ...SYSTEM_FILES.flatMap((file) => ['--ro-bind-try', file, file])],
-      ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--bind', workspace, workspace, '--chdir', command.cwd],
-      ...['--unshare-all', '--unshare-user', '--uid', '65534', '--gid', '65534', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
-      ...['--', command.file, ...command.args],
+    const parts = [
+      ['--ro-bind', '/usr', '/usr', ...topFolders(), ...SYSTEM_FILES.flatMap((file) => ['--ro-bind-try', file, file])],
+      ['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--bind', workspace, workspace, '--chdir', command.cwd],
+      ['--unshare-all', '--unshare-user', '--uid', '65534', '--gid', '65534', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
+      ['--', command.file, ...command.args],
     ];
-    return { file: this.bwrap ?? 'bwrap', args, cwd: workspace, env: command.env };
+    return { file: this.bwrap ?? 'bwrap', args: parts.flat(), cwd: workspace, env: command.env };
   }
 }
 

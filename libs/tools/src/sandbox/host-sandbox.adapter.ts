@@ -6,7 +6,12 @@ export class HostSandbox extends Sandbox {
   readonly name = 'host';
 
   async probe(): Promise<SandboxReport> {
-    return { name: this.name, ok: true, isolation: 'none', detail: 'commands run with the rights of the worker; set SANDBOX=bubblewrap to isolate them' };
+    return {
+      name: this.name,
+      ok: true,
+      isolation: 'none',
+      detail: 'commands run with the rights of the worker; set SANDBOX=bubblewrap to isolate them',
+    };
   }
 
   wrap(command: ProcessCommand): ProcessCommand {
