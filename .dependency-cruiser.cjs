@@ -107,10 +107,10 @@ module.exports = {
     },
     {
       name: 'resolvable',
-      comment: 'An import that resolves to nothing fails at start.',
+      comment: 'An import that resolves to nothing fails at start. What is built may not be there yet.',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true },
+      to: { couldNotResolve: true, pathNot: '/dist/' },
     },
   ],
   options: {

@@ -12,7 +12,7 @@ beforeEach(() => {
   mkdirSync(join(project, 'apps/standalone/src'), { recursive: true });
   mkdirSync(join(project, 'libs'));
   copyFileSync('apps/standalone/build-if-needed.mjs', join(project, 'apps/standalone/build-if-needed.mjs'));
-  for (const file of ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json']) copyFileSync(file, join(project, file));
+  for (const file of ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/standalone/tsconfig.app.json']) copyFileSync(file, join(project, file));
   symlinkSync(join(process.cwd(), 'node_modules'), join(project, 'node_modules'));
   writeFileSync(source(), 'export const answer: number = 42;\n');
 });
