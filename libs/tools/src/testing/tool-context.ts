@@ -40,6 +40,10 @@ export function fakeToolContext(overrides: Partial<ToolContext> = {}): FakeToolC
     updates,
     progress,
     logged,
-    updatedText: () => updates.flat().flatMap((item) => (item.type === 'text' ? [item.text] : [])).join(''),
+    updatedText: () =>
+      updates
+        .flat()
+        .flatMap((item) => (item.type === 'text' ? [item.text] : []))
+        .join(''),
   };
 }
