@@ -12,9 +12,19 @@ const heard = [];
 let ready;
 const up = new Promise((resolve) => (ready = resolve));
 const start = renewInThread({ redisUrl, partitions, leaseMs, name: 'blocked' });
-const leases = new LeaseRenewer(4, (table, notify, failed) => start(table, (notice) => (ready(), notify(notice)), failed), (error) => heard.push(String(error)));
+const leases = new LeaseRenewer(
+  4,
+  (table, notify, failed) => start(table, (notice) => (ready(), notify(notice)), failed),
+  (error) => heard.push(String(error)),
+);
 
-const claimed = await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'blocked', author: { source: '/worker/blocked', actor: 'worker:blocked' } });
+const claimed = await log.claim({
+  callId,
+  attempt: 1,
+  leaseMs: 60_000,
+  worker: 'blocked',
+  author: { source: '/worker/blocked', actor: 'worker:blocked' },
+});
 // A lease with a wrong fence is refused at its first renewal: then the thread is known to be up.
 const releaseProbe = leases.hold(callId, claimed.fence + 7, { lost: () => {}, cancelRequested: () => {} });
 await up;
@@ -26,7 +36,7 @@ while (performance.now() < until);
 
 const head = await new CallStore(redis, { partitions }).head(callId);
 const [seconds, micros] = await redis.time();
-const leftMs = head.leaseUntil - (Number(seconds) * 1000 + Number(micros) / 1000);
+const leftMs = head.leaseUntil - (seconds * 1000 + micros / 1000);
 release();
 await leases.close();
 await log.close();

@@ -37,8 +37,20 @@ describe('a worker process', () => {
   const accept = async (tool: string, args: SubmittedData['arguments'], more: Partial<SubmittedData> = {}) => {
     const callId = log.newCallId('default');
     const submitted: SubmittedData = {
-      tool, arguments: args, source: 'builtin', toolVersion: '0', argumentsDigest: 'd', tier: 'read_only', effect: 'pure', pool: 'read', priority: 'normal',
-      timeouts: { queueMs: 60_000, runMs: 30_000, totalMs: 120_000 }, retry: { maxAttempts: 3, backoffMs: 0, maxBackoffMs: 0 }, decision: { effect: 'allow', reasons: [] }, labels: {}, ...more,
+      tool,
+      arguments: args,
+      source: 'builtin',
+      toolVersion: '0',
+      argumentsDigest: 'd',
+      tier: 'read_only',
+      effect: 'pure',
+      pool: 'read',
+      priority: 'normal',
+      timeouts: { queueMs: 60_000, runMs: 30_000, totalMs: 120_000 },
+      retry: { maxAttempts: 3, backoffMs: 0, maxBackoffMs: 0 },
+      decision: { effect: 'allow', reasons: [] },
+      labels: {},
+      ...more,
     };
     await log.accept({ callId, meta: { tenantId: 'default', tool }, submitted, author: AUTHOR });
     return callId;
@@ -48,14 +60,28 @@ describe('a worker process', () => {
     await queue.dispatch(args[2]?.pool ?? 'read', { callId, attempt: 1 }, 'normal');
     return callId;
   };
-  const shell = (command: string, more: Partial<SubmittedData> = {}) => submit('shell', { command }, { tier: 'privileged', effect: 'once', pool: 'shell', retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 }, ...more });
+  const shell = (command: string, more: Partial<SubmittedData> = {}) =>
+    submit(
+      'shell',
+      { command },
+      { tier: 'privileged', effect: 'once', pool: 'shell', retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 }, ...more },
+    );
   const ended = async (callId: string) => {
     await eventually(async () => (await store.head(callId))?.status === 'ended', `${callId} to end`);
     return store.read(callId);
   };
   const running = (callId: string) => eventually(async () => (await store.head(callId))?.status === 'running', `${callId} to run`);
-  const statusOf = async (worker: AppProcess) => fetch(`${worker.url}/readyz`).then(({ status }) => status, () => 0);
-  const registered = async () => Promise.all((await redis.zrangebyscore(keys.workers(), '-inf', '+inf')).map(async (id) => WorkerStatus.parse(JSON.parse((await redis.get(keys.worker(id))) ?? ''))));
+  const statusOf = async (worker: AppProcess) =>
+    fetch(`${worker.url}/readyz`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  const registered = async () =>
+    Promise.all(
+      (await redis.zrangebyscore(keys.workers(), '-inf', '+inf')).map(async (id) =>
+        WorkerStatus.parse(JSON.parse((await redis.get(keys.worker(id))) ?? '')),
+      ),
+    );
 
   it('runs calls, tells who it is and what it does, and leaves at SIGTERM with nothing behind', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-one', WORKER_POOLS: 'read,shell', WORKER_CONCURRENCY: 'shell=2' });
@@ -65,8 +91,18 @@ describe('a worker process', () => {
 
     const slow = await shell('until [ -e go ]; do sleep 0.05; done; echo gone');
     await running(slow);
-    const seen = await eventually(async () => (await registered()).find(({ calls }) => calls.includes(slow)), 'the call on the list of workers');
-    expect(seen).toMatchObject({ id: 'w-one', draining: false, pools: [{ pool: 'read', slots: 64, running: 0 }, { pool: 'shell', slots: 2, running: 1 }] });
+    const seen = await eventually(
+      async () => (await registered()).find(({ calls }) => calls.includes(slow)),
+      'the call on the list of workers',
+    );
+    expect(seen).toMatchObject({
+      id: 'w-one',
+      draining: false,
+      pools: [
+        { pool: 'read', slots: 64, running: 0 },
+        { pool: 'shell', slots: 2, running: 1 },
+      ],
+    });
     expect(await (await fetch(`${worker.url}/metrics`)).text()).toContain('toolyard_worker_slots_busy{pool="shell"} 1');
 
     worker.signal('SIGTERM');
@@ -81,7 +117,10 @@ describe('a worker process', () => {
 
   it('hands a call that may run again to the next worker, and does not start what is not claimed', async () => {
     const first = await toolyard.worker({ WORKER_CONCURRENCY: 'shell=1', WORKER_POOLS: 'shell' });
-    const repeatable = await shell('sleep 3; echo done', { effect: 'idempotent', retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 } });
+    const repeatable = await shell('sleep 3; echo done', {
+      effect: 'idempotent',
+      retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 },
+    });
     await running(repeatable);
     const waiting = await shell('echo waited');
     first.signal('SIGTERM');
@@ -116,15 +155,27 @@ describe('a worker process', () => {
   it('says in one message everything that is wrong with its environment, and what to do about a taken port', async () => {
     const run = (env: Record<string, string>) =>
       new Promise<{ code: number | null; text: string }>((resolve) => {
-        const child = spawn(process.execPath, WORKER, { env: { PATH: process.env['PATH'] ?? '', REDIS_URL: toolyard.redis.url, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+        const child = spawn(process.execPath, WORKER, {
+          env: { PATH: process.env['PATH'] ?? '', REDIS_URL: toolyard.redis.url, ...env },
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
         let text = '';
         child.stderr.on('data', (chunk: Buffer) => (text += String(chunk)));
         child.once('close', (code) => resolve({ code, text }));
       });
-    expect(await run({ WORKER_POOLS: 'reed', LEASE_MS: 'soon' })).toEqual({ code: 1, text: expect.stringMatching(/WORKER_POOLS: .*\n.*LEASE_MS: /) });
+    expect(await run({ WORKER_POOLS: 'reed', LEASE_MS: 'soon' })).toEqual({
+      code: 1,
+      text: expect.stringMatching(/WORKER_POOLS: .*\n.*LEASE_MS: /),
+    });
     const taken = String(toolyard.redis.port);
-    expect(await run({ WORKER_PORT: taken })).toEqual({ code: 1, text: expect.stringMatching(/^The worker cannot listen: the port is in use\..*\n$/) });
-    expect(await run({ PARTITIONS: '7', WORKER_PORT: '0' })).toEqual({ code: 1, text: expect.stringMatching(/^This Redis holds an event log of 16 partitions.*\n$/) });
+    expect(await run({ WORKER_PORT: taken })).toEqual({
+      code: 1,
+      text: expect.stringMatching(/^The worker cannot listen: the port is in use\..*\n$/),
+    });
+    expect(await run({ PARTITIONS: '7', WORKER_PORT: '0' })).toEqual({
+      code: 1,
+      text: expect.stringMatching(/^This Redis holds an event log of 16 partitions.*\n$/),
+    });
   });
 
   it('leaves a log that keeps every invariant', async () => {

@@ -7,7 +7,7 @@ import { BlobStore, CallStore, EventLog } from '#event-log';
 import { createRedis, type RedisConnection } from '#redis';
 import { describeTool, type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource } from '#tools';
 import { systemClock } from '../../apps/worker/src/execution/clock.js';
-import type { ExecuteDeps } from '../../apps/worker/src/execution/execute-call.js';
+import type { ExecuteDeps } from '../../apps/worker/src/execution/execute-deps.js';
 import { RunningCalls } from '../../apps/worker/src/execution/running-calls.js';
 import { Workspaces } from '../../apps/worker/src/execution/workspaces.js';
 import { LeaseRenewer } from '../../apps/worker/src/lease/lease-renewer.js';
@@ -17,7 +17,9 @@ import { startRedisServer, type RedisServer } from './redis-server.mjs';
 const PARTITIONS = 4;
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
 
-export type TestTool = Partial<ToolFacts> & { run(args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> | ToolOutput };
+export type TestTool = Partial<ToolFacts> & {
+  run(args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> | ToolOutput;
+};
 
 /** The parts of a worker over a Redis of its own, without BullMQ: calls are put into the log and executed by name of the attempt. */
 export class WorkerParts {
@@ -47,7 +49,10 @@ export class WorkerParts {
   }
 
   tool(name: string, { run, ...facts }: TestTool): void {
-    this.tools.set(name, { run, tool: describeTool({ name, description: `For tests: ${name}.`, source: 'test', input: { type: 'object' }, effect: 'pure', ...facts }) });
+    this.tools.set(name, {
+      run,
+      tool: describeTool({ name, description: `For tests: ${name}.`, source: 'test', input: { type: 'object' }, effect: 'pure', ...facts }),
+    });
   }
 
   /** What `executeCall` needs, with a renewal loop in this thread. */
@@ -78,7 +83,11 @@ export class WorkerParts {
   }
 
   /** Puts a call into the log, queued; returns its id. */
-  async submit(tool: string, args: SubmittedData['arguments'] = {}, more: Partial<SubmittedData> & { sessionId?: string } = {}): Promise<string> {
+  async submit(
+    tool: string,
+    args: SubmittedData['arguments'] = {},
+    more: Partial<SubmittedData> & { sessionId?: string } = {},
+  ): Promise<string> {
     const { sessionId, ...data } = more;
     const facts = this.tools.get(tool)?.tool;
     const callId = this.log.newCallId('test', sessionId);
@@ -98,14 +107,24 @@ export class WorkerParts {
       labels: {},
       ...data,
     };
-    const answer = await this.log.accept({ callId, meta: { tenantId: 'test', tool, ...(sessionId === undefined ? {} : { sessionId }) }, submitted, author: AUTHOR });
+    const answer = await this.log.accept({
+      callId,
+      meta: { tenantId: 'test', tool, ...(sessionId === undefined ? {} : { sessionId }) },
+      submitted,
+      author: AUTHOR,
+    });
     if (answer.code !== 'OK') throw new Error(`the test's call was not accepted: ${answer.code}`);
     return callId;
   }
 
   async cancel(callId: string, graceMs: number): Promise<void> {
     const head = await this.store.head(callId);
-    const answer = await this.log.requestCancel({ callId, guard: { by: 'command', version: head?.version ?? 0, commandId: `cancel-${callId}` }, data: { graceMs }, author: AUTHOR });
+    const answer = await this.log.requestCancel({
+      callId,
+      guard: { by: 'command', version: head?.version ?? 0, commandId: `cancel-${callId}` },
+      data: { graceMs },
+      author: AUTHOR,
+    });
     if (answer.code !== 'OK') throw new Error(`the test's cancel was refused: ${answer.code}`);
   }
 
@@ -138,7 +157,13 @@ export class WorkerParts {
       resolve: (name) => this.tools.get(name)?.tool,
       near: () => [...this.tools.keys()].slice(0, 1),
       source: () => source,
-      checkOutput: (name, value) => (this.tools.get(name)?.tool.output && typeof value !== 'object' ? [{ pointer: '', message: 'expected an object' }] : []),
+      checkOutput: (name, value) =>
+        this.tools.get(name)?.tool.output && typeof value !== 'object' ? [{ pointer: '', message: 'expected an object' }] : [],
     };
   }
+}
+
+/** The reason of an abort, as the error that it is. */
+export function stopReason(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error('aborted without a reason');
 }

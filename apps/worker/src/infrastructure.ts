@@ -13,20 +13,34 @@ import { COMMAND_REDIS, METRICS } from './worker.tokens.js';
 
 /** What the worker stands on, opened at the start; `shutdown.ts` closes it. Redis was reached and its log fits. */
 export const infrastructure: Provider[] = [
-  { provide: COMMAND_REDIS, inject: [WORKER_CONFIG], useFactory: ({ redisUrl }: WorkerConfig) => createRedis(redisUrl, { name: 'worker' }) },
+  {
+    provide: COMMAND_REDIS,
+    inject: [WORKER_CONFIG],
+    useFactory: ({ redisUrl }: WorkerConfig) => createRedis(redisUrl, { name: 'worker' }),
+  },
   {
     provide: EventLog,
     inject: [COMMAND_REDIS, WORKER_CONFIG],
     useFactory: (redis: RedisConnection, { partitions, durability }: WorkerConfig) => new EventLog(redis, { partitions, durability }),
   },
-  { provide: CallStore, inject: [COMMAND_REDIS, WORKER_CONFIG], useFactory: (redis: RedisConnection, { partitions }: WorkerConfig) => new CallStore(redis, { partitions }) },
+  {
+    provide: CallStore,
+    inject: [COMMAND_REDIS, WORKER_CONFIG],
+    useFactory: (redis: RedisConnection, { partitions }: WorkerConfig) => new CallStore(redis, { partitions }),
+  },
   { provide: BlobStore, inject: [COMMAND_REDIS], useFactory: (redis: RedisConnection) => new BlobStore(redis) },
-  { provide: BullCallQueue, inject: [WORKER_CONFIG], useFactory: ({ redisUrl, queueBackend }: WorkerConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }) },
+  {
+    provide: BullCallQueue,
+    inject: [WORKER_CONFIG],
+    useFactory: ({ redisUrl, queueBackend }: WorkerConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }),
+  },
   {
     provide: LeaseRenewer,
     inject: [WORKER_CONFIG, LOGGER],
     useFactory: ({ redisUrl, partitions, leaseMs, pools }: WorkerConfig, logger: WorkerLog) =>
-      new LeaseRenewer(leaseRows(pools), renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }), (error) => logger.error({ err: error }, 'leases are not renewed; trying again')),
+      new LeaseRenewer(leaseRows(pools), renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }), (error) =>
+        logger.error({ err: error }, 'leases are not renewed; trying again'),
+      ),
   },
   {
     provide: METRICS,
@@ -35,7 +49,11 @@ export const infrastructure: Provider[] = [
       createMetrics({
         role: 'worker',
         isKnownTool: (name) => tools.resolve(name)?.name === name,
-        probes: { queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))), slots: () => processor.slots(), redisMemoryInfo: () => redis.info('memory') },
+        probes: {
+          queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
+          slots: () => processor.slots(),
+          redisMemoryInfo: () => redis.info('memory'),
+        },
       }),
   },
 ];

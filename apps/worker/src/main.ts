@@ -30,7 +30,10 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
   const logger = createLogger(config.logLevel, config.id);
   const options = { logger: nestLogger(logger), abortOnError: false };
   const module = await WorkerModule.forRoot(config, logger);
-  const served = config.port === 'off' ? undefined : await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter({ forceCloseConnections: true }), options);
+  const served =
+    config.port === 'off'
+      ? undefined
+      : await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter({ forceCloseConnections: true }), options);
   const app = served ? await served.init() : await NestFactory.createApplicationContext(module, options);
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= closeWorker(app, config));

@@ -9,7 +9,12 @@ import { StartFailure } from './lifecycle/start-failure.js';
 const DEFAULT_SLOTS: Readonly<Record<Pool, number>> = { read: 64, write: 16, shell: 8, net: 32, agent: 16 };
 
 const milliseconds = (fallback: number, least: number, most: number) =>
-  z.coerce.number({ error: `expected milliseconds from ${least} to ${most}` }).int().min(least).max(most).default(fallback);
+  z.coerce
+    .number({ error: `expected milliseconds from ${least} to ${most}` })
+    .int()
+    .min(least)
+    .max(most)
+    .default(fallback);
 
 const list = (text: string) =>
   text
@@ -23,28 +28,42 @@ const pools = z
   .transform(list)
   .pipe(z.array(z.enum(POOLS, { error: `expected a list of ${POOLS.join(', ')}` })).min(1, 'expected at least one pool'));
 
-const slots = z.string().default('').transform((text, context) => {
-  const bySlot: Partial<Record<Pool, number>> = {};
-  for (const part of list(text)) {
-    const match = /^([a-z]+)=(\d{1,4})$/.exec(part);
-    const pool = Pool.safeParse(match?.[1]);
-    const count = Number(match?.[2]);
-    if (!pool.success || !(count >= 1)) context.addIssue({ code: 'custom', message: `expected pairs such as read=64,shell=8 with the pools ${POOLS.join(', ')}; got "${part}"` });
-    else bySlot[pool.data] = count;
-  }
-  return bySlot;
-});
+const slots = z
+  .string()
+  .default('')
+  .transform((text, context) => {
+    const bySlot: Partial<Record<Pool, number>> = {};
+    for (const part of list(text)) {
+      const match = /^([a-z]+)=(\d{1,4})$/.exec(part);
+      const pool = Pool.safeParse(match?.[1]);
+      const count = Number(match?.[2]);
+      if (!pool.success || !(count >= 1))
+        context.addIssue({
+          code: 'custom',
+          message: `expected pairs such as read=64,shell=8 with the pools ${POOLS.join(', ')}; got "${part}"`,
+        });
+      else bySlot[pool.data] = count;
+    }
+    return bySlot;
+  });
 
 const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
-  WORKER_ID: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -').optional(),
+  WORKER_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -')
+    .optional(),
   WORKER_POOLS: pools,
   WORKER_CONCURRENCY: slots,
   WORKER_HOST: z.string().min(1).default('127.0.0.1'),
-  WORKER_PORT: z.union([z.literal('off'), z.coerce.number().int().min(0).max(65_535)], { error: 'expected a port from 0 (any free one) to 65535, or "off"' }).default(7412),
+  WORKER_PORT: z
+    .union([z.literal('off'), z.coerce.number().int().min(0).max(65_535)], {
+      error: 'expected a port from 0 (any free one) to 65535, or "off"',
+    })
+    .default(7412),
   WORKSPACE_ROOT: z.string().min(1).optional(),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   LEASE_MS: milliseconds(30_000, 500, 600_000),
@@ -95,10 +114,16 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
   const values = parsed.data;
   const unused = Object.keys(values.WORKER_CONCURRENCY).filter((pool) => !values.WORKER_POOLS.some((served) => served === pool));
   if (env['WORKER_POOLS'] !== undefined && unused.length > 0) {
-    throw new StartFailure(`The worker's environment is wrong:\n  WORKER_CONCURRENCY: names ${unused.join(', ')}, which WORKER_POOLS does not`);
+    throw new StartFailure(
+      `The worker's environment is wrong:\n  WORKER_CONCURRENCY: names ${unused.join(', ')}, which WORKER_POOLS does not`,
+    );
   }
   return {
-    id: values.WORKER_ID ?? `${hostname().replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 100)}-${randomBytes(4).toString('hex')}`,
+    id:
+      values.WORKER_ID ??
+      `${hostname()
+        .replace(/[^A-Za-z0-9._-]/g, '-')
+        .slice(0, 100)}-${randomBytes(4).toString('hex')}`,
     redisUrl: values.REDIS_URL,
     partitions: values.PARTITIONS,
     durability: values.DURABILITY,

@@ -12,7 +12,9 @@ export function createLogger(level: string, worker: string): WorkerLog {
 
 /** Lets Nest's own messages go the same way; its boot chatter is `debug` here. */
 export function nestLogger(logger: WorkerLog): LoggerService {
-  const at = (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown, ...context: unknown[]) =>
-    logger[level](message instanceof Error ? { err: message, context } : { context }, String(message));
+  const at =
+    (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') =>
+    (message: unknown, ...context: unknown[]) =>
+      logger[level](message instanceof Error ? { err: message, context } : { context }, String(message));
   return { log: at('debug'), verbose: at('trace'), debug: at('debug'), warn: at('warn'), error: at('error'), fatal: at('fatal') };
 }

@@ -5,7 +5,7 @@ import { createRedis, type RedisConnection } from '#redis';
 import { ToolRegistry, ToolsModule } from '#tools';
 import { CancelListener } from './execution/cancel-listener.js';
 import { systemClock } from './execution/clock.js';
-import type { ExecuteDeps } from './execution/execute-call.js';
+import type { ExecuteDeps } from './execution/execute-deps.js';
 import { RunningCalls } from './execution/running-calls.js';
 import { ToolCallProcessor } from './execution/tool-call.processor.js';
 import { Workspaces } from './execution/workspaces.js';
@@ -33,8 +33,23 @@ const execution: Provider[] = [
   {
     provide: EXECUTE_DEPS,
     inject: [WORKER_CONFIG, EventLog, BlobStore, ToolRegistry, LeaseRenewer, RunningCalls, WorkerState, LOGGER],
-    useFactory: (config: WorkerConfig, log: EventLog, blobs: BlobStore, tools: ToolRegistry, leases: LeaseRenewer, running: RunningCalls, state: WorkerState, logger: WorkerLog): ExecuteDeps => ({
-      config, log, blobs, tools, leases, running, logger,
+    useFactory: (
+      config: WorkerConfig,
+      log: EventLog,
+      blobs: BlobStore,
+      tools: ToolRegistry,
+      leases: LeaseRenewer,
+      running: RunningCalls,
+      state: WorkerState,
+      logger: WorkerLog,
+    ): ExecuteDeps => ({
+      config,
+      log,
+      blobs,
+      tools,
+      leases,
+      running,
+      logger,
       workspaces: new Workspaces(config.workspaceRoot),
       leaving: state.leaving,
       clock: systemClock,
@@ -45,7 +60,12 @@ const execution: Provider[] = [
     provide: ToolCallProcessor,
     inject: [WORKER_CONFIG, BullCallQueue, EXECUTE_DEPS, LOGGER],
     useFactory: ({ pools, redisUrl, queueBackend }: WorkerConfig, queue: BullCallQueue, deps: ExecuteDeps, logger: WorkerLog) =>
-      new ToolCallProcessor(pools, startConsumer({ redisUrl, backend: queueBackend, onError: (error) => logger.error({ err: error }, 'the queue') }), queue, deps),
+      new ToolCallProcessor(
+        pools,
+        startConsumer({ redisUrl, backend: queueBackend, onError: (error) => logger.error({ err: error }, 'the queue') }),
+        queue,
+        deps,
+      ),
   },
   {
     provide: CancelListener,
@@ -60,20 +80,36 @@ const recovery: Provider[] = [
   {
     provide: Reconciler,
     inject: [WORKER_CONFIG, COMMAND_REDIS, EventLog, CallStore, BullCallQueue, LOGGER],
-    useFactory: ({ id, partitions }: WorkerConfig, redis: RedisConnection, log: EventLog, store: CallStore, queue: BullCallQueue, logger: WorkerLog) =>
-      new Reconciler({ workerId: id, partitions, redis, log, store, queue, logger, lease: new SweepLease(redis, id, SWEEP_LEASE_MS) }),
+    useFactory: (
+      { id, partitions }: WorkerConfig,
+      redis: RedisConnection,
+      log: EventLog,
+      store: CallStore,
+      queue: BullCallQueue,
+      logger: WorkerLog,
+    ) => new Reconciler({ workerId: id, partitions, redis, log, store, queue, logger, lease: new SweepLease(redis, id, SWEEP_LEASE_MS) }),
   },
 ];
 
 /** Who this worker is, and whether it is there for calls. */
 const presence: Provider[] = [
   WorkerState,
-  { provide: Readiness, inject: [WorkerState, LeaseRenewer, COMMAND_REDIS], useFactory: (state: WorkerState, leases: LeaseRenewer, redis: RedisConnection) => new Readiness(state, leases, redis) },
+  {
+    provide: Readiness,
+    inject: [WorkerState, LeaseRenewer, COMMAND_REDIS],
+    useFactory: (state: WorkerState, leases: LeaseRenewer, redis: RedisConnection) => new Readiness(state, leases, redis),
+  },
   {
     provide: WorkerRegistration,
     inject: [WORKER_CONFIG, COMMAND_REDIS, WorkerState, ToolCallProcessor, RunningCalls, LOGGER],
-    useFactory: ({ id }: WorkerConfig, redis: RedisConnection, state: WorkerState, processor: ToolCallProcessor, running: RunningCalls, logger: WorkerLog) =>
-      new WorkerRegistration(redis, () => workerStatus(id, state, processor, running), logger),
+    useFactory: (
+      { id }: WorkerConfig,
+      redis: RedisConnection,
+      state: WorkerState,
+      processor: ToolCallProcessor,
+      running: RunningCalls,
+      logger: WorkerLog,
+    ) => new WorkerRegistration(redis, () => workerStatus(id, state, processor, running), logger),
   },
 ];
 
@@ -84,7 +120,14 @@ export class WorkerModule {
       module: WorkerModule,
       imports: [await ToolsModule.forRoot()],
       controllers: [HealthController],
-      providers: [{ provide: WORKER_CONFIG, useValue: config }, { provide: LOGGER, useValue: logger }, ...infrastructure, ...execution, ...recovery, ...presence],
+      providers: [
+        { provide: WORKER_CONFIG, useValue: config },
+        { provide: LOGGER, useValue: logger },
+        ...infrastructure,
+        ...execution,
+        ...recovery,
+        ...presence,
+      ],
     };
   }
 }

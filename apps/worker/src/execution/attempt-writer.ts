@@ -22,11 +22,17 @@ export class AttemptWriter {
 
   /** For watchers only: nobody waits for it, and when it cannot be written it is gone. */
   update(data: UpdateData): void {
-    void this.log.update({ callId: this.callId, guard: this.guard(), data, author: this.author }).then((answer) => this.noticed(answer), () => {});
+    void this.log.update({ callId: this.callId, guard: this.guard(), data, author: this.author }).then(
+      (answer) => this.noticed(answer),
+      () => {},
+    );
   }
 
   progress(data: ProgressData): void {
-    void this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.author }).then((answer) => this.noticed(answer), () => {});
+    void this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.author }).then(
+      (answer) => this.noticed(answer),
+      () => {},
+    );
   }
 
   /** As `end`. */

@@ -32,7 +32,7 @@ export class Attempt {
   private callOffGiveUp: (() => void) | undefined;
   private toolGraceMs: number;
   /** Known once the claim is granted. */
-  claimed: { readonly fence: number; readonly effect: ToolEffect; } | undefined;
+  claimed: { readonly fence: number; readonly effect: ToolEffect } | undefined;
   /** The tool has returned: what is left is to write it down. */
   finishing = false;
   /** Resolves when the tool was told to stop and its time for that is over. */

@@ -3,9 +3,10 @@ import { pino } from 'pino';
 import { createRedis } from '#redis';
 import { ToolFailure } from '#tools';
 import { eventually } from '../../../../test/support/eventually.js';
-import { WorkerParts } from '../../../../test/support/worker-parts.js';
+import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
 import { CancelListener } from './cancel-listener.js';
-import { executeCall, type ExecuteDeps } from './execute-call.js';
+import { executeCall } from './execute-call.js';
+import type { ExecuteDeps } from './execute-deps.js';
 
 describe('CancelListener', () => {
   let parts: WorkerParts;
@@ -16,14 +17,20 @@ describe('CancelListener', () => {
   beforeAll(async () => {
     parts = await WorkerParts.start();
     worker = parts.worker({ stopGraceMs: 3_000 });
-    listener = new CancelListener(createRedis(parts.server.url, { role: 'subscriber', name: 'cancels' }), parts.store, worker.running, 3_000, pino({ level: 'silent' }));
+    listener = new CancelListener(
+      createRedis(parts.server.url, { role: 'subscriber', name: 'cancels' }),
+      parts.store,
+      worker.running,
+      3_000,
+      pino({ level: 'silent' }),
+    );
     await listener.start();
     parts.tool('wait', {
       run: (_args, ctx) =>
         new Promise((_resolve, reject) =>
           ctx.signal.addEventListener('abort', () => {
             seen.push({ graceMs: ctx.graceMs, reason: ctx.signal.reason });
-            reject(ctx.signal.reason);
+            reject(stopReason(ctx.signal));
           }),
         ),
     });
@@ -45,7 +52,10 @@ describe('CancelListener', () => {
     expect(seen).toEqual([{ graceMs: expect.any(Number), reason: expect.any(ToolFailure) }]);
     expect(seen[0]?.graceMs).toBeLessThan(800);
     expect(seen[0]?.graceMs).toBeGreaterThan(300);
-    expect((await parts.events(callId)).at(-1)).toMatchObject({ type: 'call.end', data: { outcome: 'cancelled', error: { code: 'cancelled', message: 'Cancelled' }, stopped: { how: 'stopped' } } });
+    expect((await parts.events(callId)).at(-1)).toMatchObject({
+      type: 'call.end',
+      data: { outcome: 'cancelled', error: { code: 'cancelled', message: 'Cancelled' }, stopped: { how: 'stopped' } },
+    });
   });
 
   it('ends a call whose tool does not listen when the grace is over', async () => {
@@ -56,7 +66,10 @@ describe('CancelListener', () => {
     await parts.cancel(callId, 300);
     await running;
     expect(performance.now() - cancelledAt).toBeLessThan(1_000);
-    expect((await parts.events(callId)).at(-1)).toMatchObject({ source: '/worker/w1', data: { outcome: 'cancelled', stopped: { how: 'killed' } } });
+    expect((await parts.events(callId)).at(-1)).toMatchObject({
+      source: '/worker/w1',
+      data: { outcome: 'cancelled', stopped: { how: 'killed' } },
+    });
   });
 
   it('hears of a cancel that came while its connection was away', async () => {

@@ -1,9 +1,12 @@
+import { z } from 'zod';
 import { CancelRequestedData } from '#contracts';
 import type { CallStore } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
 import type { WorkerLog } from '../worker.logger.js';
 import type { Attempt } from './attempt.js';
 import type { RunningCalls } from './running-calls.js';
+
+const CancelEvent = z.object({ data: CancelRequestedData });
 
 /** Of a caller's grace, what stays for the worker to write End before the reconciler does. */
 const MARGIN_MS = 250;
@@ -26,7 +29,7 @@ export class CancelListener {
 
   /** Resolves when the subscription stands. */
   async start(): Promise<void> {
-    this.subscriber.on('message', (_channel, callId) => {
+    this.subscriber.on('message', (_channel: string, callId: string) => {
       for (const attempt of this.running.of(callId)) void this.look(attempt);
     });
     await this.subscriber.subscribe(keys.cancelChannel());
@@ -66,8 +69,9 @@ export class CancelListener {
   private async graceMs(callId: string, seq: number): Promise<number> {
     const [event] = await this.store.events(callId, { afterSeq: seq - 1, limit: 1 });
     if (event?.type !== 'call.cancel_requested') return this.defaultGraceMs;
-    const { data }: { data?: unknown } = JSON.parse(event.json);
-    const request = CancelRequestedData.safeParse(data);
-    return request.success ? Math.max(0, request.data.graceMs - Math.min(MARGIN_MS, request.data.graceMs / 4)) : this.defaultGraceMs;
+    const request = CancelEvent.safeParse(JSON.parse(event.json));
+    if (!request.success) return this.defaultGraceMs;
+    const { graceMs } = request.data.data;
+    return Math.max(0, graceMs - Math.min(MARGIN_MS, graceMs / 4));
   }
 }

@@ -21,7 +21,11 @@ export function checkOutput(tool: string, output: Exclude<ToolOutput, Suspension
 }
 
 /** The end of a run as it counts once its output was looked at. */
-export function withCheckedOutput(tool: string, run: RunEnd, structured: CheckStructured): { readonly run: RunEnd; readonly result?: Result } {
+export function withCheckedOutput(
+  tool: string,
+  run: RunEnd,
+  structured: CheckStructured,
+): { readonly run: RunEnd; readonly result?: Result } {
   if (run.kind !== 'output') return { run };
   const checked = checkOutput(tool, run.output, structured);
   return checked.ok ? { run, result: checked.result } : { run: { kind: 'failure', failure: checked.failure } };

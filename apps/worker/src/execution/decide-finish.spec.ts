@@ -5,16 +5,28 @@ import { decideFinish, type FinishFacts } from './decide-finish.js';
 import type { RunEnd } from './run-tool.js';
 
 const facts = (over: Partial<FinishFacts>): FinishFacts => ({
-  run: { kind: 'output', output: 'x' }, effect: 'pure', failures: 0, retry: { maxAttempts: 3, backoffMs: 100, maxBackoffMs: 1_000 },
-  maxAttempts: 20, maxBackoffMs: 600_000, leftMs: 60_000, runLimitMs: 1_000, ...over,
+  run: { kind: 'output', output: 'x' },
+  effect: 'pure',
+  failures: 0,
+  retry: { maxAttempts: 3, backoffMs: 100, maxBackoffMs: 1_000 },
+  maxAttempts: 20,
+  maxBackoffMs: 600_000,
+  leftMs: 60_000,
+  runLimitMs: 1_000,
+  ...over,
 });
-const failed = (retryable: boolean, killed = false): RunEnd => ({ kind: 'failure', failure: { code: 'unavailable', message: 'm', retryable, killed } });
+const failed = (retryable: boolean, killed = false): RunEnd => ({
+  kind: 'failure',
+  failure: { code: 'unavailable', message: 'm', retryable, killed },
+});
 const decide = (over: Partial<FinishFacts>) => decideFinish(facts(over), () => 0.5);
 
 const anyRun = fc.oneof(
   fc.constant<RunEnd>({ kind: 'output', output: 'x' }),
   fc.constant<RunEnd>({ kind: 'suspended', resumeInMs: 5 }),
-  fc.record({ code: fc.constantFrom(...CALL_ERROR_CODES), retryable: fc.boolean() }).map((of): RunEnd => ({ kind: 'failure', failure: { ...of, message: 'm' } })),
+  fc
+    .record({ code: fc.constantFrom(...CALL_ERROR_CODES), retryable: fc.boolean() })
+    .map((of): RunEnd => ({ kind: 'failure', failure: { ...of, message: 'm' } })),
 );
 const anyStopped = fc.oneof(anyRun, fc.constant<RunEnd>({ kind: 'no_answer' }), fc.constant<RunEnd>({ kind: 'not_begun' }));
 const anyFacts = fc
@@ -27,7 +39,14 @@ const anyFacts = fc
   .chain((base) =>
     fc.oneof(
       fc.constant(facts(base)),
-      fc.record({ run: anyStopped, cause: fc.constantFrom('run_timeout', 'cancelled', 'drained', 'lease_lost') satisfies fc.Arbitrary<NonNullable<FinishFacts['stop']>['cause']> }).map(({ run, cause }) => facts({ ...base, run, stop: { cause, tookMs: 1 } })),
+      fc
+        .record({
+          run: anyStopped,
+          cause: fc.constantFrom('run_timeout', 'cancelled', 'drained', 'lease_lost') satisfies fc.Arbitrary<
+            NonNullable<FinishFacts['stop']>['cause']
+          >,
+        })
+        .map(({ run, cause }) => facts({ ...base, run, stop: { cause, tookMs: 1 } })),
     ),
   );
 
@@ -46,7 +65,9 @@ describe('decideFinish', () => {
   });
 
   it('writes nothing exactly when the lease is lost', () => {
-    fc.assert(fc.property(anyFacts, (given) => expect(decideFinish(given, () => 0.5).kind === 'nothing').toBe(given.stop?.cause === 'lease_lost')));
+    fc.assert(
+      fc.property(anyFacts, (given) => expect(decideFinish(given, () => 0.5).kind === 'nothing').toBe(given.stop?.cause === 'lease_lost')),
+    );
   });
 
   it('gives every end that is not completed a reason', () => {
@@ -59,7 +80,11 @@ describe('decideFinish', () => {
   });
 
   it('keeps the result of a tool that finished before a cancel took effect', () => {
-    expect(decide({ stop: { cause: 'cancelled', tookMs: 3 } })).toEqual({ kind: 'end', outcome: 'completed', stopped: { how: 'finished_first', tookMs: 3 } });
+    expect(decide({ stop: { cause: 'cancelled', tookMs: 3 } })).toEqual({
+      kind: 'end',
+      outcome: 'completed',
+      stopped: { how: 'finished_first', tookMs: 3 },
+    });
   });
 
   it('tells how a cancel stopped the tool', () => {
@@ -73,7 +98,11 @@ describe('decideFinish', () => {
   it('hands calls back when the worker drains, and owns up to what it cannot know', () => {
     const stop = { cause: 'drained', tookMs: 1 } as const;
     expect(decide({ run: failed(false), stop })).toEqual({ kind: 'retry', reason: 'worker_drained', delayMs: 0, countsAsFailure: false });
-    expect(decide({ run: failed(false), stop, effect: 'once' })).toMatchObject({ kind: 'end', outcome: 'unknown', failure: { code: 'outcome_unknown' } });
+    expect(decide({ run: failed(false), stop, effect: 'once' })).toMatchObject({
+      kind: 'end',
+      outcome: 'unknown',
+      failure: { code: 'outcome_unknown' },
+    });
     expect(decide({ run: { kind: 'not_begun' }, stop, effect: 'once' })).toMatchObject({ kind: 'retry', reason: 'worker_drained' });
     expect(decide({ stop, effect: 'once' })).toEqual({ kind: 'end', outcome: 'completed' });
   });

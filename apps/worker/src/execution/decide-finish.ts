@@ -21,12 +21,19 @@ export interface FinishFacts {
 /** What to write about an attempt. `nothing`: the call belongs to somebody else. */
 export type Finish =
   | { readonly kind: 'end'; readonly outcome: CallOutcome; readonly failure?: Failure; readonly stopped?: Stopped }
-  | { readonly kind: 'retry'; readonly reason: RetryReason; readonly delayMs: number; readonly countsAsFailure: boolean; readonly failure?: Failure }
+  | {
+      readonly kind: 'retry';
+      readonly reason: RetryReason;
+      readonly delayMs: number;
+      readonly countsAsFailure: boolean;
+      readonly failure?: Failure;
+    }
   | { readonly kind: 'nothing' };
 
 export const OUTCOME_UNKNOWN: Failure = {
   code: 'outcome_unknown',
-  message: 'The worker stopped while the tool was running. Its effects may or may not have happened, so the call is not run again. Check before you repeat it.',
+  message:
+    'The worker stopped while the tool was running. Its effects may or may not have happened, so the call is not run again. Check before you repeat it.',
   retryable: false,
 };
 export const CANCELLED: Failure = { code: 'cancelled', message: 'Cancelled', retryable: false };
@@ -36,8 +43,14 @@ export function decideFinish(facts: FinishFacts, random: () => number): Finish {
   const { run, stop } = facts;
   if (stop?.cause === 'lease_lost') return { kind: 'nothing' };
   if (stop?.cause === 'run_timeout') return timedOut(facts, stop.tookMs, random);
-  if (run.kind === 'output') return { kind: 'end', outcome: 'completed', ...(stop?.cause === 'cancelled' ? { stopped: { how: 'finished_first', tookMs: stop.tookMs } } : {}) };
-  if (stop?.cause === 'cancelled') return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: howStopped(run), tookMs: stop.tookMs } };
+  if (run.kind === 'output')
+    return {
+      kind: 'end',
+      outcome: 'completed',
+      ...(stop?.cause === 'cancelled' ? { stopped: { how: 'finished_first', tookMs: stop.tookMs } } : {}),
+    };
+  if (stop?.cause === 'cancelled')
+    return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: howStopped(run), tookMs: stop.tookMs } };
   if (run.kind === 'suspended') return { kind: 'retry', reason: 'suspended', delayMs: run.resumeInMs, countsAsFailure: false };
   if (stop?.cause === 'drained') return drained(facts, stop.tookMs);
   if (run.kind !== 'failure') throw new Error(`A run that nobody stopped ended as ${run.kind}.`);
@@ -45,12 +58,22 @@ export function decideFinish(facts: FinishFacts, random: () => number): Finish {
 }
 
 function timedOut(facts: FinishFacts, tookMs: number, random: () => number): Finish {
-  const failure: Failure = { code: 'run_timeout', message: `The call ran longer than the ${facts.runLimitMs.toLocaleString('en-US')} ms allowed and was stopped.`, retryable: true };
-  return retryOr(facts, 'run_timeout', failure, random, { kind: 'end', outcome: 'timed_out', failure, stopped: { how: howStopped(facts.run), tookMs } });
+  const failure: Failure = {
+    code: 'run_timeout',
+    message: `The call ran longer than the ${facts.runLimitMs.toLocaleString('en-US')} ms allowed and was stopped.`,
+    retryable: true,
+  };
+  return retryOr(facts, 'run_timeout', failure, random, {
+    kind: 'end',
+    outcome: 'timed_out',
+    failure,
+    stopped: { how: howStopped(facts.run), tookMs },
+  });
 }
 
 function drained(facts: FinishFacts, tookMs: number): Finish {
-  if (facts.effect !== 'once' || facts.run.kind === 'not_begun') return { kind: 'retry', reason: 'worker_drained', delayMs: 0, countsAsFailure: false };
+  if (facts.effect !== 'once' || facts.run.kind === 'not_begun')
+    return { kind: 'retry', reason: 'worker_drained', delayMs: 0, countsAsFailure: false };
   return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, stopped: { how: howStopped(facts.run), tookMs } };
 }
 

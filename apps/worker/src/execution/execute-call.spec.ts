@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Suspension, ToolFailure } from '#tools';
 import { eventually } from '../../../../test/support/eventually.js';
-import { WorkerParts } from '../../../../test/support/worker-parts.js';
-import { executeCall, type ExecuteDeps } from './execute-call.js';
+import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
+import { executeCall } from './execute-call.js';
+import type { ExecuteDeps } from './execute-deps.js';
 
 describe('executeCall', () => {
   let parts: WorkerParts;
@@ -23,7 +24,9 @@ describe('executeCall', () => {
     await run(callId);
     expect(await parts.types(callId)).toEqual(['call.submitted', 'call.start', 'call.end']);
     expect(await parts.store.read(callId)).toMatchObject({
-      status: 'ended', outcome: 'completed', attempt: 1,
+      status: 'ended',
+      outcome: 'completed',
+      attempt: 1,
       result: { content: [{ type: 'text', text: 'hello Ada' }], isError: false },
     });
     expect(worker.running.size).toBe(0);
@@ -39,14 +42,33 @@ describe('executeCall', () => {
 
   it('gives tools their ids, an environment and a directory of the session that exists', async () => {
     let seen: unknown;
-    parts.tool('look', { run: (_args, ctx) => { seen = { ...ctx, root: ctx.workspace.root, exists: existsSync(ctx.workspace.root) }; return ''; } });
+    parts.tool('look', {
+      run: (_args, ctx) => {
+        seen = { ...ctx, root: ctx.workspace.root, exists: existsSync(ctx.workspace.root) };
+        return '';
+      },
+    });
     const callId = await parts.submit('look', {}, { sessionId: 's1' });
     await run(callId);
-    expect(seen).toMatchObject({ callId, toolName: 'look', attempt: 1, fence: 1, tenantId: 'test', sessionId: 's1', exists: true, root: expect.stringMatching(/\/test\/sessions\/s1$/) });
+    expect(seen).toMatchObject({
+      callId,
+      toolName: 'look',
+      attempt: 1,
+      fence: 1,
+      tenantId: 'test',
+      sessionId: 's1',
+      exists: true,
+      root: expect.stringMatching(/\/test\/sessions\/s1$/),
+    });
   });
 
   it('tells watchers the updates in order, merged, and lets End prove that they are complete', async () => {
-    parts.tool('talk', { run: (_args, ctx) => { for (const word of ['one ', 'two ', 'three']) ctx.onUpdate([{ type: 'text', text: word }]); return 'done'; } });
+    parts.tool('talk', {
+      run: (_args, ctx) => {
+        for (const word of ['one ', 'two ', 'three']) ctx.onUpdate([{ type: 'text', text: word }]);
+        return 'done';
+      },
+    });
     const callId = await parts.submit('talk');
     await run(callId);
     const events = await parts.events(callId);
@@ -55,13 +77,23 @@ describe('executeCall', () => {
       { update: 1, content: [{ type: 'text', text: 'one ' }] },
       { update: 2, content: [{ type: 'text', text: 'two three' }] },
     ]);
-    const sha256 = createHash('sha256').update(updates.map(({ content }) => `${JSON.stringify(content)}\n`).join('')).digest('hex');
+    const sha256 = createHash('sha256')
+      .update(updates.map(({ content }) => `${JSON.stringify(content)}\n`).join(''))
+      .digest('hex');
     expect(events.at(-1)).toMatchObject({ type: 'call.end', data: { updates: { count: 2, sha256 } } });
   });
 
   it('turns a thrown error into a result without its text, and a ToolFailure into one with it', async () => {
-    parts.tool('broken', { run: () => { throw new Error('password is hunter2 in /etc/secret'); } });
-    parts.tool('refuses', { run: () => { throw new ToolFailure('unavailable', 'The site is down.', { retryable: false }); } });
+    parts.tool('broken', {
+      run: () => {
+        throw new Error('password is hunter2 in /etc/secret');
+      },
+    });
+    parts.tool('refuses', {
+      run: () => {
+        throw new ToolFailure('unavailable', 'The site is down.', { retryable: false });
+      },
+    });
     const [broken, refuses] = [await parts.submit('broken'), await parts.submit('refuses')];
     await run(broken);
     await run(refuses);
@@ -69,13 +101,20 @@ describe('executeCall', () => {
     expect(call).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' }, result: { isError: true } });
     expect(JSON.stringify(call)).not.toContain('hunter2');
     expect(JSON.stringify(call?.result)).toContain(broken);
-    expect(await parts.store.read(refuses)).toMatchObject({ outcome: 'failed', error: { code: 'unavailable' }, result: { content: [{ type: 'text', text: 'The site is down.' }], isError: true } });
+    expect(await parts.store.read(refuses)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'unavailable' },
+      result: { content: [{ type: 'text', text: 'The site is down.' }], isError: true },
+    });
   });
 
   it('fails an unknown tool with the names that are near', async () => {
     const callId = await parts.submit('grete');
     await run(callId);
-    expect(await parts.store.read(callId)).toMatchObject({ outcome: 'failed', error: { code: 'not_found', message: 'Tool not found: grete\nDid you mean: greet?' } });
+    expect(await parts.store.read(callId)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'not_found', message: 'Tool not found: grete\nDid you mean: greet?' },
+    });
   });
 
   it('gives the model 16,384 bytes of a long output and keeps the whole', async () => {
@@ -113,23 +152,38 @@ describe('executeCall', () => {
   });
 
   it('ends a run past its deadline as timed out, with how the tool stopped', async () => {
-    parts.tool('polite', { effect: 'once', run: (_args, ctx) => new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))) });
+    parts.tool('polite', {
+      effect: 'once',
+      run: (_args, ctx) => new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(stopReason(ctx.signal)))),
+    });
     parts.tool('deaf', { effect: 'once', run: () => new Promise(() => {}) });
     const timeouts = { queueMs: 60_000, runMs: 60, totalMs: 120_000 };
     const [polite, deaf] = [await parts.submit('polite', {}, { timeouts }), await parts.submit('deaf', {}, { timeouts })];
     await Promise.all([run(polite), run(deaf)]);
-    expect((await parts.events(polite)).at(-1)).toMatchObject({ data: { outcome: 'timed_out', error: { code: 'run_timeout' }, stopped: { how: 'stopped' } } });
+    expect((await parts.events(polite)).at(-1)).toMatchObject({
+      data: { outcome: 'timed_out', error: { code: 'run_timeout' }, stopped: { how: 'stopped' } },
+    });
     expect((await parts.events(deaf)).at(-1)).toMatchObject({ data: { outcome: 'timed_out', stopped: { how: 'killed' } } });
     expect(worker.running.size).toBe(0);
   });
 
   it('tries a retryable failure again up to its attempts, and never one of an effect that must not happen twice', async () => {
-    const fail = () => { throw new ToolFailure('unavailable', 'Try later.'); };
+    const fail = () => {
+      throw new ToolFailure('unavailable', 'Try later.');
+    };
     parts.tool('flaky', { run: fail });
     parts.tool('onceOnly', { effect: 'once', run: fail });
     const flaky = await parts.submit('flaky');
     for (const attempt of [1, 2, 3]) await run(flaky, attempt);
-    expect(await parts.types(flaky)).toEqual(['call.submitted', 'call.start', 'call.retry', 'call.start', 'call.retry', 'call.start', 'call.end']);
+    expect(await parts.types(flaky)).toEqual([
+      'call.submitted',
+      'call.start',
+      'call.retry',
+      'call.start',
+      'call.retry',
+      'call.start',
+      'call.end',
+    ]);
     expect(await parts.store.read(flaky)).toMatchObject({ outcome: 'failed', attempt: 3, error: { code: 'unavailable' } });
     const once = await parts.submit('onceOnly');
     await run(once);
@@ -161,7 +215,12 @@ describe('executeCall', () => {
     const running = executeCall({ callId, attempt: 1 }, 'read', parts.worker({ id: 'w2', leaseMs: 120 }));
     await started;
     await eventually(async () => {
-      const answer = await parts.log.end({ callId, guard: { by: 'reconciler', fence: 1 }, data: { outcome: 'unknown', attempts: 1 }, author: { source: '/reconciler/x', actor: 'system:reconciler' } });
+      const answer = await parts.log.end({
+        callId,
+        guard: { by: 'reconciler', fence: 1 },
+        data: { outcome: 'unknown', attempts: 1 },
+        author: { source: '/reconciler/x', actor: 'system:reconciler' },
+      });
       // The lease is renewed, so the call is not due until the test takes it away by the fence of a later End.
       if (answer.code !== 'NOT_DUE') return true;
       await parts.cancel(callId, 0).catch(() => {});

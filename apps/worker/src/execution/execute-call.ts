@@ -1,37 +1,15 @@
 import type { CallJob, Pool } from '#contracts';
-import { isApplied, type BlobStore, type Claimed, type EventLogWriter } from '#event-log';
+import { isApplied, type Claimed } from '#event-log';
 import { signals } from '#signals';
-import type { ToolRegistry } from '#tools';
-import type { LeaseRenewer } from '../lease/lease-renewer.js';
-import type { WorkerLog } from '../worker.logger.js';
-import type { WorkerConfig } from '../worker.config.js';
 import { Attempt } from './attempt.js';
 import { AttemptWriter, workerAuthor } from './attempt-writer.js';
 import { withCheckedOutput } from './check-output.js';
-import type { Clock } from './clock.js';
 import { decideFinish, type FinishFacts } from './decide-finish.js';
+import type { ExecuteDeps } from './execute-deps.js';
 import { finishCall, type Written } from './finish-call.js';
-import type { RunningCalls } from './running-calls.js';
 import { runClaimed } from './run-claimed.js';
 import type { RunEnd } from './run-tool.js';
 import { UpdateStream } from './update-stream.js';
-import type { Workspaces } from './workspaces.js';
-
-/** All that running a call needs from the rest of the worker. */
-export interface ExecuteDeps {
-  readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
-  readonly log: EventLogWriter;
-  readonly blobs: Pick<BlobStore, 'put' | 'get'>;
-  readonly tools: Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'>;
-  readonly leases: Pick<LeaseRenewer, 'hold'>;
-  readonly running: RunningCalls;
-  readonly workspaces: Workspaces;
-  /** Aborted when the worker must leave: then no write is insisted on any more. */
-  readonly leaving: AbortSignal;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: WorkerLog;
-}
 
 export type Executed =
   /** The job was late or doubled, or Redis is away; the timers of the log look after the call. */
@@ -57,7 +35,10 @@ export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): 
       return { kind: 'not_claimed', ...claimed };
     }
     deps.running.claimed(attempt, { fence: claimed.fence, effect: claimed.submitted.effect });
-    const release = deps.leases.hold(job.callId, claimed.fence, { lost: () => attempt.stop('lease_lost'), cancelRequested: () => attempt.stop('cancelled') });
+    const release = deps.leases.hold(job.callId, claimed.fence, {
+      lost: () => attempt.stop('lease_lost'),
+      cancelRequested: () => attempt.stop('cancelled'),
+    });
     try {
       return { kind: 'executed', claimed, written: await runAndFinish(attempt, claimed, pool, deps) };
     } finally {
@@ -81,7 +62,12 @@ async function claim(job: CallJob, { log, config }: ExecuteDeps): Promise<Claime
 async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps: ExecuteDeps): Promise<Written> {
   const { config, clock } = deps;
   const { tool } = claimed.meta;
-  signals.attemptStarted.emit({ tool, pool, cause: claimed.attempt === 1 ? 'first' : 'retry', queueWaitMs: Math.max(0, claimed.time - claimed.submittedAt) });
+  signals.attemptStarted.emit({
+    tool,
+    pool,
+    cause: claimed.attempt === 1 ? 'first' : 'retry',
+    queueWaitMs: Math.max(0, claimed.time - claimed.submittedAt),
+  });
 
   const writer = new AttemptWriter(deps.log, attempt.callId, claimed.fence, workerAuthor(config.id), () => attempt.stop('lease_lost'));
   const updates = new UpdateStream(
@@ -100,13 +86,25 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
   const { run, result } = withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value));
   const finish = decideFinish(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
   if (finish.kind === 'nothing') updates.abandon();
-  const finished = { callId: attempt.callId, claimed, updates: finish.kind === 'nothing' ? undefined : updates.close(), runMs: endedAt - startedAt, ...(result ? { result } : {}) };
+  const finished = {
+    callId: attempt.callId,
+    claimed,
+    updates: finish.kind === 'nothing' ? undefined : updates.close(),
+    runMs: endedAt - startedAt,
+    ...(result ? { result } : {}),
+  };
   const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving);
   tell(attempt, finished.runMs, pool, claimed, written);
   return written;
 }
 
-function finishFacts(attempt: Attempt, claimed: Claimed, run: RunEnd, { startedAt, endedAt }: { startedAt: number; endedAt: number }, config: ExecuteDeps['config']): FinishFacts {
+function finishFacts(
+  attempt: Attempt,
+  claimed: Claimed,
+  run: RunEnd,
+  { startedAt, endedAt }: { startedAt: number; endedAt: number },
+  config: ExecuteDeps['config'],
+): FinishFacts {
   const { effect, retry, timeouts } = claimed.submitted;
   const { stopped } = attempt;
   return {

@@ -26,14 +26,30 @@ export type Written =
  * 2. for an end, values that are too large for an event are stored beside the log first, so that End never points at nothing
  * 3. End, repeated until Redis has it
  */
-export async function finishCall(attempt: FinishedAttempt, finish: Finish, writer: AttemptWriter, blobs: Pick<BlobStore, 'put'>, patience: AbortSignal): Promise<Written> {
+export async function finishCall(
+  attempt: FinishedAttempt,
+  finish: Finish,
+  writer: AttemptWriter,
+  blobs: Pick<BlobStore, 'put'>,
+  patience: AbortSignal,
+): Promise<Written> {
   if (finish.kind === 'nothing') return { kind: 'nothing' };
   if (finish.kind === 'retry') {
     const nextAttempt = attempt.claimed.attempt + 1;
     const { reason, delayMs, countsAsFailure, failure } = finish;
-    const answer = await writer.retry({ reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) }, countsAsFailure, patience);
+    const answer = await writer.retry(
+      { reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) },
+      countsAsFailure,
+      patience,
+    );
     if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', nextAttempt, delayMs, answer };
-    return finishCall(attempt, { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: 'stopped', tookMs: 0 } }, writer, blobs, patience);
+    return finishCall(
+      attempt,
+      { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: 'stopped', tookMs: 0 } },
+      writer,
+      blobs,
+      patience,
+    );
   }
   const data = await endData(attempt, finish, new ResultStore(attempt.callId, blobs));
   return { kind: 'ended', data, answer: await writer.end(data, patience) };
@@ -42,7 +58,8 @@ export async function finishCall(attempt: FinishedAttempt, finish: Finish, write
 async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' }, store: ResultStore): Promise<EndData> {
   const { claimed, runMs, updates } = attempt;
   const { failure } = finish;
-  const result = failure || !attempt.result ? { result: errorResult(failure?.message ?? '') } : await store.keep(attempt.result, claimed.meta.tool);
+  const result =
+    failure || !attempt.result ? { result: errorResult(failure?.message ?? '') } : await store.keep(attempt.result, claimed.meta.tool);
   return {
     outcome: finish.outcome,
     ...(failure ? { error: callError(failure) } : {}),

@@ -2,7 +2,7 @@ import type { Claimed } from '#event-log';
 import { ToolFailure } from '#tools';
 import type { Attempt } from './attempt.js';
 import { CallContext } from './call-context.js';
-import type { ExecuteDeps } from './execute-call.js';
+import type { ExecuteDeps } from './execute-deps.js';
 import { readArguments } from './read-arguments.js';
 import { runTool, type RunEnd } from './run-tool.js';
 import type { UpdateStream } from './update-stream.js';
@@ -16,11 +16,17 @@ export async function runClaimed(attempt: Attempt, claimed: Claimed, updates: Up
   try {
     const ran = await runTool(async () => {
       if (!deps.tools.resolve(tool)) throw new ToolFailure('not_found', notFound(tool, deps.tools.near(tool)));
-      const [args, workspace] = await Promise.all([readArguments(attempt.callId, claimed.submitted, deps.blobs), deps.workspaces.open(claimed.meta)]);
+      const [args, workspace] = await Promise.all([
+        readArguments(attempt.callId, claimed.submitted, deps.blobs),
+        deps.workspaces.open(claimed.meta),
+      ]);
       attempt.signal.throwIfAborted();
-      return deps.tools.source(tool).call(tool, args, new CallContext(attempt, claimed, workspace, deps.config.toolEnv, updates, deps.logger));
+      return deps.tools
+        .source(tool)
+        .call(tool, args, new CallContext(attempt, claimed, workspace, deps.config.toolEnv, updates, deps.logger));
     }, attempt);
-    if (ran.kind === 'failure' && ran.unexpected !== undefined) deps.logger.error({ callId: attempt.callId, tool, err: ran.unexpected }, 'a tool threw');
+    if (ran.kind === 'failure' && ran.unexpected !== undefined)
+      deps.logger.error({ callId: attempt.callId, tool, err: ran.unexpected }, 'a tool threw');
     return ran;
   } finally {
     callOffDeadline();

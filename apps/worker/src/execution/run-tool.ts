@@ -37,7 +37,9 @@ export function runTool(call: () => Promise<ToolOutput>, attempt: Attempt): Prom
 }
 
 function toRunEnd(output: ToolOutput): RunEnd {
-  return output instanceof Suspension ? { kind: 'suspended', resumeInMs: Math.max(0, Math.ceil(output.resumeInMs)) } : { kind: 'output', output };
+  return output instanceof Suspension
+    ? { kind: 'suspended', resumeInMs: Math.max(0, Math.ceil(output.resumeInMs)) }
+    : { kind: 'output', output };
 }
 
 /** An error that is no ToolFailure may hold anything, so the model gets a fixed text and the log gets the error under the call's id. */
@@ -49,6 +51,12 @@ export function toFailure(error: unknown, callId: string): RunEnd & { kind: 'fai
   const { retryable = CALL_ERRORS[error.code].retryable, errors, killed } = error.options;
   return {
     kind: 'failure',
-    failure: { code: error.code, message: cutUtf8(error.message, MESSAGE_BYTES), retryable, ...(errors ? { errors: errors.slice(0, VIOLATIONS) } : {}), ...(killed === undefined ? {} : { killed }) },
+    failure: {
+      code: error.code,
+      message: cutUtf8(error.message, MESSAGE_BYTES),
+      retryable,
+      ...(errors ? { errors: errors.slice(0, VIOLATIONS) } : {}),
+      ...(killed === undefined ? {} : { killed }),
+    },
   };
 }

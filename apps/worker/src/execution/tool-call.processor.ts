@@ -3,7 +3,8 @@ import { isApplied } from '#event-log';
 import type { CallConsumer, CallQueue, StartConsumer } from '#queue';
 import type { WorkerLog } from '../worker.logger.js';
 import type { PoolSlots } from '../worker.config.js';
-import { executeCall, type ExecuteDeps, type Executed } from './execute-call.js';
+import { executeCall, type Executed } from './execute-call.js';
+import type { ExecuteDeps } from './execute-deps.js';
 
 /** Longer waits are left to the reconciler, which looks twice a second. */
 const DISPATCH_HERE_MS = 60_000;
@@ -26,7 +27,11 @@ export class ToolCallProcessor {
   ) {}
 
   start(): void {
-    this.consumers = this.pools.map(({ pool, slots }) => ({ pool, slots, consumer: this.startConsumer(pool, slots, (job) => this.process(pool, job)) }));
+    this.consumers = this.pools.map(({ pool, slots }) => ({
+      pool,
+      slots,
+      consumer: this.startConsumer(pool, slots, (job) => this.process(pool, job)),
+    }));
   }
 
   slots(): { pool: Pool; slots: number; running: number }[] {
@@ -78,9 +83,11 @@ export class ToolCallProcessor {
 
 /** The one line that a call leaves in the service log. */
 function logEnded(logger: WorkerLog, job: CallJob, { claimed, written }: Executed & { kind: 'executed' }): void {
+  if (!logger.isLevelEnabled('warn')) return;
   const facts = { callId: job.callId, tool: claimed.meta.tool, attempt: claimed.attempt };
   if (written.kind === 'nothing') logger.warn(facts, 'lost the claim on a call');
-  else if (!isApplied(written.answer)) logger.warn({ ...facts, code: written.answer.code }, 'the log refused what was written last about an attempt');
+  else if (!isApplied(written.answer))
+    logger.warn({ ...facts, code: written.answer.code }, 'the log refused what was written last about an attempt');
   else if (written.kind === 'retried') logger.info({ ...facts, delayMs: written.delayMs }, 'attempt goes back to the queue');
   else logger.info({ ...facts, outcome: written.data.outcome, code: written.data.error?.code, runMs: written.data.runMs }, 'call ended');
 }

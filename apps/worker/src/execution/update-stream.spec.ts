@@ -39,14 +39,19 @@ function stream() {
   const progress: { at: number; data: ProgressData }[] = [];
   const merges = { n: 0 };
   const updateStream = new UpdateStream(
-    { update: (data) => updates.push({ at: clock.now(), data }), progress: (data) => progress.push({ at: clock.now(), data }), merged: () => (merges.n += 1) },
+    {
+      update: (data) => updates.push({ at: clock.now(), data }),
+      progress: (data) => progress.push({ at: clock.now(), data }),
+      merged: () => (merges.n += 1),
+    },
     clock,
   );
   return { clock, updates, progress, merges, stream: updateStream };
 }
 
 const text = (value: string): Content[] => [{ type: 'text', text: value }];
-const textsOf = (updates: { data: UpdateData }[]) => updates.flatMap(({ data }) => data.content.map((item) => (item.type === 'text' ? item.text : `<${item.type}>`))).join('');
+const textsOf = (updates: { data: UpdateData }[]) =>
+  updates.flatMap(({ data }) => data.content.map((item) => (item.type === 'text' ? item.text : `<${item.type}>`))).join('');
 
 const sayings = fc.array(fc.record({ wait: fc.nat(400), text: fc.string({ unit: 'binary', maxLength: 3_000 }) }), { maxLength: 60 });
 
@@ -115,7 +120,10 @@ describe('UpdateStream', () => {
     s.onUpdate(text('c'));
     clock.advance(1_000);
     expect(textsOf(updates)).toBe('ab');
-    expect(proof).toEqual({ count: 2, sha256: createHash('sha256').update('[{"type":"text","text":"a"}]\n[{"type":"text","text":"b"}]\n').digest('hex') });
+    expect(proof).toEqual({
+      count: 2,
+      sha256: createHash('sha256').update('[{"type":"text","text":"a"}]\n[{"type":"text","text":"b"}]\n').digest('hex'),
+    });
   });
 
   it('has nothing to prove without updates, and drops what is held when it is abandoned', () => {
@@ -132,7 +140,10 @@ describe('UpdateStream', () => {
     const { clock, progress, merges, stream: s } = stream();
     for (let done = 1; done <= 10; done++) s.onProgress({ done, total: 10 });
     clock.advance(250);
-    expect(progress.map(({ data }) => data)).toEqual([{ done: 1, total: 10 }, { done: 10, total: 10 }]);
+    expect(progress.map(({ data }) => data)).toEqual([
+      { done: 1, total: 10 },
+      { done: 10, total: 10 },
+    ]);
     expect(merges.n).toBe(8);
   });
 });

@@ -5,7 +5,13 @@ import { ContentBuffer } from './content-buffer.js';
 import { cutUtf8 } from './limit-output.js';
 import { Pacer } from './pacer.js';
 
-export const UPDATE_LIMITS = { intervalMs: 250, contentBytes: 8_192 - 64, updates: 1_000, totalBytes: 1_048_576, messageBytes: 1_024 } as const;
+export const UPDATE_LIMITS = {
+  intervalMs: 250,
+  contentBytes: 8_192 - 64,
+  updates: 1_000,
+  totalBytes: 1_048_576,
+  messageBytes: 1_024,
+} as const;
 
 export interface UpdateSink {
   update(data: UpdateData): void;
@@ -23,7 +29,7 @@ export class UpdateStream {
   private readonly content = new ContentBuffer(UPDATE_LIMITS.contentBytes);
   private readonly updates: Pacer;
   private readonly progresses: Pacer;
-  private readonly digest: Hash = createHash('sha256');
+  private digest: Hash | undefined;
   private progressPending: ProgressData = {};
   private sent = 0;
   private sentBytes = 0;
@@ -53,7 +59,7 @@ export class UpdateStream {
   close(): EndData['updates'] {
     this.progresses.close();
     this.updates.close();
-    return this.sent === 0 ? undefined : { count: this.sent, sha256: this.digest.copy().digest('hex') };
+    return this.digest && { count: this.sent, sha256: this.digest.copy().digest('hex') };
   }
 
   /** Drops what is still held and everything later. */
@@ -72,7 +78,7 @@ export class UpdateStream {
     const text = JSON.stringify(content);
     this.sent += 1;
     this.sentBytes += Buffer.byteLength(text);
-    this.digest.update(text).update('\n');
+    (this.digest ??= createHash('sha256')).update(text).update('\n');
     const truncated = overflowed || this.exhausted;
     this.sink.update({ update: this.sent, content: [...content], ...(truncated ? { truncated } : {}) });
   }

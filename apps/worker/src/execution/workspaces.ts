@@ -23,7 +23,8 @@ export class Workspaces {
    */
   async open(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): Promise<Workspace> {
     const tenant = Label.parse(meta.tenantId);
-    const path = meta.sessionId === undefined ? join(this.root, tenant, 'default') : join(this.root, tenant, 'sessions', Label.parse(meta.sessionId));
+    const path =
+      meta.sessionId === undefined ? join(this.root, tenant, 'default') : join(this.root, tenant, 'sessions', Label.parse(meta.sessionId));
     const known = this.opened.get(path);
     if (known && performance.now() - known.at < FRESH_MS) return known.workspace;
     await mkdir(path, { recursive: true, mode: 0o700 });

@@ -3,13 +3,13 @@ import { EventLog } from '#event-log';
 import { createRedis } from '#redis';
 import { LeaseTable } from './lease-table.js';
 import { RenewalLoop } from './renewal-loop.js';
-import type { LeaseThreadData } from './lease-renewer.js';
+import { LeaseThreadData } from './lease-renewer.js';
 
 /**
  * Entry of the renewing thread: its own event loop and its own connection, so neither a tool that computes nor a
  * connection full of updates delays a renewal. Ends when the parent says so.
  */
-const data: LeaseThreadData = workerData;
+const data = LeaseThreadData.parse(workerData);
 const port = parentPort;
 if (!port) throw new Error('The lease renewal thread is started by the worker, not by hand.');
 

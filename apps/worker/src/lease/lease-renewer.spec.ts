@@ -19,7 +19,8 @@ function renewer(renew: Renew, leaseMs = 90, rows = 8) {
     },
     () => heard.push('failure'),
   );
-  const hold = (callId = CALL, fence = 3) => leases.hold(callId, fence, { lost: () => heard.push('lost'), cancelRequested: () => heard.push('cancel') });
+  const hold = (callId = CALL, fence = 3) =>
+    leases.hold(callId, fence, { lost: () => heard.push('lost'), cancelRequested: () => heard.push('cancel') });
   return { leases, heard, hold };
 }
 

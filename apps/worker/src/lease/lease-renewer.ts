@@ -1,14 +1,17 @@
 import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
 import { type HeldLease, LeaseTable } from './lease-table.js';
 import type { LeaseNotice } from './renewal-loop.js';
 
-export interface LeaseThreadData {
-  readonly redisUrl: string;
-  readonly partitions: number;
-  readonly leaseMs: number;
-  readonly name: string;
-  readonly memory: SharedArrayBuffer;
-}
+/** What the renewing thread is started with. */
+export const LeaseThreadData = z.object({
+  redisUrl: z.string(),
+  partitions: z.number(),
+  leaseMs: z.number(),
+  name: z.string(),
+  memory: z.instanceof(SharedArrayBuffer),
+});
+export type LeaseThreadData = z.output<typeof LeaseThreadData>;
 
 export interface LeaseListener {
   lost(): void;
@@ -16,7 +19,11 @@ export interface LeaseListener {
 }
 
 /** Runs a renewal loop over the table until closed; `failed` means that nobody renews any more. */
-export type StartRenewal = (table: LeaseTable, notify: (notice: LeaseNotice) => void, failed: (error: Error) => void) => { close(): Promise<void> };
+export type StartRenewal = (
+  table: LeaseTable,
+  notify: (notice: LeaseNotice) => void,
+  failed: (error: Error) => void,
+) => { close(): Promise<void> };
 
 /** Holds the leases of this process. What happens to a lease is told until it is given back, never afterwards. */
 export class LeaseRenewer {
@@ -89,7 +96,9 @@ export class LeaseRenewer {
 /** The renewal loop in a thread of its own. */
 export function renewInThread(data: Omit<LeaseThreadData, 'memory'>): StartRenewal {
   return (table, notify, failed) => {
-    const thread = new Worker(new URL('./lease-renewal.thread.js', import.meta.url), { workerData: { ...data, memory: table.memory } satisfies LeaseThreadData });
+    const thread = new Worker(new URL('./lease-renewal.thread.js', import.meta.url), {
+      workerData: { ...data, memory: table.memory } satisfies LeaseThreadData,
+    });
     let closing = false;
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
     thread.on('message', notify);

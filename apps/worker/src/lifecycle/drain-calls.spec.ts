@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.js';
-import { WorkerParts } from '../../../../test/support/worker-parts.js';
-import { executeCall, type ExecuteDeps } from '../execution/execute-call.js';
+import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
+import { executeCall } from '../execution/execute-call.js';
+import type { ExecuteDeps } from '../execution/execute-deps.js';
 import { drainCalls } from './drain-calls.js';
 
 describe('drainCalls', () => {
@@ -9,10 +10,13 @@ describe('drainCalls', () => {
   beforeAll(async () => {
     parts = await WorkerParts.start();
     const untilAborted: Parameters<WorkerParts['tool']>[1]['run'] = (_args, ctx) =>
-      new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)));
+      new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(stopReason(ctx.signal))));
     parts.tool('read', { run: untilAborted });
     parts.tool('write', { effect: 'once', run: untilAborted });
-    parts.tool('writeShort', { effect: 'once', run: (_args, ctx) => new Promise((resolve) => setTimeout(() => resolve(`aborted: ${ctx.signal.aborted}`), 1_500)) });
+    parts.tool('writeShort', {
+      effect: 'once',
+      run: (_args, ctx) => new Promise((resolve) => setTimeout(() => resolve(`aborted: ${ctx.signal.aborted}`), 1_500)),
+    });
     parts.tool('deaf', { effect: 'once', run: () => new Promise(() => {}) });
   });
   afterAll(() => parts.close());
@@ -30,7 +34,11 @@ describe('drainCalls', () => {
     const [read, write] = [await begin(worker, 'read'), await begin(worker, 'writeShort')];
     expect(await drainCalls(worker.running, { drainMs: 10_000, stopGraceMs: 300 })).toBe('idle');
     await Promise.all([read.done, write.done]);
-    expect(await parts.events(read.callId)).toMatchObject([{}, {}, { type: 'call.retry', data: { reason: 'worker_drained', nextAttempt: 2, delayMs: 0 } }]);
+    expect(await parts.events(read.callId)).toMatchObject([
+      {},
+      {},
+      { type: 'call.retry', data: { reason: 'worker_drained', nextAttempt: 2, delayMs: 0 } },
+    ]);
     expect(await parts.store.head(read.callId)).toMatchObject({ status: 'queued', failures: 0 });
     expect(await parts.store.read(write.callId)).toMatchObject({ outcome: 'completed', result: { content: [{ text: 'aborted: false' }] } });
   });
@@ -40,7 +48,9 @@ describe('drainCalls', () => {
     const [write, deaf] = [await begin(worker, 'write'), await begin(worker, 'deaf')];
     expect(await drainCalls(worker.running, { drainMs: 100, stopGraceMs: 200 })).toBe('idle');
     await Promise.all([write.done, deaf.done]);
-    expect((await parts.events(write.callId)).at(-1)).toMatchObject({ data: { outcome: 'unknown', error: { code: 'outcome_unknown' }, stopped: { how: 'stopped' } } });
+    expect((await parts.events(write.callId)).at(-1)).toMatchObject({
+      data: { outcome: 'unknown', error: { code: 'outcome_unknown' }, stopped: { how: 'stopped' } },
+    });
     expect((await parts.events(deaf.callId)).at(-1)).toMatchObject({ data: { outcome: 'unknown', stopped: { how: 'killed' } } });
   });
 

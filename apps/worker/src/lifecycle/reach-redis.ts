@@ -13,7 +13,13 @@ export async function reachRedis(redisUrl: string, partitions: number, patienceM
   const redis = createRedis(redisUrl, { name: 'worker-start', onError: (error) => (last = error.message) });
   let timer: NodeJS.Timeout | undefined;
   const outOfPatience = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new StartFailure(`Redis did not answer within ${patienceMs / 1000} s (${last}). Start it, or set REDIS_URL to the one to use.`)), patienceMs);
+    timer = setTimeout(
+      () =>
+        reject(
+          new StartFailure(`Redis did not answer within ${patienceMs / 1000} s (${last}). Start it, or set REDIS_URL to the one to use.`),
+        ),
+      patienceMs,
+    );
   });
   const opened = openInstallation(redis, partitions).catch((error: unknown) => {
     throw new StartFailure(error instanceof Error ? error.message : String(error));

@@ -31,7 +31,13 @@ const STEP_MS = 5_000;
 export async function closeWorker(app: INestApplicationContext, times: DrainTimes): Promise<void> {
   const log = app.get<WorkerLog>(LOGGER);
   const [state, processor, registration] = [app.get(WorkerState), app.get(ToolCallProcessor), app.get(WorkerRegistration)];
-  const parts = { reconciler: app.get(Reconciler), cancels: app.get(CancelListener), leases: app.get(LeaseRenewer), queue: app.get(BullCallQueue), eventLog: app.get(EventLog) };
+  const parts = {
+    reconciler: app.get(Reconciler),
+    cancels: app.get(CancelListener),
+    leases: app.get(LeaseRenewer),
+    queue: app.get(BullCallQueue),
+    eventLog: app.get(EventLog),
+  };
   const [metrics, redis] = [app.get<Metrics>(METRICS), app.get<RedisConnection>(COMMAND_REDIS)];
   const step = async (name: string, action: () => unknown, ms = STEP_MS) => {
     try {

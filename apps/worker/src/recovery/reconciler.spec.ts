@@ -42,11 +42,21 @@ describe('Reconciler', () => {
 
   const reconciler = (queue = new ListQueue(), workerId = 'w1') => {
     const { redis, log, store, partitions } = parts;
-    const made = new Reconciler({ workerId, partitions, redis, log, store, queue, logger: pino({ level: 'silent' }), lease: new SweepLease(redis, workerId, 2_000) });
+    const made = new Reconciler({
+      workerId,
+      partitions,
+      redis,
+      log,
+      store,
+      queue,
+      logger: pino({ level: 'silent' }),
+      lease: new SweepLease(redis, workerId, 2_000),
+    });
     opened.push(made);
     return made;
   };
-  const claim = (callId: string, leaseMs: number, attempt = 1) => parts.log.claim({ callId, attempt, leaseMs, worker: 'gone', author: workerAuthor('gone') });
+  const claim = (callId: string, leaseMs: number, attempt = 1) =>
+    parts.log.claim({ callId, attempt, leaseMs, worker: 'gone', author: workerAuthor('gone') });
   const end = async (callId: string): Promise<EndData> => {
     const last = (await parts.events(callId)).at(-1);
     if (last?.type !== 'call.end') throw new Error(`the call has not ended but ${last?.type}`);
@@ -83,7 +93,13 @@ describe('Reconciler', () => {
     const whole = await parts.submit('safe', {}, { timeouts: { queueMs: 50, runMs: 1_000, totalMs: 50 } });
     reconciler().start();
     await Promise.all([ended(callId), ended(whole)]);
-    expect(await end(callId)).toMatchObject({ outcome: 'timed_out', error: { code: 'queue_timeout' }, result: { isError: true }, attempts: 0, stopped: { how: 'not_started' } });
+    expect(await end(callId)).toMatchObject({
+      outcome: 'timed_out',
+      error: { code: 'queue_timeout' },
+      result: { isError: true },
+      attempts: 0,
+      stopped: { how: 'not_started' },
+    });
     expect(await end(whole)).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
   });
 
@@ -91,7 +107,11 @@ describe('Reconciler', () => {
     const expired: string[] = [];
     const stop = signals.leaseExpired.on(({ tool }) => expired.push(tool));
     const queue = new ListQueue();
-    const [safe, last, risky] = [await parts.submit('safe'), await parts.submit('safe', {}, { retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 } }), await parts.submit('risky')];
+    const [safe, last, risky] = [
+      await parts.submit('safe'),
+      await parts.submit('safe', {}, { retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 } }),
+      await parts.submit('risky'),
+    ];
     for (const callId of [safe, last, risky]) expect(await claim(callId, 30)).toMatchObject({ code: 'OK' });
     reconciler(queue).start();
     await Promise.all([ended(last), ended(risky), eventually(() => queue.jobs.has(`${safe}-2`), 'the second attempt')]);
@@ -99,7 +119,14 @@ describe('Reconciler', () => {
     expect(await end(risky)).toMatchObject({ outcome: 'unknown', error: { code: 'outcome_unknown' } });
     expect(await parts.types(safe)).toEqual(['call.submitted', 'call.start', 'call.retry']);
     // The worker that was lost comes back: it is too late.
-    expect(await parts.log.end({ callId: safe, guard: { by: 'worker', fence: 1, wseq: 1 }, data: { outcome: 'completed', attempts: 1 }, author: workerAuthor('gone') })).toMatchObject({ code: 'FENCED' });
+    expect(
+      await parts.log.end({
+        callId: safe,
+        guard: { by: 'worker', fence: 1, wseq: 1 },
+        data: { outcome: 'completed', attempts: 1 },
+        author: workerAuthor('gone'),
+      }),
+    ).toMatchObject({ code: 'FENCED' });
     expect(await claim(safe, 30_000, 2)).toMatchObject({ code: 'OK', attempt: 2, failures: 1 });
     stop();
     expect(expired.sort()).toEqual(['risky', 'safe', 'safe']);
@@ -127,8 +154,28 @@ describe('Reconciler', () => {
 
   it('denies what nobody decided about in time', async () => {
     const callId = parts.log.newCallId('test');
-    const submitted = { tool: 'safe', arguments: {}, source: 'test', toolVersion: '0', argumentsDigest: 'd', tier: 'read_only', effect: 'pure', pool: 'read', priority: 'normal', timeouts: { queueMs: 1_000, runMs: 1_000, totalMs: 60_000 }, retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 }, decision: { effect: 'ask', reasons: [] }, labels: {} } as const;
-    await parts.log.accept({ callId, meta: { tenantId: 'test', tool: 'safe' }, submitted: { ...submitted, decision: { effect: 'ask', reasons: [] } }, author: AUTHOR, then: { kind: 'approval', data: { reasons: [], digest: 'd', expiresInMs: 50 } } });
+    const submitted = {
+      tool: 'safe',
+      arguments: {},
+      source: 'test',
+      toolVersion: '0',
+      argumentsDigest: 'd',
+      tier: 'read_only',
+      effect: 'pure',
+      pool: 'read',
+      priority: 'normal',
+      timeouts: { queueMs: 1_000, runMs: 1_000, totalMs: 60_000 },
+      retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 },
+      decision: { effect: 'ask', reasons: [] },
+      labels: {},
+    } as const;
+    await parts.log.accept({
+      callId,
+      meta: { tenantId: 'test', tool: 'safe' },
+      submitted: { ...submitted, decision: { effect: 'ask', reasons: [] } },
+      author: AUTHOR,
+      then: { kind: 'approval', data: { reasons: [], digest: 'd', expiresInMs: 50 } },
+    });
     reconciler().start();
     await ended(callId);
     expect(await end(callId)).toMatchObject({ outcome: 'denied', error: { code: 'approval_expired' } });

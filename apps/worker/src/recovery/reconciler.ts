@@ -127,15 +127,27 @@ export class Reconciler {
       queueMs: Math.max(0, (head.attempt === 0 ? now : head.firstStartedAt) - head.submittedAt),
       ...(stopped ? { stopped } : {}),
     };
-    const answer = await this.deps.log.end({ callId: head.callId, guard: { by: 'reconciler', fence: head.fence }, data, author: this.author });
+    const answer = await this.deps.log.end({
+      callId: head.callId,
+      guard: { by: 'reconciler', fence: head.fence },
+      data,
+      author: this.author,
+    });
     this.told(head, answer, leaseExpired);
-    if (isApplied(answer)) this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
+    if (isApplied(answer))
+      this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
   }
 
   private async retry(head: CallHead, { reason, failure }: Verdict & { kind: 'retry' }): Promise<void> {
     const nextAttempt = head.attempt + 1;
     const data = { reason, nextAttempt, delayMs: 0, error: callError(failure) };
-    const answer = await this.deps.log.retry({ callId: head.callId, guard: { by: 'reconciler', fence: head.fence }, data, countsAsFailure: true, author: this.author });
+    const answer = await this.deps.log.retry({
+      callId: head.callId,
+      guard: { by: 'reconciler', fence: head.fence },
+      data,
+      countsAsFailure: true,
+      author: this.author,
+    });
     this.told(head, answer, true);
     if (!isApplied(answer)) return;
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, nextAttempt }, 'the worker of a call was lost, it runs again');

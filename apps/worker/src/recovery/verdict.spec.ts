@@ -5,17 +5,38 @@ import { verdictOf } from './verdict.js';
 
 const NOW = 1_000_000;
 const head = (over: Partial<CallHead>): CallHead => ({
-  callId: '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V', status: 'running', version: 2, attempt: 1, fence: 1, wseq: 0, failures: 0, cancelRequested: false,
-  deadline: NOW + 10_000, totalDeadline: NOW + 60_000, leaseUntil: NOW + 5_000, submittedAt: NOW - 1_000, firstStartedAt: NOW - 900, lifecycleSeqs: [1, 2], lastSeq: 2,
-  meta: { tenantId: 't', tool: 'x' }, pool: 'read', priority: 'normal', effect: 'pure', maxAttempts: 3, ...over,
+  callId: '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V',
+  status: 'running',
+  version: 2,
+  attempt: 1,
+  fence: 1,
+  wseq: 0,
+  failures: 0,
+  cancelRequested: false,
+  deadline: NOW + 10_000,
+  totalDeadline: NOW + 60_000,
+  leaseUntil: NOW + 5_000,
+  submittedAt: NOW - 1_000,
+  firstStartedAt: NOW - 900,
+  lifecycleSeqs: [1, 2],
+  lastSeq: 2,
+  meta: { tenantId: 't', tool: 'x' },
+  pool: 'read',
+  priority: 'normal',
+  effect: 'pure',
+  maxAttempts: 3,
+  ...over,
 });
 const anyHead = fc
   .record({
     status: fc.constantFrom('waiting_approval', 'queued', 'running', 'ended') satisfies fc.Arbitrary<CallHead['status']>,
     effect: fc.constantFrom('pure', 'idempotent', 'keyed', 'once') satisfies fc.Arbitrary<CallHead['effect']>,
     cancelRequested: fc.boolean(),
-    attempt: fc.nat(4), failures: fc.nat(4),
-    deadline: fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }), totalDeadline: fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }), leaseUntil: fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }),
+    attempt: fc.nat(4),
+    failures: fc.nat(4),
+    deadline: fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }),
+    totalDeadline: fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }),
+    leaseUntil: fc.integer({ min: NOW - 9_000, max: NOW + 9_000 }),
   })
   .map(head);
 
@@ -44,17 +65,41 @@ describe('verdictOf', () => {
   it('settles a running call by what is over', () => {
     const over = { leaseUntil: NOW };
     expect(verdictOf(head(over), NOW, NOW)).toMatchObject({ kind: 'retry', reason: 'worker_lost' });
-    expect(verdictOf(head({ ...over, failures: 2 }), NOW, NOW)).toMatchObject({ outcome: 'failed', failure: { code: 'worker_lost' }, leaseExpired: true });
-    expect(verdictOf(head({ ...over, effect: 'once' }), NOW, NOW)).toMatchObject({ outcome: 'unknown', failure: { code: 'outcome_unknown' } });
-    expect(verdictOf(head({ cancelRequested: true }), NOW - 1_500, NOW)).toMatchObject({ outcome: 'cancelled', stopped: { how: 'killed' } });
-    expect(verdictOf(head({ deadline: NOW - 4_000 }), NOW, NOW)).toMatchObject({ outcome: 'timed_out', failure: { code: 'run_timeout' }, stopped: { how: 'killed' } });
+    expect(verdictOf(head({ ...over, failures: 2 }), NOW, NOW)).toMatchObject({
+      outcome: 'failed',
+      failure: { code: 'worker_lost' },
+      leaseExpired: true,
+    });
+    expect(verdictOf(head({ ...over, effect: 'once' }), NOW, NOW)).toMatchObject({
+      outcome: 'unknown',
+      failure: { code: 'outcome_unknown' },
+    });
+    expect(verdictOf(head({ cancelRequested: true }), NOW - 1_500, NOW)).toMatchObject({
+      outcome: 'cancelled',
+      stopped: { how: 'killed' },
+    });
+    expect(verdictOf(head({ deadline: NOW - 4_000 }), NOW, NOW)).toMatchObject({
+      outcome: 'timed_out',
+      failure: { code: 'run_timeout' },
+      stopped: { how: 'killed' },
+    });
   });
 
   it('dispatches a waiting call again until its time is over', () => {
     const queued = { status: 'queued', attempt: 0 } as const;
     expect(verdictOf(head(queued), NOW, NOW)).toEqual({ kind: 'dispatch', pool: 'read', attempt: 1, priority: 'normal' });
-    expect(verdictOf(head({ ...queued, deadline: NOW }), NOW, NOW)).toMatchObject({ outcome: 'timed_out', failure: { code: 'queue_timeout' }, stopped: { how: 'not_started' } });
-    expect(verdictOf(head({ ...queued, deadline: NOW, totalDeadline: NOW }), NOW, NOW)).toMatchObject({ outcome: 'timed_out', failure: { code: 'run_timeout' } });
-    expect(verdictOf(head({ status: 'waiting_approval', attempt: 0, deadline: NOW }), NOW, NOW)).toMatchObject({ outcome: 'denied', failure: { code: 'approval_expired' } });
+    expect(verdictOf(head({ ...queued, deadline: NOW }), NOW, NOW)).toMatchObject({
+      outcome: 'timed_out',
+      failure: { code: 'queue_timeout' },
+      stopped: { how: 'not_started' },
+    });
+    expect(verdictOf(head({ ...queued, deadline: NOW, totalDeadline: NOW }), NOW, NOW)).toMatchObject({
+      outcome: 'timed_out',
+      failure: { code: 'run_timeout' },
+    });
+    expect(verdictOf(head({ status: 'waiting_approval', attempt: 0, deadline: NOW }), NOW, NOW)).toMatchObject({
+      outcome: 'denied',
+      failure: { code: 'approval_expired' },
+    });
   });
 });

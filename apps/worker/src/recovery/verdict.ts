@@ -8,7 +8,13 @@ const OWNER_FIRST_MS = 1_500;
 
 export type Verdict =
   | { readonly kind: 'dispatch'; readonly pool: Pool; readonly attempt: number; readonly priority: Priority }
-  | { readonly kind: 'end'; readonly outcome: CallOutcome; readonly failure: Failure; readonly stopped?: Stopped; readonly leaseExpired: boolean }
+  | {
+      readonly kind: 'end';
+      readonly outcome: CallOutcome;
+      readonly failure: Failure;
+      readonly stopped?: Stopped;
+      readonly leaseExpired: boolean;
+    }
   | { readonly kind: 'retry'; readonly reason: RetryReason & 'worker_lost'; readonly failure: Failure }
   | { readonly kind: 'leave' };
 
@@ -33,8 +39,10 @@ export function verdictOf(head: CallHead, dueAt: number, now: number): Verdict {
 }
 
 function queued(head: CallHead, now: number): Verdict {
-  if (now >= head.totalDeadline) return ended(head, 'timed_out', 'run_timeout', 'The time for the whole call was over before it could end.', true);
-  if (now >= head.deadline) return ended(head, 'timed_out', 'queue_timeout', 'The call waited longer in the queue than allowed and was not run.', true);
+  if (now >= head.totalDeadline)
+    return ended(head, 'timed_out', 'run_timeout', 'The time for the whole call was over before it could end.', true);
+  if (now >= head.deadline)
+    return ended(head, 'timed_out', 'queue_timeout', 'The call waited longer in the queue than allowed and was not run.', true);
   return { kind: 'dispatch', pool: head.pool, attempt: head.attempt + 1, priority: head.priority };
 }
 
@@ -42,17 +50,28 @@ function running(head: CallHead, dueAt: number, now: number): Verdict {
   const leaseOver = now >= head.leaseUntil;
   if (head.cancelRequested) {
     if (!leaseOver && now < dueAt + OWNER_FIRST_MS) return LEAVE;
-    return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: 'killed', tookMs: Math.max(0, now - dueAt) }, leaseExpired: leaseOver };
+    return {
+      kind: 'end',
+      outcome: 'cancelled',
+      failure: CANCELLED,
+      stopped: { how: 'killed', tookMs: Math.max(0, now - dueAt) },
+      leaseExpired: leaseOver,
+    };
   }
   if (leaseOver) return workerLost(head, now);
   if (now < head.deadline + DEADLINE_SLACK_MS) return LEAVE;
-  const failure: Failure = { code: 'run_timeout', message: 'The call ran longer than allowed, and its worker did not stop it.', retryable: true };
+  const failure: Failure = {
+    code: 'run_timeout',
+    message: 'The call ran longer than allowed, and its worker did not stop it.',
+    retryable: true,
+  };
   return { kind: 'end', outcome: 'timed_out', failure, stopped: { how: 'killed', tookMs: now - head.deadline }, leaseExpired: false };
 }
 
 function workerLost(head: CallHead, now: number): Verdict {
   if (head.effect === 'once') return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, leaseExpired: true };
-  if (now < head.totalDeadline && head.failures + 1 < head.maxAttempts) return { kind: 'retry', reason: 'worker_lost', failure: WORKER_LOST };
+  if (now < head.totalDeadline && head.failures + 1 < head.maxAttempts)
+    return { kind: 'retry', reason: 'worker_lost', failure: WORKER_LOST };
   const message = `The worker that ran the call was lost, after ${head.attempt} ${head.attempt === 1 ? 'attempt' : 'attempts'}.`;
   return { kind: 'end', outcome: 'failed', failure: { ...WORKER_LOST, message }, leaseExpired: true };
 }

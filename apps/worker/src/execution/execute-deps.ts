@@ -1,0 +1,24 @@
+import type { BlobStore, EventLogWriter } from '#event-log';
+import type { ToolRegistry } from '#tools';
+import type { LeaseRenewer } from '../lease/lease-renewer.js';
+import type { WorkerConfig } from '../worker.config.js';
+import type { WorkerLog } from '../worker.logger.js';
+import type { Clock } from './clock.js';
+import type { RunningCalls } from './running-calls.js';
+import type { Workspaces } from './workspaces.js';
+
+/** All that running a call needs from the rest of the worker. */
+export interface ExecuteDeps {
+  readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
+  readonly log: EventLogWriter;
+  readonly blobs: Pick<BlobStore, 'put' | 'get'>;
+  readonly tools: Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'>;
+  readonly leases: Pick<LeaseRenewer, 'hold'>;
+  readonly running: RunningCalls;
+  readonly workspaces: Workspaces;
+  /** Aborted when the worker must leave: then no write is insisted on any more. */
+  readonly leaving: AbortSignal;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: WorkerLog;
+}
