@@ -8,7 +8,7 @@ import type { CallCommand, Moment } from '../call/call.commands.js';
 import { decide } from '../call/call.decider.js';
 import { decodeTerms, encodeHead, type CallState } from '../call/call-head.js';
 import type { CommandGuard, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
-import { anAuthor, aSubmission, endData } from './sample-call.fixture.js';
+import { aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
 import { toStoredEvent } from './stored-event.js';
 import * as to from './to-transition.js';
 import { parseAnswer, parseClaim } from './transition-answer.js';
@@ -98,10 +98,10 @@ const accept = fc
   .map(({ queueMs, runMs, totalMs, within, maxAttempts, effect, then, key, sha }): Making => (callId) => {
     const submitted = aSubmission({ timeouts: { queueMs, runMs, totalMs }, retry: { maxAttempts, backoffMs: 1, maxBackoffMs: 1 }, effect });
     const call: NewCall = {
-      callId, submitted, author: anAuthor, meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob' },
+      callId, submitted, author, meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob' },
       ...(key ? { idempotency: { scopedKey: key, requestSha256: sha } } : {}),
       ...(then === 'approval' ? { then: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } } : {}),
-      ...(then === 'refuse' ? { then: { kind: 'refused', data: endData('denied') } } : {}),
+      ...(then === 'refuse' ? { then: { kind: 'refused', data: endOf('denied') } } : {}),
     };
     const transition = to.acceptTransition(call);
     const terms = decodeTerms(String(transition.args[6]));
@@ -113,12 +113,12 @@ const claim = fc
   .record({ off: fc.constantFrom(1, 1, 1, 1, 0, 2), leaseMs: duration, token: fc.constantFrom('t1', 't2', 't3') })
   .map(({ off, leaseMs, token }): Making => (callId, model) => {
     const attempt = (model.heads.get(callId)?.attempt ?? 0) + off;
-    return { callId, transition: to.claimTransition({ callId, attempt, leaseMs, worker: 'w1', author: anAuthor }, token), command: { kind: 'claim', attempt, leaseMs, token } };
+    return { callId, transition: to.claimTransition({ callId, attempt, leaseMs, worker: 'w1', author }, token), command: { kind: 'claim', attempt, leaseMs, token } };
   });
 
 const stream = fc.record({ kind: fc.constantFrom('update' as const, 'progress' as const), off: offsets }).map(({ kind, off }): Making => (callId, model) => {
   const guard = worker(model, callId, off);
-  const input = { callId, guard, author: anAuthor };
+  const input = { callId, guard, author };
   const transition =
     kind === 'update'
       ? to.streamTransition(kind, { ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] } })
@@ -139,19 +139,19 @@ const retry = fc
     const guard = byWorker ? worker(model, callId, off) : reconciler(model, callId, off);
     const nextAttempt = (model.heads.get(callId)?.attempt ?? 0) + next;
     const data = { reason: countsAsFailure ? ('tool_failed' as const) : ('suspended' as const), nextAttempt, delayMs };
-    return { callId, transition: to.retryTransition({ callId, guard, data, countsAsFailure, author: anAuthor }), command: { kind: 'retry', guard, nextAttempt, delayMs, countsAsFailure } };
+    return { callId, transition: to.retryTransition({ callId, guard, data, countsAsFailure, author }), command: { kind: 'retry', guard, nextAttempt, delayMs, countsAsFailure } };
   });
 
 const end = fc
   .record({ off: offsets, by: fc.constantFrom(worker, reconciler, command), outcome: fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const) })
   .map(({ off, by, outcome }): Making => (callId, model) => {
     const guard = by(model, callId, off);
-    return { callId, transition: to.endTransition({ callId, guard, data: endData(outcome), author: anAuthor }), command: { kind: 'end', guard, outcome } };
+    return { callId, transition: to.endTransition({ callId, guard, data: endOf(outcome), author }), command: { kind: 'end', guard, outcome } };
   });
 
 const cancel = fc.record({ off: offsets, graceMs: duration }).map(({ off, graceMs }): Making => (callId, model) => {
   const guard = command(model, callId, off);
-  return { callId, transition: to.cancelTransition({ callId, guard, data: { graceMs }, author: anAuthor }), command: { kind: 'requestCancel', guard, graceMs } };
+  return { callId, transition: to.cancelTransition({ callId, guard, data: { graceMs }, author }), command: { kind: 'requestCancel', guard, graceMs } };
 });
 
 const approval = fc
@@ -159,7 +159,7 @@ const approval = fc
   .map(({ off, decision, digest }): Making => (callId, model) => {
     const guard = command(model, callId, off);
     const data = { decision, digest, scope: 'once' as const };
-    const input = { callId, guard, data, author: anAuthor, ...(decision === 'deny' ? { end: endData('denied') } : {}) };
+    const input = { callId, guard, data, author, ...(decision === 'deny' ? { end: endOf('denied') } : {}) };
     return { callId, transition: to.decideTransition(input), command: { kind: 'decideApproval', guard, decision, digest } };
   });
 

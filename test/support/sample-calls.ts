@@ -1,8 +1,8 @@
 import type { CallOutcome, EndData, SubmittedData } from '#contracts';
-import type { Author, NewCall } from '../event-log.port.js';
+import type { Author, NewCall } from '#event-log';
 
 /** Calls as tests submit them; what a test is about it says itself. */
-export const anAuthor: Author = { source: '/gateway/test', actor: 'apikey:test' };
+export const author: Author = { source: '/gateway/test', actor: 'apikey:test' };
 
 export function aSubmission(changes: Partial<SubmittedData> = {}): SubmittedData {
   return {
@@ -24,10 +24,10 @@ export function aSubmission(changes: Partial<SubmittedData> = {}): SubmittedData
 }
 
 export function aCall(callId: string, changes: Partial<NewCall> = {}): NewCall {
-  return { callId, meta: { tenantId: 'acme', tool: 'echo' }, submitted: aSubmission(), author: anAuthor, ...changes };
+  return { callId, meta: { tenantId: 'acme', tool: 'echo' }, submitted: aSubmission(), author: author, ...changes };
 }
 
-export function endData(outcome: CallOutcome): EndData {
+export function endOf(outcome: CallOutcome): EndData {
   return {
     outcome,
     attempts: 0,
