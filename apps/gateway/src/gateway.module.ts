@@ -25,6 +25,8 @@ import { infrastructure } from './infrastructure.js';
 import { Drain } from './lifecycle/drain.service.js';
 import { Readiness } from './lifecycle/readiness.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
+import { EventStream } from './sse/event-stream.js';
+import { StreamGateway } from './ws/stream.gateway.js';
 import { WorkerRoll } from './workers/worker-roll.service.js';
 
 /** The gateway, whole: doors, the use cases behind them, and what they stand on. Nothing is request-scoped. */
@@ -44,6 +46,8 @@ export class GatewayModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         // what they want
         CallJudge, SubmitCallService, CallReader, CancelCallService, DecideApprovalService, ReplayCallService, SessionStore, WorkerRoll,
+        // who watches
+        EventStream, StreamGateway,
         // whether this process is here for it
         Drain, Readiness,
       ],

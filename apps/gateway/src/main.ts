@@ -3,7 +3,6 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { WsAdapter } from '@nestjs/platform-ws';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
 import { setupDocs } from './docs/setup-docs.js';
@@ -15,6 +14,7 @@ import { reachRedis } from './lifecycle/reach-redis.js';
 import { closeGateway } from './lifecycle/shutdown.js';
 import { runUntilSignal } from './lifecycle/signals.js';
 import { VERSION } from './version.js';
+import { StreamAdapter } from './ws/stream.adapter.js';
 import { LOGGER } from './tokens.js';
 
 export interface Gateway {
@@ -50,7 +50,7 @@ export async function createGateway(config: GatewayConfig): Promise<NestFastifyA
     abortOnError: false,
   });
   furnishDoor(app, config);
-  app.useWebSocketAdapter(new WsAdapter(app));
+  app.useWebSocketAdapter(new StreamAdapter(app));
   setupDocs(app, VERSION);
   await app.init();
   return app;

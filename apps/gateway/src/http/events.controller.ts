@@ -1,30 +1,46 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ProblemError, type Principal } from '#contracts';
+import { EventFilter, type Principal } from '#contracts';
 import { CallReader } from '../calls/call-reader.service.js';
+import { EventStream } from '../sse/event-stream.js';
 import { Caller, Needs } from './caller.decorator.js';
-import { parseCallId } from './parse.js';
+import { parse, parseCallId } from './parse.js';
 
 /** Events over HTTP: those of one call as JSON or live, and everything the key may see live. */
 @Controller('v1')
 export class EventsController {
-  constructor(private readonly reader: CallReader) {}
+  constructor(
+    private readonly reader: CallReader,
+    private readonly stream: EventStream,
+  ) {}
 
   /** The stored texts are joined as they are; nothing is parsed on the way. */
   @Needs('read')
   @Get('calls/:id/events')
   async ofCall(@Caller() caller: Principal, @Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const callId = parseCallId(id);
-    if (wantsStream(request)) throw new ProblemError('not_implemented', 'Event streams are not there yet');
+    if (wantsStream(request)) {
+      await this.reader.head(caller, callId);
+      return this.stream.streamEvents({ principal: caller, filter: { callId }, lastEventId: lastEventIdOf(request), request, reply, endAfterCall: true });
+    }
     const events = await this.reader.events(caller, callId);
     reply.type('application/json; charset=utf-8').send(`{"events":[${events.map(({ json }) => json).join(',')}]}`);
   }
 
+  /** `types` may be given several times, or with commas. */
   @Needs('read')
   @Get('events')
-  all(): never {
-    throw new ProblemError('not_implemented', 'Event streams are not there yet');
+  async all(@Caller() caller: Principal, @Query() query: Record<string, unknown>, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { types, ...fields } = query;
+    const filter = parse(EventFilter, { ...fields, ...(types === undefined ? {} : { types: String(types).split(',') }) }, 'query');
+    if (filter.callId !== undefined) await this.reader.head(caller, filter.callId);
+    this.stream.streamEvents({ principal: caller, filter, lastEventId: lastEventIdOf(request), request, reply });
   }
+}
+
+function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id'];
+  return typeof id === 'string' ? id : undefined;
 }
 
 function wantsStream({ headers }: FastifyRequest): boolean {

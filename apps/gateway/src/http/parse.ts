@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CallId, IdempotencyKey, LIMITS, ProblemError, Traceparent, type Violation } from '#contracts';
 
 /** The value in the documented form, or a ProblemError that lists every fault with its JSON Pointer. */
-export function parse<S extends z.ZodType>(schema: S, value: unknown, what: 'body' | 'query' | 'header' | 'path'): z.output<S> {
+export function parse<S extends z.ZodType>(schema: S, value: unknown, what: 'body' | 'query' | 'header' | 'path' | 'frame'): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.flatMap(violationsOf);

@@ -1,0 +1,88 @@
+import type { Gap } from '#contracts';
+import { EventBatch, type StoredEvent } from '#event-log';
+
+/** One subscription on a socket: how its events and gaps look there. */
+export interface Lane {
+  events(batch: EventBatch): Buffer;
+  gap(gap: Gap): string;
+  /** The cursor that was sent last; empty before. */
+  sentCursor: string;
+}
+
+/** Something that waits to be sent, in the order of sending. `size` is about its bytes. */
+export type OutboxItem =
+  | { readonly kind: 'text'; readonly text: string; readonly size: number }
+  | { readonly kind: 'events'; readonly lane: Lane; readonly batch: EventBatch; readonly size: number }
+  | { readonly kind: 'gap'; readonly lane: Lane; gap: Gap; readonly size: number };
+
+type GapItem = Extract<OutboxItem, { kind: 'gap' }>;
+
+const GAP_SIZE = 128;
+
+/**
+ * What is left of waiting items when Updates and Progress are merged: their place is taken by one gap for each call and
+ * subscription, at the first of them, which grows with every later one. Everything else stays, in order.
+ */
+export class Merger {
+  private readonly gaps = new Map<Lane, Map<string, GapItem>>();
+  merged = 0;
+
+  merge(item: OutboxItem): OutboxItem[] {
+    if (item.kind !== 'events') return [item];
+    const { lane, batch } = item;
+    const result: OutboxItem[] = [];
+    let run: StoredEvent[] = [];
+    const endRun = (next: number) => {
+      const cursor = batch.cursors[next - 1];
+      if (run.length > 0 && cursor !== undefined) result.push(eventsItem(lane, partOf(batch, next - run.length, run, cursor)));
+      run = [];
+    };
+    for (const [index, event] of batch.events.entries()) {
+      if (!isPartial(event)) {
+        run.push(event);
+        continue;
+      }
+      endRun(index);
+      const opened = this.drop(lane, event);
+      if (opened) result.push(opened);
+    }
+    endRun(batch.events.length);
+    return result;
+  }
+
+  /** The new gap, unless one that still waits was made longer. */
+  private drop(lane: Lane, { callId, seq }: StoredEvent): GapItem | undefined {
+    this.merged += 1;
+    const ofLane = this.gaps.get(lane) ?? new Map<string, GapItem>();
+    this.gaps.set(lane, ofLane);
+    const open = ofLane.get(callId);
+    if (open) {
+      open.gap = { ...open.gap, toSeq: seq, n: open.gap.n + 1 };
+      return undefined;
+    }
+    const item: GapItem = { kind: 'gap', lane, gap: { callId, fromSeq: seq, toSeq: seq, n: 1 }, size: GAP_SIZE };
+    ofLane.set(callId, item);
+    return item;
+  }
+
+  /** The gap was sent: the next Update of that call begins another one. */
+  sent({ lane, gap }: GapItem): void {
+    this.gaps.get(lane)?.delete(gap.callId);
+  }
+}
+
+export function textItem(text: string): OutboxItem {
+  return { kind: 'text', text, size: text.length };
+}
+
+export function eventsItem(lane: Lane, batch: EventBatch): OutboxItem {
+  return { kind: 'events', lane, batch, size: batch.size };
+}
+
+function isPartial({ type }: StoredEvent): boolean {
+  return type === 'call.update' || type === 'call.progress';
+}
+
+function partOf(batch: EventBatch, from: number, events: readonly StoredEvent[], cursor: string): EventBatch {
+  return new EventBatch(events, cursor, () => batch.cursors.slice(from, from + events.length));
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ProblemError, type EventFilter, type Principal } from '#contracts';
+import { EventHub } from '#event-log';
+import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
+import { Drain } from '../lifecycle/drain.service.js';
+import { SseConnection } from './sse-connection.js';
+
+export interface StreamEventsRequest {
+  readonly principal: Principal;
+  readonly filter: EventFilter;
+  /** `Last-Event-ID`: an id this stream gave before. Without one a call starts with its first event, anything wider now. */
+  readonly lastEventId?: string | undefined;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** The stream is over after the End of the call that the filter names. */
+  readonly endAfterCall?: boolean | undefined;
+}
+
+/** Subscriptions as server-sent events. */
+@Injectable()
+export class EventStream {
+  constructor(
+    private readonly hub: EventHub,
+    private readonly drain: Drain,
+  ) {}
+
+  /**
+   * Takes the reply over and writes events to it until the client leaves, the call has ended (`endAfterCall`) or this
+   * process drains. Throws a ProblemError for an unreadable `lastEventId`, the reply being untouched then. The caller has
+   * checked that the principal may read the call.
+   */
+  streamEvents({ principal, filter, lastEventId, request, reply, endAfterCall = false }: StreamEventsRequest): void {
+    if (this.drain.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });
+    let connection: SseConnection | undefined;
+    const subscription = this.hub.subscribe({
+      tenantId: principal.tenantId,
+      filter,
+      cursor: lastEventId === '' ? undefined : lastEventId,
+      deliver: (delivery) => connection?.deliver(delivery),
+      writable: () => connection?.writable() ?? Promise.resolve(),
+    });
+
+    reply.hijack();
+    request.raw.socket.setNoDelay(true);
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value);
+    reply.raw.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store, no-transform',
+      'X-Accel-Buffering': 'no',
+    });
+    const opened = new SseConnection(reply.raw, endAfterCall, DELIVERY_LIMITS);
+    connection = opened;
+    opened.follow(subscription);
+    const leave = () => opened.end('drain', 'this gateway is going away; go on with Last-Event-ID');
+    this.drain.signal.addEventListener('abort', leave);
+    reply.raw.once('close', () => this.drain.signal.removeEventListener('abort', leave));
+  }
+}

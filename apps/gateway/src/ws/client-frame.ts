@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { ClientFrame, ProblemError } from '#contracts';
+import { parseJsonBody } from '../http/json-body.js';
+import { parse } from '../http/parse.js';
+import { SubmitCallDoor } from '../http/submit-call-door.js';
+
+const OPS = ['auth', 'subscribe', 'unsubscribe', 'submit', 'cancel', 'ping'] as const;
+
+/** The frame of every call: its arguments are not walked here, as for a submission over HTTP. */
+const SubmitFrame = z.strictObject({ ...submitShape(), call: SubmitCallDoor });
+
+/** A frame as it came: the id to answer under, where there is one, and the frame or what is wrong with it. */
+export interface ReceivedFrame {
+  /** As JSON text. */
+  readonly id: string | undefined;
+  readonly frame: ClientFrame | ProblemError;
+}
+
+/** Reads one text frame. Never throws: every fault is a problem to answer with. */
+export function readClientFrame(text: string): ReceivedFrame {
+  let id: string | undefined;
+  try {
+    const value = parseJsonBody(text);
+    id = idOf(value);
+    return { id, frame: frameOf(value) };
+  } catch (error) {
+    return { id, frame: error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The frame cannot be read') };
+  }
+}
+
+function frameOf(value: unknown): ClientFrame {
+  const op = typeof value === 'object' && value !== null && 'op' in value ? value.op : undefined;
+  if (op === 'submit') return parse(SubmitFrame, value, 'frame');
+  if (OPS.some((known) => known === op)) return parse(ClientFrame, value, 'frame');
+  throw new ProblemError('invalid_request', `The frame has no known op: expected a JSON object with one of ${OPS.join(', ')}`, {
+    errors: [{ pointer: '/op', message: `expected one of ${OPS.join(', ')}` }],
+  });
+}
+
+function idOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
+  const { id } = value;
+  const usable = (typeof id === 'string' && id.length >= 1 && id.length <= 128) || Number.isSafeInteger(id);
+  return usable ? JSON.stringify(id) : undefined;
+}
+
+function submitShape() {
+  const option = ClientFrame.options.find((variant) => variant.shape.op.value === 'submit');
+  if (!option || !('call' in option.shape)) throw new Error('ClientFrame has no variant submit');
+  return option.shape;
+}

@@ -1,0 +1,23 @@
+/** Frames a socket may send: so many at once, and so many a second in the long run. */
+export class FrameBudget {
+  private left: number;
+  private at: number;
+
+  constructor(
+    private readonly burst: number,
+    private readonly perSecond: number,
+    now = performance.now(),
+  ) {
+    this.left = burst;
+    this.at = now;
+  }
+
+  /** Whether one more is within the budget. */
+  take(now = performance.now()): boolean {
+    this.left = Math.min(this.burst, this.left + ((now - this.at) / 1000) * this.perSecond);
+    this.at = now;
+    if (this.left < 1) return false;
+    this.left -= 1;
+    return true;
+  }
+}

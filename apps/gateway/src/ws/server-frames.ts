@@ -1,0 +1,21 @@
+import type { Call, Gap, Principal, Problem } from '#contracts';
+import type { EventBatch, ResyncReason } from '#event-log';
+
+/** Frames of one kind as JSON text; events are joined from the texts they are stored with and never parsed. */
+export const serverFrames = {
+  ready: ({ tenantId, agentId }: Principal) => JSON.stringify({ op: 'ready', tenantId, agentId }),
+  subscribed: (id: string, cursor: string) => `{"op":"subscribed","id":${id},"cursor":${JSON.stringify(cursor)}}`,
+  unsubscribed: (id: string) => `{"op":"unsubscribed","id":${id}}`,
+  events: (id: string, { events, text, cursor }: EventBatch) =>
+    events.length === 1
+      ? `{"op":"event","id":${id},"event":${text},"cursor":"${cursor}"}`
+      : `{"op":"events","id":${id},"events":[${text}],"cursor":"${cursor}"}`,
+  gap: (id: string, gap: Gap) => `{"op":"gap","id":${id},"gap":${JSON.stringify(gap)}}`,
+  resync: (id: string, reason: ResyncReason, snapshot: readonly Call[], cursor: string) =>
+    `{"op":"resync","id":${id},"reason":"${reason}","snapshot":${JSON.stringify(snapshot)},"cursor":"${cursor}"}`,
+  accepted: (id: string, call: Call) => `{"op":"accepted","id":${id},"call":${JSON.stringify(call)}}`,
+  cancelling: (id: string, call: Call) => `{"op":"cancelling","id":${id},"call":${JSON.stringify(call)}}`,
+  error: (id: string | undefined, problem: Problem) => `{"op":"error",${id === undefined ? '' : `"id":${id},`}"problem":${JSON.stringify(problem)}}`,
+  reconnect: (afterMs: number, reason: string) => JSON.stringify({ op: 'reconnect', afterMs, reason }),
+  pong: (id: string | undefined) => (id === undefined ? '{"op":"pong"}' : `{"op":"pong","id":${id}}`),
+} as const;

@@ -1,0 +1,36 @@
+import type { Gap } from '#contracts';
+import type { EventBatch, Subscription } from '#event-log';
+import type { Lane } from '../delivery/outbox-item.js';
+import { serverFrames } from './server-frames.js';
+
+/** A subscription on a WebSocket. `followed`: it belongs to a submitted call and ends with it. */
+export class StreamLane implements Lane {
+  sentCursor = '';
+  closed = false;
+  private subscription: Subscription | undefined;
+
+  constructor(
+    /** The client's id as JSON text. */
+    readonly id: string,
+    readonly followed: boolean,
+  ) {}
+
+  /** Sockets that use the same id get the same bytes. */
+  events(batch: EventBatch): Buffer {
+    return batch.shared(`ws ${this.id}`, (shared) => serverFrames.events(this.id, shared));
+  }
+
+  gap(gap: Gap): string {
+    return serverFrames.gap(this.id, gap);
+  }
+
+  open(subscription: Subscription): void {
+    this.subscription = subscription;
+    if (this.closed) subscription.close();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.subscription?.close();
+  }
+}

@@ -1,0 +1,28 @@
+import type { Call, CancelBody, Principal, SubmitCallBody } from '#contracts';
+import type { EventHub } from '#event-log';
+import type { RateVerdict } from '../auth/rate-limits.service.js';
+import type { DeliveryLimits } from '../delivery/socket-outbox.js';
+
+/** What a socket needs of the gateway. */
+export interface StreamServices {
+  readonly hub: Pick<EventHub, 'subscribe' | 'moment'>;
+  readonly submitCall: { submit(principal: Principal, body: SubmitCallBody, options: { idempotencyKey?: string | undefined }): Promise<{ call: Call; created: boolean }> };
+  readonly cancelCall: { cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> };
+  readonly reader: { head(principal: Principal, callId: string): Promise<unknown> };
+  readonly keyRing: { authenticate(token: string): Principal | undefined };
+  readonly rateLimits: { take(principal: Principal): Promise<RateVerdict> | undefined };
+  /** Told of errors that nobody foresaw. */
+  readonly onInternalError: (error: unknown) => void;
+}
+
+export interface StreamLimits {
+  readonly authMs: number;
+  readonly burst: number;
+  readonly framesPerSecond: number;
+  /** Operations that wait for the log; beyond it the socket is not read. */
+  readonly inFlight: number;
+  /** Submitted calls of one socket that have not ended. */
+  readonly followedCalls: number;
+  readonly filters: number;
+  readonly delivery: DeliveryLimits;
+}

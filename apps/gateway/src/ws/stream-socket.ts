@@ -1,0 +1,266 @@
+import type { RawData, WebSocket } from 'ws';
+import { CLOSE_CODES, ProblemError, type ClientFrame, type EventFilter, type Principal, type Scope } from '#contracts';
+import type { Delivery } from '#event-log';
+import { SocketOutbox, type Overrun } from '../delivery/socket-outbox.js';
+import { problemOf } from '../http/problem-of.js';
+import { readClientFrame } from './client-frame.js';
+import { FrameBudget } from './frame-budget.js';
+import { serverFrames } from './server-frames.js';
+import { StreamLane } from './stream-lane.js';
+import type { StreamLimits, StreamServices } from './stream-services.js';
+
+type FrameOf<Op extends ClientFrame['op']> = Extract<ClientFrame, { op: Op }>;
+
+interface Identity {
+  readonly principal: Principal;
+  readonly token: string;
+}
+
+/** The longest delay of a Node timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const CLOSE_REASON_BYTES = 123;
+const MISSED_BEATS = 2;
+
+/**
+ * One client on `/v1/stream`: reads its frames, does what they ask, and gives it its events. Each frame is answered;
+ * nothing a client sends throws. The socket's errors end in its close event.
+ */
+export class StreamSocket {
+  private readonly outbox: SocketOutbox;
+  private readonly lanes = new Map<string, StreamLane>();
+  /** How many of the lanes follow a submitted call. */
+  private followed = 0;
+  private readonly budget: FrameBudget;
+  private identity: Identity | undefined;
+  private expiry: NodeJS.Timeout | undefined;
+  private readonly authDeadline: NodeJS.Timeout;
+  private inFlight = 0;
+  private missedBeats = 0;
+  /** Why this end closed the socket; the client did when it is undefined. */
+  closedFor: string | undefined;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly services: StreamServices,
+    private readonly limits: StreamLimits,
+    token: string | undefined,
+  ) {
+    this.budget = new FrameBudget(limits.burst, limits.framesPerSecond);
+    this.outbox = new SocketOutbox(this.wire(), (why) => this.overrun(why), limits.delivery);
+    this.authDeadline = setTimeout(() => this.refuse('Expected the frame {"op":"auth","token":…} within 10 seconds'), limits.authMs);
+    socket.on('error', () => {});
+    socket.on('pong', () => (this.missedBeats = 0));
+    socket.on('close', () => this.dispose());
+    socket.on('message', (data, isBinary) => this.receive(data, isBinary));
+    if (token !== undefined) this.authenticate(token);
+  }
+
+  /** A ping, or the end of a socket that answered none of the last ones. Looks whether the key is still good. */
+  beat(): void {
+    if (this.identity && !this.services.keyRing.authenticate(this.identity.token)) return this.refuse('The API key has expired');
+    if (this.missedBeats >= MISSED_BEATS) {
+      this.closedFor ??= 'no_pong';
+      return this.socket.terminate();
+    }
+    this.missedBeats += 1;
+    this.socket.ping();
+  }
+
+  /** Asks the client to come back, here or elsewhere, after `afterMs`. */
+  reconnect(afterMs: number, reason: string): void {
+    this.closedFor ??= 'drain';
+    this.socket.send(serverFrames.reconnect(afterMs, reason));
+    this.socket.close(CLOSE_CODES.goingAway, reason);
+  }
+
+  terminate(): void {
+    this.socket.terminate();
+  }
+
+  private receive(data: RawData, isBinary: boolean): void {
+    if (this.closedFor !== undefined) return;
+    if (!this.budget.take()) {
+      const problem = new ProblemError('too_many_requests', `This socket sent more than ${this.limits.framesPerSecond} frames a second`, { retryAfterMs: 1000 });
+      return this.end(CLOSE_CODES.tooManyFrames, 'too many frames', problem);
+    }
+    if (isBinary) return this.answerError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
+    const { id, frame } = readClientFrame(String(data));
+    if (frame instanceof ProblemError) return this.answerError(id, frame);
+    if (frame.op === 'auth') return this.authenticate(frame.token, id);
+    if (frame.op === 'ping') return this.outbox.send(serverFrames.pong(id));
+    if (this.identity === undefined) return this.refuse('Expected the frame {"op":"auth","token":…} first', id);
+    this.track(this.perform(frame, this.identity.principal, id ?? ''), id);
+  }
+
+  /** Every asynchronous operation goes through here: its error is answered, and too many at once stop the reading. */
+  private track(operation: Promise<void>, id: string | undefined): void {
+    this.inFlight += 1;
+    if (this.inFlight >= this.limits.inFlight) this.socket.pause();
+    void operation
+      .catch((error: unknown) => this.answerError(id, error))
+      .finally(() => {
+        this.inFlight -= 1;
+        if (this.socket.isPaused && this.inFlight <= this.limits.inFlight / 2) this.socket.resume();
+      });
+  }
+
+  private async perform(frame: Exclude<ClientFrame, FrameOf<'auth' | 'ping'>>, principal: Principal, id: string): Promise<void> {
+    switch (frame.op) {
+      case 'unsubscribe':
+        return this.unsubscribe(id);
+      case 'subscribe':
+        return this.withLane(id, false, (lane) => this.subscribe(frame, principal, lane));
+      case 'submit':
+        return this.withLane(id, true, (lane) => this.submit(frame, principal, lane));
+      case 'cancel': {
+        await this.allow(principal, 'cancel');
+        const call = await this.services.cancelCall.cancel(principal, frame.callId, { graceMs: frame.graceMs, ...(frame.reason === undefined ? {} : { reason: frame.reason }) });
+        return this.outbox.send(serverFrames.cancelling(id, call));
+      }
+      default:
+        return frame satisfies never;
+    }
+  }
+
+  /** The id is taken from the frame's arrival on, and free again when the operation fails. */
+  private async withLane(id: string, followed: boolean, operation: (lane: StreamLane) => Promise<void>): Promise<void> {
+    if (this.lanes.has(id)) throw new ProblemError('conflict', 'This id is in use on this socket: unsubscribe it first, or take another');
+    const { filters, followedCalls } = this.limits;
+    if (!followed && this.lanes.size - this.followed >= filters) throw new ProblemError('too_many_requests', `A socket may have ${filters} subscriptions at once`);
+    if (followed && this.followed >= followedCalls) throw new ProblemError('too_many_requests', `A socket may have ${followedCalls} submitted calls under way`);
+    const lane = new StreamLane(id, followed);
+    this.lanes.set(id, lane);
+    if (followed) this.followed += 1;
+    try {
+      await operation(lane);
+    } catch (error) {
+      this.drop(lane);
+      throw error;
+    }
+  }
+
+  private async subscribe({ filter, cursor }: FrameOf<'subscribe'>, principal: Principal, lane: StreamLane): Promise<void> {
+    await this.allow(principal, 'read');
+    if (filter.callId !== undefined) await this.services.reader.head(principal, filter.callId);
+    this.openLane(lane, principal, filter, cursor);
+  }
+
+  /** The moment is taken first: everything that happens to the call comes after it. A repeated submission starts with the call's first event. */
+  private async submit({ call: body, idempotencyKey }: FrameOf<'submit'>, principal: Principal, lane: StreamLane): Promise<void> {
+    await this.allow(principal, 'submit');
+    const moment = this.services.hub.moment();
+    const { call, created } = await this.services.submitCall.submit(principal, body, { idempotencyKey });
+    this.outbox.send(serverFrames.accepted(lane.id, call));
+    this.openLane(lane, principal, { callId: call.id }, created ? moment.cursorOf(call.id) : undefined);
+  }
+
+  private unsubscribe(id: string): void {
+    const lane = this.lanes.get(id);
+    if (lane === undefined) throw new ProblemError('resource_not_found', 'This socket has no subscription with this id');
+    this.drop(lane);
+    this.outbox.send(serverFrames.unsubscribed(id));
+  }
+
+  private openLane(lane: StreamLane, { tenantId }: Principal, filter: EventFilter, cursor: string | undefined): void {
+    if (lane.closed || this.closedFor !== undefined) return;
+    const deliver = (delivery: Delivery) => this.deliver(lane, delivery);
+    lane.open(this.services.hub.subscribe({ tenantId, filter, cursor, deliver, writable: () => this.outbox.writable() }));
+  }
+
+  private deliver(lane: StreamLane, delivery: Delivery): void {
+    switch (delivery.kind) {
+      case 'started':
+        if (!lane.followed) this.outbox.send(serverFrames.subscribed(lane.id, delivery.cursor));
+        return;
+      case 'events':
+        this.outbox.deliver(lane, delivery.batch);
+        if (lane.followed && delivery.batch.events.at(-1)?.type === 'call.end') this.drop(lane);
+        return;
+      case 'resync':
+        this.outbox.send(serverFrames.resync(lane.id, delivery.reason, delivery.snapshot, delivery.cursor));
+        if (lane.followed && delivery.snapshot.every(({ status }) => status === 'ended')) this.drop(lane);
+        return;
+      case 'failed':
+        this.drop(lane);
+        return this.answerError(lane.id, delivery.problem);
+      default:
+        return delivery satisfies never;
+    }
+  }
+
+  private drop(lane: StreamLane): void {
+    lane.close();
+    if (this.lanes.get(lane.id) !== lane) return;
+    this.lanes.delete(lane.id);
+    if (lane.followed) this.followed -= 1;
+  }
+
+  /** The same checks as the guard of the HTTP routes: scope, then the key's budget. */
+  private async allow(principal: Principal, scope: Scope): Promise<void> {
+    if (!principal.scopes.includes(scope)) throw new ProblemError('forbidden', `This needs the scope ${scope}; the key has ${principal.scopes.join(', ')}`);
+    const taking = this.services.rateLimits.take(principal);
+    if (taking === undefined) return;
+    const { allowed, limit, resetMs } = await taking;
+    if (!allowed) throw new ProblemError('too_many_requests', `The key may make ${limit} requests a minute`, { retryAfterMs: resetMs });
+  }
+
+  /** Also again on an open socket, with a fresh key of the same tenant. */
+  private authenticate(token: string, id?: string): void {
+    const principal = this.services.keyRing.authenticate(token);
+    if (principal === undefined) return this.refuse('The API key is unknown or has expired', id);
+    if (this.identity && this.identity.principal.tenantId !== principal.tenantId) return this.refuse('The key belongs to another tenant than this socket', id);
+    this.identity = { principal, token };
+    clearTimeout(this.authDeadline);
+    clearTimeout(this.expiry);
+    if (principal.expiresAt !== undefined) {
+      const left = Date.parse(principal.expiresAt) - Date.now();
+      if (left < MAX_TIMER_MS) this.expiry = setTimeout(() => this.refuse('The API key has expired'), Math.max(0, left));
+    }
+    this.outbox.send(serverFrames.ready(principal));
+  }
+
+  private refuse(detail: string, id?: string): void {
+    this.end(CLOSE_CODES.unauthenticated, 'unauthenticated', new ProblemError('unauthenticated', detail), id);
+  }
+
+  private end(code: number, reason: string, problem: ProblemError, id?: string): void {
+    if (this.closedFor !== undefined) return;
+    this.closedFor = reason.replaceAll(' ', '_');
+    this.socket.send(serverFrames.error(id, problem.toProblem()));
+    this.socket.close(code, reason);
+  }
+
+  private answerError(id: string | undefined, error: unknown): void {
+    const problem = problemOf(error);
+    if (problem.code === 'internal') this.services.onInternalError(error);
+    this.outbox.send(serverFrames.error(id, problem.toProblem()));
+  }
+
+  /** The client is too slow. With one subscription the reason tells where to go on; with more each frame did. */
+  private overrun(why: Overrun): void {
+    this.closedFor ??= why;
+    const [lane, another] = this.lanes.values();
+    const reason = lane && !another ? `cursor=${lane.sentCursor}` : 'slow consumer';
+    this.socket.close(CLOSE_CODES.slowConsumer, reason.length <= CLOSE_REASON_BYTES ? reason : 'slow consumer');
+    for (const open of this.lanes.values()) open.close();
+  }
+
+  private dispose(): void {
+    this.closedFor ??= 'client';
+    clearTimeout(this.authDeadline);
+    clearTimeout(this.expiry);
+    this.outbox.close();
+    for (const lane of this.lanes.values()) lane.close();
+    this.lanes.clear();
+  }
+
+  private wire() {
+    const { socket } = this;
+    return {
+      get bufferedBytes() {
+        return socket.bufferedAmount;
+      },
+      send: (frame: string | Buffer, flushed: () => void) => socket.send(frame, { binary: false }, flushed),
+    };
+  }
+}
