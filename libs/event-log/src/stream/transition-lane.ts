@@ -23,6 +23,8 @@ interface Pending {
   readonly bytes: number;
   readonly expiresAt: number;
   settled: boolean;
+  /** What the script said before a replica had it: still the answer when one has. */
+  unreplicated?: TransitionAnswer;
   settle(outcome: TransitionAnswer | Error): void;
 }
 
@@ -148,12 +150,17 @@ export class TransitionLane {
   }
 }
 
-/** A durable transition that no replica has yet is sent again: it is answered REPLAY and the wait starts anew. */
+/** A durable transition that no replica has yet is sent again: it changes nothing then, and the wait starts anew. */
 function settleAll(batch: readonly Pending[], { now, answers, replicated }: RunAnswer): readonly Pending[] {
   const again: Pending[] = [];
   for (const [index, pending] of batch.entries()) {
-    if (!replicated && pending.transition.durable) again.push(pending);
-    else pending.settle({ now, answer: answers[index] });
+    const answer = pending.unreplicated ?? { now, answer: answers[index] };
+    if (replicated || !pending.transition.durable) {
+      pending.settle(answer);
+    } else {
+      pending.unreplicated = answer;
+      again.push(pending);
+    }
   }
   return again;
 }
