@@ -87,6 +87,8 @@ function isStarved({ buffer, readTo }: Lane): boolean {
 
 /** Times rise along a partition, so nothing before `since` lies below an entry that is older. */
 function take(lane: Lane, entries: readonly StreamEntry[], atStart: boolean, since: number): void {
+  const [newestEntry] = entries;
+  if (newestEntry !== undefined) lane.position = Math.min(lane.position, seqOf(newestEntry[0]) + 1);
   const oldest = entries.at(-1);
   const ended = atStart || oldest === undefined || Number(oldest[1][7]) < since;
   lane.readTo = ended ? 0 : seqOf(oldest[0]);
