@@ -325,29 +325,48 @@ describe('file_search', () => {
       expect(await search({ query: '.', path })).toMatch(/^Path not allowed/);
   });
 
-  it('does the same where there is no bubblewrap', async () => {
+  /** A context in which ripgrep is there and bubblewrap is not. */
+  async function unconfined(): Promise<ToolContext> {
     const alone = join(workspace.outside, 'bin');
     await mkdir(alone);
     await symlink(findExecutable(['rg']) ?? '', join(alone, 'rg'));
-    const unconfined = fakeToolContext({ workspace, env: { PATH: alone } });
+    return fakeToolContext({ workspace, env: { PATH: alone } });
+  }
+
+  it('does the same where there is no bubblewrap', async () => {
+    const alone = await unconfined();
     await workspace.put('.gitignore', 'ignored*\n/out\n');
     await workspace.put('src/ignored.js', 'two');
-    await workspace.put('src/out/c.js', 'two');
+    await workspace.put('src/out/c.js', 'two\r\n\xfftwo\r\n');
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'link.txt'));
-    expect(await search({ query: 'two', output_mode: 'files_with_matches', path: 'src' }, unconfined)).toBe('src/b.js\nsrc/out/c.js');
-    expect(await search({ query: 'SECRET' }, unconfined)).toBe('No matches');
+    expect(await search({ query: 'two', output_mode: 'files_with_matches', path: 'src' }, alone)).toBe('src/b.js\nsrc/out/c.js');
+    expect(await search({ query: 'two', output_mode: 'count', path: 'src' }, alone)).toBe('src/b.js:2\nsrc/out/c.js:2');
+    expect(await search({ query: 'two', path: 'src' }, alone)).toMatch(
+      /^src\/b.js:1:two\nsrc\/b.js:2:two \(2\)\nsrc\/out\/c.js:1:two\nsrc\/out\/c.js:2:/,
+    );
+    expect(await search({ query: 'SECRET' }, alone)).toBe('No matches');
   });
 
-  it('finds nothing outside while another process keeps exchanging a folder for a link out', async () => {
-    await workspace.put('d/secret.txt', 'mine');
-    const swapper = await startSwapper(workspace, 'd');
-    try {
-      for (let round = 0; round < 60; round += 1)
-        expect(await search({ query: 'SECRET', path: round % 2 ? '.' : 'd' })).not.toContain(SECRET);
-    } finally {
-      swapper.stop();
-    }
-  });
+  it.each([true, false])(
+    'finds nothing outside while another process keeps exchanging a folder for a link out (bubblewrap: %s)',
+    async (sandboxed) => {
+      const searcher = sandboxed ? ctx : await unconfined();
+      await workspace.put('d/secret.txt', 'mine');
+      const swapper = await startSwapper(workspace, 'd');
+      const modes = ['content', 'files_with_matches', 'count'] as const;
+      try {
+        for (let round = 0; round < 90; round += 1) {
+          const found = await search(
+            { query: 'SECRET', path: round % 2 ? '.' : 'd', output_mode: modes[round % 3] ?? 'content' },
+            searcher,
+          );
+          expect(found).not.toMatch(/secret\.txt|SECRET/);
+        }
+      } finally {
+        swapper.stop();
+      }
+    },
+  );
 
   it('says what is missing where there is no ripgrep', async () => {
     const failure = await tool

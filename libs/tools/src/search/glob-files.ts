@@ -1,4 +1,6 @@
 import type { ToolContext } from '../tool.port.js';
+import { isConfined } from './confine.js';
+import { FileWitness } from './file-witness.js';
 import { COMMON_ARGUMENTS, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
 import { shownPath, type SearchTarget } from './search-target.js';
 
@@ -28,11 +30,13 @@ export async function globFiles(
   const list = (args: readonly string[]): AsyncGenerator<string> =>
     ripgrep({ args: [...common, ...args, ...NEVER_SEARCHED, '--', target.argument], root: ctx.workspace.root, separator: '\0' }, ctx);
 
+  const witness = (await isConfined(ctx)) ? undefined : new FileWitness(ctx);
   const kept = ignored ? undefined : await setOf(list([]));
   const files: string[] = [];
   let total = 0;
   for await (const file of list(['--no-ignore', '--glob', pattern, ...order])) {
     if (kept && !kept.has(file)) continue;
+    if (witness && total < most && !(await witness.hasFile(file))) continue;
     total += 1;
     if (files.length < most) files.push(shownPath(file));
     if (total === MOST_COUNTED) break;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { ToolContext } from '../tool.port.js';
+import { isConfined } from './confine.js';
+import { FileWitness } from './file-witness.js';
 import { COMMON_ARGUMENTS, LARGEST_SEARCHED_FILE, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
 import { shownPath, type SearchTarget } from './search-target.js';
 
@@ -28,14 +30,12 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
   const lines: string[] = [];
   let results = 0;
   let characters = 0;
-  for await (const record of run(request, ['--json', '--context', String(request.context)], '\n', ctx)) {
-    const line = parseRecord(record);
-    if (!line) continue;
-    if (line.matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS))
-      return { lines, results, truncated: true };
-    if (line.matches) results += 1;
-    lines.push(line.text);
-    characters += line.text.length;
+  for await (const { path, number, line, matches } of hits(request, request.context, ctx)) {
+    if (matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS)) return { lines, results, truncated: true };
+    if (matches) results += 1;
+    const mark = matches ? ':' : '-';
+    lines.push(`${path}${mark}${number}${mark}${cut(line)}`);
+    characters += lines.at(-1)?.length ?? 0;
   }
   return { lines, results, truncated: false };
 }
@@ -43,14 +43,50 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
 /** Names of matching files, or names with the number of matching lines. */
 export async function searchCounts(request: SearchRequest, ctx: ToolContext): Promise<SearchResult> {
   const lines: string[] = [];
-  const counting = request.output_mode === 'count';
-  // Counts come as "name NUL count LF", names as "name NUL".
-  const [mode, separator] = counting ? (['--count', '\n'] as const) : (['--files-with-matches', '\0'] as const);
-  for await (const record of run(request, [mode, '--null', '--with-filename'], separator, ctx)) {
+  for await (const { path, count } of (await isConfined(ctx)) ? reportedCounts(request, ctx) : countedHits(request, ctx)) {
     if (lines.length === request.max_results) return { lines, results: lines.length, truncated: true };
-    lines.push(shownPath(counting ? record.replace('\0', ':') : record));
+    lines.push(request.output_mode === 'count' ? `${path}:${count}` : path);
   }
   return { lines, results: lines.length, truncated: false };
+}
+
+interface FileCount {
+  readonly path: string;
+  readonly count: number;
+}
+
+async function* reportedCounts(request: SearchRequest, ctx: ToolContext): AsyncGenerator<FileCount> {
+  // Counts come as "name NUL count LF", names as "name NUL".
+  const [mode, separator] = request.output_mode === 'count' ? (['--count', '\n'] as const) : (['--files-with-matches', '\0'] as const);
+  for await (const record of run(request, [mode, '--null', '--with-filename'], separator, ctx)) {
+    const [path = '', count] = record.split('\0');
+    yield { path: shownPath(path), count: Number(count ?? 1) };
+  }
+}
+
+async function* countedHits(request: SearchRequest, ctx: ToolContext): AsyncGenerator<FileCount> {
+  let file: FileCount | undefined;
+  for await (const { path } of hits(request, 0, ctx)) {
+    if (file && file.path !== path) yield file;
+    file = { path, count: file?.path === path ? file.count + 1 : 1 };
+  }
+  if (file) yield file;
+}
+
+interface Hit {
+  readonly path: string;
+  readonly number: number;
+  readonly line: string;
+  /** False for a line of context. */
+  readonly matches: boolean;
+}
+
+async function* hits(request: SearchRequest, context: number, ctx: ToolContext): AsyncGenerator<Hit> {
+  const witness = (await isConfined(ctx)) ? undefined : new FileWitness(ctx);
+  for await (const record of run(request, ['--json', '--context', String(context)], '\n', ctx)) {
+    const hit = parseRecord(record);
+    if (hit && (witness === undefined || (await witness.hasLine(hit.path, hit.number, hit.line)))) yield hit;
+  }
 }
 
 function run(request: SearchRequest, mode: readonly string[], separator: '\n' | '\0', ctx: ToolContext): AsyncGenerator<string> {
@@ -90,15 +126,11 @@ const RipgrepRecord = z.object({
   data: z.object({ path: Text, lines: Text, line_number: z.number() }),
 });
 
-function parseRecord(record: string): { text: string; matches: boolean } | undefined {
+function parseRecord(record: string): Hit | undefined {
   const parsed = RipgrepRecord.safeParse(JSON.parse(record));
   if (!parsed.success) return undefined;
   const { type, data } = parsed.data;
-  const mark = type === 'match' ? ':' : '-';
-  return {
-    text: `${shownPath(data.path)}${mark}${data.line_number}${mark}${cut(data.lines.replace(/\r?\n$/, ''))}`,
-    matches: type === 'match',
-  };
+  return { path: shownPath(data.path), number: data.line_number, line: data.lines.replace(/\r?\n$/, ''), matches: type === 'match' };
 }
 
 function cut(line: string): string {
