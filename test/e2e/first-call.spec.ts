@@ -98,7 +98,7 @@ describe('one call, end to end through every door', () => {
   it('kills a command that ignores SIGTERM when the run limit is over, grandchildren too', async () => {
     const call = await agent.run('shell', { command: `trap '' TERM; setsid sleep 61.5 & sleep 61.5` }, { timeouts: { runMs: 500 } });
     expect(call).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
-    const left = await agent.run('shell', { command: `pgrep -f 'sleep 61[.]5' || echo none` });
+    const left = await agent.run('shell', { command: `grep -las 'sleep.61[.]5' /proc/[0-9]*/cmdline || echo none` });
     expect(left.result?.content).toEqual([{ type: 'text', text: 'none\n' }]);
   });
 
