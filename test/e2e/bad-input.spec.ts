@@ -115,10 +115,10 @@ describe('bad input at every door', () => {
     const paths = ['../../../outside.txt', '/etc/passwd', 'link.txt', 'linked/outside.txt', 'a/../../../../outside.txt', '~/x', 'inside.txt\0.png', '//etc/passwd'];
     for (const path of paths) {
       const call = await agent.run('file_read', { path }, { sessionId: 'escape' });
-      expect([path, call.outcome, JSON.stringify(call).includes('secret'), JSON.stringify(call).includes('root:')]).toEqual([path, 'failed', false, false]);
+      expect([path, call.outcome === 'completed', JSON.stringify(call).includes('secret'), JSON.stringify(call).includes('root:')]).toEqual([path, false, false, false]);
     }
     const write = await agent.run('file_write', { path: 'link.txt', content: 'overwritten' }, { sessionId: 'escape' });
-    expect(write.outcome).toBe('failed');
+    expect(write.result?.isError).toBe(true);
   });
 
   it.each([
@@ -126,7 +126,7 @@ describe('bad input at every door', () => {
     'http://10.0.0.1/', 'file:///etc/passwd', 'gopher://127.0.0.1/', 'http://user:pass@127.0.0.1/',
   ])('does not fetch %s', async (url) => {
     const call = await agent.run('web_fetch', { url });
-    expect(call).toMatchObject({ outcome: 'failed', result: { isError: true } });
+    expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' }, result: { isError: true } });
   });
 
   it('answers malformed frames with an error frame and goes on', async () => {
