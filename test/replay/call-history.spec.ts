@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { CALL_EVENT_TYPES, CallEvent, type Call } from '#contracts';
+import { foldCall, toStoredEvent, upcastEvent, type StreamEntry } from '#event-log';
+import { checkCall } from '../support/log-invariants.js';
+
+interface Recording {
+  readonly partition: string;
+  readonly epoch: number;
+  readonly entries: readonly StreamEntry[];
+  readonly events: readonly CallEvent[];
+  readonly call: Call;
+}
+
+/** A failure here means that logs written before cannot be read any more: write an upcaster, never a new recording. */
+describe('the log as version 1 wrote it', () => {
+  const recording: Recording = JSON.parse(readFileSync(new URL('./call-history.v1.json', import.meta.url), 'utf8'));
+  const stored = recording.entries.map(([entryId, fields]) => toStoredEvent(recording.partition, recording.epoch, entryId, fields)?.json ?? '');
+
+  it('holds every type of event', () => {
+    expect(new Set(recording.events.map(({ type }) => type))).toEqual(new Set(CALL_EVENT_TYPES));
+  });
+
+  it.each(recording.events.map((event, index) => [event.type, index] as const))('reads %s (event %i)', (_type, index) => {
+    expect(JSON.parse(stored[index] ?? '')).toEqual(recording.events[index]);
+    expect(CallEvent.parse(upcastEvent(stored[index] ?? ''))).toEqual(recording.events[index]);
+  });
+
+  it('folds to the same call, through the states of the same machine', () => {
+    const events = stored.map(upcastEvent);
+    expect(foldCall(events)).toEqual(recording.call);
+    expect(checkCall(recording.call.id, events, true)).toEqual([]);
+  });
+
+  it('skips a type it does not know', () => {
+    const [[entryId, fields] = ['', []]] = recording.entries;
+    const unknown = fields.map((value) => (value === 'call.submitted' ? 'call.submitted:2' : value));
+    expect(toStoredEvent(recording.partition, 1, entryId, unknown)).toBeUndefined();
+  });
+});
