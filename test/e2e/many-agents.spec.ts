@@ -37,7 +37,7 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
       const random = choices(name);
       for (let n = 0; n < CALLS_EACH; n++) {
         const key = `agent-${name}-call-${Math.floor(n * (0.5 + random.next().value / 2))}`;
-        const args = { key, text: 'x'.repeat(Number(key.length)) };
+        const args = { key, text: 'x'.repeat(key.length) };
         argumentsOfKey.set(key, args);
         const repeats = random.next().value < 0.3 ? 2 : 1;
         await Promise.all(

@@ -21,7 +21,7 @@ describe('SIGTERM of all workers in turn under load', () => {
         if (k % 3 === 0) await agent.ended(body.id);
       }
     });
-    for (const worker of [...toolyard.workers]) {
+    for (const worker of toolyard.workers.slice()) {
       worker.signal('SIGTERM');
       expect(await worker.ended()).toEqual({ code: 0, signal: null });
       await toolyard.worker();

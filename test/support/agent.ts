@@ -78,7 +78,7 @@ export class Stream {
       this.socket.once('open', resolve);
       this.socket.once('error', reject);
     });
-    this.socket.on('message', (data) => this.frames.push({ at: performance.now(), frame: JSON.parse(String(data)) as ServerFrame }));
+    this.socket.on('message', (data: Buffer) => this.frames.push({ at: performance.now(), frame: JSON.parse(data.toString()) as ServerFrame }));
     this.socket.on('close', (code, reason) => (this.closed = { code, reason: String(reason) }));
     this.socket.on('error', () => {});
   }

@@ -9,7 +9,13 @@ const LEGAL: Readonly<Record<Status, Partial<Record<CallEvent['type'], Status>>>
   none: { 'call.submitted': 'queued' },
   queued: { 'call.approval_requested': 'waiting_approval', 'call.start': 'running', 'call.end': 'ended' },
   waiting_approval: { 'call.approval_decided': 'queued', 'call.end': 'ended' },
-  running: { 'call.update': 'running', 'call.progress': 'running', 'call.cancel_requested': 'running', 'call.retry': 'queued', 'call.end': 'ended' },
+  running: {
+    'call.update': 'running',
+    'call.progress': 'running',
+    'call.cancel_requested': 'running',
+    'call.retry': 'queued',
+    'call.end': 'ended',
+  },
   ended: {},
 };
 
@@ -24,7 +30,11 @@ export interface InvariantOptions {
  * I5 attempts and fences; I6 no event of a fenced-off worker; I9 timers are exactly the calls that have not ended;
  * besides, heads agree with the log.
  */
-export async function checkInvariants(redis: RedisConnection, partitions: number, { atRest = false }: InvariantOptions = {}): Promise<string[]> {
+export async function checkInvariants(
+  redis: RedisConnection,
+  partitions: number,
+  { atRest = false }: InvariantOptions = {},
+): Promise<string[]> {
   const names = Array.from({ length: partitions }, (_, index) => partitionName(index));
   const found = await Promise.all(names.map((name) => checkPartition(redis, name, atRest)));
   return found.flat();
@@ -83,11 +93,14 @@ async function checkHeads(redis: RedisConnection, partition: string, calls: Read
   for (const callId of timers) if (!calls.has(callId)) violations.push(`I9 ${callId}: has a timer and no events`);
   for (const [callId, events] of calls) {
     const ended = events.at(-1)?.type === 'call.end';
-    if (ended === timers.has(callId)) violations.push(`I9 ${callId}: ${ended ? 'has ended and still has a timer' : 'has not ended and has no timer'}`);
+    if (ended === timers.has(callId))
+      violations.push(`I9 ${callId}: ${ended ? 'has ended and still has a timer' : 'has not ended and has no timer'}`);
     const packed = await redis.getBuffer(keys.call(callId));
     const head = packed === null ? undefined : decodeHead(callId, packed);
-    if (head?.version !== events.at(-1)?.callver) violations.push(`head of ${callId}: version ${head?.version}, the log says ${events.at(-1)?.callver}`);
-    if ((head?.status === 'ended') !== ended) violations.push(`head of ${callId}: ${head?.status}, the log ${ended ? 'has' : 'has no'} End`);
+    if (head?.version !== events.at(-1)?.callver)
+      violations.push(`head of ${callId}: version ${head?.version}, the log says ${events.at(-1)?.callver}`);
+    if ((head?.status === 'ended') !== ended)
+      violations.push(`head of ${callId}: ${head?.status}, the log ${ended ? 'has' : 'has no'} End`);
   }
   return violations;
 }

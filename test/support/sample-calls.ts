@@ -31,6 +31,8 @@ export function endOf(outcome: CallOutcome): EndData {
   return {
     outcome,
     attempts: 0,
-    ...(outcome === 'completed' ? { result: { content: [{ type: 'text', text: 'done' }], isError: false } } : { error: { code: 'internal', message: 'no', retryable: false } }),
+    ...(outcome === 'completed'
+      ? { result: { content: [{ type: 'text', text: 'done' }], isError: false } }
+      : { error: { code: 'internal', message: 'no', retryable: false } }),
   };
 }

@@ -29,12 +29,27 @@ export class LuaScript {
   }
 
   /** The same with `WAIT 1 <waitMs>` behind it in one write; the second value is how many replicas have everything. */
-  async runAndWait(redis: RedisConnection, keys: readonly string[], args: readonly (string | number)[], waitMs: number): Promise<[unknown, number]> {
+  async runAndWait(
+    redis: RedisConnection,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    waitMs: number,
+  ): Promise<[unknown, number]> {
     try {
-      return await replies(redis.pipeline().evalsha(this.sha, keys.length, ...keys, ...args).wait(1, waitMs));
+      return await replies(
+        redis
+          .pipeline()
+          .evalsha(this.sha, keys.length, ...keys, ...args)
+          .wait(1, waitMs),
+      );
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return replies(redis.pipeline().eval(this.source, keys.length, ...keys, ...args).wait(1, waitMs));
+      return replies(
+        redis
+          .pipeline()
+          .eval(this.source, keys.length, ...keys, ...args)
+          .wait(1, waitMs),
+      );
     }
   }
 }

@@ -55,7 +55,7 @@ describe('createRedis', () => {
 
   it('lets a producer fail at once while the server is away', async () => {
     const redis = createRedis('redis://127.0.0.1:1', { role: 'producer' });
-    await expect(redis.ping()).rejects.toThrow();
+    await expect(redis.ping()).rejects.toThrow(/ECONNREFUSED|Connection is closed|Stream isn't writeable|max retries/i);
     redis.disconnect();
   });
 

@@ -53,7 +53,8 @@ function framesOf(union: typeof ClientFrame | typeof ServerFrame, io: 'input' | 
 
 /** The same schema with its references pointing at the components of the document. */
 function withRefsInto(prefix: string, schema: object): { definitions?: Record<string, unknown>; $schema?: string } {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"#/definitions/', `"#/components/schemas/${prefix}`));
+  const text = JSON.stringify(schema).replaceAll('"#/definitions/', `"#/components/schemas/${prefix}`);
+  return JSON.parse(text) as { definitions?: Record<string, unknown>; $schema?: string };
 }
 
 function messages(frames: Frames): Record<string, unknown> {
