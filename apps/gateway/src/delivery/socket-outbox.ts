@@ -13,15 +13,26 @@ export interface Wire {
 export interface DeliveryLimits {
   /** The connection is given nothing more while it holds this much. */
   readonly connectionBytes: number;
-  /** This much waits whole; beyond it Updates and Progress are merged into gaps. One busy tick is not yet slowness. */
+  /** More than this for longer than `burstMs` is slowness: Updates and Progress are merged into gaps. */
   readonly waitingBytes: number;
-  /** More than this, merged, and the reader is given up. */
+  /** One busy tick is not yet slowness; more than `burstBytes` is, at once. */
+  readonly burstMs: number;
+  readonly burstBytes: number;
+  /** More than this when merged, and the reader is given up. */
   readonly hardBytes: number;
   /** As is one that takes nothing at all for so long. */
   readonly stallMs: number;
 }
 
-export const DELIVERY_LIMITS: DeliveryLimits = { connectionBytes: 256 * 1024, waitingBytes: 512 * 1024, hardBytes: 1024 * 1024, stallMs: 30_000 };
+const KIB = 1024;
+export const DELIVERY_LIMITS: DeliveryLimits = {
+  connectionBytes: 256 * KIB,
+  waitingBytes: 512 * KIB,
+  burstMs: 250,
+  burstBytes: 8192 * KIB,
+  hardBytes: 1024 * KIB,
+  stallMs: 30_000,
+};
 
 export type Overrun = 'too_much_unsent' | 'no_drain';
 
@@ -34,6 +45,7 @@ export class SocketOutbox {
   private waiting: OutboxItem[] = [];
   private waitingBytes = 0;
   private merger: Merger | undefined;
+  private burst: NodeJS.Timeout | undefined;
   private stall: NodeJS.Timeout | undefined;
   private wantWritable: (() => void)[] = [];
   private closed = false;
@@ -63,6 +75,7 @@ export class SocketOutbox {
   /** Drops what waits. Idempotent. */
   close(): void {
     this.closed = true;
+    clearTimeout(this.burst);
     clearTimeout(this.stall);
     this.waiting = [];
     this.wake();
@@ -79,11 +92,21 @@ export class SocketOutbox {
   }
 
   private wait(item: OutboxItem): void {
-    const { waitingBytes, hardBytes } = this.limits;
+    const { waitingBytes, burstBytes, burstMs } = this.limits;
     this.append(item);
-    if (this.merger === undefined && this.waitingBytes > waitingBytes) this.mergeAll();
     this.watchStall();
-    if (this.waitingBytes + this.wire.bufferedBytes > hardBytes) this.overrun('too_much_unsent');
+    if (this.merger) this.checkHard();
+    else if (this.waitingBytes > burstBytes) this.mergeAll();
+    else if (this.waitingBytes > waitingBytes) this.burst ??= setTimeout(() => this.burstIsOver(), burstMs);
+  }
+
+  private burstIsOver(): void {
+    this.burst = undefined;
+    if (this.merger === undefined && this.waitingBytes > this.limits.waitingBytes) this.mergeAll();
+  }
+
+  private checkHard(): void {
+    if (this.waitingBytes + this.wire.bufferedBytes > this.limits.hardBytes) this.overrun('too_much_unsent');
   }
 
   private append(item: OutboxItem): void {
@@ -102,6 +125,7 @@ export class SocketOutbox {
     this.waiting = [];
     this.waitingBytes = 0;
     for (const item of whole) this.append(item);
+    this.checkHard();
   }
 
   /** The client took something. */
@@ -120,8 +144,9 @@ export class SocketOutbox {
     this.merger = undefined;
     this.waitingBytes = 0;
     this.wake();
+    clearTimeout(this.burst);
     clearTimeout(this.stall);
-    this.stall = undefined;
+    this.burst = this.stall = undefined;
   }
 
   private write(item: OutboxItem): void {

@@ -1,0 +1,269 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { CLOSE_CODES, ServerFrame, type CallEvent } from '#contracts';
+import { Agent, Stream } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const RIVAL_KEY = 'key-of-the-rival-tenant';
+const READER_KEY = 'key-that-may-only-read';
+const TENANT = 'e2e-stream';
+
+let gateway: TestGateway;
+let agent: Agent;
+const open: Stream[] = [];
+
+beforeAll(async () => {
+  gateway = await startTestGateway(TENANT, {
+    keys: [
+      { id: 'main', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] },
+      { id: 'rival', sha256: sha256(RIVAL_KEY), tenant: 'e2e-stream-rival', scopes: ['submit', 'read', 'cancel'] },
+      { id: 'reader', sha256: sha256(READER_KEY), tenant: TENANT, scopes: ['read'] },
+    ],
+  });
+  agent = gateway.agent;
+});
+afterEach(() => open.splice(0).forEach((stream) => stream.close()));
+afterAll(() => gateway.close());
+
+async function connect(key = BOOTSTRAP_KEY): Promise<Stream> {
+  const stream = new Stream(gateway.url, key);
+  open.push(stream);
+  await stream.opened;
+  await stream.frame('ready');
+  return stream;
+}
+
+const isEnd = ({ event }: { event: CallEvent }) => event.type === 'call.end';
+const idsOf = (events: readonly { event: CallEvent }[]) => events.map(({ event }) => event.id);
+
+describe('the stream', () => {
+  it('answers a submission with the call, then its events in order, and nothing after the End', async () => {
+    const stream = await connect();
+    stream.send({ op: 'submit', id: 's', call: { tool: 'echo', arguments: { a: 1 } } });
+    const { call } = await stream.frame('accepted', 's');
+    const attempt = await gateway.claim(call.id);
+    await attempt.update('half');
+    await attempt.end('whole');
+    await eventually(() => stream.events('s').some(isEnd), 'the End');
+    expect(stream.events('s').map(({ event }) => event.type)).toEqual(['call.submitted', 'call.start', 'call.update', 'call.end']);
+    for (const { frame } of stream.frames) expect(ServerFrame.parse(frame)).toBeDefined();
+    stream.send({ op: 'submit', id: 's', call: { tool: 'echo' } });
+    await eventually(() => stream.frames.filter(({ frame }) => frame.op === 'accepted').length === 2, 'the id to be free again');
+  });
+
+  it('gives a repeated submission the call that is there, from its first event', async () => {
+    const stream = await connect();
+    const submit = { op: 'submit', call: { tool: 'echo', arguments: { once: 1 } }, idempotencyKey: 'stream-once' };
+    stream.send({ ...submit, id: 1 });
+    const first = await stream.frame('accepted', 1);
+    await gateway.run(first.call.id);
+    await eventually(() => stream.events(1).some(isEnd), 'the End');
+    stream.send({ ...submit, id: 2 });
+    expect((await stream.frame('accepted', 2)).call.id).toBe(first.call.id);
+    await eventually(() => stream.events(2).some(isEnd), 'the End again');
+    expect(idsOf(stream.events(2))).toEqual(idsOf(stream.events(1)));
+  });
+
+  it('shows a call that has ended before from its first event on', async () => {
+    const { body } = await agent.submit('echo', {});
+    await gateway.run(body.id);
+    const stream = await connect();
+    stream.send({ op: 'subscribe', id: 'late', filter: { callId: body.id } });
+    await eventually(() => stream.events('late').some(isEnd), 'the End');
+    expect(stream.events('late').map(({ event }) => event)).toEqual(await agent.events(body.id));
+  });
+
+  it('goes on after a cut without a gap or a double, call by call and for the whole tenant', async () => {
+    for (const filterOf of [(id: string) => ({ callId: id }), () => ({})]) {
+      let stream = await connect();
+      stream.send({ op: 'subscribe', id: 'w', filter: {} });
+      let cursor = (await stream.frame('subscribed', 'w')).cursor;
+      const { body } = await agent.submit('echo', {}, { sessionId: `cut-${Math.random()}` });
+      const attempt = await gateway.claim(body.id);
+      const filter = filterOf(body.id);
+      const got: string[] = [];
+      let first = true;
+      for (let cut = 0; cut < 12; cut += 1) {
+        stream.close();
+        stream = await connect();
+        const resume = 'callId' in filter && first ? {} : { cursor };
+        first = false;
+        stream.send({ op: 'subscribe', id: 'w', filter, ...resume });
+        await attempt.update(`update ${cut}`);
+        await attempt.update(`update ${cut}, more`);
+        await eventually(() => stream.events('w').length > 0, 'something new');
+        const events = stream.events('w');
+        got.push(...idsOf(events));
+        cursor = events.at(-1)?.cursor ?? cursor;
+      }
+      await attempt.end('over');
+      await eventually(() => stream.events('w').some(isEnd), 'the End');
+      got.splice(got.length, 0, ...idsOf(stream.events('w')).filter((id) => !got.includes(id)));
+      expect(got).toEqual((await agent.events(body.id)).map(({ id }) => id));
+    }
+  });
+
+  it('gives a hundred sockets the same', async () => {
+    const streams = await Promise.all(Array.from({ length: 100 }, () => connect()));
+    const { body } = await agent.submit('echo', {});
+    for (const stream of streams) stream.send({ op: 'subscribe', id: 1, filter: { callId: body.id } });
+    await Promise.all(streams.map((stream) => stream.frame('subscribed', 1)));
+    const attempt = await gateway.claim(body.id);
+    for (let n = 0; n < 50; n += 1) await attempt.update(`line ${n}`);
+    await attempt.end('over');
+    await Promise.all(streams.map((stream) => eventually(() => stream.events(1).some(isEnd), 'the End')));
+    const expected = (await agent.events(body.id)).map(({ id }) => id);
+    for (const stream of streams) expect(idsOf(stream.events(1))).toEqual(expected);
+  });
+
+  it('cancels, and says what is wrong with a call that is refused', async () => {
+    const stream = await connect();
+    stream.send({ op: 'submit', id: 'c', call: { tool: 'echo' } });
+    const { call } = await stream.frame('accepted', 'c');
+    stream.send({ op: 'cancel', id: 'x', callId: call.id, reason: 'enough' });
+    expect((await stream.frame('cancelling', 'x')).call.id).toBe(call.id);
+    await eventually(() => stream.events('c').some(isEnd), 'the End');
+    stream.send({ op: 'submit', id: 'n', call: { tool: 'no_such_tool' } });
+    expect((await stream.frame('error', 'n')).problem).toMatchObject({ code: 'not_found', callId: expect.any(String), result: { isError: true } });
+  });
+});
+
+describe('the stream keeps tenants and scopes apart', () => {
+  it('shows no other tenant anything, and answers as if it did not exist', async () => {
+    const [own, rival] = [await connect(), await connect(RIVAL_KEY)];
+    rival.send({ op: 'subscribe', id: 'all', filter: {} });
+    rival.send({ op: 'subscribe', id: 'tool', filter: { tool: 'echo' } });
+    await rival.frame('subscribed', 'tool');
+    own.send({ op: 'subscribe', id: 'all', filter: {} });
+    await own.frame('subscribed', 'all');
+    const { body } = await agent.submit('echo', {});
+    rival.send({ op: 'subscribe', id: 'one', filter: { callId: body.id } });
+    expect((await rival.frame('error', 'one')).problem.code).toBe('resource_not_found');
+    rival.send({ op: 'cancel', id: 'stop', callId: body.id });
+    expect((await rival.frame('error', 'stop')).problem.code).toBe('resource_not_found');
+    await gateway.run(body.id);
+    await eventually(() => own.events('all').some(({ event }) => event.subject === body.id && event.type === 'call.end'), "the owner's End");
+    rival.send({ op: 'ping', id: 'after' });
+    await rival.frame('pong', 'after');
+    expect(rival.events()).toEqual([]);
+  });
+
+  it('refuses what the key has no scope for', async () => {
+    const reader = await connect(READER_KEY);
+    reader.send({ op: 'submit', id: 1, call: { tool: 'echo' } });
+    expect((await reader.frame('error', 1)).problem.code).toBe('forbidden');
+    reader.send({ op: 'cancel', id: 2, callId: '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V' });
+    expect((await reader.frame('error', 2)).problem.code).toBe('forbidden');
+  });
+});
+
+describe('the stream answers bad input', () => {
+  const deep = `{"op":"submit","id":"d","call":{"tool":"echo","arguments":${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}}}`;
+  it.each<[string, string | Buffer, string]>([
+    ['what is not JSON', '{"op":', 'malformed_json'],
+    ['an empty text', '', 'invalid_request'],
+    ['an array', '[]', 'invalid_request'],
+    ['null', 'null', 'invalid_request'],
+    ['an unknown op', '{"op":"fly","id":1}', 'invalid_request'],
+    ['an unknown field', '{"op":"ping","id":1,"x":2}', 'invalid_request'],
+    ['a missing id', '{"op":"subscribe"}', 'invalid_request'],
+    ['an unknown filter', '{"op":"subscribe","id":1,"filter":{"tenantId":"other"}}', 'invalid_request'],
+    ['a cursor that is none', '{"op":"subscribe","id":1,"cursor":"no"}', 'invalid_request'],
+    ['an id never subscribed', '{"op":"unsubscribe","id":9}', 'resource_not_found'],
+    ['an unknown call', '{"op":"cancel","id":1,"callId":"00-01JZ8C5W3Q4X9R7T2M6K8N0P1V"}', 'resource_not_found'],
+    ['depth 1,000', deep, 'invalid_request'],
+    ['a __proto__ key', '{"op":"submit","id":1,"call":{"tool":"echo","arguments":{"__proto__":{"x":1}}}}', 'malformed_json'],
+    ['a binary frame', Buffer.from([1, 2, 3]), 'invalid_request'],
+  ])('%s, and goes on', async (_what, frame, code) => {
+    const stream = await connect();
+    stream.socket.send(frame);
+    expect((await stream.frame('error')).problem.code).toBe(code);
+    stream.send({ op: 'ping', id: 'still' });
+    await stream.frame('pong', 'still');
+  });
+
+  it('closes with 1009 on a frame over 1 MiB, and others do not notice', async () => {
+    const [big, other] = [await connect(), await connect()];
+    big.socket.send('x'.repeat(1024 * 1024 + 1));
+    expect((await eventually(() => big.closed, 'the close')).code).toBe(1009);
+    other.send({ op: 'ping' });
+    await other.frame('pong');
+  });
+
+  it('takes at most 100 subscriptions, and each id once', async () => {
+    const stream = await connect();
+    for (let id = 0; id < 101; id += 1) stream.send({ op: 'subscribe', id, filter: { agentId: `a${id}` } });
+    expect((await stream.frame('error', 100)).problem.code).toBe('too_many_requests');
+    stream.send({ op: 'subscribe', id: 5 });
+    expect((await stream.frame('error', 5)).problem.code).toBe('conflict');
+    stream.send({ op: 'unsubscribe', id: 5 });
+    await stream.frame('unsubscribed', 5);
+    stream.send({ op: 'subscribe', id: 'new' });
+    await stream.frame('subscribed', 'new');
+  });
+
+  it('closes a socket that floods it', async () => {
+    const stream = await connect();
+    for (let n = 0; n < 30_000; n += 1) stream.socket.send('{"op":"ping"}');
+    expect((await eventually(() => stream.closed, 'the close')).code).toBe(CLOSE_CODES.tooManyFrames);
+  });
+});
+
+describe('the stream lets in', () => {
+  const dial = (options: { headers?: Record<string, string> } = {}) => new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/stream`, options);
+  const refused = (socket: WebSocket) =>
+    new Promise<number>((resolve, reject) => {
+      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+      socket.on('open', () => reject(new Error('it was let in')));
+      socket.on('error', () => {});
+    });
+
+  it('nobody with a wrong key or from a strange page', async () => {
+    expect(await refused(dial({ headers: { authorization: 'Bearer wrong' } }))).toBe(401);
+    expect(await refused(dial({ headers: { authorization: `Bearer ${BOOTSTRAP_KEY}`, origin: 'https://evil.example' } }))).toBe(403);
+  });
+
+  it('who says the key in the first frame, and nobody who does something else first', async () => {
+    const frames: ServerFrame[] = [];
+    const socket = dial();
+    socket.on('message', (data) => frames.push(JSON.parse(String(data))));
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.send(JSON.stringify({ op: 'auth', token: BOOTSTRAP_KEY }));
+    await eventually(() => frames.some(({ op }) => op === 'ready'), 'ready');
+    socket.terminate();
+
+    const hasty = dial();
+    const closed = new Promise<number>((resolve) => hasty.once('close', resolve));
+    hasty.once('open', () => hasty.send('{"op":"subscribe","id":1}'));
+    expect(await closed).toBe(CLOSE_CODES.unauthenticated);
+  });
+
+  it('a key until it expires', async () => {
+    const key = 'key-that-expires-soon';
+    const brief = await startTestGateway(TENANT, {
+      keys: [{ id: 'brief', key, tenant: TENANT, scopes: ['read'], expiresAt: new Date(Date.now() + 1500).toISOString() }],
+    });
+    try {
+      const stream = new Stream(brief.url, key);
+      await stream.opened;
+      await stream.frame('ready');
+      expect((await eventually(() => stream.closed, 'the close')).code).toBe(CLOSE_CODES.unauthenticated);
+      expect((await stream.frame('error')).problem.code).toBe('unauthenticated');
+    } finally {
+      await brief.close();
+    }
+  });
+});
+
+describe('a draining gateway', () => {
+  it('asks every socket to reconnect before it closes', async () => {
+    const other = await startTestGateway(TENANT);
+    const stream = new Stream(other.url, BOOTSTRAP_KEY);
+    await stream.opened;
+    await stream.frame('ready');
+    await other.close();
+    expect((await stream.frame('reconnect')).afterMs).toBeGreaterThanOrEqual(0);
+    expect((await eventually(() => stream.closed, 'the close')).code).toBe(CLOSE_CODES.goingAway);
+  });
+});
