@@ -1,8 +1,0 @@
-/** Transitions and the history of events: commands wait for a reconnect, and their callers set deadlines. */
-export const COMMAND_REDIS = Symbol('COMMAND_REDIS');
-
-/**
- * Reads and counters of requests (calls, sessions, rate limits, workers). Fails at once while Redis is out of reach, so
- * that a request is answered 503 instead of waiting for a reconnect.
- */
-export const PROMPT_REDIS = Symbol('PROMPT_REDIS');
