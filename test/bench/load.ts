@@ -25,7 +25,10 @@ export async function runLoad(contender: Contender, calls: number, inFlight: num
   const begin = performance.now();
 
   await new Promise<void>((resolve, reject) => {
-    const deadline = setTimeout(() => reject(new Error(`${contender.name}: ${latencies.length} of ${calls} calls ended within ${DEADLINE_MS} ms.`)), DEADLINE_MS);
+    const deadline = setTimeout(
+      () => reject(new Error(`${contender.name}: ${latencies.length} of ${calls} calls ended within ${DEADLINE_MS} ms.`)),
+      DEADLINE_MS,
+    );
     let next = 0;
     const finish = (from: number, to: number) => {
       latencies.push(to - from);
@@ -65,5 +68,8 @@ export function quantile(sorted: readonly number[], q: number): number {
 }
 
 export function median(values: readonly number[]): number {
-  return quantile([...values].sort((a, b) => a - b), 0.5);
+  return quantile(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  );
 }

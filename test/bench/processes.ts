@@ -2,12 +2,10 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+import type { RedisServer } from '../support/redis-server.mjs';
 
-/** AOF `always` for every contender: what is acknowledged is on disk. */
-export function startDurableRedis(): Promise<RedisServer> {
-  return startRedisServer({ settings: ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'] });
-}
+/** A private Redis server for one contender, with AOF `always`: what is acknowledged is on disk. */
+export type StartRedis = () => Promise<RedisServer>;
 
 /** Starts a Node process of the bench and waits for its `ready` message. */
 export async function forkReady(file: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<ChildProcess> {

@@ -18,11 +18,18 @@ function tell(id: string): void {
 }
 
 if (kind === 'raw') {
-  const worker = new Worker('raw', async (job) => job.data, { connection: { url: redisUrl, maxRetriesPerRequest: null }, concurrency: Number(concurrency) });
+  const worker = new Worker('raw', async (job) => job.data, {
+    connection: { url: redisUrl, maxRetriesPerRequest: null },
+    concurrency: Number(concurrency),
+  });
   worker.on('completed', (job) => tell(job.id ?? ''));
   worker.on('error', (error) => console.error(error));
   await worker.waitUntilReady();
 } else {
-  startConsumer({ redisUrl, backend: kind === 'stock' ? 'stock' : 'batching', onError: console.error })('read', Number(concurrency), async (job) => tell(job.callId));
+  startConsumer({ redisUrl, backend: kind === 'stock' ? 'stock' : 'batching', onError: console.error })(
+    'read',
+    Number(concurrency),
+    async (job) => tell(job.callId),
+  );
 }
 process.send?.('ready');

@@ -1,14 +1,14 @@
 import { Queue } from 'bullmq';
 import { BullCallQueue } from '#queue';
 import type { Contender } from './load.js';
-import { endProcess, forkReady, startDurableRedis } from './processes.js';
+import { endProcess, forkReady, type StartRedis } from './processes.js';
 
 const PAYLOAD = 'x'.repeat(100);
 const CONCURRENCY = '50';
 
 /** Raw BullMQ as its guide shows it: one producer, one Worker with 50 slots, jobs removed when done. */
-export async function startRawQueue(): Promise<Contender> {
-  const redis = await startDurableRedis();
+export async function startRawQueue(startRedis: StartRedis): Promise<Contender> {
+  const redis = await startRedis();
   const queue = new Queue('raw', { connection: { url: redis.url }, defaultJobOptions: { removeOnComplete: true, removeOnFail: true } });
   await queue.waitUntilReady();
   const worker = await forkReady('./queue-worker.js', ['raw', redis.url, CONCURRENCY]);
@@ -27,8 +27,8 @@ export async function startRawQueue(): Promise<Contender> {
 }
 
 /** This project's queue library alone: ids in, ids out. */
-export async function startOurQueue(backend: 'batching' | 'stock'): Promise<Contender> {
-  const redis = await startDurableRedis();
+export async function startOurQueue(startRedis: StartRedis, backend: 'batching' | 'stock'): Promise<Contender> {
+  const redis = await startRedis();
   const queue = new BullCallQueue({ redisUrl: redis.url, backend });
   const worker = await forkReady('./queue-worker.js', [backend, redis.url, CONCURRENCY]);
   return {

@@ -25,7 +25,14 @@ describe('the batching backend', () => {
     return consumer;
   };
   const dispatchSurely = (n: number) =>
-    eventually(() => queue.dispatch('net', { callId: idOf(n), attempt: 1 }, 'normal').then(() => true, () => false), `job ${n} to be dispatched`);
+    eventually(
+      () =>
+        queue.dispatch('net', { callId: idOf(n), attempt: 1 }, 'normal').then(
+          () => true,
+          () => false,
+        ),
+      `job ${n} to be dispatched`,
+    );
 
   beforeAll(async () => {
     server = await startRedisServer();
@@ -48,11 +55,14 @@ describe('the batching backend', () => {
     for (const slots of [3, 20]) consume(slots, () => new Promise(setImmediate));
     for (let n = 0; n < 3000; n += 100) {
       await Promise.all(Array.from({ length: 100 }, (_unused, i) => dispatchSurely(n + i)));
-      if (n % 300 === 0) await redis.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      if (n % 300 === 0) await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     }
     // A stranded job would wait for its lock to expire, which takes 30 s.
     await eventually(() => ran.size === 3000, 'all jobs to run', 15_000);
-    await eventually(async () => (await redis.exists(`${PREFIX}active`, `${PREFIX}wait`, `${PREFIX}prioritized`)) === 0, 'the queue to be empty');
+    await eventually(
+      async () => (await redis.exists(`${PREFIX}active`, `${PREFIX}wait`, `${PREFIX}prioritized`)) === 0,
+      'the queue to be empty',
+    );
   });
 
   it('leaves nothing in Redis but the marker, the counter and BullMQ’s own notes', async () => {

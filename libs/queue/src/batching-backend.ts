@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { RedisQueueBackend, type IQueueBackend, type JobJson, type MinimalJob } from 'bullmq';
-import { JOB_OPTIONS, LOCK } from './bull-settings.js';
+import { JOB_NAME, JOB_OPTIONS, LOCK } from './bull-settings.js';
 import { commandOf, type QueueScript } from './queue-scripts.js';
 import { TickBatcher } from './tick-batcher.js';
 
 const MAX_BATCH = 500;
 const KEPT_OPTIONS = JSON.stringify(JOB_OPTIONS);
 
-type NewJob = { readonly id: string; readonly name: string; readonly data: string; readonly priority: number };
+type NewJob = { readonly id: string; readonly name: string; readonly data: string; readonly priority: number; readonly tenant: string };
 /** What BullMQ's Worker takes as "the next job": nothing, or the job, its id, a rate limit delay and a time to wait until. */
 type NextJob = [] | [job: JobJson, id: string, rateLimitDelay: 0, delayUntil: 0];
 /** A loop asks for one job; a finished job may ask for the next; `tidy` only makes a run happen. */
@@ -60,6 +60,11 @@ export class BatchingBackend extends RedisQueueBackend {
     await this.moves.add({ kind: 'tidy' });
   }
 
+  /** Jobs of one tenant stand in line behind each other, and the tenants of a class take turns. */
+  async addInTurn(tenant: string, id: string, data: string, priority: number): Promise<void> {
+    await this.adds.add({ id, name: JOB_NAME, data, priority, tenant });
+  }
+
   override async addJob(job: JobJson, jobId: string): Promise<string> {
     return this.adds.add(plainJob(job, jobId));
   }
@@ -75,14 +80,27 @@ export class BatchingBackend extends RedisQueueBackend {
     return this.moves.add({ kind: 'ask' });
   }
 
-  override async moveToCompleted(job: MinimalJob, _value: unknown, _keep: unknown, _token: string, fetchNext: boolean): Promise<{ result: NextJob; finishedOn: number }> {
+  override async moveToCompleted(
+    job: MinimalJob,
+    _value: unknown,
+    _keep: unknown,
+    _token: string,
+    fetchNext: boolean,
+  ): Promise<{ result: NextJob; finishedOn: number }> {
     const id = job.id ?? '';
     const result = await this.moves.add({ kind: 'finish', id, next: fetchNext && !this.stopping });
     return { result, finishedOn: Date.now() };
   }
 
   /** Only jobs that were found stalled end here. The script is stock, so it may give a next job, which is then in hand. */
-  override async moveToFailed(job: MinimalJob, reason: string, keep: Parameters<RedisQueueBackend['moveToFailed']>[2], _token: string, fetchNext: boolean, fields?: Record<string, unknown>) {
+  override async moveToFailed(
+    job: MinimalJob,
+    reason: string,
+    keep: Parameters<RedisQueueBackend['moveToFailed']>[2],
+    _token: string,
+    fetchNext: boolean,
+    fields?: Record<string, unknown>,
+  ) {
     const moved = await super.moveToFailed(job, reason, keep, this.lockToken, fetchNext, fields);
     this.inHand.delete(job.id ?? '');
     if (moved.result) this.handOut([moved.result[0], moved.result[1], 0, 0]);
@@ -90,7 +108,11 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   override async extendLocks(jobIds: string[], _tokens: string[], duration: number): Promise<string[]> {
-    return super.extendLocks(jobIds, jobIds.map(() => this.lockToken), duration);
+    return super.extendLocks(
+      jobIds,
+      jobIds.map(() => this.lockToken),
+      duration,
+    );
   }
 
   override async waitForJob(blockTimeout: number) {
@@ -112,9 +134,13 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   private async runAdds(jobs: readonly NewJob[]): Promise<string[]> {
-    const { prioritized, pc, marker } = this.keys;
-    const args = jobs.flatMap((job) => [job.id, String(job.priority), job.data]);
-    await this.script('addJobs', [prioritized, pc, marker], [this.toKey(''), jobs[0]?.name ?? '', KEPT_OPTIONS, String(Date.now()), ...args]);
+    const { prioritized, marker } = this.keys;
+    const args = jobs.flatMap((job) => [job.id, String(job.priority), job.data, job.tenant]);
+    await this.script(
+      'addJobs',
+      [prioritized, this.toKey('fair'), marker],
+      [this.toKey(''), jobs[0]?.name ?? '', KEPT_OPTIONS, String(Date.now()), ...args],
+    );
     return jobs.map((job) => job.id);
   }
 
@@ -137,13 +163,14 @@ export class BatchingBackend extends RedisQueueBackend {
     const { wait, active, prioritized, stalled, meta, marker } = this.keys;
     const answer: unknown = await this.script(
       'finishAndFetch',
-      [wait, active, prioritized, stalled, meta, marker],
+      [wait, active, prioritized, stalled, meta, marker, this.toKey('fair')],
       [this.toKey(''), this.lockToken, String(LOCK.lockDuration), String(wanted), ...finished],
     );
     if (!Array.isArray(answer)) throw new Error(`finish-and-fetch.lua answered ${typeof answer}, expected a list.`);
     this.knownEmpty = answer[0] === 1;
     const jobs: NextJob[] = [];
-    for (let i = 1; i < answer.length; i += 4) jobs.push(nextJob(String(answer[i]), String(answer[i + 1]), Number(answer[i + 2]), answer[i + 3]));
+    for (let i = 1; i < answer.length; i += 4)
+      jobs.push(nextJob(String(answer[i]), String(answer[i + 1]), Number(answer[i + 2]), answer[i + 3]));
     return jobs;
   }
 
@@ -168,9 +195,11 @@ function wantsJob(move: Move): boolean {
 function plainJob(job: JobJson, id: string): NewJob {
   const { priority, delay, deduplication } = job.opts;
   if (!id || !priority || delay || deduplication || job.parentKey || job.repeatJobKey) {
-    throw new Error('The batching backend takes jobs with an id and a priority, and without delay, parent, deduplication or schedule. Use the stock backend for others.');
+    throw new Error(
+      'The batching backend takes jobs with an id and a priority, and without delay, parent, deduplication or schedule. Use the stock backend for others.',
+    );
   }
-  return { id, name: job.name, data: job.data, priority };
+  return { id, name: job.name, data: job.data, priority, tenant: '' };
 }
 
 function nextJob(id: string, data: string, timestamp: number, deferredFailure: unknown): NextJob {

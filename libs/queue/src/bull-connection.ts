@@ -22,14 +22,23 @@ export function workerBackend(redisUrl: string, backend: QueueBackend, prefix: s
     const client = createRedis(redisUrl, { role: 'command', name: 'queue-worker' });
     if (backend === 'batching') defineQueueScripts(client);
     const connection = new BullConnection(client, { ...SETTINGS, shared: false });
-    const blocking = new BullConnection(createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait' }), { ...SETTINGS, shared: false });
+    const blocking = new BullConnection(createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait' }), {
+      ...SETTINGS,
+      shared: false,
+    });
     return openBackend(backend, connection, name, { ...options, prefix }, blocking);
   };
 }
 
 type BackendOptions = Parameters<BackendFactory>[1] & { readonly prefix: string };
 
-function openBackend(backend: QueueBackend, connection: BullConnection, name: string, options: BackendOptions, blocking?: BullConnection): RedisQueueBackend {
+function openBackend(
+  backend: QueueBackend,
+  connection: BullConnection,
+  name: string,
+  options: BackendOptions,
+  blocking?: BullConnection,
+): RedisQueueBackend {
   const layout = new QueueKeys(options.prefix);
   const Backend = backend === 'batching' ? BatchingBackend : RedisQueueBackend;
   return new Backend(connection, name, layout.getKeys(name), (type) => layout.toKey(name, type), options, blocking);

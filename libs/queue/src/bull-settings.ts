@@ -15,6 +15,9 @@ export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: 
  */
 export const PRIORITY: Record<Priority, number> = { high: 1, normal: 2, low: 3 };
 
+/** BullMQ orders by `priority * 2^32 + place`; the scripts beside know the same number. */
+export const CLASS_SPAN = 2 ** 32;
+
 /** A stalled job fails at once and is removed; whether the call runs again is decided by the log. */
 export const LOCK = { lockDuration: 30_000, stalledInterval: 10_000, maxStalledCount: 0 } as const;
 

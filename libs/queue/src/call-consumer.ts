@@ -37,7 +37,12 @@ class BullCallConsumer implements CallConsumer {
       if (!isConnectionTrouble(error)) onError(error);
     };
     const { name, prefix } = queueOf(pool);
-    this.worker = new Worker(name, (job) => this.handle(job.data), { ...LOCK, concurrency, connection: {}, autorun: false }, workerBackend(redisUrl, kind, prefix));
+    this.worker = new Worker(
+      name,
+      (job) => this.handle(job.data),
+      { ...LOCK, concurrency, connection: {}, autorun: false },
+      workerBackend(redisUrl, kind, prefix),
+    );
     this.worker.on('error', this.report);
     const backend = this.worker.getBackend();
     if (backend instanceof BatchingBackend) {

@@ -1,9 +1,10 @@
 import { Queue, type RedisQueueBackend } from 'bullmq';
 import type { CallJob, Pool, Priority } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
+import { BatchingBackend } from './batching-backend.js';
 import { producerBackend } from './bull-connection.js';
-import { JOB_NAME, JOB_OPTIONS, PRIORITY, queueOf, type QueueBackend } from './bull-settings.js';
-import type { CallQueue, PoolDepth } from './queue.port.js';
+import { CLASS_SPAN, JOB_NAME, JOB_OPTIONS, PRIORITY, queueOf, type QueueBackend } from './bull-settings.js';
+import type { CallQueue, PoolDepth, QueuePlace } from './queue.port.js';
 
 export interface CallQueueOptions {
   readonly redisUrl: string;
@@ -27,17 +28,38 @@ export class BullCallQueue implements CallQueue {
     this.connected = firstConnection(this.client);
     this.openQueue = (pool) => {
       const { name, prefix } = queueOf(pool);
-      const queue: CallsQueue = new Queue(name, { connection: {}, streams: { events: { maxLen: 100 } } }, producerBackend(this.client, backend, prefix));
+      const queue: CallsQueue = new Queue(
+        name,
+        { connection: {}, streams: { events: { maxLen: 100 } } },
+        producerBackend(this.client, backend, prefix),
+      );
       // Connection errors come out of each dispatch too, and an error event nobody listens to is printed.
       queue.on('error', () => {});
       return queue;
     };
   }
 
-  async dispatch(pool: Pool, job: CallJob, priority: Priority): Promise<void> {
+  /** With the stock backend tenants do not take turns: its script knows one order only. */
+  async dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId = ''): Promise<void> {
     await this.connected;
-    const jobId = `${job.callId}-${job.attempt}`;
-    await this.queueFor(pool).add(JOB_NAME, job, { ...JOB_OPTIONS, jobId, priority: PRIORITY[priority] });
+    const queue = this.queueFor(pool);
+    const backend = queue.getBackend();
+    if (backend instanceof BatchingBackend) await backend.addInTurn(tenantId, jobIdOf(job), JSON.stringify(job), PRIORITY[priority]);
+    else await queue.add(JOB_NAME, job, { ...JOB_OPTIONS, jobId: jobIdOf(job), priority: PRIORITY[priority] });
+  }
+
+  async place(pool: Pool, job: CallJob): Promise<QueuePlace | undefined> {
+    await this.connected;
+    const { wait = '', prioritized = '', active = '' } = this.queueFor(pool).getBackend().keys;
+    const [rank, givenBackAt, scored, givenBack, running] = await Promise.all([
+      this.client.zrank(prioritized, jobIdOf(job)),
+      this.client.lpos(wait, jobIdOf(job)),
+      this.client.zcard(prioritized),
+      this.client.llen(wait),
+      this.client.llen(active),
+    ]);
+    const ahead = givenBackAt === null ? (rank === null ? undefined : givenBack + rank) : givenBack - 1 - givenBackAt;
+    return ahead === undefined ? undefined : { ahead, waiting: scored + givenBack, active: running };
   }
 
   async depth(pool: Pool): Promise<PoolDepth> {
@@ -58,17 +80,25 @@ export class BullCallQueue implements CallQueue {
     return queue;
   }
 
-  /** The job that was added first stands first within its priority, or last in the list of jobs that were given back. */
+  /**
+   * The oldest job is last in the list of jobs that were given back, or first in its tenant's line. The first of each
+   * line stands in the round that is being served or in the next one, and a round is in the order of adding.
+   */
   private async oldestWaitingMs(backend: RedisQueueBackend): Promise<number> {
     const { wait = '', prioritized = '' } = backend.keys;
+    const firstFrom = async (from: number, priority: number): Promise<string[]> => {
+      return this.client.zrangebyscore(prioritized, from, `(${(priority + 1) * CLASS_SPAN}`, 'WITHSCORES', 'LIMIT', 0, 1);
+    };
     const firsts = await Promise.all([
       this.client.lindex(wait, -1),
       ...Object.values(PRIORITY).map(async (priority) => {
-        const [first] = await this.client.zrangebyscore(prioritized, priority * 2 ** 32, `(${(priority + 1) * 2 ** 32}`, 'LIMIT', 0, 1);
-        return first;
+        const [id, score] = await firstFrom(priority * CLASS_SPAN, priority);
+        if (id === undefined) return [];
+        const [next] = await firstFrom(Math.floor(Number(score)) + 1, priority);
+        return [id, next];
       }),
     ]);
-    const ids = firsts.filter((id) => typeof id === 'string');
+    const ids = firsts.flat().filter((id) => typeof id === 'string');
     const times = await Promise.all(ids.map((id) => this.client.hget(backend.toKey(id), 'timestamp')));
     return times.reduce((oldest, time) => (time === null ? oldest : Math.max(oldest, Date.now() - Number(time))), 0);
   }
@@ -80,6 +110,10 @@ export class BullCallQueue implements CallQueue {
 }
 
 type CallsQueue = Queue<CallJob, void, typeof JOB_NAME>;
+
+function jobIdOf({ callId, attempt }: CallJob): string {
+  return `${callId}-${attempt}`;
+}
 
 async function firstConnection(client: RedisConnection): Promise<void> {
   if (client.status === 'ready') return;

@@ -7,9 +7,21 @@ export interface PoolDepth {
   readonly oldestWaitingMs: number;
 }
 
-/** Dispatch by id. Adding the same attempt of a call again while its job exists is a no-op, so re-adding is always safe. */
+/** Where a job stands: how many waiting ones will be taken before it as things are, how many wait, how many run. */
+export interface QueuePlace {
+  readonly ahead: number;
+  readonly waiting: number;
+  readonly active: number;
+}
+
+/**
+ * Dispatch by id. A higher priority is taken first, yet no waiting class is passed over for ever; within a priority
+ * tenants take turns, and one tenant's jobs keep their order. Adding the same attempt of a call again while its job exists is a no-op, so re-adding is always safe. */
 export interface CallQueue {
-  dispatch(pool: Pool, job: CallJob, priority: Priority): Promise<void>;
+  /** Jobs without a tenant count as of one tenant of their own. */
+  dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId?: string): Promise<void>;
+  /** Undefined when the job does not wait: it runs, or is gone. */
+  place(pool: Pool, job: CallJob): Promise<QueuePlace | undefined>;
   depth(pool: Pool): Promise<PoolDepth>;
   /** Idempotent. */
   close(): Promise<void>;

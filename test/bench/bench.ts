@@ -1,0 +1,85 @@
+import { cpus, totalmem } from 'node:os';
+import { measure, type Measured } from './figures.js';
+import { measureFront } from './front.js';
+import { median, runLoad, type Contender } from './load.js';
+import type { StartRedis } from './processes.js';
+import { startOurQueue, startRawQueue } from './queue.contender.js';
+import { printTable, verdicts, type Figures, type Paired } from './report.js';
+import { startToolyard, type ToolyardUnderTest } from './toolyard.contender.js';
+import { measureUpdates } from './updates.js';
+
+const WARM_UP = 3000;
+const FLOOD = Number.POSITIVE_INFINITY;
+/** A run with one call in flight has as many latencies as it has calls: fewer do. */
+const LOADS = { flood: [FLOOD, 1], one: [1, 0.2], sixteen: [16, 1], sixtyFour: [64, 1] } as const;
+
+/**
+ * Measures Toolyard against raw BullMQ in the same run, round by round; what counts is the median of the rounds' ratios.
+ * `--quick` for development: fewer calls and rounds. `--queue` adds the queue library alone, with both backends, and
+ * leaves out the rest. Answers whether every gate holds.
+ */
+export async function bench(startRedis: StartRedis, args: readonly string[]): Promise<boolean> {
+  const quick = args.includes('--quick');
+  const [rounds, calls] = quick ? [2, 3000] : [5, 10_000];
+  console.log(
+    `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}; ${rounds} rounds of ${calls} calls, AOF always on both sides`,
+  );
+
+  const raw = await startRawQueue(startRedis);
+  try {
+    if (args.includes('--queue')) return await benchQueues(raw, startRedis, rounds, calls);
+    const toolyard = await startToolyard(startRedis);
+    try {
+      return await benchToolyard(raw, toolyard, rounds, calls, quick);
+    } finally {
+      await toolyard.close();
+    }
+  } finally {
+    await raw.close();
+  }
+}
+
+async function benchToolyard(raw: Contender, toolyard: ToolyardUnderTest, rounds: number, calls: number, quick: boolean): Promise<boolean> {
+  const paired = await runPaired(raw, toolyard, rounds, calls);
+  const front = await measureFront(toolyard, quick ? 6000 : 20_000);
+  const updates = await measureUpdates(toolyard, 10_000, 100);
+  const figures: Figures = { paired, front, updates };
+  const judged = verdicts(figures);
+  printTable(figures, judged);
+  console.log(JSON.stringify({ bench: 'toolyard', at: new Date().toISOString(), verdicts: judged, front, updates, runs: paired.runs }));
+  return judged.every(({ verdict }) => verdict !== 'FAILED');
+}
+
+async function benchQueues(raw: Contender, startRedis: StartRedis, rounds: number, calls: number): Promise<boolean> {
+  for (const backend of ['batching', 'stock'] as const) {
+    const queue = await startOurQueue(startRedis, backend);
+    const { runs, ratios } = await runPaired(raw, queue, rounds, calls);
+    await queue.close();
+    for (const load of Object.keys(LOADS) as (keyof typeof LOADS)[]) {
+      const of = (side: 'raw' | 'ours', read: (run: Measured) => number) => median(runs[load].map((round) => read(round[side])));
+      console.log(
+        `${queue.name}, ${load}: ${ratios[load].toFixed(2)} × raw; calls/s ${of('ours', (run) => run.callsPerSecond).toFixed(0)} (raw ${of('raw', (run) => run.callsPerSecond).toFixed(0)}), ` +
+          `p50 ${of('ours', (run) => run.p50Ms).toFixed(2)} (${of('raw', (run) => run.p50Ms).toFixed(2)}) ms, p99 ${of('ours', (run) => run.p99Ms).toFixed(2)} (${of('raw', (run) => run.p99Ms).toFixed(2)}) ms, ` +
+          `Redis commands ${of('ours', (run) => run.commands).toFixed(1)} (${of('raw', (run) => run.commands).toFixed(1)})`,
+      );
+    }
+  }
+  return true;
+}
+
+async function runPaired(raw: Contender, ours: Contender, rounds: number, calls: number): Promise<Paired> {
+  for (const contender of [raw, ours]) await runLoad(contender, WARM_UP, 64);
+  const runs: Paired['runs'] = { flood: [], one: [], sixteen: [], sixtyFour: [] };
+  for (let round = 0; round < rounds; round++) {
+    for (const load of Object.keys(LOADS) as (keyof typeof LOADS)[]) {
+      const [inFlight, share] = LOADS[load];
+      const first = round % 2 === 0 ? raw : ours;
+      const one = await measure(first, calls * share, inFlight);
+      const other = await measure(first === raw ? ours : raw, calls * share, inFlight);
+      runs[load].push(first === raw ? { raw: one, ours: other } : { raw: other, ours: one });
+    }
+    console.error(`round ${round + 1} of ${rounds}`);
+  }
+  const ratioOf = (load: keyof typeof LOADS) => median(runs[load].map((round) => round.ours.callsPerSecond / round.raw.callsPerSecond));
+  return { runs, ratios: { flood: ratioOf('flood'), one: ratioOf('one'), sixteen: ratioOf('sixteen'), sixtyFour: ratioOf('sixtyFour') } };
+}

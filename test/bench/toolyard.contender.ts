@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { WebSocket } from 'ws';
+import type { Contender } from './load.js';
+import { endProcess, type StartRedis } from './processes.js';
+
+export const KEY = 'bench-key-of-the-default-tenant';
+const HEADERS = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+const BODY = JSON.stringify({ tool: 'echo', arguments: { text: 'x'.repeat(100) } });
+const READY_MS = 30_000;
+
+export interface ToolyardUnderTest extends Contender {
+  readonly gatewayUrl: string;
+}
+
+/** The real gateway and worker processes. A call: POST /v1/calls, over when its End has reached the client's WebSocket. */
+export async function startToolyard(startRedis: StartRedis): Promise<ToolyardUnderTest> {
+  const redis = await startRedis();
+  const workspaces = mkdtempSync(join(tmpdir(), 'toolyard-bench-'));
+  const env = {
+    ...process.env,
+    REDIS_URL: redis.url,
+    TOOLYARD_API_KEY: KEY,
+    WORKSPACE_ROOT: workspaces,
+    LOG_LEVEL: 'warn',
+    NODE_ENV: 'production',
+  };
+  const gatewayUrl = `http://127.0.0.1:${await freePort()}`;
+  const workerUrl = `http://127.0.0.1:${await freePort()}`;
+  const gateway = startApp('gateway', { ...env, GATEWAY_PORT: new URL(gatewayUrl).port });
+  const worker = startApp('worker', { ...env, WORKER_PORT: new URL(workerUrl).port, WORKER_CONCURRENCY: 'read=50' });
+  await Promise.all([isReady(gateway, gatewayUrl), isReady(worker, workerUrl)]);
+
+  const pool = new Pool(gatewayUrl, { connections: 32, pipelining: 4 });
+  const ends = await subscribeToEnds(gatewayUrl);
+  return {
+    name: 'Toolyard',
+    redisUrl: redis.url,
+    gatewayUrl,
+    processes: { redis: redis.pid ?? 0, gateway: gateway.pid ?? 0, worker: worker.pid ?? 0, client: process.pid },
+    start: async () => {
+      const { statusCode, body } = await pool.request({ path: '/v1/calls', method: 'POST', headers: HEADERS, body: BODY });
+      const text = await body.text();
+      const id = /"id":"([^"]+)"/.exec(text)?.[1];
+      if (statusCode !== 202 || id === undefined) throw new Error(`POST /v1/calls answered ${statusCode}: ${text.slice(0, 300)}`);
+      return id;
+    },
+    onDone: (listener) => {
+      ends.listener = listener;
+    },
+    close: async () => {
+      ends.socket.terminate();
+      await pool.destroy();
+      await Promise.all([endProcess(gateway), endProcess(worker)]);
+      await redis.stop();
+      rmSync(workspaces, { recursive: true, force: true });
+    },
+  };
+}
+
+async function subscribeToEnds(gatewayUrl: string): Promise<{ socket: WebSocket; listener: (ids: readonly string[]) => void }> {
+  const socket = openSocket(gatewayUrl);
+  const ends: { socket: WebSocket; listener: (ids: readonly string[]) => void } = { socket, listener: () => {} };
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ op: 'subscribe', id: 1, filter: { types: ['call.end'] } }));
+  await new Promise<void>((resolve) => {
+    socket.on('message', (data) => {
+      const text = String(data);
+      if (text.includes('"op":"subscribed"')) resolve();
+      else ends.listener([...text.matchAll(/"subject":"([^"]+)"/g)].map(([, id]) => id ?? ''));
+    });
+  });
+  return ends;
+}
+
+export function openSocket(gatewayUrl: string): WebSocket {
+  return new WebSocket(`${gatewayUrl.replace(/^http/, 'ws')}/v1/stream`, { headers: { authorization: HEADERS.authorization } });
+}
+
+function startApp(name: 'gateway' | 'worker', env: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, ['--enable-source-maps', `dist/apps/${name}/src/main.js`], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
+async function isReady(child: ChildProcess, url: string): Promise<void> {
+  const deadline = performance.now() + READY_MS;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`${child.spawnargs.at(-1)} ended with ${child.exitCode}.`);
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (answer?.ok) return;
+    if (performance.now() > deadline) throw new Error(`${url} was not ready within ${READY_MS} ms.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('No loopback port is free.');
+  return address.port;
+}
