@@ -45,16 +45,31 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
     const finish = (callId: string, guard: WorkerGuard, data: EndData = endOf('completed')) => log.end({ callId, guard, data, author });
 
     it('takes a call from its submission over updates to its one End', async () => {
-      const callId = await submit({ submitted: aSubmission({ arguments: { text: 'grüße' } }), meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob', sessionId: 's1' } });
+      const callId = await submit({
+        submitted: aSubmission({ arguments: { text: 'grüße' } }),
+        meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob', sessionId: 's1' },
+      });
       expect(await store.read(callId)).toMatchObject({ status: 'queued', waiting: { reason: 'queued' }, attempt: 0 });
       const claimed = await start(callId);
-      expect(claimed).toMatchObject({ attempt: 1, fence: 1, failures: 0, version: 2, meta: { agentId: 'bob', sessionId: 's1' }, submitted: { arguments: { text: 'grüße' } } });
+      expect(claimed).toMatchObject({
+        attempt: 1,
+        fence: 1,
+        failures: 0,
+        version: 2,
+        meta: { agentId: 'bob', sessionId: 's1' },
+        submitted: { arguments: { text: 'grüße' } },
+      });
       const guard = (wseq: number): WorkerGuard => ({ by: 'worker', fence: 1, wseq });
       await log.update({ callId, guard: guard(1), data: { update: 1, content: [{ type: 'text', text: 'half' }] }, author });
       await log.progress({ callId, guard: guard(2), data: { done: 1, total: 2 }, author });
       expect(await finish(callId, guard(3))).toMatchObject({ code: 'OK', version: 5 });
 
-      expect(await store.read(callId)).toMatchObject({ status: 'ended', outcome: 'completed', attempt: 1, result: { content: [{ text: 'done' }] } });
+      expect(await store.read(callId)).toMatchObject({
+        status: 'ended',
+        outcome: 'completed',
+        attempt: 1,
+        result: { content: [{ text: 'done' }] },
+      });
       const events = (await store.events(callId)).map(({ json }) => CallEvent.parse(JSON.parse(json)));
       expect(events.map(({ type }) => type)).toEqual(['call.submitted', 'call.start', 'call.update', 'call.progress', 'call.end']);
       expect(events[1]).toMatchObject({ data: { tool: 'echo', arguments: { text: 'grüße' }, worker: 'w1' }, sessionid: 's1', fence: 1 });
@@ -95,13 +110,19 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
 
     it('refuses one transition of a batch and applies the others', async () => {
       const [one, two, three] = await Promise.all([submit(), submit(), submit()]);
-      const answers = await Promise.all([start(one), log.claim({ callId: two, attempt: 2, leaseMs: 1, worker: 'w1', author }), start(three)]);
+      const answers = await Promise.all([
+        start(one),
+        log.claim({ callId: two, attempt: 2, leaseMs: 1, worker: 'w1', author }),
+        start(three),
+      ]);
       expect(answers.map(({ code }) => code)).toEqual(['OK', 'CONFLICT', 'OK']);
     });
 
     it('gives an attempt to one of many workers that claim it at once', async () => {
       const callId = await submit();
-      const answers = await Promise.all(Array.from({ length: 20 }, () => log.claim({ callId, attempt: 1, leaseMs: 30_000, worker: 'w', author })));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => log.claim({ callId, attempt: 1, leaseMs: 30_000, worker: 'w', author })),
+      );
       expect(answers.filter(isApplied)).toHaveLength(1);
       expect(answers.filter(({ code }) => code === 'BAD_TRANSITION')).toHaveLength(19);
     });
@@ -109,7 +130,13 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
     it('keeps a fenced-off worker out after a retry', async () => {
       const callId = await submit();
       const { fence } = await start(callId, 1, 0);
-      const lost = await log.retry({ callId, guard: { by: 'reconciler', fence }, data: { reason: 'worker_lost', nextAttempt: 2, delayMs: 0 }, countsAsFailure: true, author });
+      const lost = await log.retry({
+        callId,
+        guard: { by: 'reconciler', fence },
+        data: { reason: 'worker_lost', nextAttempt: 2, delayMs: 0 },
+        countsAsFailure: true,
+        author,
+      });
       expect(lost.code).toBe('OK');
       expect(await finish(callId, { by: 'worker', fence, wseq: 1 })).toMatchObject({ code: 'FENCED' });
       expect(await start(callId, 2)).toMatchObject({ attempt: 2, failures: 1 });
@@ -142,12 +169,22 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       const then: NewCall['then'] = { kind: 'approval', data: { reasons: ['writes files'], digest: 'dig', expiresInMs: 60_000 } };
       const [allowed, denied] = await Promise.all([submit({ then }), submit({ then })]);
       expect(await store.read(allowed)).toMatchObject({ status: 'waiting_approval', waiting: { reason: 'approval' } });
-      expect(await log.claim({ callId: allowed, attempt: 1, leaseMs: 1, worker: 'w', author })).toEqual({ code: 'BAD_TRANSITION', status: 'waiting_approval' });
+      expect(await log.claim({ callId: allowed, attempt: 1, leaseMs: 1, worker: 'w', author })).toEqual({
+        code: 'BAD_TRANSITION',
+        status: 'waiting_approval',
+      });
       const guard = { by: 'command', version: 2, commandId: 'd' } as const;
       const data = { scope: 'once', digest: 'dig' } as const;
-      expect(await log.decideApproval({ callId: allowed, guard, data: { ...data, digest: 'other', decision: 'allow' }, author })).toMatchObject({ code: 'CONFLICT' });
-      expect(await log.decideApproval({ callId: allowed, guard, data: { ...data, decision: 'allow' }, author })).toMatchObject({ code: 'OK', version: 3 });
-      expect(await log.decideApproval({ callId: denied, guard, data: { ...data, decision: 'deny' }, end: endOf('denied'), author })).toMatchObject({ code: 'OK', version: 4 });
+      expect(
+        await log.decideApproval({ callId: allowed, guard, data: { ...data, digest: 'other', decision: 'allow' }, author }),
+      ).toMatchObject({ code: 'CONFLICT' });
+      expect(await log.decideApproval({ callId: allowed, guard, data: { ...data, decision: 'allow' }, author })).toMatchObject({
+        code: 'OK',
+        version: 3,
+      });
+      expect(
+        await log.decideApproval({ callId: denied, guard, data: { ...data, decision: 'deny' }, end: endOf('denied'), author }),
+      ).toMatchObject({ code: 'OK', version: 4 });
       expect(await store.readMany([allowed, denied])).toMatchObject([{ status: 'queued' }, { status: 'ended', outcome: 'denied' }]);
     });
 
@@ -166,7 +203,9 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       const outcome = async (index: number) => {
         const callId = await submit({ submitted: aSubmission({ arguments: { text: 'x'.repeat(index % 700) } }) });
         const { fence } = await start(callId);
-        await Promise.all([1, 2].map((wseq) => log.update({ callId, guard: { by: 'worker', fence, wseq }, data: { update: wseq, content: [] }, author })));
+        await Promise.all(
+          [1, 2].map((wseq) => log.update({ callId, guard: { by: 'worker', fence, wseq }, data: { update: wseq, content: [] }, author })),
+        );
         return (await finish(callId, { by: 'worker', fence, wseq: 3 })).code;
       };
       const outcomes = await Promise.all(Array.from({ length: 1_500 }, (_, index) => outcome(index)));

@@ -11,7 +11,17 @@ eventLogContract('a single node', async () => {
 });
 
 eventLogContract('a cluster', async () => {
-  const server = await startRedisServer({ settings: [...plain, '--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1', '--cluster-port', String(randomInt(30_000, 60_000))] });
+  const server = await startRedisServer({
+    settings: [
+      ...plain,
+      '--cluster-enabled',
+      'yes',
+      '--cluster-announce-ip',
+      '127.0.0.1',
+      '--cluster-port',
+      String(randomInt(30_000, 60_000)),
+    ],
+  });
   await ask(server.url, ['CLUSTER', 'ADDSLOTSRANGE', '0', '16383'], 'OK');
   await ask(server.url, ['CLUSTER', 'INFO'], 'cluster_state:ok');
   return { url: server.url.replace('redis://', 'redis+cluster://'), options: { partitions: 5 }, close: () => server.stop() };

@@ -15,7 +15,9 @@ interface Recording {
 /** A failure here means that logs written before cannot be read any more: write an upcaster, never a new recording. */
 describe('the log as version 1 wrote it', () => {
   const recording: Recording = JSON.parse(readFileSync(new URL('./call-history.v1.json', import.meta.url), 'utf8'));
-  const stored = recording.entries.map(([entryId, fields]) => toStoredEvent(recording.partition, recording.epoch, entryId, fields)?.json ?? '');
+  const stored = recording.entries.map(
+    ([entryId, fields]) => toStoredEvent(recording.partition, recording.epoch, entryId, fields)?.json ?? '',
+  );
 
   it('holds every type of event', () => {
     expect(new Set(recording.events.map(({ type }) => type))).toEqual(new Set(CALL_EVENT_TYPES));

@@ -134,12 +134,29 @@ export interface EventLogWriter {
   progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: Author }): Promise<Applied | Refusal>;
   /** Sends no event. The answer tells whether a cancel was requested meanwhile. */
   renew(input: { callId: string; fence: number; leaseMs: number }): Promise<{ code: 'OK'; cancelRequested: boolean } | Refusal>;
-  retry(input: { callId: string; guard: WorkerGuard | ReconcilerGuard; data: RetryData; countsAsFailure: boolean; author: Author }): Promise<Applied | Refusal>;
-  end(input: { callId: string; guard: WorkerGuard | ReconcilerGuard | CommandGuard; data: EndData; author: Author }): Promise<Applied | Refusal>;
+  retry(input: {
+    callId: string;
+    guard: WorkerGuard | ReconcilerGuard;
+    data: RetryData;
+    countsAsFailure: boolean;
+    author: Author;
+  }): Promise<Applied | Refusal>;
+  end(input: {
+    callId: string;
+    guard: WorkerGuard | ReconcilerGuard | CommandGuard;
+    data: EndData;
+    author: Author;
+  }): Promise<Applied | Refusal>;
   /** Only on a running call; what is not running yet is ended by `end` with a CommandGuard. */
   requestCancel(input: { callId: string; guard: CommandGuard; data: CancelRequestedData; author: Author }): Promise<Applied | Refusal>;
   /** `allow` queues the call; `deny` comes with the End in the same transition. */
-  decideApproval(input: { callId: string; guard: CommandGuard; data: ApprovalDecidedData; end?: EndData; author: Author }): Promise<Applied | Refusal>;
+  decideApproval(input: {
+    callId: string;
+    guard: CommandGuard;
+    data: ApprovalDecidedData;
+    end?: EndData;
+    author: Author;
+  }): Promise<Applied | Refusal>;
   /** Moves the timer of a queued call after it was dispatched again. Sends no event. */
   deferDispatch(input: { callId: string; fence: number; delayMs: number }): Promise<{ code: 'OK' } | Refusal>;
   close(): Promise<void>;

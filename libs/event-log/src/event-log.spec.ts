@@ -89,15 +89,30 @@ describe('the event log over a bad connection', () => {
     const claimed = await losingTheAnswer(() => log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author }));
     expect(claimed).toMatchObject({ code: 'REPLAY', attempt: 1, fence: 1, submitted: { tool: 'echo' } });
     const updates = await losingTheAnswer(() =>
-      Promise.all([1, 2, 3].map((wseq) => log.update({ callId, guard: { by: 'worker', fence: 1, wseq }, data: { update: wseq, content: [] }, author }))),
+      Promise.all(
+        [1, 2, 3].map((wseq) =>
+          log.update({ callId, guard: { by: 'worker', fence: 1, wseq }, data: { update: wseq, content: [] }, author }),
+        ),
+      ),
     );
     expect(updates.map(isApplied)).toEqual([true, true, true]);
     const guard = { by: 'command', version: 5, commandId: 'stop' } as const;
-    expect(await losingTheAnswer(() => log.requestCancel({ callId, guard, data: { graceMs: 1_000 }, author }))).toMatchObject({ code: 'REPLAY', version: 6 });
-    const ended = await losingTheAnswer(() => log.end({ callId, guard: { by: 'worker', fence: 1, wseq: 4 }, data: endOf('cancelled'), author }));
+    expect(await losingTheAnswer(() => log.requestCancel({ callId, guard, data: { graceMs: 1_000 }, author }))).toMatchObject({
+      code: 'REPLAY',
+      version: 6,
+    });
+    const ended = await losingTheAnswer(() =>
+      log.end({ callId, guard: { by: 'worker', fence: 1, wseq: 4 }, data: endOf('cancelled'), author }),
+    );
     expect(ended).toMatchObject({ code: 'REPLAY', version: 7 });
     expect((await new CallStore(direct, { partitions: 4 }).events(callId)).map(({ type }) => type)).toEqual([
-      'call.submitted', 'call.start', 'call.update', 'call.update', 'call.update', 'call.cancel_requested', 'call.end',
+      'call.submitted',
+      'call.start',
+      'call.update',
+      'call.update',
+      'call.update',
+      'call.cancel_requested',
+      'call.end',
     ]);
     expect(await checkInvariants(direct, 4, { atRest: true })).toEqual([]);
   });
@@ -107,12 +122,14 @@ describe('the event log over a bad connection', () => {
     server = await startRedisServer({ port: server.port, settings: ['--appendonly', 'yes', '--appendfsync', 'always'] });
     const log = await EventLog.open(redis, { partitions: 4 });
     const store = new CallStore(direct, { partitions: 4 });
-    const accepted = Promise.all(Array.from({ length: 400 }, async (_, index) => {
-      if (index % 100 === 50) await new Promise((resolve) => setImmediate(resolve));
-      const callId = log.newCallId('acme');
-      const answer = await log.accept(aCall(callId));
-      return isApplied(answer) ? callId : undefined;
-    }));
+    const accepted = Promise.all(
+      Array.from({ length: 400 }, async (_, index) => {
+        if (index % 100 === 50) await new Promise((resolve) => setImmediate(resolve));
+        const callId = log.newCallId('acme');
+        const answer = await log.accept(aCall(callId));
+        return isApplied(answer) ? callId : undefined;
+      }),
+    );
     await server.kill();
     await server.start();
     const ids = await accepted;
@@ -146,7 +163,9 @@ describe('the event log over a bad connection', () => {
     await expect(log.accept(aCall(log.newCallId('acme')))).rejects.toThrow(EventLogFull);
     const submitted = aSubmission({ argumentsRef: { ref: 'arguments', sha256: 'x', bytes: 2, preview: '{}' } });
     await expect(log.accept(aCall(log.newCallId('acme'), { submitted, argumentsBlob: '{}' }))).rejects.toThrow(EventLogFull);
-    expect(await log.end({ callId: running, guard: { by: 'worker', fence: 1, wseq: 1 }, data: endOf('completed'), author })).toMatchObject({ code: 'OK' });
+    expect(await log.end({ callId: running, guard: { by: 'worker', fence: 1, wseq: 1 }, data: endOf('completed'), author })).toMatchObject({
+      code: 'OK',
+    });
     expect(await log.claim({ callId: waiting, attempt: 1, leaseMs: 60_000, worker: 'w', author })).toMatchObject({ code: 'OK' });
     await direct.call('CONFIG', 'SET', 'maxmemory', '0');
     expect(isApplied(await log.accept(aCall(log.newCallId('acme'))))).toBe(true);
@@ -173,7 +192,9 @@ describe('the event log over a bad connection', () => {
     });
     await runs;
     expect(answered).toBe(false);
-    const replica = await startRedisServer({ settings: ['--save', '', '--appendonly', 'no', '--replicaof', '127.0.0.1', String(server.port)] });
+    const replica = await startRedisServer({
+      settings: ['--save', '', '--appendonly', 'no', '--replicaof', '127.0.0.1', String(server.port)],
+    });
     expect(await accepted).toMatchObject({ code: 'OK', version: 1 });
     await replica.stop();
   });
@@ -193,7 +214,13 @@ describe('the event log over a bad connection', () => {
     await Promise.all(ids.map((callId) => log.accept(aCall(callId))));
     const [callId = ''] = ids;
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
-    await log.retry({ callId, guard: { by: 'worker', fence: 1, wseq: 1 }, data: { reason: 'tool_failed', nextAttempt: 2, delayMs: 0 }, countsAsFailure: true, author });
+    await log.retry({
+      callId,
+      guard: { by: 'worker', fence: 1, wseq: 1 },
+      data: { reason: 'tool_failed', nextAttempt: 2, delayMs: 0 },
+      countsAsFailure: true,
+      author,
+    });
     await log.end({ callId, guard: { by: 'command', version: 3, commandId: 'c' }, data: endOf('cancelled'), author });
     await log.end({ callId, guard: { by: 'command', version: 3, commandId: 'd' }, data: endOf('cancelled'), author });
     for (const stop of stops) stop();

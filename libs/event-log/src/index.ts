@@ -3,7 +3,13 @@ export { LogTail, type LogTailOptions } from './tail/log-tail.js';
 export { EventHub, type Moment } from './tail/event-hub.js';
 export { EventBatch } from './tail/event-batch.js';
 export { type Watch, type WatchOptions } from './tail/call-watches.js';
-export { type Delivery, type ResyncReason, type SubscribeRequest, type Subscription, type SubscriptionSources } from './tail/subscription.js';
+export {
+  type Delivery,
+  type ResyncReason,
+  type SubscribeRequest,
+  type Subscription,
+  type SubscriptionSources,
+} from './tail/subscription.js';
 export { EventLog, type EventLogOptions } from './event-log.js';
 export { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
 export { LOG_FORMAT, openInstallation } from './installation.js';

@@ -1,7 +1,10 @@
+import { z } from 'zod';
 import { keys, type RedisConnection } from '#redis';
 
 /** Raised when the keys or their contents take a form that older code cannot read. */
 export const LOG_FORMAT = 1;
+
+const Installation = z.object({ format: z.number().optional(), partitions: z.number().optional() });
 
 /**
  * Writes what this installation of the log is, once, or checks that it still is that. The number of partitions is fixed
@@ -9,10 +12,11 @@ export const LOG_FORMAT = 1;
  * Throws an Error whose message says what to do.
  */
 export async function openInstallation(redis: RedisConnection, partitions: number): Promise<void> {
-  if (!Number.isInteger(partitions) || partitions < 1 || partitions > 1000) throw new RangeError(`PARTITIONS must be a whole number from 1 to 1000, got ${partitions}.`);
+  if (!Number.isInteger(partitions) || partitions < 1 || partitions > 1000)
+    throw new RangeError(`PARTITIONS must be a whole number from 1 to 1000, got ${partitions}.`);
   await redis.set(keys.installation(), JSON.stringify({ format: LOG_FORMAT, partitions }), 'NX');
   const text = await redis.get(keys.installation());
-  const found: { format?: number; partitions?: number } = JSON.parse(text ?? '{}');
+  const found = Installation.parse(JSON.parse(text ?? '{}'));
   if (found.format !== LOG_FORMAT) {
     throw new Error(
       `This Redis holds an event log of format ${found.format}, and this version of Toolyard reads format ${LOG_FORMAT}. Run the version that wrote it, or name another Redis in REDIS_URL.`,

@@ -37,7 +37,8 @@ const LETTER_OF: Record<CallStatus, string> = { waiting_approval: 'w', queued: '
 /** The status that a letter of the packed head stands for. Throws on a letter this version does not know. */
 export function statusOf(letter: string): CallStatus {
   const status = STATUS_OF[letter];
-  if (status === undefined) throw new Error(`The head of a call has status "${letter}"; expected one of w, q, r, e. Was it written by a newer version?`);
+  if (status === undefined)
+    throw new Error(`The head of a call has status "${letter}"; expected one of w, q, r, e. Was it written by a newer version?`);
   return status;
 }
 
@@ -54,9 +55,23 @@ const LENGTH_BYTES = [1, 2, 2, 2] as const;
 export function encodeHead(head: CallState): Buffer {
   const { lastWrite } = head;
   const numbers = [
-    head.version, head.attempt, head.fence, head.wseq, head.failures,
-    head.deadline, head.totalDeadline, head.leaseUntil, head.notBefore, head.cancelBy, head.timer,
-    head.submittedAt, head.firstStartedAt, head.lastSeq, lastWrite.version, lastWrite.seq, lastWrite.time,
+    head.version,
+    head.attempt,
+    head.fence,
+    head.wseq,
+    head.failures,
+    head.deadline,
+    head.totalDeadline,
+    head.leaseUntil,
+    head.notBefore,
+    head.cancelBy,
+    head.timer,
+    head.submittedAt,
+    head.firstStartedAt,
+    head.lastSeq,
+    lastWrite.version,
+    lastWrite.seq,
+    lastWrite.time,
   ];
   const strings = [head.claimToken, head.lifecycleSeqs.join(','), encodeTerms(head.terms), metaText(head.meta)];
   return Buffer.concat([
@@ -89,19 +104,37 @@ export function decodeHead(callId: string, packed: Buffer): CallState {
     return packed.toString('utf8', at, (at += length));
   });
   const [version = 0, attempt = 0, fence = 0, wseq = 0, failures = 0, deadline = 0, totalDeadline = 0, leaseUntil = 0, ...more] = numbers;
-  const [notBefore = 0, cancelBy = 0, timer = 0, submittedAt = 0, firstStartedAt = 0, lastSeq = 0, lastVersion = 0, seq = 0, time = 0] = more;
+  const [notBefore = 0, cancelBy = 0, timer = 0, submittedAt = 0, firstStartedAt = 0, lastSeq = 0, lastVersion = 0, seq = 0, time = 0] =
+    more;
   const terms = decodeTerms(termsText);
   const { pool, priority, effect, maxAttempts } = terms;
   return {
-    callId, status: statusOf(packed.toString('latin1', 0, 1)),
-    version, attempt, fence, wseq, failures, deadline, totalDeadline, leaseUntil, notBefore, cancelBy,
+    callId,
+    status: statusOf(packed.toString('latin1', 0, 1)),
+    version,
+    attempt,
+    fence,
+    wseq,
+    failures,
+    deadline,
+    totalDeadline,
+    leaseUntil,
+    notBefore,
+    cancelBy,
     cancelRequested: cancelBy > 0,
-    timer, submittedAt, firstStartedAt, lastSeq,
+    timer,
+    submittedAt,
+    firstStartedAt,
+    lastSeq,
     lastWrite: { version: lastVersion, seq, time },
     claimToken,
     lifecycleSeqs: lifecycle.split(',').map(Number),
     meta: parseMeta(meta),
-    terms, pool, priority, effect, maxAttempts,
+    terms,
+    pool,
+    priority,
+    effect,
+    maxAttempts,
   };
 }
 

@@ -16,7 +16,13 @@ export type CallCommand =
   | { readonly kind: 'claim'; readonly attempt: number; readonly leaseMs: number; readonly token: string }
   | { readonly kind: 'update' | 'progress'; readonly guard: WorkerGuard }
   | { readonly kind: 'renew'; readonly fence: number; readonly leaseMs: number }
-  | { readonly kind: 'retry'; readonly guard: WorkerGuard | ReconcilerGuard; readonly nextAttempt: number; readonly delayMs: number; readonly countsAsFailure: boolean }
+  | {
+      readonly kind: 'retry';
+      readonly guard: WorkerGuard | ReconcilerGuard;
+      readonly nextAttempt: number;
+      readonly delayMs: number;
+      readonly countsAsFailure: boolean;
+    }
   | { readonly kind: 'end'; readonly guard: WorkerGuard | ReconcilerGuard | CommandGuard; readonly outcome: CallOutcome }
   | { readonly kind: 'requestCancel'; readonly guard: CommandGuard; readonly graceMs: number }
   | { readonly kind: 'decideApproval'; readonly guard: CommandGuard; readonly decision: 'allow' | 'deny'; readonly digest: string }
@@ -35,7 +41,13 @@ export interface Moment {
 
 /** One event of a call, reduced to what the head needs of it. */
 export type CallFact = { readonly seq: number; readonly time: number; readonly fence: number } & (
-  | { readonly type: 'call.submitted'; readonly callId: string; readonly meta: CallMeta; readonly terms: CallTerms; readonly totalMs: number }
+  | {
+      readonly type: 'call.submitted';
+      readonly callId: string;
+      readonly meta: CallMeta;
+      readonly terms: CallTerms;
+      readonly totalMs: number;
+    }
   | { readonly type: 'call.approval_requested'; readonly withinMs: number }
   | { readonly type: 'call.approval_decided'; readonly decision: 'allow' | 'deny' }
   | { readonly type: 'call.start'; readonly leaseMs: number }

@@ -5,23 +5,50 @@ import { decodeHead, encodeHead, type CallState, type CallTerms } from './call-h
 import { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS } from './evolve.js';
 
 const T0 = 1_000_000;
-const terms: CallTerms = { queueMs: 10_000, runMs: 5_000, maxAttempts: 3, effect: 'pure', pool: 'read', priority: 'normal', startSpan: [1, 2], digest: 'dig' };
+const terms: CallTerms = {
+  queueMs: 10_000,
+  runMs: 5_000,
+  maxAttempts: 3,
+  effect: 'pure',
+  pool: 'read',
+  priority: 'normal',
+  startSpan: [1, 2],
+  digest: 'dig',
+};
 const callId = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
-function head(changes: Partial<CallTerms> = {}, totalMs = 60_000, then: Extract<CallCommand, { kind: 'accept' }>['then'] = 'queue'): CallState {
-  return after(undefined, { kind: 'accept', callId, meta: { tenantId: 'acme', tool: 'echo' }, terms: { ...terms, ...changes }, totalMs, then }, T0);
+function head(
+  changes: Partial<CallTerms> = {},
+  totalMs = 60_000,
+  then: Extract<CallCommand, { kind: 'accept' }>['then'] = 'queue',
+): CallState {
+  return after(
+    undefined,
+    { kind: 'accept', callId, meta: { tenantId: 'acme', tool: 'echo' }, terms: { ...terms, ...changes }, totalMs, then },
+    T0,
+  );
 }
 function after(state: CallState | undefined, command: CallCommand, now: number): CallState {
   const decision = decide(state, command, { now, seq: state?.lastSeq ?? 0 });
   if (decision.code !== 'OK' || !('head' in decision)) throw new Error(`${command.kind} was answered ${decision.code}`);
   return decision.head;
 }
-const answer = (state: CallState | undefined, command: CallCommand, now: number) => decide(state, command, { now, seq: state?.lastSeq ?? 0 });
+const answer = (state: CallState | undefined, command: CallCommand, now: number) =>
+  decide(state, command, { now, seq: state?.lastSeq ?? 0 });
 const claim = (attempt = 1, leaseMs = 3_000): CallCommand => ({ kind: 'claim', attempt, leaseMs, token: `t${attempt}` });
 const byWorker = (fence: number, wseq: number) => ({ by: 'worker', fence, wseq }) as const;
 const byReconciler = (fence: number) => ({ by: 'reconciler', fence }) as const;
-const retry = (guard: ReturnType<typeof byWorker> | ReturnType<typeof byReconciler>, delayMs = 0, countsAsFailure = true, nextAttempt = 2): CallCommand => ({
-  kind: 'retry', guard, nextAttempt, delayMs, countsAsFailure,
+const retry = (
+  guard: ReturnType<typeof byWorker> | ReturnType<typeof byReconciler>,
+  delayMs = 0,
+  countsAsFailure = true,
+  nextAttempt = 2,
+): CallCommand => ({
+  kind: 'retry',
+  guard,
+  nextAttempt,
+  delayMs,
+  countsAsFailure,
 });
 
 describe('a call', () => {
@@ -38,14 +65,30 @@ describe('a call', () => {
   it('that waits for a person does so until the approval expires', () => {
     const waiting = head({}, 60_000, { approvalWithinMs: 30_000 });
     expect(waiting).toMatchObject({ status: 'waiting_approval', timer: T0 + 30_000 });
-    const decision = (digest: string): CallCommand => ({ kind: 'decideApproval', guard: { by: 'command', version: 2, commandId: 'c' }, decision: 'allow', digest });
-    expect(after(waiting, decision('dig'), T0 + 5_000)).toMatchObject({ status: 'queued', deadline: T0 + 15_000, timer: T0 + 5_000 + DISPATCH_SAFETY_MS });
+    const decision = (digest: string): CallCommand => ({
+      kind: 'decideApproval',
+      guard: { by: 'command', version: 2, commandId: 'c' },
+      decision: 'allow',
+      digest,
+    });
+    expect(after(waiting, decision('dig'), T0 + 5_000)).toMatchObject({
+      status: 'queued',
+      deadline: T0 + 15_000,
+      timer: T0 + 5_000 + DISPATCH_SAFETY_MS,
+    });
     expect(answer(waiting, decision('of another call'), T0)).toEqual({ code: 'CONFLICT', version: 2 });
     expect(answer(waiting, decision('dig'), T0 + 30_000)).toEqual({ code: 'BAD_TRANSITION', status: 'waiting_approval' });
   });
 
   it('runs until the smaller of its run limit and what is left of the total', () => {
-    expect(after(head(), claim(), T0 + 1_000)).toMatchObject({ status: 'running', attempt: 1, fence: 1, deadline: T0 + 6_000, leaseUntil: T0 + 4_000, timer: T0 + 4_000 });
+    expect(after(head(), claim(), T0 + 1_000)).toMatchObject({
+      status: 'running',
+      attempt: 1,
+      fence: 1,
+      deadline: T0 + 6_000,
+      leaseUntil: T0 + 4_000,
+      timer: T0 + 4_000,
+    });
     expect(after(head({}, 3_000), claim(), T0 + 1_000).deadline).toBe(T0 + 3_000);
   });
 
@@ -63,6 +106,10 @@ describe('a call', () => {
   it('is left to its worker past the deadline for as long as stopping a tool may take, however often the lease is renewed', () => {
     const renewed = after(after(head(), claim(), T0), { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
     expect(renewed.timer).toBe(T0 + 5_000 + DEADLINE_SLACK_MS);
+    // It may be ended then, but not given to another worker: this one still holds the lease.
+    const due = renewed.timer;
+    expect(answer(renewed, retry(byReconciler(1)), due)).toEqual({ code: 'NOT_DUE', retryInMs: renewed.leaseUntil - due });
+    expect(after(renewed, { kind: 'end', guard: byReconciler(1), outcome: 'timed_out' }, due)).toMatchObject({ status: 'ended', fence: 2 });
   });
 
   it('that shall stop is looked at when the grace is over, however often the lease is renewed', () => {
@@ -83,7 +130,10 @@ describe('a call', () => {
   });
 
   it('of a late worker that nobody replaced still ends by it', () => {
-    expect(after(after(head(), claim(), T0), { kind: 'end', guard: byWorker(1, 1), outcome: 'completed' }, T0 + 50_000)).toMatchObject({ status: 'ended', timer: 0 });
+    expect(after(after(head(), claim(), T0), { kind: 'end', guard: byWorker(1, 1), outcome: 'completed' }, T0 + 50_000)).toMatchObject({
+      status: 'ended',
+      timer: 0,
+    });
   });
 
   it('is tried again only while attempts are left, and what must not happen twice never is', () => {
@@ -91,14 +141,20 @@ describe('a call', () => {
     expect(answer(once, retry(byWorker(1, 1)), T0)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
     expect(answer(once, retry(byReconciler(1), 0, false), T0 + 3_000)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
     expect(after(once, retry(byWorker(1, 1), 0, false), T0)).toMatchObject({ status: 'queued', failures: 0 });
-    expect(answer(after(head({ maxAttempts: 1 }), claim(), T0), retry(byWorker(1, 1)), T0)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
+    expect(answer(after(head({ maxAttempts: 1 }), claim(), T0), retry(byWorker(1, 1)), T0)).toEqual({
+      code: 'BAD_TRANSITION',
+      status: 'running',
+    });
   });
 
   it('completes only while it runs, and is ended by a caller only while it does not', () => {
     const command = { by: 'command', version: 1, commandId: 'c' } as const;
     expect(answer(head(), { kind: 'end', guard: command, outcome: 'completed' }, T0)).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
     expect(after(head(), { kind: 'end', guard: command, outcome: 'cancelled' }, T0).status).toBe('ended');
-    expect(answer(after(head(), claim(), T0), { kind: 'end', guard: { ...command, version: 2 }, outcome: 'cancelled' }, T0)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
+    expect(answer(after(head(), claim(), T0), { kind: 'end', guard: { ...command, version: 2 }, outcome: 'cancelled' }, T0)).toEqual({
+      code: 'BAD_TRANSITION',
+      status: 'running',
+    });
   });
 
   it('takes a later write of its worker after one that never came', () => {

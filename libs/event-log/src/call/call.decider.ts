@@ -29,7 +29,8 @@ function accept(head: CallState | undefined, command: CommandOf<'accept'>, momen
   if (command.then === 'refuse') facts.push({ type: 'call.end', fence: 0 });
   else if (command.then !== 'queue') facts.push({ type: 'call.approval_requested', fence: 0, withinMs: command.then.approvalWithinMs });
 
-  if (head !== undefined) return { code: 'REPLAY', version: facts.length, seq: head.lifecycleSeqs[facts.length - 1] ?? 0, time: head.submittedAt };
+  if (head !== undefined)
+    return { code: 'REPLAY', version: facts.length, seq: head.lifecycleSeqs[facts.length - 1] ?? 0, time: head.submittedAt };
   if (moment.keyHolder !== undefined) {
     const same = moment.keyHolder.requestSha256 === command.requestSha256;
     return { code: same ? 'IDEM' : 'IDEM_MISMATCH', callId: moment.keyHolder.callId };
@@ -59,7 +60,9 @@ function transition(head: CallState, command: Exclude<CallCommand, { kind: 'acce
       return claim(head, command, moment);
     case 'update':
     case 'progress':
-      return head.status === 'running' ? byWorker(head, { type: `call.${command.kind}`, fence: head.fence }, command.guard.wseq, moment) : wrongState(head);
+      return head.status === 'running'
+        ? byWorker(head, { type: `call.${command.kind}`, fence: head.fence }, command.guard.wseq, moment)
+        : wrongState(head);
     case 'renew':
       return renew(head, command, moment);
     case 'retry':

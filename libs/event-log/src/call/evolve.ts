@@ -30,7 +30,11 @@ export function evolve(head: CallState | undefined, fact: CallFact): CallState {
     case 'call.start':
       return started(next, fact);
     case 'call.retry':
-      return { ...queued(next, fact.time, fact.delayMs), fence: raised(head, fact), failures: head.failures + Number(fact.countsAsFailure) };
+      return {
+        ...queued(next, fact.time, fact.delayMs),
+        fence: raised(head, fact),
+        failures: head.failures + Number(fact.countsAsFailure),
+      };
     case 'call.cancel_requested': {
       const cancelling = { ...next, cancelRequested: true, cancelBy: fact.time + fact.graceMs };
       return { ...cancelling, timer: runningTimer(cancelling) };

@@ -1,4 +1,5 @@
 import type { CallEvent, SubmittedData } from '#contracts';
+import { parseOwn } from './own-json.js';
 
 /**
  * Old events are never rewritten; they are lifted when they are read. An upcaster turns the data of one major version of
@@ -11,7 +12,7 @@ const UPCASTERS: Readonly<Record<string, readonly Upcaster[]>> = {};
 
 /** An event as stored, whatever its major version, as this version's readers know it. The text must come from the log. */
 export function upcastEvent(json: string): CallEvent {
-  const event: CallEvent = JSON.parse(json);
+  const event = parseOwn<CallEvent>(json);
   const steps = UPCASTERS[event.type];
   if (steps === undefined) return event;
   const major = Number(event.dataschema.slice(event.dataschema.lastIndexOf(':') + 1));
@@ -21,6 +22,5 @@ export function upcastEvent(json: string): CallEvent {
 
 /** The data of `call.submitted` out of its stored text (members without braces). */
 export function upcastSubmitted(text: string): SubmittedData {
-  const stored: { data: SubmittedData } = JSON.parse(`{${text}}`);
-  return stored.data;
+  return parseOwn<{ data: SubmittedData }>(`{${text}}`).data;
 }

@@ -9,7 +9,8 @@ export class BlobStore {
 
   /** Storing the same value twice does no harm. Throws a RangeError above 8 MiB. The value is kept for seven days. */
   async put(callId: string, ref: ClaimCheck['ref'], bytes: Uint8Array): Promise<void> {
-    if (bytes.byteLength > BLOB_LIMITS.bytes) throw new RangeError(`A stored value has ${bytes.byteLength} bytes; at most ${BLOB_LIMITS.bytes} are kept.`);
+    if (bytes.byteLength > BLOB_LIMITS.bytes)
+      throw new RangeError(`A stored value has ${bytes.byteLength} bytes; at most ${BLOB_LIMITS.bytes} are kept.`);
     await this.redis.set(keys.blob(callId, ref), Buffer.from(bytes), 'EX', BLOB_LIMITS.ttlSeconds);
   }
 

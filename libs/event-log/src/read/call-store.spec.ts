@@ -69,7 +69,11 @@ describe('the list of calls', () => {
   });
 
   it('filters by status, outcome, tool, agent, session and time', async () => {
-    const [queued, running, ended] = await Promise.all([submit('filters', { agentId: 'ann' }), submit('filters', { tool: 'shell' }), submit('filters', { sessionId: 's1' })]);
+    const [queued, running, ended] = await Promise.all([
+      submit('filters', { agentId: 'ann' }),
+      submit('filters', { tool: 'shell' }),
+      submit('filters', { sessionId: 's1' }),
+    ]);
     await log.claim({ callId: running, attempt: 1, leaseMs: 60_000, worker: 'w', author });
     await log.end({ callId: ended, guard: { by: 'command', version: 1, commandId: 'x' }, data: endOf('cancelled'), author });
     const end = (await store.read(ended))?.endedAt ?? '';
@@ -130,7 +134,8 @@ describe('the list of calls', () => {
     const callId = await submit('events', { sessionId: 'one' });
     await Promise.all(Array.from({ length: 30 }, () => submit('events', { sessionId: 'one' })));
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
-    const write = (wseq: number) => log.update({ callId, guard: { by: 'worker', fence: 1, wseq }, data: { update: wseq, content: [] }, author });
+    const write = (wseq: number) =>
+      log.update({ callId, guard: { by: 'worker', fence: 1, wseq }, data: { update: wseq, content: [] }, author });
     for (let wseq = 1; wseq <= 5; wseq++) await write(wseq);
     const events = await store.events(callId);
     expect(events.map(({ type }) => type)).toEqual(['call.submitted', 'call.start', ...Array.from({ length: 5 }, () => 'call.update')]);

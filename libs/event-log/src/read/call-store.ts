@@ -2,6 +2,7 @@ import type { Call, CallEvent, CallPage, ClaimCheck, ListCallsQuery } from '#con
 import { Result } from '#contracts';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { decodeHead, type CallState } from '../call/call-head.js';
+import { parseOwn } from '../call/own-json.js';
 import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, seqOf, toStoredEvent } from '../stream/stored-event.js';
@@ -78,7 +79,10 @@ export class CallStore {
 
   /** Calls of a partition whose timer has come by the Redis clock, the longest due first. */
   async due(partition: string, limit: number): Promise<{ callId: string; score: number }[]> {
-    const [time, flat] = await Promise.all([this.redis.time(), this.redis.zrangebyscore(keys.timers(partition), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit)]);
+    const [time, flat] = await Promise.all([
+      this.redis.time(),
+      this.redis.zrangebyscore(keys.timers(partition), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit),
+    ]);
     const now = Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
     const due: { callId: string; score: number }[] = [];
     for (let i = 0; i < flat.length; i += 2) {
@@ -110,9 +114,12 @@ export class CallStore {
   private async valuesOf(callId: string, events: readonly CallEvent[]): Promise<StoredValues> {
     const refs = new Set(events.flatMap((event) => refsOf(event)));
     if (refs.size === 0) return {};
-    const [args, result] = await Promise.all([refs.has('arguments') ? this.blob(callId, 'arguments') : undefined, refs.has('result') ? this.blob(callId, 'result') : undefined]);
+    const [args, result] = await Promise.all([
+      refs.has('arguments') ? this.blob(callId, 'arguments') : undefined,
+      refs.has('result') ? this.blob(callId, 'result') : undefined,
+    ]);
     return {
-      ...(args ? { arguments: JSON.parse(args.toString('utf8')) } : {}),
+      ...(args ? { arguments: parseOwn<Call['arguments']>(args.toString('utf8')) } : {}),
       ...(result ? { result: Result.parse(JSON.parse(result.toString('utf8'))) } : {}),
     };
   }

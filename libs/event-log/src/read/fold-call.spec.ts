@@ -7,8 +7,21 @@ let seq = 0;
 function event<T extends CallEventType>(type: T, data: CallEventData<T>, attempt = 0): CallEvent {
   seq += 1;
   const text = JSON.stringify({
-    specversion: '1.0', id: `1.7.${seq}`, source: '/test', type, subject: '07-A', time: new Date(seq * 1000).toISOString(), datacontenttype: 'application/json',
-    dataschema: dataSchemaOf(type), tenantid: 'acme', tool: 'echo', callver: seq, attempt, fence: 0, actor: 'test', data,
+    specversion: '1.0',
+    id: `1.7.${seq}`,
+    source: '/test',
+    type,
+    subject: '07-A',
+    time: new Date(seq * 1000).toISOString(),
+    datacontenttype: 'application/json',
+    dataschema: dataSchemaOf(type),
+    tenantid: 'acme',
+    tool: 'echo',
+    callver: seq,
+    attempt,
+    fence: 0,
+    actor: 'test',
+    data,
   });
   const made: CallEvent = JSON.parse(text);
   return made;
@@ -25,23 +38,42 @@ describe('the fold of a call', () => {
   it('explains why a call waits', () => {
     expect(fold(submitted).waiting).toEqual({ reason: 'queued', detail: 'Waits for a free worker of pool read.' });
     const asked = () => event('call.approval_requested', { reasons: ['writes files'], digest: 'd', expiresInMs: 60_000 });
-    expect(fold(submitted, asked)).toMatchObject({ status: 'waiting_approval', waiting: { reason: 'approval', detail: expect.stringContaining('writes files'), until: '1970-01-01T00:01:02.000Z' } });
+    expect(fold(submitted, asked)).toMatchObject({
+      status: 'waiting_approval',
+      waiting: { reason: 'approval', detail: expect.stringContaining('writes files'), until: '1970-01-01T00:01:02.000Z' },
+    });
     const failed = retry({ reason: 'tool_failed', delayMs: 500, error: { code: 'tool_failed', message: 'no rule', retryable: true } });
-    expect(fold(submitted, start, failed).waiting).toMatchObject({ reason: 'retry_backoff', detail: expect.stringContaining('no rule'), until: '1970-01-01T00:00:03.500Z' });
-    expect(fold(submitted, start, retry({ reason: 'suspended', delayMs: 60_000 })).waiting).toMatchObject({ reason: 'suspended', until: '1970-01-01T00:01:03.000Z' });
+    expect(fold(submitted, start, failed).waiting).toMatchObject({
+      reason: 'retry_backoff',
+      detail: expect.stringContaining('no rule'),
+      until: '1970-01-01T00:00:03.500Z',
+    });
+    expect(fold(submitted, start, retry({ reason: 'suspended', delayMs: 60_000 })).waiting).toMatchObject({
+      reason: 'suspended',
+      until: '1970-01-01T00:01:03.000Z',
+    });
     expect(fold(submitted, start, retry({ reason: 'worker_drained', delayMs: 0 })).waiting?.reason).toBe('worker_drained');
   });
 
   it('says nothing of waiting while the call runs and when it has ended', () => {
     expect(fold(submitted, start)).not.toHaveProperty('waiting');
     const ended = fold(submitted, start, () => event('call.end', endOf('completed'), 1));
-    expect(ended).toMatchObject({ status: 'ended', outcome: 'completed', startedAt: '1970-01-01T00:00:02.000Z', endedAt: '1970-01-01T00:00:03.000Z' });
+    expect(ended).toMatchObject({
+      status: 'ended',
+      outcome: 'completed',
+      startedAt: '1970-01-01T00:00:02.000Z',
+      endedAt: '1970-01-01T00:00:03.000Z',
+    });
     expect(ended).not.toHaveProperty('waiting');
   });
 
   it('keeps the time of the first Start and the number of the last attempt', () => {
     const again = () => event('call.start', { tool: 'echo', worker: 'w2' }, 2);
-    expect(fold(submitted, start, retry({ reason: 'worker_lost', delayMs: 0 }), again)).toMatchObject({ attempt: 2, startedAt: '1970-01-01T00:00:02.000Z', status: 'running' });
+    expect(fold(submitted, start, retry({ reason: 'worker_lost', delayMs: 0 }), again)).toMatchObject({
+      attempt: 2,
+      startedAt: '1970-01-01T00:00:02.000Z',
+      status: 'running',
+    });
   });
 
   it('shows values beside the log when they are given, and their preview when not', () => {
@@ -49,8 +81,14 @@ describe('the fold of a call', () => {
     const ref = { ref: 'arguments', sha256: 'x', bytes: 9_000, preview: '{"text":"lo' } as const;
     const { arguments: _inline, ...rest } = aSubmission();
     const end = endOf('completed');
-    const events = [event('call.submitted', { ...rest, argumentsRef: ref }), event('call.end', { outcome: end.outcome, attempts: 1, resultRef: { ...ref, ref: 'result' } })];
-    expect(foldCall(events)).toMatchObject({ arguments: ref.preview, result: { content: [{ text: ref.preview }], truncated: { originalBytes: 9_000 } } });
+    const events = [
+      event('call.submitted', { ...rest, argumentsRef: ref }),
+      event('call.end', { outcome: end.outcome, attempts: 1, resultRef: { ...ref, ref: 'result' } }),
+    ];
+    expect(foldCall(events)).toMatchObject({
+      arguments: ref.preview,
+      result: { content: [{ text: ref.preview }], truncated: { originalBytes: 9_000 } },
+    });
     const result = { content: [], isError: false };
     expect(foldCall(events, { arguments: { text: 'long' }, result })).toMatchObject({ arguments: { text: 'long' }, result });
   });

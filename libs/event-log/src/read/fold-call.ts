@@ -13,7 +13,8 @@ export interface StoredValues {
  */
 export function foldCall(events: readonly CallEvent[], values: StoredValues = {}): Call {
   const [first, ...others] = events;
-  if (first?.type !== 'call.submitted') throw new Error(`The events of a call begin with ${first?.type ?? 'nothing'}; expected call.submitted.`);
+  if (first?.type !== 'call.submitted')
+    throw new Error(`The events of a call begin with ${first?.type ?? 'nothing'}; expected call.submitted.`);
   return others.reduce<Call>((call, event) => apply(call, event, values), submitted(first, values));
 }
 
@@ -48,7 +49,9 @@ function apply(call: Call, event: CallEvent, values: StoredValues): Call {
     case 'call.approval_requested':
       return { ...call, status: 'waiting_approval', waiting: forApproval(event) };
     case 'call.approval_decided':
-      return event.data.decision === 'allow' ? { ...call, status: 'queued', waiting: { reason: 'queued', detail: 'Approved; waits for a free worker.' } } : call;
+      return event.data.decision === 'allow'
+        ? { ...call, status: 'queued', waiting: { reason: 'queued', detail: 'Approved; waits for a free worker.' } }
+        : call;
     case 'call.start':
       return { ...without(call, 'waiting'), status: 'running', attempt: event.attempt, startedAt: call.startedAt ?? event.time };
     case 'call.retry':
@@ -77,7 +80,11 @@ function gone(preview: string, isError: boolean, originalBytes: number, callId: 
 }
 
 function forApproval({ time, data }: CallEventOf<'call.approval_requested'>): Waiting {
-  return { reason: 'approval', detail: `Waits for a person to approve it: ${data.reasons.join('; ')}`, until: after(time, data.expiresInMs) };
+  return {
+    reason: 'approval',
+    detail: `Waits for a person to approve it: ${data.reasons.join('; ')}`,
+    until: after(time, data.expiresInMs),
+  };
 }
 
 function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {
@@ -92,7 +99,11 @@ function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {
     case 'run_timeout':
     case 'worker_lost': {
       const why = error === undefined ? reason : `${reason}: ${error.message}`;
-      return { reason: 'retry_backoff', detail: `Attempt ${attempt} failed (${why}); attempt ${nextAttempt} begins after ${delayMs} ms.`, until };
+      return {
+        reason: 'retry_backoff',
+        detail: `Attempt ${attempt} failed (${why}); attempt ${nextAttempt} begins after ${delayMs} ms.`,
+        until,
+      };
     }
     default:
       return reason satisfies never;

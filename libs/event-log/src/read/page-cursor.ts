@@ -14,5 +14,7 @@ export function decodePageCursor(text: string, partitions: number): number[] {
   const positions = /^\d{1,15}(\.\d{1,15})*$/.test(decoded) ? decoded.split('.').map(Number) : [];
   if (positions.length === partitions) return positions;
   const expected = 'expected the nextCursor of a page of the same list, unchanged';
-  throw new ProblemError('invalid_request', `The cursor cannot be read: ${expected}.`, { errors: [{ pointer: '/cursor', message: expected }] });
+  throw new ProblemError('invalid_request', `The cursor cannot be read: ${expected}.`, {
+    errors: [{ pointer: '/cursor', message: expected }],
+  });
 }

@@ -1,4 +1,5 @@
 import { CALL_EVENT_TYPES, type CallEventType } from '#contracts';
+import { parseOwn } from '../call/own-json.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
 /** One entry as XRANGE and XREAD answer it: the id and the flat list of field names and values. */
@@ -14,7 +15,11 @@ export const FIRST_EPOCH = 1;
 const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; text: string; schema: string }> = new Map(
   CALL_EVENT_TYPES.map((type) => [
     type,
-    { type, text: `,"type":"${type}","subject":"`, schema: `","datacontenttype":"application/json","dataschema":"urn:tool-events:${type}:1","callver":` },
+    {
+      type,
+      text: `,"type":"${type}","subject":"`,
+      schema: `","datacontenttype":"application/json","dataschema":"urn:tool-events:${type}:1","callver":`,
+    },
   ]),
 );
 
@@ -59,7 +64,7 @@ const metaCache = new Map<string, CallMeta>();
 export function parseMeta(text: string): CallMeta {
   const cached = metaCache.get(text);
   if (cached !== undefined) return cached;
-  const wire: { tenantid: string; tool: string; agentid?: string; sessionid?: string; traceparent?: string } = JSON.parse(`{${text}}`);
+  const wire = parseOwn<{ tenantid: string; tool: string; agentid?: string; sessionid?: string; traceparent?: string }>(`{${text}}`);
   const meta: CallMeta = {
     tenantId: wire.tenantid,
     tool: wire.tool,

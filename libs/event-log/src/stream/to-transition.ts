@@ -18,20 +18,31 @@ export function acceptTransition(call: NewCall): Transition {
   const text = submittedText(submitted, call.author);
   const { queueMs, runMs, totalMs } = submitted.timeouts;
   const terms = encodeTerms({
-    queueMs, runMs,
+    queueMs,
+    runMs,
     maxAttempts: submitted.retry.maxAttempts,
-    effect: submitted.effect, pool: submitted.pool, priority: submitted.priority,
+    effect: submitted.effect,
+    pool: submitted.pool,
+    priority: submitted.priority,
     startSpan: text.startSpan,
     digest: then?.kind === 'approval' ? word(then.data.digest) : '-',
   });
   const key = idempotency ? { key: keys.idempotency(partitionOf(callId), meta.tenantId, idempotency.scopedKey) } : 0;
   return {
-    operation: 'accept', callId, durable: true,
+    operation: 'accept',
+    callId,
+    durable: true,
     args: [
       then === undefined ? 'queue' : then.kind === 'approval' ? 'approval' : 'refuse',
-      totalMs, then?.kind === 'approval' ? ms(then.data.expiresInMs) : 0,
-      key, IDEMPOTENCY_TTL_MS, idempotency === undefined ? '' : word(idempotency.requestSha256),
-      terms, metaText(meta), text.whole, then === undefined ? '' : eventText(call.author, then.data),
+      totalMs,
+      then?.kind === 'approval' ? ms(then.data.expiresInMs) : 0,
+      key,
+      IDEMPOTENCY_TTL_MS,
+      idempotency === undefined ? '' : word(idempotency.requestSha256),
+      terms,
+      metaText(meta),
+      text.whole,
+      then === undefined ? '' : eventText(call.author, then.data),
     ],
   };
 }
@@ -56,7 +67,13 @@ export function deferTransition({ callId, fence, delayMs }: Input<'deferDispatch
 
 export function retryTransition({ callId, guard, data, countsAsFailure, author }: Input<'retry'>): Transition {
   const stored = { ...data, delayMs: ms(data.delayMs) };
-  return transition('retry', callId, [...guardArguments(callId, guard), data.nextAttempt, stored.delayMs, countsAsFailure ? 1 : 0, eventText(author, stored)]);
+  return transition('retry', callId, [
+    ...guardArguments(callId, guard),
+    data.nextAttempt,
+    stored.delayMs,
+    countsAsFailure ? 1 : 0,
+    eventText(author, stored),
+  ]);
 }
 
 export function endTransition({ callId, guard, data, author }: Input<'end'>): Transition {
@@ -69,8 +86,18 @@ export function cancelTransition({ callId, guard, data, author }: Input<'request
 
 /** Throws a TypeError when a denial comes without its End: the two are one transition. */
 export function decideTransition({ callId, guard, data, end, author }: Input<'decideApproval'>): Transition {
-  if ((data.decision === 'deny') !== (end !== undefined)) throw new TypeError(`decideApproval: a denial comes with its End, an approval without; got ${data.decision} ${end ? 'with' : 'without'} End.`);
-  const args = [guard.version, commandKey(callId, guard), data.decision, word(data.digest), eventText(author, data), end ? eventText(author, end) : ''];
+  if ((data.decision === 'deny') !== (end !== undefined))
+    throw new TypeError(
+      `decideApproval: a denial comes with its End, an approval without; got ${data.decision} ${end ? 'with' : 'without'} End.`,
+    );
+  const args = [
+    guard.version,
+    commandKey(callId, guard),
+    data.decision,
+    word(data.digest),
+    eventText(author, data),
+    end ? eventText(author, end) : '',
+  ];
   return { ...transition('decide', callId, args), durable: end !== undefined };
 }
 
@@ -102,7 +129,10 @@ function submittedText(submitted: SubmittedData, author: Author): { whole: strin
   const toolText = `"tool":${JSON.stringify(tool)}`;
   const argsText = args === undefined ? '' : `,"arguments":${JSON.stringify(args)}`;
   const repeated = Buffer.byteLength(argsText) <= START_ARGUMENTS_BYTES ? toolText + argsText : toolText;
-  return { whole: `${before}${toolText}${argsText},${JSON.stringify(others).slice(1)}`, startSpan: [Buffer.byteLength(before), Buffer.byteLength(repeated)] };
+  return {
+    whole: `${before}${toolText}${argsText},${JSON.stringify(others).slice(1)}`,
+    startSpan: [Buffer.byteLength(before), Buffer.byteLength(repeated)],
+  };
 }
 
 function eventText(author: Author, data: object): string {

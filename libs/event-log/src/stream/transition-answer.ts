@@ -2,6 +2,7 @@ import { statusOf } from '../call/call-head.js';
 import { upcastSubmitted } from '../call/upcasters.js';
 import type { Applied, Claimed, Refusal } from '../event-log.port.js';
 import { parseMeta } from './stored-event.js';
+import { isList } from './transition-script.js';
 import type { TransitionAnswer } from './transition-lane.js';
 
 /** The key of an accept is held by another call. */
@@ -15,9 +16,15 @@ export type ParsedAnswer = (Applied | Refusal | KeyHeld) & { readonly note?: str
 
 /** Reads what transition.lua answers. Throws when it answers ERROR: a fault, not a refusal. */
 export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
-  if (Array.isArray(answer)) {
-    const [version, seq, note]: unknown[] = answer;
-    return { code: 'OK', version: Number(version), seq: Number(seq), time: now, ...(note === undefined ? {} : { note: String(note) }) };
+  if (isList(answer)) {
+    const [version, seq, note] = answer;
+    return {
+      code: 'OK',
+      version: Number(version),
+      seq: Number(seq),
+      time: now,
+      ...(typeof note === 'string' || typeof note === 'number' ? { note: `${note}` } : {}),
+    };
   }
   const [code, first = '', second, third] = String(answer).split(' ');
   switch (code) {
@@ -44,12 +51,30 @@ export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
 
 /** The same for a claim, which is granted with all that a worker needs. */
 export function parseClaim(reply: TransitionAnswer): Claimed | Refusal {
-  if (!Array.isArray(reply.answer)) return refusal(parseAnswer(reply));
-  const facts: unknown[] = reply.answer;
-  const [version = 0, seq = 0, time = 0, replayed, attempt = 0, fence = 0, submittedAt = 0, firstStartedAt = 0, failures = 0, deadline = 0] = facts.slice(0, 10).map(Number);
+  if (!isList(reply.answer)) return refusal(parseAnswer(reply));
+  const facts = reply.answer;
+  const [
+    version = 0,
+    seq = 0,
+    time = 0,
+    replayed,
+    attempt = 0,
+    fence = 0,
+    submittedAt = 0,
+    firstStartedAt = 0,
+    failures = 0,
+    deadline = 0,
+  ] = facts.slice(0, 10).map(Number);
   return {
     code: replayed === 1 ? 'REPLAY' : 'OK',
-    version, seq, time, attempt, fence, submittedAt, firstStartedAt, failures,
+    version,
+    seq,
+    time,
+    attempt,
+    fence,
+    submittedAt,
+    firstStartedAt,
+    failures,
     meta: parseMeta(String(facts[10])),
     submitted: upcastSubmitted(String(facts[11])),
     runMs: Math.max(0, deadline - reply.now),

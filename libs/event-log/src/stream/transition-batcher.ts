@@ -28,7 +28,11 @@ export class TransitionBatcher {
     if (this.closed) return Promise.reject(new EventLogUnavailable('The event log is closed.'));
     const bytes = bytesOf(transition);
     if (bytes > RUN_LIMITS.transitionBytes) {
-      return Promise.reject(new RangeError(`A transition has ${bytes} bytes; at most ${RUN_LIMITS.transitionBytes} are allowed. Put large values into the blob store.`));
+      return Promise.reject(
+        new RangeError(
+          `A transition has ${bytes} bytes; at most ${RUN_LIMITS.transitionBytes} are allowed. Put large values into the blob store.`,
+        ),
+      );
     }
     return this.laneOf(transition).submit(transition, bytes);
   }

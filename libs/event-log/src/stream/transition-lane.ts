@@ -66,7 +66,10 @@ export class TransitionLane {
   async close(deadlineMs: number): Promise<void> {
     if (this.draining !== undefined) {
       const timer = setTimeout(() => this.giveUp('The event log was closed before Redis answered.'), deadlineMs);
-      await Promise.race([this.draining, new Promise<void>((resolve) => this.stopped.signal.addEventListener('abort', () => resolve(), { once: true }))]);
+      await Promise.race([
+        this.draining,
+        new Promise<void>((resolve) => this.stopped.signal.addEventListener('abort', () => resolve(), { once: true })),
+      ]);
       clearTimeout(timer);
     }
     this.giveUp('The event log is closed.');
@@ -113,7 +116,12 @@ export class TransitionLane {
     const waitMs = batch.some(({ transition }) => transition.durable) ? this.settings.replicaTimeoutMs : undefined;
     const startedAt = performance.now();
     try {
-      const run = await runTransitions(this.redis, this.flavour, batch.map(({ transition }) => transition), waitMs);
+      const run = await runTransitions(
+        this.redis,
+        this.flavour,
+        batch.map(({ transition }) => transition),
+        waitMs,
+      );
       signals.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
       return settleAll(batch, run);
     } catch (error) {
@@ -133,13 +141,16 @@ export class TransitionLane {
     const open = [...this.flying, ...this.waiting].filter(({ settled }) => !settled);
     if (open.length === 0) return;
     const first = open.reduce((least, { expiresAt }) => Math.min(least, expiresAt), Infinity);
-    this.expiry = setTimeout(() => {
-      this.expiry = undefined;
-      const now = performance.now();
-      const error = new EventLogUnavailable(`Redis did not answer within ${this.settings.deadlineMs} ms.`);
-      for (const pending of open) if (pending.expiresAt <= now) pending.settle(error);
-      this.watchDeadlines();
-    }, Math.max(first - performance.now(), 0) + 1);
+    this.expiry = setTimeout(
+      () => {
+        this.expiry = undefined;
+        const now = performance.now();
+        const error = new EventLogUnavailable(`Redis did not answer within ${this.settings.deadlineMs} ms.`);
+        for (const pending of open) if (pending.expiresAt <= now) pending.settle(error);
+        this.watchDeadlines();
+      },
+      Math.max(first - performance.now(), 0) + 1,
+    );
   }
 
   private giveUp(why: string): void {

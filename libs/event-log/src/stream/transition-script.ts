@@ -17,7 +17,12 @@ export interface RunAnswer {
 }
 
 /** Runs the transitions in one script. `waitMs` adds a WAIT for one replica behind it, on the same connection. */
-export async function runTransitions(redis: RedisConnection, flavour: Flavour, transitions: readonly Transition[], waitMs?: number): Promise<RunAnswer> {
+export async function runTransitions(
+  redis: RedisConnection,
+  flavour: Flavour,
+  transitions: readonly Transition[],
+  waitMs?: number,
+): Promise<RunAnswer> {
   const { keys, args } = composeRun(transitions);
   if (waitMs === undefined) return answerOf(await SCRIPTS[flavour].run(redis, keys, args), true);
   const [answer, replicas] = await SCRIPTS[flavour].runAndWait(redis, keys, args, waitMs);
@@ -25,7 +30,11 @@ export async function runTransitions(redis: RedisConnection, flavour: Flavour, t
 }
 
 function answerOf(reply: unknown, replicated: boolean): RunAnswer {
-  if (!Array.isArray(reply)) throw new Error(`transition.lua answered ${typeof reply}; expected an array.`);
-  const [now, ...answers]: unknown[] = reply;
+  if (!isList(reply)) throw new Error(`transition.lua answered ${typeof reply}; expected an array.`);
+  const [now, ...answers] = reply;
   return { now: Number(now), answers, replicated };
+}
+
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }

@@ -43,14 +43,20 @@ class Model {
     const seq = this.seqs.get(partition) ?? 0;
     const applied = commandId === undefined ? undefined : this.commands.get(commandId);
     const keyHolder = key === undefined ? undefined : this.holders.get(`${partition}/${key}`);
-    const decision = decide(this.heads.get(callId), command, { now, seq, ...(applied ? { applied } : {}), ...(keyHolder ? { keyHolder } : {}) });
+    const decision = decide(this.heads.get(callId), command, {
+      now,
+      seq,
+      ...(applied ? { applied } : {}),
+      ...(keyHolder ? { keyHolder } : {}),
+    });
     if (decision.code !== 'OK') return decision;
     this.heads.set(callId, decision.head);
     this.seqs.set(partition, seq + decision.events.length);
     this.events.push(...decision.events.map((event) => ({ callId, ...event })));
     const answer = { version: decision.head.version, seq: decision.head.lastSeq, time: now };
     if (commandId !== undefined) this.commands.set(commandId, answer);
-    if (key !== undefined && command.kind === 'accept') this.holders.set(`${partition}/${key}`, { callId, requestSha256: command.requestSha256 ?? '' });
+    if (key !== undefined && command.kind === 'accept')
+      this.holders.set(`${partition}/${key}`, { callId, requestSha256: command.requestSha256 ?? '' });
     return { code: 'OK', ...answer };
   }
 }
@@ -88,9 +94,12 @@ function command(model: Model, callId: string, off: Offsets): CommandGuard {
 
 const accept = fc
   .record({
-    queueMs: duration, runMs: duration, totalMs: duration, within: duration,
-    maxAttempts: fc.integer({ min: 1, max: 4 }),
-    effect: fc.constantFrom('pure' as const, 'once' as const),
+    queueMs: duration,
+    runMs: duration,
+    totalMs: duration,
+    within: duration,
+    maxAttempts: fc.integer({ min: 1, max: 3 }),
+    effect: fc.constantFrom('pure' as const, 'pure' as const, 'once' as const),
     then: fc.constantFrom('queue' as const, 'queue' as const, 'queue' as const, 'approval' as const, 'refuse' as const),
     key: fc.option(fc.constantFrom('k1', 'k2'), { nil: undefined }),
     sha: fc.constantFrom('aa', 'bb'),
@@ -98,40 +107,57 @@ const accept = fc
   .map(({ queueMs, runMs, totalMs, within, maxAttempts, effect, then, key, sha }): Making => (callId) => {
     const submitted = aSubmission({ timeouts: { queueMs, runMs, totalMs }, retry: { maxAttempts, backoffMs: 1, maxBackoffMs: 1 }, effect });
     const call: NewCall = {
-      callId, submitted, author, meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob' },
+      callId,
+      submitted,
+      author,
+      meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob' },
       ...(key ? { idempotency: { scopedKey: key, requestSha256: sha } } : {}),
       ...(then === 'approval' ? { then: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } } : {}),
       ...(then === 'refuse' ? { then: { kind: 'refused', data: endOf('denied') } } : {}),
     };
     const transition = to.acceptTransition(call);
-    const terms = decodeTerms(String(transition.args[6]));
+    const termsText = transition.args[6];
+    const terms = decodeTerms(typeof termsText === 'string' ? termsText : '');
     const decided = then === 'approval' ? { approvalWithinMs: within } : then;
-    return { callId, transition, ...(key ? { key } : {}), command: { kind: 'accept', callId, meta: call.meta, terms, totalMs, then: decided, ...(key ? { requestSha256: sha } : {}) } };
+    return {
+      callId,
+      transition,
+      ...(key ? { key } : {}),
+      command: { kind: 'accept', callId, meta: call.meta, terms, totalMs, then: decided, ...(key ? { requestSha256: sha } : {}) },
+    };
   });
 
 const claim = fc
   .record({ off: fc.constantFrom(1, 1, 1, 1, 0, 2), leaseMs: duration, token: fc.constantFrom('t1', 't2', 't3') })
   .map(({ off, leaseMs, token }): Making => (callId, model) => {
     const attempt = (model.heads.get(callId)?.attempt ?? 0) + off;
-    return { callId, transition: to.claimTransition({ callId, attempt, leaseMs, worker: 'w1', author }, token), command: { kind: 'claim', attempt, leaseMs, token } };
+    return {
+      callId,
+      transition: to.claimTransition({ callId, attempt, leaseMs, worker: 'w1', author }, token),
+      command: { kind: 'claim', attempt, leaseMs, token },
+    };
   });
 
-const stream = fc.record({ kind: fc.constantFrom('update' as const, 'progress' as const), off: offsets }).map(({ kind, off }): Making => (callId, model) => {
-  const guard = worker(model, callId, off);
-  const input = { callId, guard, author };
-  const transition =
-    kind === 'update'
-      ? to.streamTransition(kind, { ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] } })
-      : to.streamTransition(kind, { ...input, data: { done: 1, total: 2 } });
-  return { callId, transition, command: { kind, guard } };
-});
+const stream = fc
+  .record({ kind: fc.constantFrom('update' as const, 'progress' as const), off: offsets })
+  .map(({ kind, off }): Making => (callId, model) => {
+    const guard = worker(model, callId, off);
+    const input = { callId, guard, author };
+    const transition =
+      kind === 'update'
+        ? to.streamTransition(kind, { ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] } })
+        : to.streamTransition(kind, { ...input, data: { done: 1, total: 2 } });
+    return { callId, transition, command: { kind, guard } };
+  });
 
-const hold = fc.record({ kind: fc.constantFrom('renew' as const, 'deferDispatch' as const), off: offsets, ms: duration }).map(({ kind, off, ms }): Making => (callId, model) => {
-  const fence = reconciler(model, callId, off).fence;
-  return kind === 'renew'
-    ? { callId, transition: to.renewTransition({ callId, fence, leaseMs: ms }), command: { kind, fence, leaseMs: ms } }
-    : { callId, transition: to.deferTransition({ callId, fence, delayMs: ms }), command: { kind, fence, delayMs: ms } };
-});
+const hold = fc
+  .record({ kind: fc.constantFrom('renew' as const, 'deferDispatch' as const), off: offsets, ms: duration })
+  .map(({ kind, off, ms }): Making => (callId, model) => {
+    const fence = reconciler(model, callId, off).fence;
+    return kind === 'renew'
+      ? { callId, transition: to.renewTransition({ callId, fence, leaseMs: ms }), command: { kind, fence, leaseMs: ms } }
+      : { callId, transition: to.deferTransition({ callId, fence, delayMs: ms }), command: { kind, fence, delayMs: ms } };
+  });
 
 const retry = fc
   .record({ off: offsets, byWorker: fc.boolean(), next: fc.constantFrom(1, 1, 1, 1, 2), delayMs: duration, countsAsFailure: fc.boolean() })
@@ -139,23 +165,43 @@ const retry = fc
     const guard = byWorker ? worker(model, callId, off) : reconciler(model, callId, off);
     const nextAttempt = (model.heads.get(callId)?.attempt ?? 0) + next;
     const data = { reason: countsAsFailure ? ('tool_failed' as const) : ('suspended' as const), nextAttempt, delayMs };
-    return { callId, transition: to.retryTransition({ callId, guard, data, countsAsFailure, author }), command: { kind: 'retry', guard, nextAttempt, delayMs, countsAsFailure } };
+    return {
+      callId,
+      transition: to.retryTransition({ callId, guard, data, countsAsFailure, author }),
+      command: { kind: 'retry', guard, nextAttempt, delayMs, countsAsFailure },
+    };
   });
 
 const end = fc
-  .record({ off: offsets, by: fc.constantFrom(worker, reconciler, command), outcome: fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const) })
+  .record({
+    off: offsets,
+    by: fc.constantFrom(worker, reconciler, command),
+    outcome: fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const),
+  })
   .map(({ off, by, outcome }): Making => (callId, model) => {
     const guard = by(model, callId, off);
-    return { callId, transition: to.endTransition({ callId, guard, data: endOf(outcome), author }), command: { kind: 'end', guard, outcome } };
+    return {
+      callId,
+      transition: to.endTransition({ callId, guard, data: endOf(outcome), author }),
+      command: { kind: 'end', guard, outcome },
+    };
   });
 
 const cancel = fc.record({ off: offsets, graceMs: duration }).map(({ off, graceMs }): Making => (callId, model) => {
   const guard = command(model, callId, off);
-  return { callId, transition: to.cancelTransition({ callId, guard, data: { graceMs }, author }), command: { kind: 'requestCancel', guard, graceMs } };
+  return {
+    callId,
+    transition: to.cancelTransition({ callId, guard, data: { graceMs }, author }),
+    command: { kind: 'requestCancel', guard, graceMs },
+  };
 });
 
 const approval = fc
-  .record({ off: offsets, decision: fc.constantFrom('allow' as const, 'deny' as const), digest: fc.constantFrom('dig', 'dig', 'dig', 'other') })
+  .record({
+    off: offsets,
+    decision: fc.constantFrom('allow' as const, 'deny' as const),
+    digest: fc.constantFrom('dig', 'dig', 'dig', 'other'),
+  })
   .map(({ off, decision, digest }): Making => (callId, model) => {
     const guard = command(model, callId, off);
     const data = { decision, digest, scope: 'once' as const };
@@ -164,8 +210,14 @@ const approval = fc
   });
 
 const making = fc.oneof(
-  { weight: 6, arbitrary: accept }, { weight: 6, arbitrary: claim }, { weight: 4, arbitrary: stream }, { weight: 3, arbitrary: hold },
-  { weight: 4, arbitrary: retry }, { weight: 2, arbitrary: end }, { weight: 2, arbitrary: cancel }, { weight: 2, arbitrary: approval },
+  { weight: 6, arbitrary: accept },
+  { weight: 6, arbitrary: claim },
+  { weight: 4, arbitrary: stream },
+  { weight: 3, arbitrary: hold },
+  { weight: 4, arbitrary: retry },
+  { weight: 2, arbitrary: end },
+  { weight: 2, arbitrary: cancel },
+  { weight: 2, arbitrary: approval },
 );
 
 /** One run of the script over several transitions, some of them of the same call. */
@@ -181,10 +233,17 @@ class Run implements fc.AsyncCommand<Model, RedisConnection> {
   async run(model: Model, redis: RedisConnection): Promise<void> {
     this.ran = [];
     const steps = this.steps.map(([index, make]) => make(CALLS[index] ?? '', model));
-    const { now, answers } = await runTransitions(redis, 'progress', steps.map(({ transition }) => transition));
+    const { now, answers } = await runTransitions(
+      redis,
+      'progress',
+      steps.map(({ transition }) => transition),
+    );
     for (const [index, step] of steps.entries()) {
       const expected = model.apply(step.callId, step.command, now, step.key);
-      expect({ step: step.command, answer: readAnswer(step, { now, answer: answers[index] }) }).toEqual({ step: step.command, answer: expected });
+      expect({ step: step.command, answer: readAnswer(step, { now, answer: answers[index] }) }).toEqual({
+        step: step.command,
+        answer: expected,
+      });
       count(model, step, expected);
       this.ran.push(`${step.callId} ${JSON.stringify(step.command)} → ${JSON.stringify(expected)}`);
     }
@@ -199,12 +258,55 @@ class Run implements fc.AsyncCommand<Model, RedisConnection> {
   }
 }
 
+/** Lets time pass for one call: all times in its head move into the past, as if it had been left alone for so long. */
+class Pass implements fc.AsyncCommand<Model, RedisConnection> {
+  constructor(
+    private readonly callIndex: number,
+    private readonly ms: number,
+  ) {}
+
+  check(model: Readonly<Model>): boolean {
+    const head = model.heads.get(CALLS[this.callIndex] ?? '');
+    return head !== undefined && head.status !== 'ended';
+  }
+
+  async run(model: Model, redis: RedisConnection): Promise<void> {
+    const callId = CALLS[this.callIndex] ?? '';
+    const head = model.heads.get(callId);
+    if (head === undefined) return;
+    const earlier = (time: number) => (time === 0 ? 0 : time - this.ms);
+    const { deadline, totalDeadline, leaseUntil, notBefore, cancelBy, timer } = head;
+    const moved = {
+      ...head,
+      deadline: earlier(deadline),
+      totalDeadline: earlier(totalDeadline),
+      leaseUntil: earlier(leaseUntil),
+      notBefore: earlier(notBefore),
+      cancelBy: earlier(cancelBy),
+      timer: earlier(timer),
+    };
+    model.heads.set(callId, moved);
+    await redis.set(keys.call(callId), encodeHead(moved));
+    await redis.zadd(keys.timers(callId.slice(0, 2)), moved.timer, callId);
+  }
+
+  toString(): string {
+    return `${this.ms} ms pass for ${this.callIndex}`;
+  }
+}
+
 function readAnswer({ command: { kind } }: Step, reply: { now: number; answer: unknown }): object {
   if (kind !== 'claim' || !Array.isArray(reply.answer)) {
     const { note: _note, ...answer } = parseAnswer(reply);
     return answer;
   }
-  const { code, version, seq, time, submitted } = { submitted: undefined, ...parseClaim(reply) } as { code: string; version: number; seq: number; time: number; submitted: unknown };
+  const { code, version, seq, time, submitted } = { submitted: undefined, ...parseClaim(reply) } as {
+    code: string;
+    version: number;
+    seq: number;
+    time: number;
+    submitted: unknown;
+  };
   expect(submitted).toMatchObject({ tool: 'echo', arguments: { text: 'héllo' } });
   return { code, version, seq, time };
 }
@@ -229,7 +331,11 @@ describe('the transition script and the pure decider', () => {
   it('give the same answers, heads, events and timers for any sequence of transitions', async () => {
     const seen = new Map<string, number>();
     const steps = fc.array(fc.tuple(fc.nat(CALLS.length - 1), making), { minLength: 1, maxLength: 5 });
-    const runs = fc.commands([steps.map((list) => new Run(list))], { maxCommands: 60, size: 'max' });
+    const run = steps.map((list) => new Run(list));
+    const pass = fc
+      .tuple(fc.nat(CALLS.length - 1), fc.constantFrom(2_500, 4_500, 4_500, 4_500, 61_000))
+      .map(([index, ms]) => new Pass(index, ms));
+    const runs = fc.commands([run, run, run, pass], { maxCommands: 60, size: 'max' });
     await fc.assert(
       fc.asyncProperty(runs, async (commands) => {
         await redis.flushall();
@@ -238,7 +344,7 @@ describe('the transition script and the pure decider', () => {
         await expectSameLog(redis, model);
         for (const [name, times] of model.seen) seen.set(name, (seen.get(name) ?? 0) + times);
       }),
-      { numRuns: 150 },
+      { numRuns: 200 },
     );
     const total = [...seen.values()].reduce((sum, times) => sum + times, 0);
     expect(total).toBeGreaterThan(5_000);
@@ -248,14 +354,46 @@ describe('the transition script and the pure decider', () => {
 });
 
 const EVERY_ANSWER = [
-  'accept OK', 'accept REPLAY', 'accept IDEM', 'accept IDEM_MISMATCH',
-  'claim OK', 'claim REPLAY', 'claim CONFLICT', 'claim NOT_DUE', 'claim BAD_TRANSITION', 'claim ENDED', 'claim NOT_FOUND',
-  'update OK', 'update REPLAY', 'update FENCED', 'update BAD_TRANSITION', 'progress OK',
-  'renew OK', 'renew FENCED', 'renew BAD_TRANSITION', 'deferDispatch OK', 'deferDispatch FENCED',
-  'retry OK', 'retry REPLAY', 'retry FENCED', 'retry NOT_DUE', 'retry BAD_TRANSITION',
-  'end OK', 'end REPLAY', 'end CONFLICT', 'end NOT_DUE', 'end ENDED', 'end BAD_TRANSITION',
-  'requestCancel OK', 'requestCancel REPLAY', 'requestCancel CONFLICT', 'requestCancel BAD_TRANSITION',
-  'decideApproval OK', 'decideApproval REPLAY', 'decideApproval CONFLICT', 'decideApproval BAD_TRANSITION',
+  'accept OK',
+  'accept REPLAY',
+  'accept IDEM',
+  'accept IDEM_MISMATCH',
+  'claim OK',
+  'claim REPLAY',
+  'claim CONFLICT',
+  'claim NOT_DUE',
+  'claim BAD_TRANSITION',
+  'claim ENDED',
+  'claim NOT_FOUND',
+  'update OK',
+  'update REPLAY',
+  'update FENCED',
+  'update BAD_TRANSITION',
+  'progress OK',
+  'renew OK',
+  'renew FENCED',
+  'renew BAD_TRANSITION',
+  'deferDispatch OK',
+  'deferDispatch FENCED',
+  'retry OK',
+  'retry REPLAY',
+  'retry FENCED',
+  'retry NOT_DUE',
+  'retry BAD_TRANSITION',
+  'end OK',
+  'end REPLAY',
+  'end CONFLICT',
+  'end NOT_DUE',
+  'end ENDED',
+  'end BAD_TRANSITION',
+  'requestCancel OK',
+  'requestCancel REPLAY',
+  'requestCancel CONFLICT',
+  'requestCancel BAD_TRANSITION',
+  'decideApproval OK',
+  'decideApproval REPLAY',
+  'decideApproval CONFLICT',
+  'decideApproval BAD_TRANSITION',
 ];
 
 async function expectSameLog(redis: RedisConnection, model: Model): Promise<void> {
@@ -264,7 +402,12 @@ async function expectSameLog(redis: RedisConnection, model: Model): Promise<void
     const stored = entries.map(([entryId, fields]) => toStoredEvent(partition, 1, entryId, fields));
     const envelopes = stored.map((event) => CallEvent.parse(JSON.parse(event?.json ?? 'null')));
     const logged = envelopes.map((event, index) => ({
-      callId: event.subject, type: event.type, seq: stored[index]?.seq, version: event.callver, attempt: event.attempt, fence: event.fence,
+      callId: event.subject,
+      type: event.type,
+      seq: stored[index]?.seq,
+      version: event.callver,
+      attempt: event.attempt,
+      fence: event.fence,
     }));
     expect(logged).toEqual(model.events.filter(({ callId }) => callId.startsWith(partition)));
     const timers = await redis.zrange(keys.timers(partition), '0', '-1', 'WITHSCORES');
