@@ -69,8 +69,8 @@ async function subscribeToEnds(gatewayUrl: string): Promise<{ socket: WebSocket;
   await once(socket, 'open');
   socket.send(JSON.stringify({ op: 'subscribe', id: 1, filter: { types: ['call.end'] } }));
   await new Promise<void>((resolve) => {
-    socket.on('message', (data) => {
-      const text = String(data);
+    socket.on('message', (data: Buffer) => {
+      const text = data.toString();
       if (text.includes('"op":"subscribed"')) resolve();
       else ends.listener([...text.matchAll(/"subject":"([^"]+)"/g)].map(([, id]) => id ?? ''));
     });

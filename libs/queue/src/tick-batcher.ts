@@ -57,6 +57,6 @@ export class TickBatcher<Item, Answer> {
 }
 
 interface Settler<Answer> {
-  resolve(answer: Answer): void;
-  reject(error: unknown): void;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
 }
