@@ -32,7 +32,11 @@ async function append(count: number, type: CallEventType, callId: string): Promi
   const seqs: number[] = [];
   for (let done = 0; done < count; done += 100) {
     const some = Math.min(100, count - done);
-    seqs.push(...(await Promise.all(Array.from({ length: some }, () => appendRaw(redis, { callId, type, tenantId: TENANT, agentId: callId, data })))));
+    seqs.push(
+      ...(await Promise.all(
+        Array.from({ length: some }, () => appendRaw(redis, { callId, type, tenantId: TENANT, agentId: callId, data })),
+      )),
+    );
   }
   return seqs;
 }
@@ -104,7 +108,9 @@ describe('an event stream whose reader does not read', () => {
     const socket = dial(Number(port), hostname);
     socket.on('error', () => {});
     const quick = await subscribed({ types: ['call.retry'] });
-    socket.write(`GET /v1/events?types=call.retry HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nAuthorization: Bearer ${BOOTSTRAP_KEY}\r\n\r\n`);
+    socket.write(
+      `GET /v1/events?types=call.retry HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nAuthorization: Bearer ${BOOTSTRAP_KEY}\r\n\r\n`,
+    );
     await new Promise((resolve) => socket.once('data', resolve));
     socket.pause();
     const all = await append(FLOOD, 'call.retry', rawCallId(1));

@@ -61,13 +61,18 @@ describe('event streams', () => {
       calls.push(body.id);
       await gateway.run(body.id);
       const wanted = 1 + (cut % 3);
-      const messages = (await read('/v1/events', { ...(lastEventId === undefined ? {} : { lastEventId }), enough: (some) => some.length >= wanted })).slice(0, wanted);
+      const messages = (
+        await read('/v1/events', { ...(lastEventId === undefined ? {} : { lastEventId }), enough: (some) => some.length >= wanted })
+      ).slice(0, wanted);
       got.push(...messages.map(({ data }) => JSON.parse(data).id as string));
       lastEventId = messages.at(-1)?.id;
     }
     const expected = (await Promise.all(calls.map((id) => gateway.agent.events(id)))).flat().map(({ id }) => id);
     if (got.length < expected.length) {
-      const rest = await read('/v1/events', { ...(lastEventId === undefined ? {} : { lastEventId }), enough: (some) => some.length >= expected.length - got.length });
+      const rest = await read('/v1/events', {
+        ...(lastEventId === undefined ? {} : { lastEventId }),
+        enough: (some) => some.length >= expected.length - got.length,
+      });
       got.push(...rest.map(({ data }) => JSON.parse(data).id as string));
     }
     expect([...got].sort()).toEqual([...expected].sort());
@@ -79,7 +84,10 @@ describe('event streams', () => {
     const [, partition] = ((await gateway.agent.events(body.id))[0]?.id ?? '').split('.');
     const messages = await read(`/v1/calls/${body.id}/events`, { lastEventId: `1.${partition}.999999999` });
     expect(types(messages)).toEqual(['resync']);
-    expect(JSON.parse(messages[0]?.data ?? '{}')).toMatchObject({ reason: 'cursor_ahead_of_log', snapshot: [{ id: body.id, status: 'ended' }] });
+    expect(JSON.parse(messages[0]?.data ?? '{}')).toMatchObject({
+      reason: 'cursor_ahead_of_log',
+      snapshot: [{ id: body.id, status: 'ended' }],
+    });
   });
 
   it('are refused as problems before they begin', async () => {

@@ -125,7 +125,11 @@ describe('the stream', () => {
     expect((await stream.frame('cancelling', 'x')).call.id).toBe(call.id);
     await eventually(() => stream.events('c').some(isEnd), 'the End');
     stream.send({ op: 'submit', id: 'n', call: { tool: 'no_such_tool' } });
-    expect((await stream.frame('error', 'n')).problem).toMatchObject({ code: 'not_found', callId: expect.any(String), result: { isError: true } });
+    expect((await stream.frame('error', 'n')).problem).toMatchObject({
+      code: 'not_found',
+      callId: expect.any(String),
+      result: { isError: true },
+    });
   });
 });
 
@@ -143,7 +147,10 @@ describe('the stream keeps tenants and scopes apart', () => {
     rival.send({ op: 'cancel', id: 'stop', callId: body.id });
     expect((await rival.frame('error', 'stop')).problem.code).toBe('resource_not_found');
     await gateway.run(body.id);
-    await eventually(() => own.events('all').some(({ event }) => event.subject === body.id && event.type === 'call.end'), "the owner's End");
+    await eventually(
+      () => own.events('all').some(({ event }) => event.subject === body.id && event.type === 'call.end'),
+      "the owner's End",
+    );
     rival.send({ op: 'ping', id: 'after' });
     await rival.frame('pong', 'after');
     expect(rival.events()).toEqual([]);
@@ -211,7 +218,8 @@ describe('the stream answers bad input', () => {
 });
 
 describe('the stream lets in', () => {
-  const dial = (options: { headers?: Record<string, string> } = {}) => new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/stream`, options);
+  const dial = (options: { headers?: Record<string, string> } = {}) =>
+    new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/stream`, options);
   const refused = (socket: WebSocket) =>
     new Promise<number>((resolve, reject) => {
       socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));

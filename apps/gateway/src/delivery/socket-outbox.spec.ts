@@ -6,7 +6,14 @@ import { eventually } from '../../../../test/support/eventually.js';
 import type { Lane } from './outbox-item.js';
 import { SocketOutbox, type DeliveryLimits, type Overrun, type Wire } from './socket-outbox.js';
 
-const LIMITS: DeliveryLimits = { connectionBytes: 1000, waitingBytes: 2000, burstMs: 60_000, burstBytes: 2000, hardBytes: 8000, stallMs: 60_000 };
+const LIMITS: DeliveryLimits = {
+  connectionBytes: 1000,
+  waitingBytes: 2000,
+  burstMs: 60_000,
+  burstBytes: 2000,
+  hardBytes: 8000,
+  stallMs: 60_000,
+};
 
 /** A connection whose other end reads only when told to. */
 class StuckWire implements Wire {
@@ -58,7 +65,8 @@ function open(limits: Partial<DeliveryLimits> = {}) {
   return { wire, lane: new PlainLane(), overruns, outbox: new SocketOutbox(wire, (why) => overruns.push(why), { ...LIMITS, ...limits }) };
 }
 
-const seqsOf = (sent: readonly string[]) => sent.filter((frame) => frame.startsWith('events')).flatMap((frame) => frame.split(' ').slice(1, -1).map(Number));
+const seqsOf = (sent: readonly string[]) =>
+  sent.filter((frame) => frame.startsWith('events')).flatMap((frame) => frame.split(' ').slice(1, -1).map(Number));
 const gapsOf = (sent: readonly string[]) => sent.filter((frame) => frame.startsWith('gap')).map((frame): Gap => JSON.parse(frame.slice(4)));
 
 describe('SocketOutbox', () => {
@@ -75,7 +83,13 @@ describe('SocketOutbox', () => {
   });
 
   it('merges what a slow reader was spared into one gap for each call, and never a lifecycle event', () => {
-    const events = fc.array(fc.record({ type: fc.constantFrom<CallEventType>('call.start', 'call.update', 'call.progress', 'call.retry', 'call.end'), callId: fc.constantFrom('a', 'b', 'c') }), { minLength: 1, maxLength: 120 });
+    const events = fc.array(
+      fc.record({
+        type: fc.constantFrom<CallEventType>('call.start', 'call.update', 'call.progress', 'call.retry', 'call.end'),
+        callId: fc.constantFrom('a', 'b', 'c'),
+      }),
+      { minLength: 1, maxLength: 120 },
+    );
     const steps = fc.array(fc.record({ batch: events, reads: fc.nat(3) }), { maxLength: 12 });
     fc.assert(
       fc.property(steps, (all) => {
@@ -95,7 +109,8 @@ describe('SocketOutbox', () => {
         const missing = put.filter((one) => !got.includes(one.seq));
         expect(missing.every(({ type }) => type === 'call.update' || type === 'call.progress')).toBe(true);
         expect(gaps.reduce((sum, { n }) => sum + n, 0)).toBe(missing.length);
-        for (const one of missing) expect(gaps.some((gap) => gap.callId === one.callId && gap.fromSeq <= one.seq && one.seq <= gap.toSeq)).toBe(true);
+        for (const one of missing)
+          expect(gaps.some((gap) => gap.callId === one.callId && gap.fromSeq <= one.seq && one.seq <= gap.toSeq)).toBe(true);
       }),
       { numRuns: 60 },
     );

@@ -17,11 +17,23 @@ export class EventsController {
   /** The stored texts are joined as they are; nothing is parsed on the way. */
   @Needs('read')
   @Get('calls/:id/events')
-  async ofCall(@Caller() caller: Principal, @Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async ofCall(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const callId = parseCallId(id);
     if (wantsStream(request)) {
       await this.reader.head(caller, callId);
-      return this.stream.streamEvents({ principal: caller, filter: { callId }, lastEventId: lastEventIdOf(request), request, reply, endAfterCall: true });
+      return this.stream.streamEvents({
+        principal: caller,
+        filter: { callId },
+        lastEventId: lastEventIdOf(request),
+        request,
+        reply,
+        endAfterCall: true,
+      });
     }
     const events = await this.reader.events(caller, callId);
     reply.type('application/json; charset=utf-8').send(`{"events":[${events.map(({ json }) => json).join(',')}]}`);
@@ -30,7 +42,12 @@ export class EventsController {
   /** `types` may be given several times, or with commas. */
   @Needs('read')
   @Get('events')
-  async all(@Caller() caller: Principal, @Query() query: Record<string, unknown>, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async all(
+    @Caller() caller: Principal,
+    @Query() query: Record<string, unknown>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { types, ...fields } = query;
     const filter = parse(EventFilter, { ...fields, ...(types === undefined ? {} : { types: String(types).split(',') }) }, 'query');
     if (filter.callId !== undefined) await this.reader.head(caller, filter.callId);

@@ -8,7 +8,9 @@ export class SseLane implements Lane {
 
   /** Streams of the same view get the same bytes. */
   events(batch: EventBatch): Buffer {
-    return batch.shared('sse', ({ events, cursors }) => events.map(({ type, json }, index) => `id: ${cursors[index] ?? ''}\nevent: ${type}\ndata: ${json}\n\n`).join(''));
+    return batch.shared('sse', ({ events, cursors }) =>
+      events.map(({ type, json }, index) => `id: ${cursors[index] ?? ''}\nevent: ${type}\ndata: ${json}\n\n`).join(''),
+    );
   }
 
   /** Without an id: a reader that comes back gets what it was spared. */

@@ -6,7 +6,13 @@ import type { DeliveryLimits } from '../delivery/socket-outbox.js';
 /** What a socket needs of the gateway. */
 export interface StreamServices {
   readonly hub: Pick<EventHub, 'subscribe' | 'moment'>;
-  readonly submitCall: { submit(principal: Principal, body: SubmitCallBody, options: { idempotencyKey?: string | undefined }): Promise<{ call: Call; created: boolean }> };
+  readonly submitCall: {
+    submit(
+      principal: Principal,
+      body: SubmitCallBody,
+      options: { idempotencyKey?: string | undefined },
+    ): Promise<{ call: Call; created: boolean }>;
+  };
   readonly cancelCall: { cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> };
   readonly reader: { head(principal: Principal, callId: string): Promise<unknown> };
   readonly keyRing: { authenticate(token: string): Principal | undefined };

@@ -80,10 +80,13 @@ export class StreamSocket {
   private receive(data: RawData, isBinary: boolean): void {
     if (this.closedFor !== undefined) return;
     if (!this.budget.take()) {
-      const problem = new ProblemError('too_many_requests', `This socket sent more than ${this.limits.framesPerSecond} frames a second`, { retryAfterMs: 1000 });
+      const problem = new ProblemError('too_many_requests', `This socket sent more than ${this.limits.framesPerSecond} frames a second`, {
+        retryAfterMs: 1000,
+      });
       return this.end(CLOSE_CODES.tooManyFrames, 'too many frames', problem);
     }
-    if (isBinary) return this.answerError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
+    if (isBinary)
+      return this.answerError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
     const { id, frame } = readClientFrame(String(data));
     if (frame instanceof ProblemError) return this.answerError(id, frame);
     if (frame.op === 'auth') return this.authenticate(frame.token, id);
@@ -114,7 +117,10 @@ export class StreamSocket {
         return this.withLane(id, true, (lane) => this.submit(frame, principal, lane));
       case 'cancel': {
         await this.allow(principal, 'cancel');
-        const call = await this.services.cancelCall.cancel(principal, frame.callId, { graceMs: frame.graceMs, ...(frame.reason === undefined ? {} : { reason: frame.reason }) });
+        const call = await this.services.cancelCall.cancel(principal, frame.callId, {
+          graceMs: frame.graceMs,
+          ...(frame.reason === undefined ? {} : { reason: frame.reason }),
+        });
         return this.outbox.send(serverFrames.cancelling(id, call));
       }
       default:
@@ -126,8 +132,10 @@ export class StreamSocket {
   private async withLane(id: string, followed: boolean, operation: (lane: StreamLane) => Promise<void>): Promise<void> {
     if (this.lanes.has(id)) throw new ProblemError('conflict', 'This id is in use on this socket: unsubscribe it first, or take another');
     const { filters, followedCalls } = this.limits;
-    if (!followed && this.lanes.size - this.followed >= filters) throw new ProblemError('too_many_requests', `A socket may have ${filters} subscriptions at once`);
-    if (followed && this.followed >= followedCalls) throw new ProblemError('too_many_requests', `A socket may have ${followedCalls} submitted calls under way`);
+    if (!followed && this.lanes.size - this.followed >= filters)
+      throw new ProblemError('too_many_requests', `A socket may have ${filters} subscriptions at once`);
+    if (followed && this.followed >= followedCalls)
+      throw new ProblemError('too_many_requests', `A socket may have ${followedCalls} submitted calls under way`);
     const lane = new StreamLane(id, followed);
     this.lanes.set(id, lane);
     if (followed) this.followed += 1;
@@ -197,7 +205,8 @@ export class StreamSocket {
 
   /** The same checks as the guard of the HTTP routes: scope, then the key's budget. */
   private async allow(principal: Principal, scope: Scope): Promise<void> {
-    if (!principal.scopes.includes(scope)) throw new ProblemError('forbidden', `This needs the scope ${scope}; the key has ${principal.scopes.join(', ')}`);
+    if (!principal.scopes.includes(scope))
+      throw new ProblemError('forbidden', `This needs the scope ${scope}; the key has ${principal.scopes.join(', ')}`);
     const taking = this.services.rateLimits.take(principal);
     if (taking === undefined) return;
     const { allowed, limit, resetMs } = await taking;
@@ -208,7 +217,8 @@ export class StreamSocket {
   private authenticate(token: string, id?: string): void {
     const principal = this.services.keyRing.authenticate(token);
     if (principal === undefined) return this.refuse('The API key is unknown or has expired', id);
-    if (this.identity && this.identity.principal.tenantId !== principal.tenantId) return this.refuse('The key belongs to another tenant than this socket', id);
+    if (this.identity && this.identity.principal.tenantId !== principal.tenantId)
+      return this.refuse('The key belongs to another tenant than this socket', id);
     this.identity = { principal, token };
     clearTimeout(this.authDeadline);
     clearTimeout(this.expiry);

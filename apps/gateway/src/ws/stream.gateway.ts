@@ -34,7 +34,12 @@ const STREAM_LIMITS: StreamLimits = {
   delivery: DELIVERY_LIMITS,
 };
 
-const OPTIONS = { path: '/v1/stream', maxPayload: LIMITS.framesBytes, perMessageDeflate: false, closeTimeout: 10_000 } satisfies ServerOptions & { closeTimeout: number };
+const OPTIONS = {
+  path: '/v1/stream',
+  maxPayload: LIMITS.framesBytes,
+  perMessageDeflate: false,
+  closeTimeout: 10_000,
+} satisfies ServerOptions & { closeTimeout: number };
 
 /**
  * `GET /v1/stream`: log → sockets, resume by cursor. Refuses strangers before the upgrade, keeps the heartbeat, and on

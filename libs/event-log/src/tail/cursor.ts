@@ -18,7 +18,8 @@ export function formatPoint(partition: number, { epoch, seq }: Position): string
 /** Throws `invalid_request` for anything but a point of this very partition. */
 export function parsePoint(text: string, partition: number): Position {
   const match = POINT.exec(text);
-  if (!match || Number(match[2]) !== partition) throw malformed(`<epoch>.${partition}.<seq>, as in the id of an event of this call or session`);
+  if (!match || Number(match[2]) !== partition)
+    throw malformed(`<epoch>.${partition}.<seq>, as in the id of an event of this call or session`);
   return { epoch: Number(match[1]), seq: Number(match[3]) };
 }
 

@@ -52,7 +52,13 @@ export type CursorFormat = (positions: readonly Position[]) => string;
  * The events in batches of at most `maxChars`, numbered on from `start`. The last cursor is `end` where that is given
  * (a reader of many partitions has come further than its last event), else that of the last event.
  */
-export function batchesOf(events: readonly StoredEvent[], start: readonly Position[], end: readonly Position[] | undefined, format: CursorFormat, maxChars: number): EventBatch[] {
+export function batchesOf(
+  events: readonly StoredEvent[],
+  start: readonly Position[],
+  end: readonly Position[] | undefined,
+  format: CursorFormat,
+  maxChars: number,
+): EventBatch[] {
   const cut = pieces(events, maxChars);
   let from = start;
   return cut.map((piece, index) => {

@@ -63,7 +63,10 @@ class Listener {
 
   /** The cursor a client would come back with. */
   get cursor(): string {
-    return this.deliveries.reduce((cursor, delivery) => (delivery.kind === 'events' ? delivery.batch.cursor : 'cursor' in delivery ? delivery.cursor : cursor), '');
+    return this.deliveries.reduce(
+      (cursor, delivery) => (delivery.kind === 'events' ? delivery.batch.cursor : 'cursor' in delivery ? delivery.cursor : cursor),
+      '',
+    );
   }
 
   got(count: number): Promise<unknown> {
@@ -106,7 +109,13 @@ function startWriter(calls: readonly string[]): { stop(): Promise<void> } {
     for (let n = 0; !stopped; n += 1) {
       const callId = calls[n % calls.length] ?? '';
       const type = types[n % types.length] ?? 'call.update';
-      await appendRaw(own, { callId, type, tenantId: n % 7 === 0 ? 'rival' : 'acme', agentId: `agent-${n % 3}`, tool: n % 2 ? 'echo' : 'shell' });
+      await appendRaw(own, {
+        callId,
+        type,
+        tenantId: n % 7 === 0 ? 'rival' : 'acme',
+        agentId: `agent-${n % 3}`,
+        tool: n % 2 ? 'echo' : 'shell',
+      });
     }
     own.disconnect();
   })();
@@ -124,7 +133,11 @@ describe('EventHub subscriptions', () => {
   it.each<[string, EventFilter | 'one call', (callId: string, type: string, meta: string, call: string) => boolean]>([
     ['the whole tenant', {}, (_callId, _type, meta) => meta.includes('"tenantid":"acme"')],
     ['one agent', { agentId: 'agent-1' }, (_callId, _type, meta) => meta.includes('"tenantid":"acme"') && meta.includes('"agent-1"')],
-    ['one tool, lifecycle only', { tool: 'shell', types: ['call.start', 'call.end'] }, (_callId, type, meta) => meta.includes('"tenantid":"acme"') && meta.includes('"shell"') && ['call.start', 'call.end'].includes(type)],
+    [
+      'one tool, lifecycle only',
+      { tool: 'shell', types: ['call.start', 'call.end'] },
+      (_callId, type, meta) => meta.includes('"tenantid":"acme"') && meta.includes('"shell"') && ['call.start', 'call.end'].includes(type),
+    ],
     ['one call', 'one call', (callId, type, meta, call) => callId === call && meta.includes('"tenantid":"acme"') && isUpdate(type)],
   ])('resume at any cut under a concurrent writer with exactly what the log has: %s', async (_name, filterOf, wanted) => {
     const calls = Array.from({ length: 8 }, (_, index) => rawCallId(index % PARTITIONS));
@@ -202,7 +215,9 @@ describe('EventHub subscriptions', () => {
     await eventually(() => hub.counts.views === 1, 'one view');
     await appendRaw(redis, { callId, agentId: 'same' });
     await Promise.all(listeners.map((listener) => listener.got(1)));
-    const batches = new Set(listeners.map(({ deliveries }) => deliveries.flatMap((delivery) => (delivery.kind === 'events' ? [delivery.batch] : []))[0]));
+    const batches = new Set(
+      listeners.map(({ deliveries }) => deliveries.flatMap((delivery) => (delivery.kind === 'events' ? [delivery.batch] : []))[0]),
+    );
     expect(batches.size).toBe(1);
     for (const { subscription } of listeners) subscription.close();
     expect(hub.counts).toEqual({ subscriptions: 0, watches: 0, views: 0 });
@@ -213,7 +228,9 @@ describe('EventHub subscriptions', () => {
     const callId = rawCallId(3);
     const filters: EventFilter[] = [{}, { callId }, { sessionId: 's' }, { agentId: 'a' }, { tool: 'echo' }];
     const cursorOf = hub.moment().cursorOf(callId);
-    const spies = filters.map((filter) => new Listener(hub, { tenantId: 'rival', filter, ...(filter.callId === undefined ? {} : { cursor: cursorOf }) }));
+    const spies = filters.map(
+      (filter) => new Listener(hub, { tenantId: 'rival', filter, ...(filter.callId === undefined ? {} : { cursor: cursorOf }) }),
+    );
     const owner = new Listener(hub, { filter: { tool: 'echo' } });
     await owner.started();
     await Promise.all(spies.map((spy) => spy.started()));
@@ -301,7 +318,9 @@ describe('EventHub watches', () => {
     }
     const ended = await Promise.all(watches.map((watch) => watch.ended));
     for (const [index, events] of ended.entries()) {
-      expect(events?.map(({ callId, type }) => `${callId} ${type}`)).toEqual(['call.submitted', 'call.start', 'call.end'].map((type) => `${calls[index]} ${type}`));
+      expect(events?.map(({ callId, type }) => `${callId} ${type}`)).toEqual(
+        ['call.submitted', 'call.start', 'call.end'].map((type) => `${calls[index]} ${type}`),
+      );
     }
     expect(hub.counts.watches).toBe(0);
   });

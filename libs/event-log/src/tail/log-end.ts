@@ -8,7 +8,10 @@ export interface LogEnd extends Position {
 }
 
 /** How a place that a reader remembers compares with the log of now. */
-export type PlaceVerdict = { readonly kind: 'there' } | { readonly kind: 'other_epoch'; readonly epoch: number } | { readonly kind: 'rolled_back' };
+export type PlaceVerdict =
+  | { readonly kind: 'there' }
+  | { readonly kind: 'other_epoch'; readonly epoch: number }
+  | { readonly kind: 'rolled_back' };
 
 /** Where `$` is now. The counter is read first: if the stream is empty then, nothing was appended in between. */
 export async function readLogEnd(redis: RedisConnection, partition: string): Promise<LogEnd> {

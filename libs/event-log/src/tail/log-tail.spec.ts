@@ -187,3 +187,21 @@ describe('LogTail', () => {
     await tail.close();
   });
 });
+
+describe('LogTail on a cluster', () => {
+  it('follows every partition, though they live in different slots', async () => {
+    const node = await startRedisServer({
+      settings: ['--save', '', '--appendonly', 'no', '--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+    });
+    const admin = createRedis(node.url);
+    await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await eventually(async () => String(await admin.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 'the cluster to be up');
+    const { recorder, tail, start } = await follow({ redisUrl: node.url.replace('redis://', 'redis+cluster://') });
+    for (let n = 0; n < 40; n += 1) await appendRaw(admin, { callId: rawCallId(n % PARTITIONS) });
+    await eventually(() => recorder.total >= 40, 'all entries');
+    expectDense(recorder, start, 40);
+    await tail.close();
+    admin.disconnect();
+    await node.stop();
+  });
+});

@@ -106,7 +106,7 @@ export class Subscription implements LiveReader {
 
   /** Never rejects. Ends when the subscription is live or closed. */
   private async run(): Promise<void> {
-    for (let failures = 0; this.state === 'catching_up'; ) {
+    for (let failures = 0; this.state === 'catching_up';) {
       try {
         if (!this.started) await this.begin();
         else if (this.broken !== undefined) await this.resync(this.broken);

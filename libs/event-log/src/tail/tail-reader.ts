@@ -132,7 +132,11 @@ export class TailReader {
     if (verdict.kind === 'there' || this.closed) return false;
     if (verdict.kind === 'rolled_back') await raiseEpoch(this.connection, place.name, place.epoch);
     await this.locate(place);
-    this.listener.reset(place.index, { epoch: place.epoch, seq: place.seq }, verdict.kind === 'rolled_back' ? 'log_rolled_back' : 'epoch_changed');
+    this.listener.reset(
+      place.index,
+      { epoch: place.epoch, seq: place.seq },
+      verdict.kind === 'rolled_back' ? 'log_rolled_back' : 'epoch_changed',
+    );
     return true;
   }
 
@@ -160,7 +164,10 @@ export class TailReader {
   }
 
   /** The entries without a hole before or between them; where one cannot be filled, only those after the last hole. */
-  private async repaired(place: Place, entries: readonly StreamEntry[]): Promise<{ whole: readonly StreamEntry[]; missingBefore?: number }> {
+  private async repaired(
+    place: Place,
+    entries: readonly StreamEntry[],
+  ): Promise<{ whole: readonly StreamEntry[]; missingBefore?: number }> {
     const fresh = entries.filter(([id]) => seqOf(id) > place.seq);
     const last = fresh.at(-1);
     if (last === undefined || isDense(place.seq, fresh)) return { whole: fresh };

@@ -49,15 +49,24 @@ export class ViewIndex {
 
   private add(view: View): View {
     this.views.set(view.key, view);
-    this.place(view, (index, value) => addTo(index, value, view), (all) => all.add(view));
+    this.place(
+      view,
+      (index, value) => addTo(index, value, view),
+      (all) => all.add(view),
+    );
     return view;
   }
 
   private remove(view: View): void {
     this.views.delete(view.key);
-    this.place(view, (index, value) => removeFrom(index, value, view), (all) => all.delete(view));
+    this.place(
+      view,
+      (index, value) => removeFrom(index, value, view),
+      (all) => all.delete(view),
+    );
     const tenant = this.byTenant.get(view.tenantId);
-    if (tenant && tenant.bySession.size + tenant.byAgent.size + tenant.byTool.size + tenant.all.size === 0) this.byTenant.delete(view.tenantId);
+    if (tenant && tenant.bySession.size + tenant.byAgent.size + tenant.byTool.size + tenant.all.size === 0)
+      this.byTenant.delete(view.tenantId);
   }
 
   private place(view: View, keyed: (index: Map<string, Set<View>>, value: string) => void, wide: (all: Set<View>) => void): void {
