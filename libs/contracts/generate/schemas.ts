@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Call, CallEvent, CallJob, ClientFrame, EventFilter, Problem, Result, ServerFrame, SubmitCallBody, ToolDescriptor } from '#contracts';
+import { Call, CallEvent, CallJob, ClientFrame, EventFilter, PolicySettings, Problem, Result, ServerFrame, SessionGrants, SubmitCallBody, ToolDescriptor } from '#contracts';
 
 /** What other languages validate against: one JSON Schema (2020-12) a file. What Toolyard reads is strict; what it writes may grow. */
 const PUBLISHED = {
@@ -8,9 +8,11 @@ const PUBLISHED = {
   'call-job': { schema: CallJob, io: 'output' },
   'client-frame': { schema: ClientFrame, io: 'input' },
   'event-filter': { schema: EventFilter, io: 'input' },
+  policy: { schema: PolicySettings, io: 'input' },
   problem: { schema: Problem, io: 'output' },
   result: { schema: Result, io: 'output' },
   'server-frame': { schema: ServerFrame, io: 'output' },
+  'session-grants': { schema: SessionGrants, io: 'output' },
   'submit-call': { schema: SubmitCallBody, io: 'input' },
   tool: { schema: ToolDescriptor, io: 'output' },
 } as const;

@@ -1,18 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Autonomy, PermissionMode, ToolEffect, ToolTier, type Posture } from '#contracts';
-import { decide, type CallFacts } from './decide.js';
+import { Autonomy, NO_GRANTS, PermissionMode, POLICY_PROFILES, ToolEffect, ToolTier, type Posture } from '#contracts';
+import type { CallFacts } from './call-facts.js';
+import { decide } from './decide.js';
 
 const facts = fc.record<CallFacts>({
   tool: fc.record({
     name: fc.constant('some_tool'),
+    aliases: fc.constant([]),
+    source: fc.constant('builtin'),
+    subjects: fc.constant([]),
     tier: fc.constantFrom(...ToolTier.options),
     effect: fc.constantFrom(...ToolEffect.options),
   }),
   posture: fc.record<Posture>({ autonomy: fc.constantFrom(...Autonomy.options), permissionMode: fc.constantFrom(...PermissionMode.options) }),
+  args: fc.constant({}),
+  policy: fc.constant(POLICY_PROFILES.core),
+  grants: fc.constant(NO_GRANTS),
+  workspaceRoot: fc.constant('/workspace'),
 });
 
-const judge = (tier: ToolTier, posture: Posture) => decide({ tool: { name: 't', tier, effect: 'once' }, posture }).effect;
+const judge = (tier: ToolTier, posture: Posture) => decide({
+    tool: { name: 't', aliases: [], source: 'builtin', tier, effect: 'once', subjects: [] },
+    args: {},
+    posture,
+    policy: POLICY_PROFILES.core,
+    grants: NO_GRANTS,
+    workspaceRoot: '/workspace',
+  }).effect;
 
 describe('decide', () => {
   it('never lets anything but a read through read_only autonomy', () => {

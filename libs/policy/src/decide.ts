@@ -1,11 +1,6 @@
-import type { Decision, DecisionReason, Posture, ToolEffect, ToolTier } from '#contracts';
+import type { Decision, DecisionReason } from '#contracts';
+import type { CallFacts } from './call-facts.js';
 import { postureRule } from './rules/posture.rule.js';
-
-/** Everything a decision may look at; all of it values, so the same facts give the same answer anywhere. */
-export interface CallFacts {
-  readonly tool: { readonly name: string; readonly tier: ToolTier; readonly effect: ToolEffect };
-  readonly posture: Posture;
-}
 
 /** One evaluator of one axis. It answers for every call, so that a decision can be explained. */
 export type Rule = (facts: CallFacts) => DecisionReason;

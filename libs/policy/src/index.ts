@@ -1,1 +1,2 @@
-export { decide, type CallFacts, type Rule } from './decide.js';
+export type { CallFacts, ToolFacts } from './call-facts.js';
+export { decide, type Rule } from './decide.js';

@@ -7,7 +7,7 @@ import { toInputSchema } from './validation/input-schema.js';
 
 /** What a source knows about a tool before the facts are completed. */
 export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' | 'input'> &
-  Partial<Pick<ToolDescriptor, 'label' | 'output' | 'tier' | 'effect' | 'pool' | 'timeoutMs' | 'examples' | 'available'>> & {
+  Partial<Pick<ToolDescriptor, 'label' | 'output' | 'tier' | 'effect' | 'pool' | 'subjects' | 'timeoutMs' | 'examples' | 'available'>> & {
     readonly retry?: Partial<RetryPolicy>;
     readonly aliases?: readonly string[];
   };
@@ -21,18 +21,20 @@ export function describeTool(facts: ToolFacts): ToolDescriptor {
   const effect = facts.effect ?? (tier === 'read_only' ? 'pure' : 'once');
   const pool = facts.pool ?? POOL_OF_TIER[tier];
   const timeoutMs = facts.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const subjects = facts.subjects ?? [];
   const retry = { maxAttempts: effect === 'once' ? 1 : 3, backoffMs: 500, maxBackoffMs: 30_000, ...facts.retry };
   return {
     name: facts.name,
     label: facts.label ?? facts.name,
     description: facts.description,
     source: facts.source,
-    version: versionOf({ name: facts.name, input: facts.input, output: facts.output ?? null, tier, effect, pool, timeoutMs, retry }),
+    version: versionOf({ name: facts.name, input: facts.input, output: facts.output ?? null, tier, effect, pool, subjects, timeoutMs, retry }),
     input: facts.input,
     ...(facts.output ? { output: facts.output } : {}),
     tier,
     effect,
     pool,
+    subjects,
     timeoutMs,
     retry,
     aliases: [...(facts.aliases ?? [])],
@@ -44,11 +46,12 @@ export function describeTool(facts: ToolFacts): ToolDescriptor {
 
 /** The descriptor of a decorated class. Throws when its schemas say what JSON Schema cannot. */
 export function describeDecorated(options: ToolOptions, source: string): ToolDescriptor {
-  const { input, output, examples, ...facts } = options;
+  const { input, output, examples, subjects, ...facts } = options;
   return describeTool({
     ...facts,
     source,
     input: toInputSchema(input),
+    subjects: [...(subjects ?? [])],
     ...(output ? { output: JsonSchema.parse(z.toJSONSchema(output)) } : {}),
     examples: (examples ?? []).map((example) => ({ title: example.title, arguments: z.json().parse(example.arguments) })),
   });

@@ -1,6 +1,6 @@
 import { DiscoveryService } from '@nestjs/core';
 import type { z } from 'zod';
-import type { Pool, RetryPolicy, ToolEffect, ToolTier } from '#contracts';
+import type { Pool, RetryPolicy, ToolEffect, ToolSubject, ToolTier } from '#contracts';
 import type { Suspension, ToolContext, ToolOutput, ToolOutputObject } from './tool.port.js';
 
 /** Arguments are an object that says what it does with unknown keys: `z.strictObject` refuses them, `z.looseObject` hands them on; boot refuses `z.object`. */
@@ -24,6 +24,8 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly effect?: ToolEffect;
   /** Default by tier: read_only → read, side_effecting → write, privileged → shell. */
   readonly pool?: Pool;
+  /** The arguments that policy judges: paths, command lines, URLs. Default: none. */
+  readonly subjects?: readonly (ToolSubject & { readonly argument: keyof z.input<I> & string })[];
   /** How long one attempt may run, unless the caller asks for less. Default 30,000 ms. */
   readonly timeoutMs?: number;
   /** Default: 3 attempts, 500 ms doubling to 30 s; 1 attempt for effect `once`. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Decision, Principal, SubmitCallBody } from '#contracts';
+import { NO_GRANTS, POLICY_PROFILES, type Decision, type Principal, type SubmitCallBody } from '#contracts';
 import { decide } from '#policy';
 import { ToolRegistry } from '#tools';
 import { mayUseTool } from '../auth/tool-patterns.js';
@@ -33,7 +33,7 @@ export class CallJudge {
     }
 
     const posture = await this.sessions.posture(principal.tenantId, body.sessionId);
-    const decision = decide({ tool: prepared.tool, posture });
+    const decision = decide({ tool: prepared.tool, args: prepared.args, posture, policy: POLICY_PROFILES.core, grants: NO_GRANTS, workspaceRoot: '/workspace' });
     const judged = { ...call, tool: prepared.tool, args: jsonOf(prepared.args), ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };
     return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : { ...judged, decision };
   }

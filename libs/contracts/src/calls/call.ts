@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Json } from './json.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Result } from './result.js';
+import { TrustOption } from '../policy/session-grants.js';
 
 export const CallStatus = z.enum(['waiting_approval', 'queued', 'running', 'ended']).meta({ id: 'CallStatus' });
 export type CallStatus = z.output<typeof CallStatus>;
@@ -23,13 +24,25 @@ export const CallError = z
   .meta({ id: 'CallError' });
 export type CallError = z.output<typeof CallError>;
 
-/** One evaluator's answer about a call. `axis` is one of the four of the policy; `rule` names the rule that spoke. */
+/**
+ * One evaluator's answer about a call. `axis` is one of the four of the policy; `rule` names the rule that spoke.
+ * `satisfiedBy` says which grant made an `ask` unnecessary; nothing does that for a `deny`.
+ */
 export const DecisionReason = z
-  .object({ axis: z.enum(['facts', 'risk', 'grants', 'limits']), rule: z.string(), effect: z.enum(['allow', 'ask', 'deny']), reason: z.string() })
+  .object({
+    axis: z.enum(['facts', 'risk', 'grants', 'limits']),
+    rule: z.string(),
+    effect: z.enum(['allow', 'ask', 'deny']),
+    reason: z.string(),
+    satisfiedBy: z.string().optional(),
+  })
   .meta({ id: 'DecisionReason' });
 export type DecisionReason = z.output<typeof DecisionReason>;
 
-export const Decision = z.object({ effect: z.enum(['allow', 'ask', 'deny']), reasons: z.array(DecisionReason) }).meta({ id: 'Decision' });
+/** `trustOptions` are there when the effect is `ask`: what a person may trust beyond this call. */
+export const Decision = z
+  .object({ effect: z.enum(['allow', 'ask', 'deny']), reasons: z.array(DecisionReason), trustOptions: z.array(TrustOption).optional() })
+  .meta({ id: 'Decision' });
 export type Decision = z.output<typeof Decision>;
 
 /** How long each stage of a call may take. `totalMs` bounds everything from submission to End. */

@@ -26,6 +26,19 @@ export type RetryPolicy = z.output<typeof RetryPolicy>;
 export const JsonSchema = z.record(z.string(), Json);
 export type JsonSchema = z.output<typeof JsonSchema>;
 
+/**
+ * An argument that carries risk, so that policy can judge it without knowing the tool: a path the tool reads or writes, a
+ * command line, a URL. An array argument means each of its texts.
+ */
+export const ToolSubject = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('path'), argument: z.string(), access: z.enum(['read', 'write']) }),
+    z.object({ kind: z.literal('command'), argument: z.string() }),
+    z.object({ kind: z.literal('url'), argument: z.string() }),
+  ])
+  .meta({ id: 'ToolSubject' });
+export type ToolSubject = z.output<typeof ToolSubject>;
+
 /** A tool as the catalog shows it. `version` is a digest of name, schema and facts: what an approval is bound to. */
 export const ToolDescriptor = z
   .object({
@@ -39,6 +52,7 @@ export const ToolDescriptor = z
     tier: ToolTier,
     effect: ToolEffect,
     pool: Pool,
+    subjects: z.array(ToolSubject).default([]),
     timeoutMs: z.number().int().positive(),
     retry: RetryPolicy,
     aliases: z.array(z.string()),

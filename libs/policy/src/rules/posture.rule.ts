@@ -1,5 +1,5 @@
 import type { DecisionReason, PermissionMode, ToolTier } from '#contracts';
-import type { CallFacts } from '../decide.js';
+import type { CallFacts } from '../call-facts.js';
 
 const ANSWERS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>> = {
   'read-only': { read_only: 'allow', side_effecting: 'deny', privileged: 'deny' },

@@ -24,6 +24,7 @@ const input = z.strictObject({
     'When old_text is not found, the answer shows similar lines; when it occurs more than once, add lines around it. To create a file, use file_write.',
   input,
   tier: 'side_effecting',
+  subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
   effect: 'once',
   timeoutMs: 30_000,
   aliases: ['edit_file'],

@@ -28,6 +28,7 @@ const input = z.strictObject({
     'Folders such as .git and node_modules are shown but not entered. At most 1,000 entries; the last line says when there are more. An empty folder answers "no entries found".',
   input,
   tier: 'read_only',
+  subjects: [{ kind: 'path', argument: 'path', access: 'read' }],
   timeoutMs: 30_000,
   aliases: ['list_files', 'ls'],
   argumentAliases: { path: ['dir', 'directory', 'dir_path'], max_depth: ['maxDepth', 'depth'] },

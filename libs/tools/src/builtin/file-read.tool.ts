@@ -24,6 +24,7 @@ const input = z.strictObject({
     'Images (jpg, png, gif, webp, bmp; at most 20 MB) come back as images. Other binary files, folders and paths outside the workspace are refused. Long output is cut: read long files in parts.',
   input,
   tier: 'read_only',
+  subjects: [{ kind: 'path', argument: 'path', access: 'read' }],
   timeoutMs: 30_000,
   aliases: ['read_file', 'read', 'fs_read', 'fsRead'],
   argumentAliases: { path: ['file_path', 'filePath', 'filename', 'file'], offset: ['start_line'], limit: ['max_lines', 'num_lines'] },

@@ -32,6 +32,7 @@ const input = z.strictObject({
     'the last line says when there is more. No result: "No matches". A wrong regular expression is explained.',
   input,
   tier: 'read_only',
+  subjects: [{ kind: 'path', argument: 'path', access: 'read' }],
   timeoutMs: 30_000,
   aliases: ['search', 'grep', 'grep_search'],
   argumentAliases: {

@@ -18,6 +18,7 @@ const input = z.strictObject({
     'Refuses paths outside the workspace, folders and symbolic links. To change a part of a file, use file_edit.',
   input,
   tier: 'side_effecting',
+  subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
   effect: 'idempotent',
   timeoutMs: 30_000,
   aliases: ['write_file', 'write', 'fs_write', 'fsWrite'],

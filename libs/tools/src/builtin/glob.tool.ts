@@ -26,6 +26,7 @@ const input = z.strictObject({
     'Files excluded by .gitignore and everything in .git are left out; hidden files are included. No file: "No files found".',
   input,
   tier: 'read_only',
+  subjects: [{ kind: 'path', argument: 'path', access: 'read' }],
   timeoutMs: 30_000,
   aliases: ['glob_search'],
   argumentAliases: { path: ['dir', 'directory'], max_depth: ['maxDepth'], pattern: ['glob_pattern'] },

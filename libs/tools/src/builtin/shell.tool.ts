@@ -38,6 +38,10 @@ type Input = z.output<typeof input>;
   tier: 'privileged',
   effect: 'once',
   pool: 'shell',
+  subjects: [
+    { kind: 'command', argument: 'command' },
+    { kind: 'path', argument: 'working_dir', access: 'read' },
+  ],
   // The tool keeps the time itself; this only bounds the longest it may be asked for, with room to kill.
   timeoutMs: MAX_TIMEOUT_MS + 10_000,
   aliases: ['bash', 'shell_exec', 'execute_bash', 'execute_cmd', 'executeCmd'],

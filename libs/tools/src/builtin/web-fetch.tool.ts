@@ -38,6 +38,7 @@ interface Shown extends ReadPage {
   tier: 'side_effecting',
   effect: 'idempotent',
   pool: 'net',
+  subjects: [{ kind: 'url', argument: 'url' }],
   timeoutMs: 30_000,
   aliases: ['webFetch', 'WebFetch', 'fetch'],
   argumentAliases: { url: ['uri', 'link', 'href'], max_chars: ['max_body_chars'] },

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/**
+ * How commands are read. Several may be active; the strictest wins.
+ * - `segments`: a chain runs when the executable of every part is on the allowlist; expansions, redirections and background are refused
+ * - `single`: one command from the allowlist, no chain, no redirection
+ * - `rules`: every sub-command against allowed and denied patterns; dangerous forms are asked for
+ * - `deny-patterns`: a command that contains one of the texts is refused
+ */
+export const CommandEngine = z.enum(['segments', 'single', 'rules', 'deny-patterns']).meta({ id: 'CommandEngine' });
+export type CommandEngine = z.output<typeof CommandEngine>;
+
+/** A regular expression in the syntax of RE2 (no look-around, no back-references), matched in linear time against a whole sub-command. */
+const CommandPattern = z.string().min(1).max(1_000);
+
+/** Rules for the command line of shell-like tools. */
+export const CommandPolicy = z
+  .strictObject({
+    engines: z.array(CommandEngine),
+    /** `attended`: allowlist, classes and danger speak only where a person is asked at all; `always`: in every posture. What is denied by name bites always. */
+    enforce: z.enum(['attended', 'always']),
+    /** Executables for `segments` and `single`: base names, `*` for all; an entry with a slash is that very path. */
+    allowlist: z.array(z.string().min(1)),
+    /** What `segments` and `single` answer to a command that is not as they want it. */
+    unlisted: z.enum(['ask', 'deny']),
+    /** Patterns of sub-commands that run without asking. An invalid one is ignored. */
+    allowedCommands: z.array(CommandPattern),
+    /** Patterns of sub-commands that never run. An invalid one denies everything. */
+    deniedCommands: z.array(CommandPattern),
+    /** `rules` denies what no pattern allows, instead of asking. */
+    denyByDefault: z.boolean(),
+    /** Commands known to only read run without asking. */
+    autoAllowReadonly: z.boolean(),
+    /** Texts that `deny-patterns` refuses. */
+    denyPatterns: z.array(z.string().min(1)),
+    /** Whether each sub-command gets a class low, medium or high. */
+    classify: z.boolean(),
+    /** High-risk commands are refused, also when approved and in every posture; false: they are asked for. */
+    blockHighRisk: z.boolean(),
+    /** Medium-risk commands are asked for in supervised sessions. */
+    askMediumRisk: z.boolean(),
+  })
+  .meta({ id: 'CommandPolicy' });
+export type CommandPolicy = z.output<typeof CommandPolicy>;

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { CommandPolicy } from './command-policy.js';
+import { EgressRules, PathPolicy } from './path-policy.js';
+
+/** Names of the presets: one for each known agent whose rules it follows, and our own. */
+export const PolicyProfile = z.enum(['core', 'zeroclaw', 'claw', 'phi', 'oxydra', 'kiro']).meta({ id: 'PolicyProfile' });
+export type PolicyProfile = z.output<typeof PolicyProfile>;
+
+/**
+ * A tool pattern: a name or alias, a glob of names (`file_*`), `*` (all), `@builtin` or `@builtin/x` (what is built in),
+ * `@mcp` (what is not), `@source` or `@source/x` (one source and its tools; `x` may be a glob).
+ */
+export const ToolPattern = z.string().min(1).max(200).meta({ id: 'ToolPattern' });
+
+/** The rules for the calls of one agent, complete. How files say it is `PolicySettings`; what is not said comes from the profile. */
+export const PolicyConfig = z
+  .strictObject({
+    profile: PolicyProfile,
+    /** What exists for the agent at all. Checked again at each call. */
+    tools: z.array(ToolPattern),
+    /** Also available, whatever `tools` says. */
+    include: z.array(ToolPattern),
+    /** Never available, whatever the others say. */
+    exclude: z.array(ToolPattern),
+    /** These run without asking, unless a rule denies. */
+    allowedTools: z.array(ToolPattern),
+    /** Every privileged call is asked for, in every mode. */
+    gatePrivileged: z.boolean(),
+    /** False: no tool of the web is available. */
+    webTools: z.boolean(),
+    /** An argument `approved: true` of the model counts as a person's approval. */
+    trustModelApproval: z.boolean(),
+    commands: CommandPolicy,
+    paths: PathPolicy,
+    egress: EgressRules,
+  })
+  .meta({ id: 'PolicyConfig' });
+export type PolicyConfig = z.output<typeof PolicyConfig>;
+
+/** What a configuration file says: any part of a policy. Lists that forbid add up over several files or agents; all else is replaced. */
+export const PolicySettings = z
+  .strictObject({
+    ...PolicyConfig.omit({ commands: true, paths: true, egress: true }).shape,
+    commands: CommandPolicy.partial(),
+    paths: PathPolicy.partial(),
+    egress: EgressRules.partial(),
+  })
+  .partial()
+  .meta({ id: 'PolicySettings' });
+export type PolicySettings = z.output<typeof PolicySettings>;

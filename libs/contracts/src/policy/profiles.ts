@@ -1,0 +1,81 @@
+import type { CommandPolicy } from './command-policy.js';
+import type { EgressRules, PathPolicy } from './path-policy.js';
+import type { PolicyConfig, PolicyProfile } from './policy-config.js';
+
+/** Texts that no command may contain where the engine `deny-patterns` is active. */
+const DENY_PATTERNS = ['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){ :|:& };:'];
+
+const CORE_ALLOWLIST = (
+  'awk cat cargo cp cut echo env find git go grep head ls mkdir mv node printf pwd python python3 rustc sed sort stat tail touch tr uniq wc which'
+).split(' ');
+
+const commands: CommandPolicy = {
+  engines: ['single', 'rules'],
+  enforce: 'attended',
+  allowlist: CORE_ALLOWLIST,
+  unlisted: 'ask',
+  allowedCommands: [],
+  deniedCommands: [],
+  denyByDefault: false,
+  autoAllowReadonly: false,
+  denyPatterns: DENY_PATTERNS,
+  classify: true,
+  blockHighRisk: false,
+  askMediumRisk: true,
+};
+
+const paths: PathPolicy = { workspaceOnly: false, roots: [], forbidden: [], trusted: [], trustWorkspace: true, outside: 'ask' };
+
+const egress: EgressRules = { mode: 'default', allowedDomains: ['*'], blockedDomains: [], privateHosts: [] };
+
+const core: PolicyConfig = {
+  profile: 'core',
+  tools: ['*'],
+  include: [],
+  exclude: [],
+  allowedTools: [],
+  gatePrivileged: false,
+  webTools: true,
+  trustModelApproval: false,
+  commands,
+  paths,
+  egress,
+};
+
+/** No engine, no classes: the session's posture alone decides about commands. */
+const noCommandRules: CommandPolicy = { ...commands, engines: [], classify: false };
+
+const FORBIDDEN_PATHS = (
+  '/etc /root /home /usr /bin /sbin /lib /opt /boot /dev /proc /sys /var /tmp ~/.ssh ~/.gnupg ~/.aws ~/.config'
+).split(' ');
+
+/**
+ * The presets: what each setting is until a configuration says otherwise. `core` is our own default: it asks where a
+ * person is there to be asked, and lets unattended sessions (full autonomy with full access) run what nobody denied.
+ */
+export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
+  core,
+  zeroclaw: {
+    ...core,
+    profile: 'zeroclaw',
+    trustModelApproval: true,
+    commands: {
+      ...commands,
+      engines: ['segments'],
+      enforce: 'always',
+      allowlist: 'git npm cargo ls cat grep find echo pwd wc head tail date'.split(' '),
+      unlisted: 'deny',
+      blockHighRisk: true,
+    },
+    paths: { ...paths, workspaceOnly: true, forbidden: FORBIDDEN_PATHS, outside: 'deny' },
+  },
+  claw: { ...core, profile: 'claw', commands: noCommandRules },
+  phi: { ...core, profile: 'phi', commands: { ...noCommandRules, engines: ['deny-patterns'], enforce: 'always' } },
+  oxydra: {
+    ...core,
+    profile: 'oxydra',
+    commands: { ...noCommandRules, engines: ['single'], enforce: 'always', unlisted: 'deny' },
+    paths: { ...paths, outside: 'deny' },
+  },
+  kiro: { ...core, profile: 'kiro', commands: { ...noCommandRules, engines: ['rules'], enforce: 'always' } },
+};

@@ -1,0 +1,16 @@
+import type { PolicyConfig, Posture, SessionGrants, ToolDescriptor } from '#contracts';
+
+/** What policy looks at in a tool; a ToolDescriptor fits. */
+export type ToolFacts = Pick<ToolDescriptor, 'name' | 'aliases' | 'source' | 'tier' | 'effect' | 'subjects'>;
+
+/** Everything a decision may look at; all of it values, so the same facts give the same answer anywhere. */
+export interface CallFacts {
+  readonly tool: ToolFacts;
+  /** Validated arguments. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly posture: Posture;
+  readonly policy: PolicyConfig;
+  readonly grants: SessionGrants;
+  /** Where the files of the call's session live; absolute. Relative paths of arguments begin here. */
+  readonly workspaceRoot: string;
+}
