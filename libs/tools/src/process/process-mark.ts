@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { findExecutable } from './find-executable.js';
+import { limitOptions, limitWords, type ResourceLimits } from './resource-limits.js';
 
 /**
  * How the processes of one run are told from all others, wherever they moved in the process tree.
@@ -14,8 +15,8 @@ import { findExecutable } from './find-executable.js';
  */
 export interface ProcessMark {
   readonly kind: 'rlimit' | 'environment' | 'none';
-  /** Words before the command that put the mark on it. */
-  readonly prefix: (tag: string) => readonly string[];
+  /** Words before the command that put the mark and the given limits on it. */
+  readonly prefix: (tag: string, limits?: ResourceLimits) => readonly string[];
   readonly env: (tag: string) => Readonly<Record<string, string>>;
   /** File in `/proc/<pid>/` that shows the mark, and how a tag looks in it; `tag` may be a pattern for grep. */
   readonly file: string;
@@ -51,14 +52,16 @@ export function carriesMark(pid: number, mark: ProcessMark, tag: string): boolea
   }
 }
 
-const NO_MARK: ProcessMark = { kind: 'none', prefix: () => [], env: () => ({}), file: '', shown: () => '' };
+const onlyLimits: ProcessMark['prefix'] = (_tag, limits) => (limits ? limitWords(limits) : []);
+
+const NO_MARK: ProcessMark = { kind: 'none', prefix: onlyLimits, env: () => ({}), file: '', shown: () => '' };
 
 function rlimitMark(): ProcessMark | undefined {
   const prlimit = findExecutable(['prlimit']);
   if (prlimit === undefined) return undefined;
   const mark: ProcessMark = {
     kind: 'rlimit',
-    prefix: (tag) => [prlimit, `--rttime=${tag}:${tag}`, '--'],
+    prefix: (tag, limits) => [prlimit, `--rttime=${tag}:${tag}`, ...(limits ? limitOptions(limits) : []), '--'],
     env: () => ({}),
     file: 'limits',
     shown: (tag) => `Max realtime timeout      ${tag}   `,
@@ -72,7 +75,7 @@ function environmentMark(): ProcessMark | undefined {
   if (!existsSync('/proc/self/environ')) return undefined;
   return {
     kind: 'environment',
-    prefix: () => [],
+    prefix: onlyLimits,
     env: (tag) => ({ [VARIABLE]: tag }),
     file: 'environ',
     shown: (tag) => `${VARIABLE}=${tag}`,

@@ -1,33 +1,35 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { carriesMark, type ProcessMark } from './process-mark.js';
+import { processesSince, type ProcessRow } from './process-table.js';
 
 /** All processes of one run: the group of its leader and, on Linux, whatever carries the run's mark. */
 export interface ProcessTree {
   readonly leader: number;
   readonly mark: ProcessMark;
   readonly tag: string;
+  /** The leader only holds the others and would take them with it: it is killed, and never asked to stop. */
+  readonly leaderHolds: boolean;
 }
 
 const LOOK_AGAIN_MS = 20;
-/** A killed process that the kernel does not let go (stuck in a device) is given up after this time. */
+/** Processes that the kernel does not let go (stuck in a device) are given up after this time. */
 const GIVE_UP_KILLING_MS = 2_000;
+/** A tree that still grows while it is killed gets so much more. */
+const GIVE_UP_GROWING_MS = 15_000;
 
 /** The living processes of the tree; ended ones that nobody has collected yet do not count. */
 export function living(tree: ProcessTree): number[] {
-  if (process.platform !== 'linux') return groupIsAlive(tree.leader) ? [-tree.leader] : [];
-  return candidates(tree.leader).filter((pid) => {
-    const stat = statOf(pid);
-    if (stat === undefined || stat.state === 'Z' || stat.state === 'X') return false;
-    return stat.group === tree.leader || carriesMark(pid, tree.mark, tree.tag);
-  });
+  if (process.platform !== 'linux') return trySignal(-tree.leader, 0) ? [-tree.leader] : [];
+  return membersOf(tree).map(({ pid }) => pid);
 }
 
-/** Signals every living process of the tree; those that end meanwhile are no fault. Returns how many there were. */
-export function signalAll(tree: ProcessTree, signal: 'SIGTERM' | 'SIGKILL'): number {
-  const pids = living(tree);
-  for (const pid of pids) trySignal(pid, signal);
-  return pids.length;
+function membersOf(tree: ProcessTree): ProcessRow[] {
+  return processesSince(tree.leader).filter(({ pid, group }) => group === tree.leader || carriesMark(pid, tree.mark, tree.tag));
+}
+
+/** Asks every living process of the tree to stop, but for a leader that only holds the others. */
+export function askToStop(tree: ProcessTree): void {
+  for (const pid of living(tree)) if (!(tree.leaderHolds && pid === tree.leader)) trySignal(pid, 'SIGTERM');
 }
 
 /** Waits until the tree is empty; false when it is not after `timeoutMs`. */
@@ -41,48 +43,37 @@ export async function emptied(tree: ProcessTree, timeoutMs: number): Promise<boo
 }
 
 /**
- * Kills until nothing is left, again and again because a tree may grow while it is being killed.
+ * Kills until nothing is left, again and again because a tree may grow while it is being killed. The group goes first:
+ * the kernel kills it at once, and nothing in it can start another process meanwhile.
  * Resolves to the processes that could not be killed: normally none.
  */
 export async function killAll(tree: ProcessTree): Promise<number[]> {
-  const until = performance.now() + GIVE_UP_KILLING_MS;
-  while (signalAll(tree, 'SIGKILL') > 0) {
-    if (performance.now() >= until) return living(tree);
+  const startedAt = performance.now();
+  let before = new Set<number>();
+  for (;;) {
+    const pids = killOnce(tree);
+    if (pids.length === 0) return [];
+    const grows = pids.some((pid) => !before.has(pid));
+    if (performance.now() - startedAt >= (grows ? GIVE_UP_GROWING_MS : GIVE_UP_KILLING_MS)) return living(tree);
+    before = new Set(pids);
     await sleep(2);
   }
-  return [];
 }
 
-/** Process ids rise from the leader's on, until they wrap around: then any process may be a descendant. */
-function candidates(leader: number): number[] {
-  const pids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
-  const newest = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
-  return newest >= leader ? pids.filter((pid) => pid >= leader) : pids;
+function killOnce(tree: ProcessTree): number[] {
+  if (process.platform !== 'linux') return trySignal(-tree.leader, 'SIGKILL') ? [-tree.leader] : [];
+  const members = membersOf(tree);
+  // Only while somebody is in it: an empty group's number may belong to others soon.
+  if (members.some(({ group }) => group === tree.leader)) trySignal(-tree.leader, 'SIGKILL');
+  for (const { pid } of members) trySignal(pid, 'SIGKILL');
+  return members.map(({ pid }) => pid);
 }
 
-/** State and process group; the name before them stands in parentheses and may hold anything, also `)`. */
-function statOf(pid: number): { state: string; group: number } | undefined {
+/** False: it ended first, or it belongs to another user now. */
+function trySignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const [state = '', , group] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state, group: Number(group) };
-  } catch {
-    return undefined;
-  }
-}
-
-function groupIsAlive(leader: number): boolean {
-  try {
-    return process.kill(-leader, 0);
+    return process.kill(pid, signal);
   } catch {
     return false;
-  }
-}
-
-function trySignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It ended first, or it belongs to another user now: `killAll` tells what is left.
   }
 }

@@ -1,12 +1,15 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isExecutable } from './find-executable.js';
 import { watchForOwnDeath } from './orphan-watch.js';
 import { OutputCapture } from './output-capture.js';
+import type { Overrun } from './overrun-watch.js';
 import { newTag, processMark } from './process-mark.js';
-import { emptied, killAll, living, signalAll, type ProcessTree } from './process-tree.js';
+import { killAll, type ProcessTree } from './process-tree.js';
+import type { ResourceLimits } from './resource-limits.js';
+import { treeStopper } from './tree-stopper.js';
 
 /** A program to start: no shell is put around it. `file` is an absolute path; `env` is all that the child sees. */
 export interface ProcessCommand {
@@ -14,6 +17,11 @@ export interface ProcessCommand {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly limits?: ResourceLimits;
+  /** The program only holds others (a sandbox) and its end is theirs: it is spared when the tree is asked to stop. */
+  readonly holdsOthers?: boolean;
+  /** Open files that the program gets as descriptors 3, 4, ...; the caller closes its own. */
+  readonly files?: readonly number[];
 }
 
 export interface ProcessOptions {
@@ -27,11 +35,12 @@ export interface ProcessOptions {
   readonly onText?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
-/** `stopped` ended after SIGTERM by itself, `killed` needed SIGKILL; both only after an abort. */
+/** `stopped` ended after SIGTERM by itself, `killed` needed SIGKILL; both only after an abort. `over_limit` was killed for what it used. */
 export type ProcessEnding =
   | { readonly how: 'exited'; readonly code: number }
   | { readonly how: 'signalled'; readonly signal: NodeJS.Signals }
-  | { readonly how: 'stopped' | 'killed'; readonly tookMs: number };
+  | { readonly how: 'stopped' | 'killed'; readonly tookMs: number }
+  | { readonly how: 'over_limit'; readonly overrun: Overrun };
 
 export interface CapturedOutput {
   readonly text: string;
@@ -61,8 +70,7 @@ export class ProcessStartError extends Error {
   }
 }
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
-type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 const DEFAULT_CAPTURE_BYTES = 1_048_576;
 /** How long a finished program's background children may hold its pipes before they are killed and the pipes closed. */
@@ -74,9 +82,9 @@ const PACE_REST_MS = 5;
 /**
  * Runs one program to its end and leaves nothing behind.
  *
- * 1. start it in a session and process group of its own, marked, with no input and only the given environment
+ * 1. start it in a session and process group of its own, marked and limited, with no input and only the given environment
  * 2. read both streams at once, keeping the beginning of each
- * 3. on abort: SIGTERM to the whole tree, after the grace SIGKILL
+ * 3. on abort: SIGTERM to the whole tree, after the grace SIGKILL; on too many processes or too much memory SIGKILL
  * 4. when the program has ended, give its pipes a moment to run dry, kill what it left behind, close the pipes
  *
  * When the promise settles no process of the run is alive, also none that called `setsid`. Rejects with a
@@ -87,31 +95,37 @@ export async function runProcess(command: ProcessCommand, options: ProcessOption
   const startedAt = performance.now();
   const { child, tree, exited } = await start(command);
   const captured = capture(child, options);
-  const stop = stopOnAbort(tree, options);
-  const exit = await Promise.race([exited, stop.hopeless]);
-  const stopped = await stop.finished();
+  const stopper = treeStopper(tree, options, command.limits);
+  const exit = await Promise.race([exited, stopper.hopeless]);
+  const stopped = await stopper.finished();
   if (stopped === undefined) await within(DRAIN_MS, captured.closed);
   const leftAlive = await killAll(tree);
   await within(DRAIN_MS, captured.closed);
   return { ending: stopped ?? endingOf(exit), durationMs: Math.round(performance.now() - startedAt), ...captured.finish(), leftAlive };
 }
 
-async function start(command: ProcessCommand): Promise<{ child: Child; tree: ProcessTree; exited: Promise<Exit> }> {
+interface Started {
+  readonly child: ChildProcess;
+  readonly tree: ProcessTree;
+  readonly exited: Promise<Exit>;
+}
+
+async function start(command: ProcessCommand): Promise<Started> {
   checkStartable(command);
   watchForOwnDeath();
   const mark = processMark();
   const tag = newTag();
-  const [file = command.file, ...args] = [...mark.prefix(tag), command.file, ...command.args];
+  const [file = command.file, ...args] = [...mark.prefix(tag, command.limits), command.file, ...command.args];
   try {
     const child = spawn(file, args, {
       cwd: command.cwd,
       env: { ...command.env, ...mark.env(tag) },
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(command.files ?? [])],
     });
     const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-    return { child, exited, tree: { leader: child.pid ?? 0, mark, tag } };
+    return { child, exited, tree: { leader: child.pid ?? 0, mark, tag, leaderHolds: command.holdsOthers === true } };
   } catch (error) {
     throw startError(error);
   }
@@ -131,12 +145,13 @@ function startError(error: unknown): ProcessStartError {
   return new ProcessStartError('system', `the system refused to start a process (${code})`, error);
 }
 
-function capture(child: Child, options: ProcessOptions) {
+function capture(child: ChildProcess, options: ProcessOptions) {
   const follow = (name: 'stdout' | 'stderr') => {
     const output = new OutputCapture(options.captureBytes ?? DEFAULT_CAPTURE_BYTES, (text) => options.onText?.(name, text));
-    read(child[name], output);
+    const pipe = child[name];
+    if (pipe) read(pipe, output);
     return (): CapturedOutput => {
-      child[name].destroy();
+      pipe?.destroy();
       output.end();
       return { text: output.text, bytes: output.bytes, truncated: output.truncated };
     };
@@ -160,48 +175,8 @@ function read(pipe: Readable, output: OutputCapture): void {
   });
 }
 
-interface StopOnAbort {
-  /** How the abort ended the tree, or undefined when there was none; later aborts are ignored from then on. */
-  readonly finished: () => Promise<ProcessEnding | undefined>;
-  /** Resolves when even SIGKILL did not end the program in time, so that nobody waits for its exit for ever. */
-  readonly hopeless: Promise<Exit>;
-}
-
-function stopOnAbort(tree: ProcessTree, options: ProcessOptions): StopOnAbort {
-  const { signal } = options;
-  let stopping: Promise<ProcessEnding> | undefined;
-  const { promise: hopeless, resolve: giveUp } = promiseOfExit();
-  const onAbort = () => {
-    stopping = stopTree(tree, options.graceMs);
-    void stopping.then(() => living(tree).length > 0 && giveUp({ code: null, signal: 'SIGKILL' }));
-  };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  return {
-    hopeless,
-    finished: () => {
-      signal.removeEventListener('abort', onAbort);
-      return stopping ?? Promise.resolve(undefined);
-    },
-  };
-}
-
-async function stopTree(tree: ProcessTree, graceMs: number): Promise<ProcessEnding> {
-  const askedAt = performance.now();
-  signalAll(tree, 'SIGTERM');
-  const how = (await emptied(tree, graceMs)) ? 'stopped' : 'killed';
-  await killAll(tree);
-  return { how, tookMs: Math.round(performance.now() - askedAt) };
-}
-
 function endingOf({ code, signal }: Exit): ProcessEnding {
   return signal === null ? { how: 'exited', code: code ?? -1 } : { how: 'signalled', signal };
-}
-
-function promiseOfExit(): { promise: Promise<Exit>; resolve: (exit: Exit) => void } {
-  let resolve: (exit: Exit) => void = () => undefined;
-  const promise = new Promise<Exit>((settle) => (resolve = settle));
-  return { promise, resolve };
 }
 
 async function within(ms: number, done: Promise<void>): Promise<void> {

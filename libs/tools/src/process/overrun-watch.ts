@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { ResourceLimits } from './resource-limits.js';
+import { processesSince, type ProcessRow } from './process-table.js';
+import type { ProcessTree } from './process-tree.js';
+
+/** What a tree had too much of. */
+export interface Overrun {
+  readonly limit: 'memory' | 'processes';
+  readonly used: number;
+  readonly allowed: number;
+}
+
+interface Watched {
+  readonly tree: ProcessTree;
+  readonly limits: ResourceLimits;
+  readonly onOverrun: (overrun: Overrun) => void;
+}
+
+const LOOK_MS = 100;
+
+/** All trees of this process that are looked at. One look serves all of them; nobody looks while there is none. */
+const watched = new Set<Watched>();
+/** The tree of a process that has been seen, by pid and start: a process never changes the tree. Undefined: none of these. */
+let known = new Map<string, Watched | undefined>();
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Calls back, once, when the tree has more processes or more memory than it may. A run that is over before the first
+ * look costs nothing. Does nothing where the kernel does not show processes (not Linux). Returns how to stop.
+ */
+export function watchForOverrun(tree: ProcessTree, limits: ResourceLimits, onOverrun: (overrun: Overrun) => void): () => void {
+  if (process.platform !== 'linux') return () => undefined;
+  const entry = { tree, limits, onOverrun };
+  watched.add(entry);
+  for (const [key, owner] of known) if (owner === undefined) known.delete(key);
+  lookLater();
+  return () => void watched.delete(entry);
+}
+
+function lookLater(): void {
+  if (timer !== undefined || watched.size === 0) return;
+  timer = setTimeout(() => void look().finally(() => ((timer = undefined), lookLater())), LOOK_MS);
+  timer.unref();
+}
+
+async function look(): Promise<void> {
+  if (watched.size === 0) return known.clear();
+  const rows = new Map<Watched, ProcessRow[]>();
+  const seen: typeof known = new Map();
+  for (const row of processesSince(Math.min(...[...watched].map(({ tree }) => tree.leader)))) {
+    const key = `${row.pid} ${row.startedAt}`;
+    const owner = known.has(key) ? known.get(key) : ownerOf(row);
+    seen.set(key, owner);
+    if (owner === undefined || !watched.has(owner)) continue;
+    const members = rows.get(owner);
+    if (members) members.push(row);
+    else rows.set(owner, [row]);
+  }
+  known = seen;
+  for (const [entry, members] of rows) {
+    const overrun = await overrunOf(members, entry.limits);
+    if (overrun && watched.delete(entry)) entry.onOverrun(overrun);
+  }
+}
+
+function ownerOf({ pid, group }: ProcessRow): Watched | undefined {
+  let shown: string | undefined;
+  for (const entry of watched) {
+    if (group === entry.tree.leader) return entry;
+    const { mark, tag } = entry.tree;
+    if (mark.kind === 'none') continue;
+    shown ??= textOf(`/proc/${pid}/${mark.file}`);
+    if (shown.includes(mark.shown(tag))) return entry;
+  }
+  return undefined;
+}
+
+async function overrunOf(rows: readonly ProcessRow[], limits: ResourceLimits): Promise<Overrun | undefined> {
+  if (rows.length > limits.processes) return { limit: 'processes', used: rows.length, allowed: limits.processes };
+  if (sumOf(rows.map((row) => row.residentBytes)) <= limits.memoryBytes) return undefined;
+  const used = sumOf(await Promise.all(rows.map(ownShare)));
+  return used > limits.memoryBytes ? { limit: 'memory', used, allowed: limits.memoryBytes } : undefined;
+}
+
+/** Memory with what is shared divided among those who share it: slow to find out, so asked only when the simple sum is too much. */
+async function ownShare({ pid, residentBytes }: ProcessRow): Promise<number> {
+  try {
+    const kilobytes = /^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1];
+    return kilobytes === undefined ? residentBytes : Number(kilobytes) * 1_024;
+  } catch {
+    // Ended meanwhile, or not ours to look into: then as it seemed.
+    return residentBytes;
+  }
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}

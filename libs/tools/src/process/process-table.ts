@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** One process as the kernel shows it. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly group: number;
+  /** In ticks since the machine started; with the pid it names a process for ever. */
+  readonly startedAt: number;
+  /** Memory in use, what it shares with others included. */
+  readonly residentBytes: number;
+}
+
+let pageBytes: number | undefined;
+
+/** The living processes that may have been started by `oldest` or later. Ended ones that nobody has collected yet are left out. */
+export function processesSince(oldest: number): ProcessRow[] {
+  return candidates(oldest).flatMap((pid) => rowOf(pid) ?? []);
+}
+
+/** Process ids rise, until they wrap around: then any process may be younger. */
+function candidates(oldest: number): number[] {
+  const pids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  const newest = Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1));
+  return newest >= oldest ? pids.filter((pid) => pid >= oldest) : pids;
+}
+
+/** The name of the program stands in parentheses and may hold anything, also `)`. Fields: proc(5), counted from the state. */
+function rowOf(pid: number): ProcessRow | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    return { pid, group: Number(fields[2]), startedAt: Number(fields[19]), residentBytes: Number(fields[21]) * pageSize() };
+  } catch {
+    return undefined;
+  }
+}
+
+function pageSize(): number {
+  return (pageBytes ??= 1_024 * Number(/KernelPageSize:\s+(\d+) kB/.exec(readFileSync('/proc/self/smaps', 'latin1'))?.[1] ?? 4));
+}

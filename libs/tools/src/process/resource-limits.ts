@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { findExecutable } from './find-executable.js';
+
+/** What a run may use. The kernel holds each process to the first three; all together are looked at ten times a second for the rest. */
+export interface ResourceLimits {
+  /** Seconds of processor time of one process: then SIGXCPU, five seconds later SIGKILL. */
+  readonly cpuSeconds: number;
+  /** The largest file that a process may write: beyond it SIGXFSZ. */
+  readonly fileBytes: number;
+  readonly openFiles: number;
+  /** Memory of all processes together, what they share counted once. Beyond it all are killed. */
+  readonly memoryBytes: number;
+  /** Processes at one time. Beyond it all are killed. */
+  readonly processes: number;
+}
+
+const CPU_GRACE_SECONDS = 5;
+/** `prlimit` option → the name of the same limit in `/proc/<pid>/limits`. */
+const NAMES = { cpu: 'Max cpu time', fsize: 'Max file size', nofile: 'Max open files', core: 'Max core file size' } as const;
+
+/** The options of `prlimit` that set these limits. A limit that this process itself is held to is never exceeded: that would be refused. */
+export function limitOptions(limits: ResourceLimits): string[] {
+  const { cpuSeconds, fileBytes, openFiles } = limits;
+  const hard = hardLimits();
+  const option = (name: keyof typeof NAMES, soft: number, most = soft) => {
+    const ceiling = hard(NAMES[name]);
+    return `--${name}=${Math.min(soft, ceiling)}:${Math.min(most, ceiling)}`;
+  };
+  return [option('cpu', cpuSeconds, cpuSeconds + CPU_GRACE_SECONDS), option('fsize', fileBytes), option('nofile', openFiles), option('core', 0)];
+}
+
+/** Words before a command that put the limits on it. Where `prlimit` is missing a shell sets what shells can. */
+export function limitWords(limits: ResourceLimits): string[] {
+  const prlimit = findExecutable(['prlimit']);
+  if (prlimit !== undefined) return [prlimit, ...limitOptions(limits), '--'];
+  const script = `ulimit -t ${limits.cpuSeconds}; ulimit -f ${Math.ceil(limits.fileBytes / 512)}; ulimit -n ${limits.openFiles}; ulimit -c 0; exec "$@"`;
+  return ['/bin/sh', '-c', script, 'sh'];
+}
+
+/** Reads this process's hard limits; what cannot be read, or is unlimited, is Infinity. */
+function hardLimits(): (name: string) => number {
+  let text = '';
+  try {
+    text = readFileSync('/proc/self/limits', 'latin1');
+  } catch {
+    // Not Linux: the limits are tried as they are.
+  }
+  return (name) => {
+    const value = Number(text.split('\n').find((line) => line.startsWith(name))?.slice(26).trim().split(/\s+/)[1] ?? NaN);
+    return Number.isNaN(value) ? Infinity : value;
+  };
+}
