@@ -235,7 +235,7 @@ describe('the stream lets in', () => {
   it('who says the key in the first frame, and nobody who does something else first', async () => {
     const frames: ServerFrame[] = [];
     const socket = dial();
-    socket.on('message', (data) => frames.push(JSON.parse(String(data))));
+    socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
     await new Promise((resolve) => socket.once('open', resolve));
     socket.send(JSON.stringify({ op: 'auth', token: BOOTSTRAP_KEY }));
     await eventually(() => frames.some(({ op }) => op === 'ready'), 'ready');

@@ -49,7 +49,11 @@ export class EventsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { types, ...fields } = query;
-    const filter = parse(EventFilter, { ...fields, ...(types === undefined ? {} : { types: String(types).split(',') }) }, 'query');
+    const filter = parse(
+      EventFilter,
+      { ...fields, ...(types === undefined ? {} : { types: typeof types === 'string' ? types.split(',') : types }) },
+      'query',
+    );
     if (filter.callId !== undefined) await this.reader.head(caller, filter.callId);
     this.stream.streamEvents({ principal: caller, filter, lastEventId: lastEventIdOf(request), request, reply });
   }

@@ -87,7 +87,7 @@ export class StreamSocket {
     }
     if (isBinary)
       return this.answerError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
-    const { id, frame } = readClientFrame(String(data));
+    const { id, frame } = readClientFrame(textOf(data));
     if (frame instanceof ProblemError) return this.answerError(id, frame);
     if (frame.op === 'auth') return this.authenticate(frame.token, id);
     if (frame.op === 'ping') return this.outbox.send(serverFrames.pong(id));
@@ -273,4 +273,10 @@ export class StreamSocket {
       send: (frame: string | Buffer, flushed: () => void) => socket.send(frame, { binary: false }, flushed),
     };
   }
+}
+
+/** `ws` gives one Buffer unless told otherwise. */
+function textOf(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString();
+  return Array.isArray(data) ? Buffer.concat(data).toString() : Buffer.from(data).toString();
 }
