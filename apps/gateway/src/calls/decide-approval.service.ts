@@ -41,7 +41,7 @@ export class DecideApprovalService {
       ...(body.decision === 'deny' ? { end: denial(body.reason) } : {}),
     });
     if (answer.code !== 'OK' && answer.code !== 'REPLAY') throw new ProblemError('conflict', 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked', { callId });
-    if (body.decision === 'allow') dispatchCall(this.queue, head.pool, callId, head.attempt + 1, head.priority);
+    if (body.decision === 'allow') dispatchCall(this.queue, head.pool, callId, head.attempt + 1, head.priority, head.meta.tenantId);
     return this.reader.read(principal, callId);
   }
 

@@ -70,7 +70,7 @@ export class SubmitCallService {
 
       const accepted = acceptedCall(call, judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted);
-      if (accepted.status === 'queued') dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority);
+      if (accepted.status === 'queued') dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
       if (watch === undefined) return { call: accepted, created: true };
       const seen = await watch.ended;
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };

@@ -62,14 +62,14 @@ export class ToolCallProcessor {
     }
     const { claimed, written } = executed;
     if (written.kind === 'retried' && isApplied(written.answer)) {
-      this.dispatchLater(pool, { callId: job.callId, attempt: written.nextAttempt }, claimed.submitted.priority, written.delayMs);
+      this.dispatchLater(pool, { callId: job.callId, attempt: written.nextAttempt }, claimed.submitted.priority, written.delayMs, claimed.meta.tenantId);
     }
     logEnded(this.deps.logger, job, executed);
   }
 
   /** Dispatches on time what the reconciler would find a little later; it finds it all the same when this process dies. */
-  private dispatchLater(pool: Pool, job: CallJob, priority: 'high' | 'normal' | 'low', delayMs: number): void {
-    const dispatch = () => void this.queue.dispatch(pool, job, priority).catch(() => {});
+  private dispatchLater(pool: Pool, job: CallJob, priority: 'high' | 'normal' | 'low', delayMs: number, tenantId?: string): void {
+    const dispatch = () => void this.queue.dispatch(pool, job, priority, tenantId).catch(() => {});
     if (delayMs === 0) return dispatch();
     if (this.stopping || delayMs > DISPATCH_HERE_MS) return;
     const timer = setTimeout(() => {

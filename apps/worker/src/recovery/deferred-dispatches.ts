@@ -9,6 +9,7 @@ export interface Deferred {
   readonly pool: Pool;
   readonly job: CallJob;
   readonly priority: Priority;
+  readonly tenantId: string;
   readonly times: number;
 }
 
@@ -20,11 +21,11 @@ export class DeferredDispatches {
   private readonly byCall = new Map<string, Deferred>();
 
   /** Notes one more dispatch; answers how long to wait for the next: 2 s, 4 s, 8 s … 10 min. */
-  defer(pool: Pool, job: CallJob, priority: Priority): number {
+  defer(pool: Pool, job: CallJob, priority: Priority, tenantId: string): number {
     const known = this.byCall.get(job.callId);
     const times = known && known.job.attempt === job.attempt ? known.times + 1 : 0;
     this.byCall.delete(job.callId);
-    this.byCall.set(job.callId, { pool, job, priority, times });
+    this.byCall.set(job.callId, { pool, job, priority, tenantId, times });
     if (this.byCall.size > REMEMBERED) this.forget(this.byCall.keys().next().value ?? '');
     return deferDelay(times);
   }

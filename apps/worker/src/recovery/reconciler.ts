@@ -113,9 +113,9 @@ export class Reconciler {
 
   private async dispatchAgain(head: CallHead, { pool, attempt, priority }: Verdict & { kind: 'dispatch' }): Promise<void> {
     const job = { callId: head.callId, attempt };
-    await this.deps.queue.dispatch(pool, job, priority);
+    await this.deps.queue.dispatch(pool, job, priority, head.meta.tenantId);
     signals.dispatchRepeated.emit({ pool });
-    await this.deps.log.deferDispatch({ callId: head.callId, fence: head.fence, delayMs: this.deferred.defer(pool, job, priority) });
+    await this.deps.log.deferDispatch({ callId: head.callId, fence: head.fence, delayMs: this.deferred.defer(pool, job, priority, head.meta.tenantId) });
   }
 
   private async end(head: CallHead, { outcome, failure, stopped, leaseExpired }: Verdict & { kind: 'end' }, now: number): Promise<void> {
@@ -151,7 +151,7 @@ export class Reconciler {
     this.told(head, answer, true);
     if (!isApplied(answer)) return;
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, nextAttempt }, 'the worker of a call was lost, it runs again');
-    await this.deps.queue.dispatch(head.pool, { callId: head.callId, attempt: nextAttempt }, head.priority);
+    await this.deps.queue.dispatch(head.pool, { callId: head.callId, attempt: nextAttempt }, head.priority, head.meta.tenantId);
   }
 
   private told(head: CallHead, answer: Applied | Refusal, leaseExpired: boolean): void {
@@ -172,7 +172,7 @@ export class Reconciler {
       await this.forgetStarted(pool);
       const waiting = this.deferred.of(pool);
       if (waiting.length <= (await jobs())) continue;
-      await Promise.all(waiting.slice(0, REDISPATCH_AT_ONCE).map(({ job, priority }) => this.deps.queue.dispatch(pool, job, priority)));
+      await Promise.all(waiting.slice(0, REDISPATCH_AT_ONCE).map(({ job, priority, tenantId }) => this.deps.queue.dispatch(pool, job, priority, tenantId)));
       this.deps.logger.warn({ pool, calls: waiting.length }, 'a queue has lost jobs; they are added again');
     }
   }
