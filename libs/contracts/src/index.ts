@@ -5,6 +5,7 @@ export * from './calls/json.js';
 export * from './calls/result.js';
 export * from './calls/call.js';
 export * from './policy/command-policy.js';
+export * from './policy/limits.js';
 export * from './policy/path-policy.js';
 export * from './policy/policy-config.js';
 export * from './policy/profiles.js';

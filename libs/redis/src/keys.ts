@@ -24,6 +24,8 @@ export const keys = {
   workers: () => 'workers',
   /** Held by the worker that looks after due timers now; others may, too. */
   sweeper: () => 'sweeper',
+  /** Whose calls are counted; all limits of a tenant share a hash tag, so that one script checks and takes them together. */
+  limit: (tenantId: string, name: string) => `{l-${tenantId}}:${name}`,
   rateLimit: (keyId: string) => `rate:${keyId}`,
   queuePrefix: (pool: Pool) => `{q-${pool}}`,
   /** Pub/sub channel on which the transition script tells workers that a running call shall stop. */

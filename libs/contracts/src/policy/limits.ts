@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+/**
+ * Whose calls are counted together; always within the tenant. `agent` is the agent a call names, else its key; `session`
+ * is its session, else its agent. Callers choose session and agent names themselves: what must hold against a caller
+ * is set per `key` or per `tenant`.
+ */
+export const LimitScope = z.enum(['key', 'tenant', 'agent', 'session', 'tool']).meta({ id: 'LimitScope' });
+export type LimitScope = z.output<typeof LimitScope>;
+
+/** Only calls of these tools count and are refused; without, all do. */
+const tools = z.array(z.string().min(1).max(256)).min(1).max(100).optional();
+
+/** At most `calls` in any `windowMs`. */
+export const RateLimit = z
+  .strictObject({
+    per: LimitScope,
+    calls: z.number().int().min(0).max(100_000),
+    windowMs: z.number().int().min(100).max(86_400_000).default(60_000),
+    tools,
+  })
+  .meta({ id: 'RateLimit' });
+export type RateLimit = z.output<typeof RateLimit>;
+
+/** At most `calls` that have not ended, whether they run or wait. */
+export const ConcurrencyLimit = z
+  .strictObject({ per: LimitScope, calls: z.number().int().min(0).max(10_000), tools })
+  .meta({ id: 'ConcurrencyLimit' });
+export type ConcurrencyLimit = z.output<typeof ConcurrencyLimit>;
+
+/** For a call and all its descendants. Children get what is left. */
+export const TreeLimit = z
+  .strictObject({
+    /** The root counts, too. */
+    calls: z.number().int().min(1).max(100_000).optional(),
+    /** From the submission of the root. */
+    totalMs: z.number().int().min(1).optional(),
+    /** A root has depth 0. */
+    depth: z.number().int().min(0).max(64).optional(),
+  })
+  .meta({ id: 'TreeLimit' });
+export type TreeLimit = z.output<typeof TreeLimit>;
+
+/** What a call is measured against before it is accepted. What is not said is not limited, and costs nothing. */
+export const Limits = z
+  .strictObject({
+    /** Calls of tools that act (all but read_only ones) per session, in any hour. */
+    actionsPerHour: z.number().int().min(0).max(100_000).optional(),
+    /** Accepted and shown with each decision; nothing tells costs of calls yet, so nothing is counted. */
+    costPerDayCents: z.number().int().min(0).optional(),
+    rates: z.array(RateLimit).max(32).optional(),
+    concurrency: z.array(ConcurrencyLimit).max(32).optional(),
+    /** No new call while so many wait in its pool, whoever sent them. Not exact: gateways look at the same moment. */
+    queueDepth: z.number().int().min(0).optional(),
+    /** Of the arguments as JSON. */
+    argumentBytes: z.number().int().min(2).optional(),
+    /** Of the text that the model gets; the whole output stays readable. */
+    resultBytes: z.number().int().min(256).max(16_384).optional(),
+    tree: TreeLimit.optional(),
+  })
+  .meta({ id: 'Limits' });
+export type Limits = z.output<typeof Limits>;

@@ -1,0 +1,86 @@
+import { LuaScript, keys, type RedisConnection } from '#redis';
+import { signals } from '#signals';
+import { countedAnswer, type LimitAnswer } from './limit-answers.js';
+import type { LimitCheck } from './limit-checks.js';
+
+const ADMIT = LuaScript.load(new URL('./lua/admit.lua', import.meta.url));
+
+/** A call is counted before the log has it; for so long it may be missing there and still be on its way. */
+const ACCEPT_MS = 60_000;
+
+/** Which of these calls have not ended: `gone` ones are not in the log (yet, or any more). */
+export type LookAtCalls = (callIds: readonly string[]) => Promise<('open' | 'ended' | 'gone')[]>;
+
+/**
+ * Counts calls against limits, exact for any number of processes: all limits of a call are checked and taken by one
+ * script run. Rejects when Redis is out of reach.
+ *
+ * Calls that have not ended are members of a set. Whoever learns of a call's End gives its places back; that may get
+ * lost with a process, so a set that is full is compared with the log before anybody is refused. Nothing leaks, and a
+ * place is never given away while its call has not ended.
+ */
+export class CallLimits {
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly look: LookAtCalls,
+  ) {}
+
+  /** Counts the call against all checks, or against none when one is full. */
+  admit(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitAnswer[]> {
+    return this.ask('take', tenantId, callId, checks);
+  }
+
+  /** The same answers, and nothing is counted. */
+  quote(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitAnswer[]> {
+    return this.ask('look', tenantId, callId, checks);
+  }
+
+  /** Gives the places of an ended call back. Idempotent. */
+  async ended(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<void> {
+    await this.forget(
+      tenantId,
+      callId,
+      checks.filter(({ kind }) => kind === 'open'),
+    );
+  }
+
+  /** The call was never accepted: nothing of it counts. Idempotent. */
+  async forget(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<void> {
+    await Promise.all(checks.map(({ name }) => this.redis.zrem(keys.limit(tenantId, name), callId)));
+  }
+
+  private async ask(mode: 'take' | 'look', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitAnswer[]> {
+    if (checks.length === 0) return [];
+    const first = await this.run(mode, tenantId, callId, checks);
+    const full = checks.filter((check, index) => check.kind === 'open' && first[index]?.refusal !== undefined);
+    const freed = await Promise.all(full.map((check) => this.compareWithLog(keys.limit(tenantId, check.name))));
+    const answers = freed.some((places) => places > 0) ? await this.run(mode, tenantId, callId, checks) : first;
+    if (mode === 'take')
+      for (const { reason, refusal } of answers) if (refusal !== undefined) signals.rateLimited.emit({ limit: reason.rule });
+    return answers;
+  }
+
+  private async run(mode: 'take' | 'look', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitAnswer[]> {
+    const names = checks.map(({ name }) => keys.limit(tenantId, name));
+    const answer: unknown = await ADMIT.run(this.redis, names, [
+      callId,
+      mode,
+      ...checks.flatMap(({ kind, calls, ms }) => [kind, calls, ms]),
+    ]);
+    if (!Array.isArray(answer)) throw new Error(`admit.lua answered ${typeof answer}, expected a list.`);
+    return checks.map((check, index) => countedAnswer(check, Number(answer[2 * index + 2]), Number(answer[2 * index + 3])));
+  }
+
+  /** Takes out the members whose calls have ended; answers how many places that made. */
+  private async compareWithLog(key: string): Promise<number> {
+    const [members, time] = await Promise.all([this.redis.zrangebyscore(key, '-inf', '+inf', 'WITHSCORES'), this.redis.time()]);
+    const ids = members.filter((_member, index) => index % 2 === 0);
+    const since = members.filter((_member, index) => index % 2 === 1).map(Number);
+    const states = await this.look(ids);
+    const now = Number(time[0]) * 1000;
+    const over = ids.filter(
+      (_id, index) => states[index] === 'ended' || (states[index] === 'gone' && now - (since[index] ?? 0) > ACCEPT_MS),
+    );
+    return over.length === 0 ? 0 : this.redis.zrem(key, ...over);
+  }
+}

@@ -1,0 +1,113 @@
+import type { Limits, LimitScope, ToolTier } from '#contracts';
+
+const HOUR_MS = 3_600_000;
+/** Longer than any call lives, waits for people included: members of calls that are gone by then go with the key. */
+export const OPEN_MEMORY_MS = 8 * 24 * HOUR_MS;
+
+/** All that limits look at. */
+export interface LimitedCall {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly agentId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly tool: string;
+  readonly tier: ToolTier;
+  /** The call at the top of the tree, when this one has a parent. */
+  readonly rootCallId?: string | undefined;
+}
+
+/** One limit that counts this call. `name` is the limit's place in Redis within the tenant. */
+export interface LimitCheck {
+  readonly rule: 'actions' | 'rate' | 'concurrency' | 'tree-calls';
+  readonly kind: 'window' | 'open' | 'total';
+  readonly name: string;
+  readonly calls: number;
+  readonly ms: number;
+  /** Whose calls are counted, for people: `session s1`, `tool shell of tenant acme`. */
+  readonly whose: string;
+}
+
+/**
+ * The limits that have to count this call; none when nothing that is set concerns it, and then Redis is not asked.
+ * Pure, and the same for a submission and a quote.
+ */
+export function limitChecks(call: LimitedCall, callId: string, limits: Limits): LimitCheck[] {
+  const { actionsPerHour, rates = [], concurrency = [], tree } = limits;
+  const checks: LimitCheck[] = [];
+  if (actionsPerHour !== undefined && call.tier !== 'read_only') {
+    const { id, whose } = scopeOf('session', call);
+    checks.push({ rule: 'actions', kind: 'window', name: `actions:${id}`, calls: actionsPerHour, ms: HOUR_MS, whose });
+  }
+  for (const { per, calls, windowMs, tools } of rates) {
+    if (tools !== undefined && !tools.includes(call.tool)) continue;
+    const { id, whose } = scopeOf(per, call);
+    checks.push({
+      rule: 'rate',
+      kind: 'window',
+      name: `rate:${windowMs}:${id}${only(tools)}`,
+      calls,
+      ms: windowMs,
+      whose: whose + of(tools),
+    });
+  }
+  for (const { per, calls, tools } of concurrency) {
+    if (tools !== undefined && !tools.includes(call.tool)) continue;
+    const { id, whose } = scopeOf(per, call);
+    checks.push({
+      rule: 'concurrency',
+      kind: 'open',
+      name: `open:${id}${only(tools)}`,
+      calls,
+      ms: OPEN_MEMORY_MS,
+      whose: whose + of(tools),
+    });
+  }
+  if (tree?.calls !== undefined) {
+    const root = call.rootCallId ?? callId;
+    checks.push({
+      rule: 'tree-calls',
+      kind: 'total',
+      name: `tree:${root}`,
+      calls: tree.calls,
+      ms: OPEN_MEMORY_MS,
+      whose: `the tree of call ${root}`,
+    });
+  }
+  return withoutRepeats(checks);
+}
+
+function scopeOf(per: LimitScope, { tenantId, keyId, agentId, sessionId, tool }: LimitedCall): { id: string; whose: string } {
+  switch (per) {
+    case 'key':
+      return { id: `key:${keyId}`, whose: `key ${keyId}` };
+    case 'tenant':
+      return { id: 'tenant', whose: `tenant ${tenantId}` };
+    case 'tool':
+      return { id: `tool:${tool}`, whose: `tool ${tool} of tenant ${tenantId}` };
+    case 'agent':
+      return agentId === undefined ? { id: `key:${keyId}`, whose: `key ${keyId}` } : { id: `agent:${agentId}`, whose: `agent ${agentId}` };
+    case 'session':
+      if (sessionId !== undefined) return { id: `session:${sessionId}`, whose: `session ${sessionId}` };
+      return scopeOf('agent', { tenantId, keyId, agentId, sessionId, tool, tier: 'read_only' });
+    default:
+      return per satisfies never;
+  }
+}
+
+/** Two rules that count the same calls share one count, and the stricter decides. */
+function withoutRepeats(checks: readonly LimitCheck[]): LimitCheck[] {
+  const byName = new Map<string, LimitCheck>();
+  for (const check of checks) {
+    const known = byName.get(check.name);
+    if (known === undefined || check.calls < known.calls) byName.set(check.name, check);
+  }
+  return [...byName.values()];
+}
+
+function only(tools: readonly string[] | undefined): string {
+  return tools === undefined ? '' : `:${[...tools].sort().join('+')}`;
+}
+
+function of(tools: readonly string[] | undefined): string {
+  return tools === undefined ? '' : ` with ${tools.join(', ')}`;
+}

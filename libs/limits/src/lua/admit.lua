@@ -1,0 +1,47 @@
+--[[
+  Counts a call against all its limits, or against none when one of them is full. All limits of a call are keys of one
+  tenant, so they live in one slot.
+
+  KEYS[i] zset of the calls that limit i counts: member = call id, score = when it was counted (ms)
+  ARGV[1] call id    ARGV[2] `take`, or `look` to count nothing
+  then for each limit: kind, calls, ms
+    window  at most `calls` within `ms`; older members are forgotten here
+    open    at most `calls` members, which whoever learns of their end takes out; the key is forgotten after `ms`
+    total   at most `calls` members ever; the key is forgotten after `ms`
+
+  Answers { now, 1 when all have room else 0, then for each limit: members besides this call, ms until there is room }.
+  0 ms: nobody knows when. A call that was counted before is not counted again: the same script may be sent twice.
+]]
+local id, take = ARGV[1], ARGV[2] == 'take'
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local answer, room = { now, 1 }, true
+
+for i, key in ipairs(KEYS) do
+  local kind, limit, ms = ARGV[3 * i], tonumber(ARGV[3 * i + 1]), tonumber(ARGV[3 * i + 2])
+  local from = kind == 'window' and '(' .. string.format('%.0f', now - ms) or '-inf'
+  local count = redis.call('ZCOUNT', key, from, '+inf')
+  local wait = 0
+  if redis.call('ZSCORE', key, id) then
+    count = count - 1
+  elseif count >= limit then
+    room = false
+    if kind == 'window' then
+      -- There is room again when the oldest of those that fill it leaves the window.
+      local oldest = limit > 0 and redis.call('ZRANGE', key, -limit, -limit, 'WITHSCORES')[2]
+      wait = oldest and oldest + ms - now or ms
+    end
+  end
+  answer[2 * i + 1], answer[2 * i + 2] = count, wait
+end
+
+if not room then answer[2] = 0 end
+if room and take then
+  for i, key in ipairs(KEYS) do
+    local ms = tonumber(ARGV[3 * i + 2])
+    if ARGV[3 * i] == 'window' then redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%.0f', now - ms)) end
+    redis.call('ZADD', key, 'NX', now, id)
+    redis.call('PEXPIRE', key, ms)
+  end
+end
+return answer
