@@ -16,9 +16,23 @@ describe('calls over HTTP', () => {
 
   it('are accepted with 202, and the answer is what a reader gets', async () => {
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
-    const { status, headers, body } = await agent.submit('echo', { a: 1 }, { sessionId: 's1', labels: { team: 'x' }, priority: 'low' }, { traceparent });
+    const { status, headers, body } = await agent.submit(
+      'echo',
+      { a: 1 },
+      { sessionId: 's1', labels: { team: 'x' }, priority: 'low' },
+      { traceparent },
+    );
     expect([status, headers.get('location')]).toEqual([202, `/v1/calls/${body.id}`]);
-    expect(body).toMatchObject({ tool: 'echo', status: 'queued', arguments: { a: 1 }, sessionId: 's1', labels: { team: 'x' }, priority: 'low', attempt: 0, decision: { effect: 'allow' } });
+    expect(body).toMatchObject({
+      tool: 'echo',
+      status: 'queued',
+      arguments: { a: 1 },
+      sessionId: 's1',
+      labels: { team: 'x' },
+      priority: 'low',
+      attempt: 0,
+      decision: { effect: 'allow' },
+    });
     expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(body);
     expect((await agent.events(body.id)).map(({ type, traceparent: trace }) => [type, trace])).toEqual([['call.submitted', traceparent]]);
   });
@@ -96,20 +110,33 @@ describe('calls over HTTP', () => {
       expect([status, body.code]).toEqual([404, 'not_found']);
       expect((body.result as Result).content).toEqual([{ type: 'text', text: 'Tool not found: echoo\nDid you mean: echo?' }]);
       expect((await agent.events(body.callId ?? '')).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
-      expect((await agent.get(`/v1/calls/${body.callId}`)).body).toMatchObject({ status: 'ended', outcome: 'failed', error: { code: 'not_found' } });
+      expect((await agent.get(`/v1/calls/${body.callId}`)).body).toMatchObject({
+        status: 'ended',
+        outcome: 'failed',
+        error: { code: 'not_found' },
+      });
     });
 
     it('by the posture of their session answer 403, from the moment the posture was set', async () => {
-      expect((await agent.get('/v1/sessions/locked')).body).toMatchObject({ posture: { autonomy: 'full', permissionMode: 'danger-full-access' } });
+      expect((await agent.get('/v1/sessions/locked')).body).toMatchObject({
+        posture: { autonomy: 'full', permissionMode: 'danger-full-access' },
+      });
       expect((await agent.request('PUT', '/v1/sessions/locked', { posture: { permissionMode: 'read-only' } })).body).toEqual({
         id: 'locked',
         tenantId: 'http-calls',
         posture: { autonomy: 'full', permissionMode: 'read-only' },
       });
       expect((await agent.submit('echo', {}, { sessionId: 'locked' })).status).toBe(202);
-      const denied = await agent.request<Problem>('POST', '/v1/calls', { tool: 'file_write', arguments: { path: 'a', content: 'b' }, sessionId: 'locked' });
+      const denied = await agent.request<Problem>('POST', '/v1/calls', {
+        tool: 'file_write',
+        arguments: { path: 'a', content: 'b' },
+        sessionId: 'locked',
+      });
       expect([denied.status, denied.body.code]).toEqual([403, 'policy_denied']);
-      expect((await agent.get(`/v1/calls/${denied.body.callId}`)).body).toMatchObject({ outcome: 'denied', decision: { effect: 'deny', reasons: [{ rule: 'posture', effect: 'deny' }] } });
+      expect((await agent.get(`/v1/calls/${denied.body.callId}`)).body).toMatchObject({
+        outcome: 'denied',
+        decision: { effect: 'deny', reasons: [{ rule: 'posture', effect: 'deny' }] },
+      });
     });
   });
 
@@ -125,22 +152,31 @@ describe('calls over HTTP', () => {
       expect((await agent.get(`/v1/calls/${call.id}`)).body).toEqual(call);
       const { body: page } = await agent.get<CallPage>('/v1/approvals');
       expect(page.calls.map(({ id }) => id)).toContain(call.id);
-      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({ status: 200, body: { status: 'queued' } });
-      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({
+        status: 200,
+        body: { status: 'queued' },
+      });
+      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({
+        status: 409,
+        body: { code: 'conflict' },
+      });
       await gateway.run(call.id);
     });
 
     it('end as denied when denied, with the reason for the model', async () => {
       const call = await ask();
       const denied = await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'deny', reason: 'not today' });
-      expect(denied).toMatchObject({ status: 200, body: { status: 'ended', outcome: 'denied', error: { code: 'approval_denied', message: expect.stringContaining('not today') } } });
+      expect(denied).toMatchObject({
+        status: 200,
+        body: { status: 'ended', outcome: 'denied', error: { code: 'approval_denied', message: expect.stringContaining('not today') } },
+      });
     });
 
     it('get one decision when two people decide at once', async () => {
       const call = await ask();
       const decide = (decision: string) => agent.request('POST', `/v1/calls/${call.id}/decision`, { decision });
       const statuses = (await Promise.all([decide('allow'), decide('deny')])).map(({ status }) => status);
-      expect(statuses.sort()).toEqual([200, 409]);
+      expect(statuses.sort((a, b) => a - b)).toEqual([200, 409]);
       expect((await agent.events(call.id)).filter(({ type }) => type === 'call.approval_decided')).toHaveLength(1);
     });
 
@@ -151,13 +187,19 @@ describe('calls over HTTP', () => {
       const { body: call } = await agent.submit('changing', {}, { sessionId: 'asked' });
       expect(call.status).toBe('waiting_approval');
       source.change();
-      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({ status: 409, body: { code: 'conflict' } });
+      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({
+        status: 409,
+        body: { code: 'conflict' },
+      });
       expect(await agent.request('POST', `/v1/calls/${call.id}/cancel`)).toMatchObject({ status: 202, body: { outcome: 'cancelled' } });
     });
 
     it('cannot be granted for more than once yet', async () => {
       const call = await ask();
-      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'session-tool' })).toMatchObject({ status: 501, body: { code: 'not_implemented' } });
+      expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow', scope: 'session-tool' })).toMatchObject({
+        status: 501,
+        body: { code: 'not_implemented' },
+      });
     });
   });
 
@@ -165,7 +207,10 @@ describe('calls over HTTP', () => {
     it('end at once while queued, and a second cancel changes nothing', async () => {
       const { body } = await agent.submit('echo', {});
       const cancel = () => agent.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'no longer needed' });
-      expect(await cancel()).toMatchObject({ status: 202, body: { status: 'ended', outcome: 'cancelled', result: { content: [{ text: 'Cancelled' }] } } });
+      expect(await cancel()).toMatchObject({
+        status: 202,
+        body: { status: 'ended', outcome: 'cancelled', result: { content: [{ text: 'Cancelled' }] } },
+      });
       expect((await cancel()).status).toBe(202);
       expect((await agent.events(body.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
     });
@@ -173,7 +218,8 @@ describe('calls over HTTP', () => {
     it('are asked to stop while running, once', async () => {
       const { body } = await agent.submit('echo', {});
       const running = await gateway.claim(body.id);
-      for (let n = 0; n < 2; n++) expect(await agent.request('POST', `/v1/calls/${body.id}/cancel`)).toMatchObject({ status: 202, body: { status: 'running' } });
+      for (let n = 0; n < 2; n++)
+        expect(await agent.request('POST', `/v1/calls/${body.id}/cancel`)).toMatchObject({ status: 202, body: { status: 'running' } });
       expect((await agent.events(body.id)).filter(({ type }) => type === 'call.cancel_requested')).toHaveLength(1);
       await running.end('too late');
       expect((await agent.get(`/v1/calls/${body.id}`)).body.outcome).toBe('completed');
@@ -209,28 +255,46 @@ describe('calls over HTTP', () => {
   it('can be quoted, which changes nothing', async () => {
     const before = (await agent.get<CallPage>('/v1/calls')).body.calls.length;
     const quote = async (body: object) => (await agent.request<Quote>('POST', '/v1/calls:quote', body)).body;
-    expect(await quote({ tool: 'echo' })).toMatchObject({ tool: 'echo', valid: true, errors: [], decision: { effect: 'allow' }, approvalNeeded: false, queueDepth: expect.any(Number) });
+    expect(await quote({ tool: 'echo' })).toMatchObject({
+      tool: 'echo',
+      valid: true,
+      errors: [],
+      decision: { effect: 'allow' },
+      approvalNeeded: false,
+      queueDepth: expect.any(Number),
+    });
     expect(await quote({ tool: 'nope' })).toMatchObject({ valid: false, errors: [{ pointer: '/tool' }], approvalNeeded: false });
-    expect(await quote({ tool: 'file_write', arguments: { path: 1 } })).toMatchObject({ valid: false, errors: expect.arrayContaining([expect.objectContaining({ pointer: '/arguments/path' })]) });
+    expect(await quote({ tool: 'file_write', arguments: { path: 1 } })).toMatchObject({
+      valid: false,
+      errors: expect.arrayContaining([expect.objectContaining({ pointer: '/arguments/path' })]),
+    });
     await agent.request('PUT', '/v1/sessions/quoted', { posture: { permissionMode: 'prompt' } });
-    expect(await quote({ tool: 'file_write', arguments: { path: 'a', content: 'b' }, sessionId: 'quoted' })).toMatchObject({ valid: true, approvalNeeded: true, decision: { effect: 'ask' } });
+    expect(await quote({ tool: 'file_write', arguments: { path: 'a', content: 'b' }, sessionId: 'quoted' })).toMatchObject({
+      valid: true,
+      approvalNeeded: true,
+      decision: { effect: 'ask' },
+    });
     expect((await agent.get<CallPage>('/v1/calls')).body.calls.length).toBe(before);
   });
 
   it('are listed newest first, page by page, by filter', async () => {
     const ids: string[] = [];
-    for (let n = 0; n < 5; n++) ids.unshift((await agent.submit('echo', { n }, { sessionId: 'listed', agentId: n % 2 === 0 ? 'even' : 'odd' })).body.id);
+    for (let n = 0; n < 5; n++)
+      ids.unshift((await agent.submit('echo', { n }, { sessionId: 'listed', agentId: n % 2 === 0 ? 'even' : 'odd' })).body.id);
     const pages: Call[][] = [];
     let cursor: string | undefined;
     do {
-      const { body } = await agent.get<CallPage>(`/v1/calls?sessionId=listed&limit=2${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
+      const { body } = await agent.get<CallPage>(
+        `/v1/calls?sessionId=listed&limit=2${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+      );
       pages.push(body.calls);
       cursor = body.nextCursor;
     } while (cursor !== undefined);
     expect(pages.flat().map(({ id }) => id)).toEqual(ids);
     expect(pages.every((page) => page.length <= 2)).toBe(true);
     await gateway.run(ids[0] ?? '');
-    const found = async (query: string) => (await agent.get<CallPage>(`/v1/calls?sessionId=listed&${query}`)).body.calls.map(({ id }) => id);
+    const found = async (query: string) =>
+      (await agent.get<CallPage>(`/v1/calls?sessionId=listed&${query}`)).body.calls.map(({ id }) => id);
     expect(await found('status=ended')).toEqual([ids[0]]);
     expect(await found('outcome=completed')).toEqual([ids[0]]);
     expect(await found('agentId=odd')).toEqual([ids[1], ids[3]]);
@@ -285,7 +349,16 @@ function changingSource(): ToolSource & { change(): void } {
   let timeoutMs = 1000;
   return {
     name: 'changing',
-    list: () => [describeTool({ name: 'changing', description: 'Changes.', source: 'changing', input: { type: 'object', properties: {}, additionalProperties: false }, tier: 'side_effecting', timeoutMs })],
+    list: () => [
+      describeTool({
+        name: 'changing',
+        description: 'Changes.',
+        source: 'changing',
+        input: { type: 'object', properties: {}, additionalProperties: false },
+        tier: 'side_effecting',
+        timeoutMs,
+      }),
+    ],
     call: () => Promise.resolve('never called here'),
     onChange: (listener) => {
       listeners.add(listener);

@@ -27,10 +27,14 @@ describe('the HTTP door', () => {
   afterAll(() => gateway.close());
 
   const as = (key: string) => new Agent(gateway.url, key);
-  const isProblem = (answer: Answer<unknown>, status: number, code: string) => {
+  const isProblem = (answer: Answer, status: number, code: string) => {
     expect([answer.status, (answer.body as Problem).code]).toEqual([status, code]);
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
-    expect(Problem.parse(answer.body)).toMatchObject({ type: `urn:toolyard:problem:${code}`, status, instance: expect.stringMatching(/^urn:toolyard:request:/) });
+    expect(Problem.parse(answer.body)).toMatchObject({
+      type: `urn:toolyard:problem:${code}`,
+      status,
+      instance: expect.stringMatching(/^urn:toolyard:request:/),
+    });
     return answer.body as Problem;
   };
 
@@ -54,11 +58,19 @@ describe('the HTTP door', () => {
   it('answers what is not JSON by its media type with 415', async () => {
     const headers = { 'content-type': 'text/plain' };
     isProblem(await agent.request('POST', '/v1/calls', 'tool=echo', headers), 415, 'unsupported_media_type');
-    isProblem(await agent.request('POST', '/v1/calls', 'tool=echo', { 'content-type': 'application/x-www-form-urlencoded' }), 415, 'unsupported_media_type');
+    isProblem(
+      await agent.request('POST', '/v1/calls', 'tool=echo', { 'content-type': 'application/x-www-form-urlencoded' }),
+      415,
+      'unsupported_media_type',
+    );
   });
 
   it('points at every fault of a request', async () => {
-    const problem = isProblem(await agent.request('POST', '/v1/calls', { tool: '', priority: 'asap', labels: { a: 1 } }), 422, 'invalid_request');
+    const problem = isProblem(
+      await agent.request('POST', '/v1/calls', { tool: '', priority: 'asap', labels: { a: 1 } }),
+      422,
+      'invalid_request',
+    );
     expect(problem.errors?.map(({ pointer }) => pointer).sort()).toEqual(['/labels/a', '/priority', '/tool']);
     isProblem(await agent.get('/v1/calls?limit=1000&colour=red'), 422, 'invalid_request');
     isProblem(await agent.submit('echo', {}, {}, { 'idempotency-key': 'has a space' }), 422, 'invalid_request');
@@ -77,8 +89,12 @@ describe('the HTTP door', () => {
   });
 
   it('answers what is not HTTP with a problem, and takes ids as long as the contract allows', async () => {
-    expect(await raw(gateway, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/);
-    expect(await raw(gateway, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 [\s\S]*"status":431/);
+    expect(await raw(gateway, 'nonsense\r\n\r\n')).toMatch(
+      /^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/,
+    );
+    expect(await raw(gateway, `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 431 [\s\S]*"status":431/,
+    );
     expect((await agent.get(`/v1/sessions/${'s'.repeat(128)}`)).status).toBe(200);
   });
 
@@ -110,8 +126,13 @@ describe('the HTTP door', () => {
     it("of another tenant finds nothing of this one's", async () => {
       const { body: call } = await agent.submit('echo', { secret: 1 });
       const other = as('key-of-another-tenant');
-      for (const path of ['', '?wait=1', '/events', '/output']) isProblem(await other.get(`/v1/calls/${call.id}${path}`), 404, 'resource_not_found');
-      for (const [path, body] of [['/cancel', {}], ['/replay', {}], ['/decision', { decision: 'allow' }]] as const) {
+      for (const path of ['', '?wait=1', '/events', '/output'])
+        isProblem(await other.get(`/v1/calls/${call.id}${path}`), 404, 'resource_not_found');
+      for (const [path, body] of [
+        ['/cancel', {}],
+        ['/replay', {}],
+        ['/decision', { decision: 'allow' }],
+      ] as const) {
         isProblem(await other.request('POST', `/v1/calls/${call.id}${path}`, body), 404, 'resource_not_found');
       }
       expect((await other.get<CallPage>('/v1/calls')).body.calls).toEqual([]);
@@ -123,7 +144,9 @@ describe('the HTTP door', () => {
       const answers = [];
       for (let n = 0; n < 4; n++) answers.push(await as('key-with-a-limit').get('/v1/tools'));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-      expect(answers.map(({ headers }) => headers.get('ratelimit')?.replace(/t=\d+/, 't=n'))).toEqual([2, 1, 0, 0].map((left) => `"requests";r=${left};t=n`));
+      expect(answers.map(({ headers }) => headers.get('ratelimit')?.replace(/t=\d+/, 't=n'))).toEqual(
+        [2, 1, 0, 0].map((left) => `"requests";r=${left};t=n`),
+      );
       expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"requests";q=3;w=60');
       expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(answers[3]?.body).toMatchObject({ code: 'too_many_requests' });
@@ -150,7 +173,11 @@ describe('the HTTP door', () => {
 
     it('get headers that keep a page from framing, sniffing or storing answers', async () => {
       const { headers } = await agent.get('/v1/tools');
-      expect([headers.get('x-content-type-options'), headers.get('x-frame-options'), headers.get('cache-control')]).toEqual(['nosniff', 'DENY', 'no-store']);
+      expect([headers.get('x-content-type-options'), headers.get('x-frame-options'), headers.get('cache-control')]).toEqual([
+        'nosniff',
+        'DENY',
+        'no-store',
+      ]);
     });
   });
 
@@ -170,7 +197,8 @@ describe('the HTTP door', () => {
     it('sends a browser from the root to the documents', async () => {
       const root = await fetch(`${gateway.url}/`, { redirect: 'manual' });
       expect([root.status, root.headers.get('location')]).toEqual([302, '/docs']);
-      for (const path of ['/docs', '/openapi.json', '/asyncapi.json']) expect([path, (await fetch(gateway.url + path)).status]).toEqual([path, 200]);
+      for (const path of ['/docs', '/openapi.json', '/asyncapi.json'])
+        expect([path, (await fetch(gateway.url + path)).status]).toEqual([path, 200]);
     });
   });
 
@@ -187,12 +215,26 @@ describe('the HTTP door', () => {
       const url = path.replace('{id}', path.includes('sessions') ? 'routes' : '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V');
       if (path === '/v1/events') continue;
       const { status, body } = await agent.request<Partial<Problem>>(method.toUpperCase(), url, method === 'get' ? undefined : {});
-      expect([method, path, status === 405 || status === 501, (body as Problem).detail === 'No such route']).toEqual([method, path, false, false]);
+      expect([method, path, status === 405 || status === 501, (body as Problem).detail === 'No such route']).toEqual([
+        method,
+        path,
+        false,
+        false,
+      ]);
     }
   });
 
   it('says of routes of a later time that they are not there yet', async () => {
-    for (const [method, path] of [['POST', '/v1/batches'], ['GET', '/v1/batches/1'], ['GET', '/v1/schedules'], ['POST', '/v1/sources'], ['POST', '/v1/sessions/s/steer'], ['POST', '/v1/sessions/s/cancel'], ['DELETE', '/v1/sessions/s'], ['POST', '/mcp']] as const) {
+    for (const [method, path] of [
+      ['POST', '/v1/batches'],
+      ['GET', '/v1/batches/1'],
+      ['GET', '/v1/schedules'],
+      ['POST', '/v1/sources'],
+      ['POST', '/v1/sessions/s/steer'],
+      ['POST', '/v1/sessions/s/cancel'],
+      ['DELETE', '/v1/sessions/s'],
+      ['POST', '/mcp'],
+    ] as const) {
       isProblem(await agent.request(method, path, method === 'POST' ? {} : undefined), 501, 'not_implemented');
     }
   });

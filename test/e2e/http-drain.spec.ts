@@ -14,7 +14,7 @@ describe('a gateway that stops', () => {
     const closing = gateway.close();
     expect(await submission).toMatchObject({ status: 202, body: { status: 'queued' } });
     await closing;
-    await expect(fetch(`${gateway.url}/livez`)).rejects.toThrow();
+    await expect(fetch(`${gateway.url}/livez`)).rejects.toThrow('fetch failed');
   });
 
   it('says that it is not ready before it closes the door', async () => {

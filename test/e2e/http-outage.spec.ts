@@ -27,7 +27,12 @@ describe('a gateway whose Redis goes away and comes back', () => {
   });
 
   it('answers submissions and reads with 503 and when to come again', async () => {
-    for (const answer of [await agent.submit('echo', {}), await agent.submit('echo', {}, { sessionId: 's' }), await agent.get('/v1/calls'), await agent.get('/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V')]) {
+    for (const answer of [
+      await agent.submit('echo', {}),
+      await agent.submit('echo', {}, { sessionId: 's' }),
+      await agent.get('/v1/calls'),
+      await agent.get('/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V'),
+    ]) {
       expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }

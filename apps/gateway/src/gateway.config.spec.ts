@@ -51,7 +51,9 @@ describe('the settings of the gateway', () => {
 
 describe('the config file', () => {
   it('adds keys and defaults, as YAML or JSON', () => {
-    const yaml = file('keys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, scopes: [submit, read], tools: ["file_*"] }\ndefaults:\n  posture: { permissionMode: prompt }\n');
+    const yaml = file(
+      'keys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, scopes: [submit, read], tools: ["file_*"] }\ndefaults:\n  posture: { permissionMode: prompt }\n',
+    );
     const config = readGatewayConfig({ TOOLYARD_CONFIG: yaml });
     expect(config.keys).toEqual([expect.objectContaining({ id: 'ci', tenant: 'acme', tools: ['file_*'] })]);
     expect(config.defaultPosture).toEqual({ autonomy: 'full', permissionMode: 'prompt' });
@@ -60,7 +62,9 @@ describe('the config file', () => {
   });
 
   it('stops the start naming line and field of what is wrong', () => {
-    const path = file('keys:\n  - id: ci\n    key: sixteen-characters-at-least\n    tenant: acme\n    scopes: [submit, fly]\n    colour: red\n');
+    const path = file(
+      'keys:\n  - id: ci\n    key: sixteen-characters-at-least\n    tenant: acme\n    scopes: [submit, fly]\n    colour: red\n',
+    );
     const faults = faultsOf({ TOOLYARD_CONFIG: path });
     expect(faults).toContain(`${path}:5: keys.0.scopes.1: `);
     expect(faults).toContain(`${path}:6: keys.0.colour: `);

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { Autonomy, LIMITS, PermissionMode, Principal, type Posture } from '#contracts';
-import { readConfigFile, type KeyEntry } from './config-file.config.js';
+import { Autonomy, LIMITS, PermissionMode, Principal, type Limits, type Posture } from '#contracts';
+import { readConfigFile, type ConfigFileContent, type KeyEntry } from './config-file.config.js';
 
 /** Token for the validated settings; they are values, so there is no class to inject by. */
 export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
@@ -31,6 +31,10 @@ export interface GatewayConfig {
   /** Origins besides the gateway's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly KeyEntry[];
+  /** For everybody. */
+  readonly limits?: Limits;
+  /** By agent; replaces the general ones field by field. */
+  readonly agentLimits?: Readonly<Record<string, Limits>>;
 }
 
 /** A setting is wrong. `message` lists every fault, one a line, and what would be right. */
@@ -38,15 +42,28 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const list = z.string().default('').transform((text) => text.split(',').map((item) => item.trim()).filter((item) => item !== ''));
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  );
 const integer = (min: number, max: number, preset: number) => z.coerce.number().int().min(min).max(max).default(preset);
 
 const Environment = z.object({
-  GATEWAY_NAME: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -').optional(),
+  GATEWAY_NAME: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -')
+    .optional(),
   GATEWAY_HOST: z.string().min(1).default('127.0.0.1'),
   GATEWAY_PORT: integer(0, 65_535, 7411),
   GATEWAY_ALLOWED_HOSTS: list,
-  GATEWAY_ALLOWED_ORIGINS: list.pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://tools.example.com, separated by commas' }))),
+  GATEWAY_ALLOWED_ORIGINS: list.pipe(
+    z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://tools.example.com, separated by commas' })),
+  ),
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   PARTITIONS: integer(1, 999, 16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
@@ -70,10 +87,12 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
   const parsed = Environment.safeParse(withoutEmpty(env));
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 
-  const file = env.TOOLYARD_CONFIG ? readConfigFile(env.TOOLYARD_CONFIG) : { keys: [], faults: [] };
+  const file: ConfigFileContent = env.TOOLYARD_CONFIG ? readConfigFile(env.TOOLYARD_CONFIG) : { keys: [], faults: [] };
   faults.push(...file.faults);
   if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0) {
-    faults.push('TOOLYARD_API_KEY: expected an API key here, or `keys` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication');
+    faults.push(
+      'TOOLYARD_API_KEY: expected an API key here, or `keys` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
+    );
   }
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults.join('\n'));
 
@@ -100,6 +119,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
+    limits: file.limits ?? {},
+    agentLimits: file.agentLimits ?? {},
   };
 }
 

@@ -22,6 +22,8 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { ToolsController } from './http/tools.controller.js';
 import { infrastructure } from './infrastructure.js';
+import { CallLimiter } from './limits/call-limiter.service.js';
+import { LimitSettings } from './limits/limit-settings.service.js';
 import { Drain } from './lifecycle/drain.service.js';
 import { Readiness } from './lifecycle/readiness.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
@@ -36,20 +38,42 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       imports: [await ToolsModule.forRoot()],
-      controllers: [CallsController, OutputController, EventsController, ToolsController, SessionsController, OperationsController, LaterController, HealthController],
+      controllers: [
+        CallsController,
+        OutputController,
+        EventsController,
+        ToolsController,
+        SessionsController,
+        OperationsController,
+        LaterController,
+        HealthController,
+      ],
       providers: [
         { provide: GATEWAY_CONFIG, useValue: config },
         ...infrastructure,
         // who asks
-        KeyRing, RateLimits, OriginPolicy,
+        KeyRing,
+        RateLimits,
+        OriginPolicy,
         { provide: APP_GUARD, useClass: PrincipalGuard },
         { provide: APP_FILTER, useClass: ProblemFilter },
         // what they want
-        CallJudge, SubmitCallService, CallReader, CancelCallService, DecideApprovalService, ReplayCallService, SessionStore, WorkerRoll,
+        CallJudge,
+        CallLimiter,
+        LimitSettings,
+        SubmitCallService,
+        CallReader,
+        CancelCallService,
+        DecideApprovalService,
+        ReplayCallService,
+        SessionStore,
+        WorkerRoll,
         // who watches
-        EventStream, StreamGateway,
+        EventStream,
+        StreamGateway,
         // whether this process is here for it
-        Drain, Readiness,
+        Drain,
+        Readiness,
       ],
     };
   }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
 import { POOLS } from '#contracts';
 import { CallStore, EventHub, EventLog, LogTail } from '#event-log';
+import { CallLimits } from '#limits';
 import { createMetrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
@@ -15,7 +16,11 @@ import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from './tokens.js';
 /** Everything that is opened at the start; `shutdown.ts` closes it. */
 export const infrastructure: Provider[] = [
   { provide: LOGGER, inject: [GATEWAY_CONFIG], useFactory: ({ logLevel, name }: GatewayConfig) => createLogger(logLevel, name) },
-  { provide: COMMAND_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { name: 'gateway' }) },
+  {
+    provide: COMMAND_REDIS,
+    inject: [GATEWAY_CONFIG],
+    useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { name: 'gateway' }),
+  },
   { provide: PROMPT_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => openPrompt(redisUrl) },
   {
     provide: EventLog,
@@ -29,12 +34,21 @@ export const infrastructure: Provider[] = [
     useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new CallStore(redis, { partitions }),
   },
   {
+    provide: CallLimits,
+    inject: [PROMPT_REDIS, CallStore],
+    useFactory: (redis: RedisConnection, store: CallStore) => new CallLimits(redis, (callIds) => Promise.all(callIds.map((callId) => stateOf(store, callId)))),
+  },
+  {
     provide: EventHub,
     inject: [COMMAND_REDIS, CallStore, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, store: CallStore, { redisUrl, partitions }: GatewayConfig) => 
+    useFactory: (redis: RedisConnection, store: CallStore, { redisUrl, partitions }: GatewayConfig) =>
       new EventHub(new LogTail({ redisUrl, partitions }), redis, subscriptionSources(store)),
   },
-  { provide: BullCallQueue, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl, queueBackend }: GatewayConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }) },
+  {
+    provide: BullCallQueue,
+    inject: [GATEWAY_CONFIG],
+    useFactory: ({ redisUrl, queueBackend }: GatewayConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }),
+  },
   {
     provide: METRICS,
     inject: [BullCallQueue, ToolRegistry, PROMPT_REDIS],
@@ -47,6 +61,11 @@ export const infrastructure: Provider[] = [
       }),
   },
 ];
+
+async function stateOf(store: CallStore, callId: string): Promise<'open' | 'ended' | 'gone'> {
+  const head = await store.head(callId);
+  return head === undefined ? 'gone' : head.status === 'ended' ? 'ended' : 'open';
+}
 
 /** A connection that queues nothing is of use only once it is there. */
 async function openPrompt(redisUrl: string): Promise<RedisConnection> {

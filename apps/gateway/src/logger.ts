@@ -8,7 +8,12 @@ export function createLogger(level: string, name: string): Logger {
 
 /** Lets Nest's own messages go the same way. Its boot chatter, also about a start that fails, is `debug`: whoever started it tells that. */
 export function nestLogger(logger: Logger): LoggerService {
-  const at = (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') => (message: unknown, ...context: unknown[]) =>
-    logger[context.some((word) => word === 'ExceptionHandler' || word === 'NestApplication') ? 'debug' : level](message instanceof Error ? { err: message, context } : { context }, String(message));
+  const at =
+    (level: 'trace' | 'debug' | 'warn' | 'error' | 'fatal') =>
+    (message: unknown, ...context: unknown[]) =>
+      logger[context.some((word) => word === 'ExceptionHandler' || word === 'NestApplication') ? 'debug' : level](
+        message instanceof Error ? { err: message, context } : { context },
+        String(message),
+      );
   return { log: at('debug'), verbose: at('trace'), debug: at('debug'), warn: at('warn'), error: at('error'), fatal: at('fatal') };
 }

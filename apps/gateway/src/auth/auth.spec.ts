@@ -21,11 +21,24 @@ describe('the key ring', () => {
 
   it('knows a key by its text or its digest, and whose it is', () => {
     expect(ring.authenticate('bootstrap-key-of-the-test')).toMatchObject({ keyId: 'bootstrap', tenantId: 'default' });
-    expect(ring.authenticate('the-hashed-key-of-acme')).toEqual({ keyId: 'hashed', tenantId: 'acme', agentId: 'bot', scopes: ['read'], ratePerMinute: 5 });
+    expect(ring.authenticate('the-hashed-key-of-acme')).toEqual({
+      keyId: 'hashed',
+      tenantId: 'acme',
+      agentId: 'bot',
+      scopes: ['read'],
+      ratePerMinute: 5,
+    });
   });
 
   it('does not know other keys, the digest of a key, or an expired one', () => {
-    for (const token of ['', 'x', 'bootstrap-key-of-the-tes', sha256Hex('the-hashed-key-of-acme'), 'the-expired-key-of-acme', '__proto__']) {
+    for (const token of [
+      '',
+      'x',
+      'bootstrap-key-of-the-tes',
+      sha256Hex('the-hashed-key-of-acme'),
+      'the-expired-key-of-acme',
+      '__proto__',
+    ]) {
       expect([token, ring.authenticate(token)]).toEqual([token, undefined]);
     }
     expect(ring.authenticate('the-expired-key-of-acme', Date.parse('2019-12-31T00:00:00Z'))).toMatchObject({ keyId: 'old' });
@@ -47,8 +60,10 @@ describe('the origin policy', () => {
 
   it('on loopback answers loopback names only, so that a rebound name gets nothing', () => {
     const policy = new OriginPolicy(withConfig({ allowedHosts: ['tools.local'] }));
-    for (const host of ['127.0.0.1:7411', 'localhost', 'LOCALHOST:1', '[::1]:7411', 'tools.local:80']) expect([host, refused(policy, host)]).toEqual([host, false]);
-    for (const host of ['evil.example', 'evil.example:7411', 'localhost.evil.example', '', '127.0.0.1.evil.example']) expect([host, refused(policy, host)]).toEqual([host, true]);
+    for (const host of ['127.0.0.1:7411', 'localhost', 'LOCALHOST:1', '[::1]:7411', 'tools.local:80'])
+      expect([host, refused(policy, host)]).toEqual([host, false]);
+    for (const host of ['evil.example', 'evil.example:7411', 'localhost.evil.example', '', '127.0.0.1.evil.example'])
+      expect([host, refused(policy, host)]).toEqual([host, true]);
   });
 
   it('bound elsewhere answers any name unless names are configured', () => {
@@ -61,6 +76,7 @@ describe('the origin policy', () => {
     const policy = new OriginPolicy(withConfig({ allowedOrigins: ['https://dash.example'] }));
     const from = (origin: string) => refused(policy, 'localhost:7411', origin);
     expect([from('http://localhost:7411'), from('https://dash.example')]).toEqual([false, false]);
-    for (const origin of ['http://localhost:7412', 'https://evil.example', 'null', 'http://localhost:7411.evil.example']) expect([origin, from(origin)]).toEqual([origin, true]);
+    for (const origin of ['http://localhost:7412', 'https://evil.example', 'null', 'http://localhost:7411.evil.example'])
+      expect([origin, from(origin)]).toEqual([origin, true]);
   });
 });

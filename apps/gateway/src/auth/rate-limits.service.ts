@@ -32,13 +32,15 @@ export class RateLimits {
   }
 
   private async consume(keyId: string, limit: number): Promise<RateVerdict> {
-    const taken = await this.limiter(keyId, limit).consume(keys.rateLimit(keyId)).then(
-      (counted) => ({ counted, allowed: true }),
-      (refused: unknown) => {
-        if (!(refused instanceof RateLimiterRes)) throw refused;
-        return { counted: refused, allowed: false };
-      },
-    );
+    const taken = await this.limiter(keyId, limit)
+      .consume(keys.rateLimit(keyId))
+      .then(
+        (counted) => ({ counted, allowed: true }),
+        (refused: unknown) => {
+          if (!(refused instanceof RateLimiterRes)) throw refused;
+          return { counted: refused, allowed: false };
+        },
+      );
     if (!taken.allowed) signals.rateLimited.emit({ limit: 'key_requests' });
     const { remainingPoints, msBeforeNext } = taken.counted;
     return { allowed: taken.allowed, limit, remaining: remainingPoints, windowSeconds: WINDOW_SECONDS, resetMs: msBeforeNext };

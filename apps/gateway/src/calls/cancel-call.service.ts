@@ -37,9 +37,14 @@ export class CancelCallService {
   private write(principal: Principal, head: CallHead, { reason, graceMs }: CancelBody): Promise<Applied | Refusal> {
     const guard: CommandGuard = { by: 'command', version: head.version, commandId: randomUUID() };
     const common = { callId: head.callId, guard, author: authorOf(this.config.name, principal) };
-    if (head.status === 'running') return this.log.requestCancel({ ...common, data: { graceMs, ...(reason === undefined ? {} : { reason }) } });
+    if (head.status === 'running')
+      return this.log.requestCancel({ ...common, data: { graceMs, ...(reason === undefined ? {} : { reason }) } });
 
-    const end = endWithout('cancelled', { code: 'cancelled', message: reason === undefined ? 'Cancelled' : `Cancelled: ${reason}`, retryable: false }, 'Cancelled');
+    const end = endWithout(
+      'cancelled',
+      { code: 'cancelled', message: reason === undefined ? 'Cancelled' : `Cancelled: ${reason}`, retryable: false },
+      'Cancelled',
+    );
     return this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped: { how: 'not_started', tookMs: 0 } } });
   }
 }

@@ -30,7 +30,8 @@ export class DecideApprovalService {
   async decide(principal: Principal, callId: string, body: DecisionBody): Promise<Call> {
     if (body.scope !== 'once') throw new ProblemError('not_implemented', `Expected the scope once; ${body.scope} is not there yet`);
     const head = await this.reader.head(principal, callId);
-    if (head.status !== 'waiting_approval') throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
+    if (head.status !== 'waiting_approval')
+      throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     const digest = await this.digestNow(principal, callId);
 
     const answer = await this.log.decideApproval({
@@ -40,7 +41,12 @@ export class DecideApprovalService {
       author: authorOf(this.config.name, principal),
       ...(body.decision === 'deny' ? { end: denial(body.reason) } : {}),
     });
-    if (answer.code !== 'OK' && answer.code !== 'REPLAY') throw new ProblemError('conflict', 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked', { callId });
+    if (answer.code !== 'OK' && answer.code !== 'REPLAY')
+      throw new ProblemError(
+        'conflict',
+        'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked',
+        { callId },
+      );
     if (body.decision === 'allow') dispatchCall(this.queue, head.pool, callId, head.attempt + 1, head.priority, head.meta.tenantId);
     return this.reader.read(principal, callId);
   }
@@ -53,5 +59,9 @@ export class DecideApprovalService {
 }
 
 function denial(reason: string | undefined): EndData {
-  return endWithout('denied', { code: 'approval_denied', message: reason === undefined ? 'A person denied this call' : `A person denied this call: ${reason}`, retryable: false });
+  return endWithout('denied', {
+    code: 'approval_denied',
+    message: reason === undefined ? 'A person denied this call' : `A person denied this call: ${reason}`,
+    retryable: false,
+  });
 }

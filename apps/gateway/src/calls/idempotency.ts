@@ -15,7 +15,12 @@ export interface CallIdentity {
  */
 export function identityOf(body: SubmitCallBody, idempotencyKey: string | undefined, replayOf?: string): CallIdentity {
   const { sessionId, toolCallId } = body;
-  const key = idempotencyKey !== undefined ? `ik:${idempotencyKey}` : sessionId !== undefined && toolCallId !== undefined ? `tc:${toolCallId}` : undefined;
+  const key =
+    idempotencyKey !== undefined
+      ? `ik:${idempotencyKey}`
+      : sessionId !== undefined && toolCallId !== undefined
+        ? `tc:${toolCallId}`
+        : undefined;
   if (key === undefined) return sessionId === undefined ? {} : { rootId: sessionId };
   return {
     rootId: sessionId ?? `k:${sha256Hex(key)}`,

@@ -1,5 +1,16 @@
 import canonicalize from 'canonicalize';
-import type { Call, CallError, CallOutcome, Decision, EndData, Principal, SubmitCallBody, SubmittedData, Timeouts, ToolDescriptor } from '#contracts';
+import type {
+  Call,
+  CallError,
+  CallOutcome,
+  Decision,
+  EndData,
+  Principal,
+  SubmitCallBody,
+  SubmittedData,
+  Timeouts,
+  ToolDescriptor,
+} from '#contracts';
 import type { Author, NewCall } from '#event-log';
 import { sha256Hex } from '#redis';
 
@@ -43,6 +54,7 @@ export interface NewCallInput {
   readonly idempotencyKey?: string | undefined;
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly replayOf?: string | undefined;
+  readonly resultBytes?: number | undefined;
   readonly config: CallDefaults;
 }
 
@@ -86,6 +98,7 @@ export function newCall(input: NewCallInput): NewCall {
     ...(body.toolCallId === undefined ? {} : { toolCallId: body.toolCallId }),
     ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),
     ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
+    ...(input.resultBytes === undefined ? {} : { resultBytes: input.resultBytes }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
   };
   return {
@@ -123,7 +136,11 @@ function consequence({ refusal, decision }: JudgedCall, digest: string, approval
 }
 
 function timeoutsOf({ timeouts }: SubmitCallBody, toolMs: number, config: CallDefaults): Timeouts {
-  return { queueMs: timeouts.queueMs ?? config.defaultQueueMs, runMs: timeouts.runMs ?? toolMs, totalMs: timeouts.totalMs ?? config.defaultTotalMs };
+  return {
+    queueMs: timeouts.queueMs ?? config.defaultQueueMs,
+    runMs: timeouts.runMs ?? toolMs,
+    totalMs: timeouts.totalMs ?? config.defaultTotalMs,
+  };
 }
 
 /** At most PREVIEW_BYTES of UTF-8, never half a character. */

@@ -8,7 +8,11 @@ export function quoteOf({ tool, decision, refusal }: JudgedCall, queueDepth: num
   return {
     ...(tool === undefined ? {} : { tool: tool.name }),
     valid: !malformed,
-    errors: malformed ? (tool === undefined ? [{ pointer: '/tool', message: refusal.error.message }] : inBody(refusal.error.errors ?? [])) : [],
+    errors: malformed
+      ? tool === undefined
+        ? [{ pointer: '/tool', message: refusal.error.message }]
+        : inBody(refusal.error.errors ?? [])
+      : [],
     ...(malformed ? {} : { decision }),
     approvalNeeded: refusal === undefined && decision.effect === 'ask',
     ...(queueDepth === undefined ? {} : { queueDepth }),

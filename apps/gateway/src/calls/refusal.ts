@@ -9,9 +9,13 @@ export function wasRefused(call: Call): boolean {
 }
 
 /** The problem that a refused call is answered with; `result` can go to the model as it is. */
-export function refusalOf({ id, error, result }: Call): ProblemError {
+export function refusalOf({ id, error, result }: Call, retryAfterMs?: number): ProblemError {
   const { code, message, errors } = error ?? { code: 'internal' as const, message: 'The call was refused' };
-  return new ProblemError(code, message, { callId: id, ...(result === undefined ? {} : { result }), ...(errors === undefined ? {} : { errors: inBody(errors) }) });
+  return new ProblemError(code, message, {
+    callId: id,
+    ...(result === undefined ? {} : { result }),
+    ...(errors === undefined ? {} : { errors: inBody(errors) }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 }
 
 /** A call's violations are located in its arguments, a problem's in the body of the request. */
@@ -21,5 +25,8 @@ export function inBody(errors: readonly Violation[]): Violation[] {
 
 export function keyReused(idempotencyKey: string | undefined): ProblemError {
   const key = idempotencyKey === undefined ? 'This toolCallId was used in its session' : 'This Idempotency-Key was used';
-  return new ProblemError('idempotency_key_reused', `${key} with another request within the last 24 hours; use a new one for a new request`);
+  return new ProblemError(
+    'idempotency_key_reused',
+    `${key} with another request within the last 24 hours; use a new one for a new request`,
+  );
 }

@@ -25,7 +25,12 @@ export class CallsController {
 
   @Needs('submit')
   @Post('calls')
-  async submit(@Caller() caller: Principal, @Body() body: unknown, @Headers() headers: SubmitHeaders, @Res({ passthrough: true }) reply: FastifyReply): Promise<Call> {
+  async submit(
+    @Caller() caller: Principal,
+    @Body() body: unknown,
+    @Headers() headers: SubmitHeaders,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Call> {
     const { call } = await this.submitCall.submit(caller, parse(SubmitCallDoor, body, 'body'), submitOptions(headers));
     return answerWith(reply, call, headers);
   }

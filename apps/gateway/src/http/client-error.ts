@@ -9,7 +9,9 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   }
   const [line, detail] = answerTo(error.code);
   const body = JSON.stringify({ ...new ProblemError('invalid_request', detail).toProblem(), status: Number(line.slice(0, 3)) });
-  socket.end(`HTTP/1.1 ${line}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
 }
 
 function answerTo(code: string | undefined): [line: string, detail: string] {

@@ -59,7 +59,11 @@ export function furnishDoor(app: NestFastifyApplication, config: GatewayConfig):
     done(refusal === undefined ? undefined : new ProblemError('origin_refused', refusal));
   });
   if (config.allowedOrigins.length > 0) {
-    app.enableCors({ origin: [...config.allowedOrigins], exposedHeaders: ['Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After'], maxAge: 600 });
+    app.enableCors({
+      origin: [...config.allowedOrigins],
+      exposedHeaders: ['Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+      maxAge: 600,
+    });
   }
 
   fastify.removeAllContentTypeParsers();

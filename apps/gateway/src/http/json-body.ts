@@ -11,7 +11,10 @@ export function parseJsonBody(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new ProblemError('malformed_json', `The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'cannot be parsed'}`);
+    throw new ProblemError(
+      'malformed_json',
+      `The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'cannot be parsed'}`,
+    );
   }
   checkNesting(value, 1);
   return value;
@@ -22,8 +25,12 @@ function checkNesting(value: unknown, depth: number): void {
   if (depth > LIMITS.jsonDepth) {
     throw new ProblemError('invalid_request', `The JSON is nested too deeply: expected at most ${LIMITS.jsonDepth} levels`);
   }
-  for (const [key, inner] of Object.entries(value)) {
-    if (key === '__proto__' || (key === 'constructor' && typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype'))) {
+  const members: [string, unknown][] = Object.entries(value);
+  for (const [key, inner] of members) {
+    if (
+      key === '__proto__' ||
+      (key === 'constructor' && typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype'))
+    ) {
       throw new ProblemError('malformed_json', `The JSON holds the key ${JSON.stringify(key)}, which is not allowed`);
     }
     checkNesting(inner, depth + 1);

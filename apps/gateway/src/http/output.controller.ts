@@ -13,7 +13,12 @@ export class OutputController {
 
   @Needs('read')
   @Get()
-  async read(@Caller() caller: Principal, @Param('id') id: string, @Headers('range') range: string | undefined, @Res() reply: FastifyReply): Promise<void> {
+  async read(
+    @Caller() caller: Principal,
+    @Param('id') id: string,
+    @Headers('range') range: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const bytes = await this.reader.output(caller, parseCallId(id));
     reply.header('Accept-Ranges', 'bytes').type('text/plain; charset=utf-8');
     const asked = rangeOf(range, bytes.length);

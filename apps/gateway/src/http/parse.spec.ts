@@ -38,14 +38,22 @@ describe('a JSON body', () => {
 
 describe('parsing', () => {
   it('lists every fault with its JSON Pointer', () => {
-    const { facts, detail } = problemOf(() => parse(SubmitCallDoor, { tool: '', arguments: [1], timeouts: { runMs: -1 }, 'a/b': 1 }, 'body'));
+    const { facts, detail } = problemOf(() =>
+      parse(SubmitCallDoor, { tool: '', arguments: [1], timeouts: { runMs: -1 }, 'a/b': 1 }, 'body'),
+    );
     expect(facts.errors?.map(({ pointer }) => pointer).sort()).toEqual(['/arguments', '/a~1b', '/timeouts/runMs', '/tool']);
     expect(detail).toContain('/tool: ');
   });
 
   it('takes at the door exactly the submissions that the contract takes', () => {
     const body = fc.record(
-      { tool: fc.oneof(fc.string(), fc.constant('echo')), arguments: fc.oneof(fc.jsonValue(), fc.object()), sessionId: fc.oneof(fc.string(), fc.constant('s1')), priority: fc.constantFrom('high', 'no'), labels: fc.dictionary(fc.string(), fc.string()) },
+      {
+        tool: fc.oneof(fc.string(), fc.constant('echo')),
+        arguments: fc.oneof(fc.jsonValue(), fc.object()),
+        sessionId: fc.oneof(fc.string(), fc.constant('s1')),
+        priority: fc.constantFrom('high', 'no'),
+        labels: fc.dictionary(fc.string(), fc.string()),
+      },
       { requiredKeys: [] },
     );
     fc.assert(
@@ -59,7 +67,8 @@ describe('parsing', () => {
   });
 
   it('answers 404 for what cannot be the id of a call', () => {
-    for (const id of ['', '..', 'x', '07-short', '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V/..']) expect([id, problemOf(() => parseCallId(id)).code]).toEqual([id, 'resource_not_found']);
+    for (const id of ['', '..', 'x', '07-short', '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V/..'])
+      expect([id, problemOf(() => parseCallId(id)).code]).toEqual([id, 'resource_not_found']);
   });
 
   it('reads Prefer: wait among other preferences and caps it', () => {

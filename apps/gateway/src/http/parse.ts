@@ -6,7 +6,9 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, what: 'bod
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.flatMap(violationsOf);
-  throw new ProblemError('invalid_request', `The ${what} does not have the documented form: ${errors.map(sentence).join('; ')}`, { errors });
+  throw new ProblemError('invalid_request', `The ${what} does not have the documented form: ${errors.map(sentence).join('; ')}`, {
+    errors,
+  });
 }
 
 /** What is not even shaped like a call id cannot exist: 404, as for any other unknown id. */
@@ -32,7 +34,8 @@ export function parsePreferWait(header: string | readonly string[] | undefined):
 }
 
 function violationsOf(issue: z.core.$ZodIssue): Violation[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ pointer: pointerTo([...issue.path, key]), message: 'unknown field' }));
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ pointer: pointerTo([...issue.path, key]), message: 'unknown field' }));
   return [{ pointer: pointerTo(issue.path), message: issue.message }];
 }
 

@@ -16,13 +16,19 @@ export class PrincipalGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const required = this.reflector.getAllAndOverride<Scope | typeof NO_KEY | undefined>(REQUIRED_SCOPE, [context.getHandler(), context.getClass()]);
+    const required = this.reflector.getAllAndOverride<Scope | typeof NO_KEY | undefined>(REQUIRED_SCOPE, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
     if (required === NO_KEY) return true;
 
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const principal = this.identify(request);
     if (required === undefined || !principal.scopes.includes(required)) {
-      throw new ProblemError('forbidden', `This route needs the scope ${required ?? '(none is set: nobody may call it)'}; the key has ${principal.scopes.join(', ')}`);
+      throw new ProblemError(
+        'forbidden',
+        `This route needs the scope ${required ?? '(none is set: nobody may call it)'}; the key has ${principal.scopes.join(', ')}`,
+      );
     }
     request.principal = principal;
     const verdict = this.rateLimits.take(principal);

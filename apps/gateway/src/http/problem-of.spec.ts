@@ -32,7 +32,14 @@ describe('the problem that an error is shown as', () => {
   });
 
   it('says nothing about what nobody foresaw', () => {
-    for (const error of [new TypeError('secret path /root/x'), 'secret', undefined, null, framework(500), new HttpException('secret', 500)]) {
+    for (const error of [
+      new TypeError('secret path /root/x'),
+      'secret',
+      undefined,
+      null,
+      framework(500),
+      new HttpException('secret', 500),
+    ]) {
       const problem = problemOf(error);
       expect([problem.code, JSON.stringify(problem.toProblem()).includes('secret')]).toEqual(['internal', false]);
     }

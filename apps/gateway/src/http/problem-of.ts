@@ -8,20 +8,31 @@ const RETRY_LATER_MS = 5000;
 /** The problem that an error of any kind is shown as. What nobody foresaw becomes `internal`, without details. */
 export function problemOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof EventLogFull || isRedisFull(error)) return new ProblemError('overloaded', 'Redis has no memory left for new calls; running calls go on', { retryAfterMs: RETRY_LATER_MS });
+  if (error instanceof EventLogFull || isRedisFull(error))
+    return new ProblemError('overloaded', 'Redis has no memory left for new calls; running calls go on', { retryAfterMs: RETRY_LATER_MS });
   if (error instanceof EventLogUnavailable || isRedisOutOfReach(error)) {
-    return new ProblemError('unavailable', 'Redis is out of reach just now; the same request with the same Idempotency-Key is safe to repeat', { retryAfterMs: RETRY_SOON_MS });
+    return new ProblemError(
+      'unavailable',
+      'Redis is out of reach just now; the same request with the same Idempotency-Key is safe to repeat',
+      { retryAfterMs: RETRY_SOON_MS },
+    );
   }
   if (error instanceof NotFoundException) return new ProblemError('resource_not_found', 'No such route');
   if (error instanceof HttpException) return problemOf(error.cause ?? statusError(error.getStatus()));
-  return frameworkProblem(error) ?? new ProblemError('internal', 'Something went wrong inside; the log of the gateway tells more under the id in `instance`');
+  return (
+    frameworkProblem(error) ??
+    new ProblemError('internal', 'Something went wrong inside; the log of the gateway tells more under the id in `instance`')
+  );
 }
 
 function frameworkProblem(error: unknown): ProblemError | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   switch (error.statusCode) {
     case 400:
-      return new ProblemError('invalid_request', 'The request is malformed: expected a well-formed URL, headers and a body of the stated length');
+      return new ProblemError(
+        'invalid_request',
+        'The request is malformed: expected a well-formed URL, headers and a body of the stated length',
+      );
     case 404:
       return new ProblemError('resource_not_found', 'No such route');
     case 405:
@@ -52,6 +63,8 @@ function isRedisOutOfReach(error: unknown): boolean {
     error instanceof Error &&
     (error.name === 'MaxRetriesPerRequestError' ||
       error.name === 'ClusterAllFailedError' ||
-      /^(Connection is closed|Stream isn't writeable|Command timed out|connect ECONN|LOADING |CLUSTERDOWN |READONLY |MASTERDOWN |NOREPLICAS |TRYAGAIN |MISCONF )/.test(error.message))
+      /^(Connection is closed|Stream isn't writeable|Command timed out|connect ECONN|LOADING |CLUSTERDOWN |READONLY |MASTERDOWN |NOREPLICAS |TRYAGAIN |MISCONF )/.test(
+        error.message,
+      ))
   );
 }

@@ -17,7 +17,10 @@ export class ProblemFilter implements ExceptionFilter {
     const allowed = error instanceof NotFoundException ? reply.server.routeTable.methodsOf(request.url) : [];
     const problem = allowed.length > 0 ? wrongMethod(reply, allowed) : problemOf(error);
     if (problem.code === 'internal') {
-      this.log.error({ requestId: request.id, method: request.method, route: request.routeOptions.url, err: rootOf(error) }, 'request failed');
+      this.log.error(
+        { requestId: request.id, method: request.method, route: request.routeOptions.url, err: rootOf(error) },
+        'request failed',
+      );
     }
     sendProblem(reply, problem, request);
   }
@@ -30,7 +33,8 @@ export function sendProblem(reply: FastifyReply, problem: ProblemError, request:
     return;
   }
   if (problem.code === 'unauthenticated') reply.header('WWW-Authenticate', 'Bearer realm="toolyard"');
-  if (problem.facts.retryAfterMs !== undefined) reply.header('Retry-After', String(Math.max(1, Math.ceil(problem.facts.retryAfterMs / 1000))));
+  if (problem.facts.retryAfterMs !== undefined)
+    reply.header('Retry-After', String(Math.max(1, Math.ceil(problem.facts.retryAfterMs / 1000))));
   reply.status(problem.status).type('application/problem+json; charset=utf-8');
   reply.send(JSON.stringify(problem.toProblem(`urn:toolyard:request:${request.id}`)));
 }

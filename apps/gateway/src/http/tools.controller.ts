@@ -14,7 +14,8 @@ export class ToolsController {
   @Get()
   list(@Caller() caller: Principal, @Query() query: unknown): { tools: CatalogEntry[] } {
     const { format, dialect, q } = parse(ListToolsQuery, query, 'query');
-    if (dialect !== undefined) throw new ProblemError('not_implemented', 'Dialects are not there yet; leave out `dialect` for the canonical names');
+    if (dialect !== undefined)
+      throw new ProblemError('not_implemented', 'Dialects are not there yet; leave out `dialect` for the canonical names');
     const visible = this.tools.list().filter((tool) => mayUseTool(caller, tool.name) && (q === undefined || matchesSearch(tool, q)));
     return { tools: formatCatalog(visible, format) };
   }

@@ -8,7 +8,10 @@ const PATIENCE_MS = 15_000;
  * Resolves when Redis answers and holds a log of this form. Rejects with a StartFailure when it did not answer within
  * 15 s, or holds another log. Outages after the start are sat out.
  */
-export async function reachRedis({ redisUrl, partitions }: { redisUrl: string; partitions: number }, patienceMs = PATIENCE_MS): Promise<void> {
+export async function reachRedis(
+  { redisUrl, partitions }: { redisUrl: string; partitions: number },
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
   let last = 'no answer';
   const redis = createRedis(redisUrl, { name: 'gateway-start', onError: (error) => (last = error.message) });
   try {
@@ -28,7 +31,10 @@ function answers(redis: RedisConnection, patienceMs: number): Promise<boolean> {
     const timer = setTimeout(() => resolve(false), patienceMs);
     redis
       .ping()
-      .then(() => resolve(true), () => resolve(false))
+      .then(
+        () => resolve(true),
+        () => resolve(false),
+      )
       .finally(() => clearTimeout(timer));
   });
 }

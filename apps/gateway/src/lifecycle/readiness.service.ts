@@ -24,7 +24,10 @@ export class Readiness {
       const timer = setTimeout(() => resolve(false), REDIS_PATIENCE_MS);
       this.redis
         .ping()
-        .then(() => resolve(true), () => resolve(false))
+        .then(
+          () => resolve(true),
+          () => resolve(false),
+        )
         .finally(() => clearTimeout(timer));
     });
   }

@@ -17,7 +17,11 @@ import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from '../tokens.js';
  */
 export async function closeGateway(app: NestFastifyApplication, drainMs: number): Promise<void> {
   const log = app.get<Logger>(LOGGER);
-  const [metrics, commands, prompt] = [app.get<Metrics>(METRICS), app.get<RedisConnection>(COMMAND_REDIS), app.get<RedisConnection>(PROMPT_REDIS)];
+  const [metrics, commands, prompt] = [
+    app.get<Metrics>(METRICS),
+    app.get<RedisConnection>(COMMAND_REDIS),
+    app.get<RedisConnection>(PROMPT_REDIS),
+  ];
   const parts = { hub: app.get(EventHub), queue: app.get(BullCallQueue), eventLog: app.get(EventLog) };
   const step = async (name: string, action: () => void | Promise<void>) => {
     try {
