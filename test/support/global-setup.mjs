@@ -1,8 +1,19 @@
+import { spawnSync } from 'node:child_process';
 import { startRedisServer } from './redis-server.mjs';
 
-/** One private Redis for the whole run, unless TEST_REDIS_URL names one. Each test file uses names of its own. */
-export default async function globalSetup() {
+/**
+ * Builds when something changed, since tests below test/ run what is built; a run of other tests alone skips that.
+ * Then one private Redis for the whole run, unless TEST_REDIS_URL names one. Each test file uses names of its own.
+ */
+export default async function globalSetup({ testPathPatterns }) {
+  const patterns = testPathPatterns?.patterns ?? [];
+  if (patterns.length === 0 || patterns.some((pattern) => pattern.includes('test/'))) build();
   if (process.env.TEST_REDIS_URL) return;
   globalThis.testRedisServer = await startRedisServer();
   process.env.TEST_REDIS_URL = globalThis.testRedisServer.url;
+}
+
+function build() {
+  const { status } = spawnSync(process.execPath, ['apps/standalone/build-if-needed.mjs'], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('The build failed; what the compiler said is above.');
 }
