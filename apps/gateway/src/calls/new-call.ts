@@ -54,7 +54,6 @@ export interface NewCallInput {
   readonly idempotencyKey?: string | undefined;
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly replayOf?: string | undefined;
-  readonly resultBytes?: number | undefined;
   readonly config: CallDefaults;
 }
 
@@ -98,7 +97,6 @@ export function newCall(input: NewCallInput): NewCall {
     ...(body.toolCallId === undefined ? {} : { toolCallId: body.toolCallId }),
     ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),
     ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
-    ...(input.resultBytes === undefined ? {} : { resultBytes: input.resultBytes }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
   };
   return {
