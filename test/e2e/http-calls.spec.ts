@@ -33,7 +33,7 @@ describe('calls over HTTP', () => {
       attempt: 0,
       decision: { effect: 'allow' },
     });
-    expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(body);
+    expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual({ ...body, waiting: expect.objectContaining({ reason: 'queued' }) });
     expect((await agent.events(body.id)).map(({ type, traceparent: trace }) => [type, trace])).toEqual([['call.submitted', traceparent]]);
   });
 
@@ -46,7 +46,7 @@ describe('calls over HTTP', () => {
     const args = { text: 'ü'.repeat(20_000) };
     const { body } = await agent.submit('echo', args);
     expect(body.arguments).toEqual(args);
-    expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(body);
+    expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual({ ...body, waiting: expect.objectContaining({ reason: 'queued' }) });
   });
 
   it('are answered 200 when they end within Prefer: wait', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
-import { Autonomy, Label, PermissionMode, Scope, SCOPES, type Posture } from '#contracts';
+import { Autonomy, Label, Limits, PermissionMode, Scope, SCOPES, type Posture } from '#contracts';
 
 const KeyEntry = z
   .strictObject({
@@ -34,11 +34,15 @@ const ConfigFile = z.strictObject({
   defaults: z
     .strictObject({ posture: z.strictObject({ autonomy: Autonomy.optional(), permissionMode: PermissionMode.optional() }).optional() })
     .default({}),
+  limits: Limits.default({}),
+  agents: z.record(Label, z.strictObject({ limits: Limits.optional() })).default({}),
 });
 
 export interface ConfigFileContent {
   readonly keys: readonly KeyEntry[];
   readonly posture?: Partial<Posture>;
+  readonly limits?: Limits;
+  readonly agentLimits?: Readonly<Record<string, Limits>>;
   /** `<path>:<line>: <field>: <what was expected>`; when there are any, the rest is empty. */
   readonly faults: readonly string[];
 }
@@ -61,11 +65,7 @@ export function readConfigFile(path: string): ConfigFileContent {
   }
   const parsed = ConfigFile.safeParse(document.toJS() ?? {});
   if (parsed.success)
-    return {
-      keys: parsed.data.keys,
-      ...(parsed.data.defaults.posture ? { posture: parsed.data.defaults.posture } : {}),
-      faults: [],
-    };
+    return { keys: parsed.data.keys, limits: parsed.data.limits, agentLimits: limitsByAgent(parsed.data.agents), ...(parsed.data.defaults.posture ? { posture: parsed.data.defaults.posture } : {}), faults: [] };
 
   return {
     keys: [],
@@ -73,6 +73,10 @@ export function readConfigFile(path: string): ConfigFileContent {
       (issue) => `${path}:${lineOf(document, lines, issuePath(issue))}: ${fieldName(issue)}: ${issue.message}`,
     ),
   };
+}
+
+function limitsByAgent(agents: z.output<typeof ConfigFile>['agents']): Record<string, Limits> {
+  return Object.fromEntries(Object.entries(agents).flatMap(([agent, { limits }]) => (limits === undefined ? [] : [[agent, limits]])));
 }
 
 /** An unknown field is reported at the object that holds it; point at the field itself. */

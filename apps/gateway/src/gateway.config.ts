@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { Autonomy, LIMITS, PermissionMode, Principal, type Posture } from '#contracts';
-import { readConfigFile, type KeyEntry } from './config-file.config.js';
+import { Autonomy, LIMITS, PermissionMode, Principal, type Limits, type Posture } from '#contracts';
+import { readConfigFile, type ConfigFileContent, type KeyEntry } from './config-file.config.js';
 
 /** Token for the validated settings; they are values, so there is no class to inject by. */
 export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
@@ -31,6 +31,10 @@ export interface GatewayConfig {
   /** Origins besides the gateway's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly KeyEntry[];
+  /** For everybody. */
+  readonly limits?: Limits;
+  /** By agent; replaces the general ones field by field. */
+  readonly agentLimits?: Readonly<Record<string, Limits>>;
 }
 
 /** A setting is wrong. `message` lists every fault, one a line, and what would be right. */
@@ -83,7 +87,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
   const parsed = Environment.safeParse(withoutEmpty(env));
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 
-  const file = env.TOOLYARD_CONFIG ? readConfigFile(env.TOOLYARD_CONFIG) : { keys: [], faults: [] };
+  const file: ConfigFileContent = env.TOOLYARD_CONFIG ? readConfigFile(env.TOOLYARD_CONFIG) : { keys: [], faults: [] };
   faults.push(...file.faults);
   if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0) {
     faults.push(
@@ -115,6 +119,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
+    limits: file.limits ?? {},
+    agentLimits: file.agentLimits ?? {},
   };
 }
 

@@ -22,6 +22,8 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { ToolsController } from './http/tools.controller.js';
 import { infrastructure } from './infrastructure.js';
+import { CallLimiter } from './limits/call-limiter.service.js';
+import { LimitSettings } from './limits/limit-settings.service.js';
 import { Drain } from './lifecycle/drain.service.js';
 import { Readiness } from './lifecycle/readiness.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
@@ -57,6 +59,8 @@ export class GatewayModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         // what they want
         CallJudge,
+        CallLimiter,
+        LimitSettings,
         SubmitCallService,
         CallReader,
         CancelCallService,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
 import { POOLS } from '#contracts';
 import { CallStore, EventHub, EventLog, LogTail } from '#event-log';
+import { CallLimits } from '#limits';
 import { createMetrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
@@ -33,6 +34,11 @@ export const infrastructure: Provider[] = [
     useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new CallStore(redis, { partitions }),
   },
   {
+    provide: CallLimits,
+    inject: [PROMPT_REDIS, CallStore],
+    useFactory: (redis: RedisConnection, store: CallStore) => new CallLimits(redis, (callIds) => Promise.all(callIds.map((callId) => stateOf(store, callId)))),
+  },
+  {
     provide: EventHub,
     inject: [COMMAND_REDIS, CallStore, GATEWAY_CONFIG],
     useFactory: (redis: RedisConnection, store: CallStore, { redisUrl, partitions }: GatewayConfig) =>
@@ -55,6 +61,11 @@ export const infrastructure: Provider[] = [
       }),
   },
 ];
+
+async function stateOf(store: CallStore, callId: string): Promise<'open' | 'ended' | 'gone'> {
+  const head = await store.head(callId);
+  return head === undefined ? 'gone' : head.status === 'ended' ? 'ended' : 'open';
+}
 
 /** A connection that queues nothing is of use only once it is there. */
 async function openPrompt(redisUrl: string): Promise<RedisConnection> {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type CallPage, type ListCallsQuery, type Principal } from '#contracts';
+import { ProblemError, type Call, type CallPage, type ListCallsQuery, type Principal, type Waiting } from '#contracts';
 import { CallStore, EventHub, type CallHead, type StoredEvent } from '#event-log';
+import { BullCallQueue, type QueuePlace } from '#queue';
 import { Drain } from '../lifecycle/drain.service.js';
 
 /** Answers "how is call X" from the log. Ids of another tenant answer as if they did not exist. */
@@ -10,6 +11,7 @@ export class CallReader {
     private readonly store: CallStore,
     private readonly hub: EventHub,
     private readonly drain: Drain,
+    private readonly queue: BullCallQueue,
   ) {}
 
   async head(principal: Principal, callId: string): Promise<CallHead> {
@@ -21,7 +23,19 @@ export class CallReader {
   async read(principal: Principal, callId: string): Promise<Call> {
     const call = await this.store.read(callId);
     if (call?.tenantId !== principal.tenantId) throw noSuchCall();
-    return call;
+    return call.waiting?.reason === 'queued' ? this.withPlace(call) : call;
+  }
+
+  /** With the numbers that explain the wait; without, when the queue cannot be asked or the call has just been taken. */
+  private async withPlace(call: Call): Promise<Call> {
+    try {
+      const head = await this.store.head(call.id);
+      if (head?.status !== 'queued' || call.waiting === undefined) return call;
+      const place = await this.queue.place(head.pool, { callId: call.id, attempt: head.attempt + 1 });
+      return place === undefined ? call : { ...call, waiting: explained(call.waiting, head.pool, place) };
+    } catch {
+      return call;
+    }
   }
 
   /** The call as soon as it has ended, or as it is when the time is over or this process drains. */
@@ -55,6 +69,11 @@ export class CallReader {
     const shown = () => (call.result?.content ?? []).map((item) => (item.type === 'text' ? item.text : JSON.stringify(item))).join('\n');
     return whole ?? Buffer.from(shown());
   }
+}
+
+function explained(waiting: Waiting, pool: string, { ahead, waiting: queueDepth, active }: QueuePlace): Waiting {
+  const detail = `Waits for a free worker of pool ${pool}: ${ahead} of ${queueDepth} waiting calls are before it, ${active} run.`;
+  return { ...waiting, detail, queueDepth, position: ahead + 1, running: active };
 }
 
 function noSuchCall(): ProblemError {

@@ -54,6 +54,7 @@ export interface NewCallInput {
   readonly idempotencyKey?: string | undefined;
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly replayOf?: string | undefined;
+  readonly resultBytes?: number | undefined;
   readonly config: CallDefaults;
 }
 
@@ -97,6 +98,7 @@ export function newCall(input: NewCallInput): NewCall {
     ...(body.toolCallId === undefined ? {} : { toolCallId: body.toolCallId }),
     ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),
     ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
+    ...(input.resultBytes === undefined ? {} : { resultBytes: input.resultBytes }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
   };
   return {

@@ -9,12 +9,12 @@ export function wasRefused(call: Call): boolean {
 }
 
 /** The problem that a refused call is answered with; `result` can go to the model as it is. */
-export function refusalOf({ id, error, result }: Call): ProblemError {
+export function refusalOf({ id, error, result }: Call, retryAfterMs?: number): ProblemError {
   const { code, message, errors } = error ?? { code: 'internal' as const, message: 'The call was refused' };
   return new ProblemError(code, message, {
     callId: id,
     ...(result === undefined ? {} : { result }),
-    ...(errors === undefined ? {} : { errors: inBody(errors) }),
+    ...(errors === undefined ? {} : { errors: inBody(errors) }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 

@@ -3,6 +3,7 @@ import { type Call, type Principal, type Quote, type SubmitCallBody } from '#con
 import { EventHub, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { CallLimiter } from '../limits/call-limiter.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { acceptedCall } from './accepted-call.js';
 import { CallReader } from './call-reader.service.js';
@@ -39,26 +40,30 @@ export class SubmitCallService {
     private readonly hub: EventHub,
     private readonly queue: BullCallQueue,
     private readonly drain: Drain,
+    private readonly limiter: CallLimiter,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   /**
    * 1. judge: resolve the tool, may the key use it, validate the arguments, posture, policy
    * 2. id, and what makes a repetition recognisable
-   * 3. watch for the End, when the caller waits: before anything can end
-   * 4. accept in the log: durable from here on, queued, waiting for a person, or refused
-   * 5. dispatch; not awaited, since the log's timers dispatch again what got lost
-   * 6. answer
+   * 3. limits: budgets, rates, concurrency, sizes; counted here, given back when the call is not accepted
+   * 4. watch for the End, when the caller waits: before anything can end
+   * 5. accept in the log: durable from here on, queued, waiting for a person, or refused
+   * 6. dispatch; not awaited, since the log's timers dispatch again what got lost
+   * 7. answer
    *
    * A refused call is a call too: the ProblemError carries its id and a result for the model. Rejects with
    * `idempotency_key_reused` for the same key with another body.
    */
   async submit(principal: Principal, body: SubmitCallBody, options: SubmitOptions = {}): Promise<Submission> {
     const { idempotencyKey, traceparent, waitMs, replayOf } = options;
-    const judged = await this.judge.judge(principal, body);
+    const allowed = await this.judge.judge(principal, body);
 
-    const { rootId, idempotency } = identityOf(body, idempotencyKey, replayOf);
+    const { rootId, idempotency: identity } = identityOf(body, idempotencyKey, replayOf);
     const callId = this.log.newCallId(principal.tenantId, rootId);
+    const admission = await this.limiter.admit({ principal, body, callId, judged: allowed, idempotency: identity });
+    const { judged, idempotency, retryAfterMs, resultBytes } = admission;
     const author = authorOf(this.config.name, principal);
     const call = newCall({
       callId,
@@ -70,19 +75,19 @@ export class SubmitCallService {
       idempotencyKey,
       idempotency,
       replayOf,
-      config: this.config,
+      resultBytes, config: this.config,
     });
 
     const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
     try {
       const answer = await this.log.accept(call);
+      if ('callId' in answer) await admission.forget();
       if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
       if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, waitMs), created: false };
 
       const accepted = acceptedCall(call, judged.args, answer.time);
-      if (accepted.status === 'ended') throw refusalOf(accepted);
-      if (accepted.status === 'queued')
-        dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
+      if (accepted.status === 'ended') throw refusalOf(accepted, retryAfterMs);
+      if (accepted.status === 'queued') dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
       if (watch === undefined) return { call: accepted, created: true };
       const seen = await watch.ended;
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };
@@ -93,7 +98,8 @@ export class SubmitCallService {
 
   /** The same steps up to the log, which is not touched: what a submission would meet now. */
   async quote(principal: Principal, body: SubmitCallBody): Promise<Quote> {
-    const judged = await this.judge.judge(principal, body);
+    const allowed = await this.judge.judge(principal, body);
+    const judged = await this.limiter.quote({ principal, body, callId: 'quote', judged: allowed });
     const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool);
     return quoteOf(judged, depth?.waiting);
   }

@@ -1,0 +1,116 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Limits, Principal, SubmitCallBody } from '#contracts';
+import { EventHub, type NewCall } from '#event-log';
+import { argumentBytesAnswer, CallLimits, costAnswer, limitChecks, queueDepthAnswer, type LimitAnswer, type LimitCheck } from '#limits';
+import { BullCallQueue } from '#queue';
+import { keys, partitionOf, type RedisConnection } from '#redis';
+import { Drain } from '../lifecycle/drain.service.js';
+import { PROMPT_REDIS } from '../tokens.js';
+import type { JudgedCall } from '../calls/new-call.js';
+import { judgedByLimits } from './judged-by-limits.js';
+import { LimitSettings } from './limit-settings.service.js';
+
+export interface LimitRequest {
+  readonly principal: Principal;
+  readonly body: SubmitCallBody;
+  readonly callId: string;
+  readonly judged: JudgedCall;
+  readonly idempotency?: NewCall['idempotency'] | undefined;
+}
+
+/** What became of a call at its limits. */
+export interface Admission {
+  /** With what the limits say among its reasons, and refused when one of them is full. */
+  readonly judged: JudgedCall;
+  /** A call that limits refuse keeps no key, so that the same request may pass later. */
+  readonly idempotency?: NewCall['idempotency'] | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly resultBytes?: number | undefined;
+  /** To be called when the call was not accepted after all: nothing of it counts. Never rejects. */
+  forget(): Promise<void>;
+}
+
+/**
+ * The limits of calls, at the end of judging: what is free of charge first (sizes, depth of the queue), then everything
+ * that counts, in one script run. A call without limits costs nothing here.
+ */
+@Injectable()
+export class CallLimiter {
+  constructor(
+    private readonly settings: LimitSettings,
+    private readonly counts: CallLimits,
+    private readonly queue: BullCallQueue,
+    private readonly hub: EventHub,
+    private readonly drain: Drain,
+    @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
+  ) {}
+
+  /** Counts the call. Rejects when Redis is out of reach and has to be asked. */
+  async admit(request: LimitRequest): Promise<Admission> {
+    const { principal, callId, judged, idempotency } = request;
+    const limits = this.settings.of(agentOf(request));
+    const plain = { judged, idempotency, resultBytes: limits.resultBytes, forget: async () => {} };
+    if (judged.refusal !== undefined || judged.tool === undefined) return plain;
+
+    const checks = checksOf(request, limits);
+    const uncounted = await this.uncounted(judged, limits);
+    const refused = uncounted.some(({ refusal }) => refusal !== undefined);
+    const counted = refused ? [] : await this.counts.admit(principal.tenantId, callId, checks);
+    const after = judgedByLimits(judged, [...uncounted, ...counted]);
+    if (after.refusal !== undefined) return { ...plain, ...after, idempotency: await this.heldAlready(principal, callId, idempotency) };
+    return { ...plain, ...after, ...(checks.length === 0 ? {} : this.hold(principal.tenantId, callId, checks)) };
+  }
+
+  /** What the limits would say now. Nothing is counted. */
+  async quote(request: LimitRequest): Promise<JudgedCall> {
+    const { principal, callId, judged } = request;
+    if (judged.refusal !== undefined || judged.tool === undefined) return judged;
+    const limits = this.settings.of(agentOf(request));
+    const uncounted = await this.uncounted(judged, limits);
+    const counted = await this.counts.quote(principal.tenantId, callId, checksOf(request, limits));
+    return judgedByLimits(judged, [...uncounted, ...counted]).judged;
+  }
+
+  private async uncounted({ args, tool }: JudgedCall, limits: Limits): Promise<LimitAnswer[]> {
+    const answers: LimitAnswer[] = [];
+    if (limits.costPerDayCents !== undefined) answers.push(costAnswer(limits.costPerDayCents));
+    if (limits.argumentBytes !== undefined)
+      answers.push(argumentBytesAnswer(Buffer.byteLength(JSON.stringify(args)), limits.argumentBytes));
+    if (limits.queueDepth !== undefined && tool !== undefined) {
+      answers.push(queueDepthAnswer(tool.pool, (await this.queue.depth(tool.pool)).waiting, limits.queueDepth));
+    }
+    return answers;
+  }
+
+  /** Watches for the End from before the call exists. Should this process die, the next full limit finds out by itself. */
+  private hold(tenantId: string, callId: string, checks: readonly LimitCheck[]): Pick<Admission, 'forget'> {
+    const watch = checks.some(({ kind }) => kind === 'open') ? this.hub.watch(callId, { signal: this.drain.signal }) : undefined;
+    void watch?.ended.then((seen) => (seen === undefined ? undefined : this.counts.ended(tenantId, callId, checks))).catch(() => {});
+    return {
+      forget: async () => {
+        watch?.cancel();
+        await this.counts.forget(tenantId, callId, checks).catch(() => {});
+      },
+    };
+  }
+
+  /** A repetition is answered as the first submission was, however full the limits are by now. */
+  private async heldAlready(principal: Principal, callId: string, idempotency: NewCall['idempotency']): Promise<NewCall['idempotency']> {
+    if (idempotency === undefined) return undefined;
+    const key = keys.idempotency(partitionOf(callId), principal.tenantId, idempotency.scopedKey);
+    return (await this.redis.exists(key)) === 1 ? idempotency : undefined;
+  }
+}
+
+function checksOf({ principal, body, judged }: LimitRequest, limits: Limits): LimitCheck[] {
+  const { tool } = judged;
+  if (tool === undefined) return [];
+  const { tenantId, keyId } = principal;
+  const call = { tenantId, keyId, agentId: agentOf({ principal, body }), sessionId: body.sessionId, tool: tool.name, tier: tool.tier };
+  return limitChecks(call, limits);
+}
+
+/** A key that belongs to an agent is measured as that agent, whatever name a call gives itself. */
+function agentOf({ principal, body }: Pick<LimitRequest, 'principal' | 'body'>): string | undefined {
+  return principal.agentId ?? body.agentId;
+}

@@ -1,0 +1,27 @@
+import type { LimitAnswer } from '#limits';
+import type { JudgedCall } from '../calls/new-call.js';
+
+/** Adds what the limits say to what a call was judged before. The refusal that lasts longest is told. Pure. */
+export function judgedByLimits(
+  judged: JudgedCall,
+  answers: readonly LimitAnswer[],
+): { judged: JudgedCall; refusal?: JudgedCall['refusal']; retryAfterMs?: number | undefined } {
+  if (answers.length === 0) return { judged };
+  const refusals = answers.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
+  const [worst] = refusals.sort((a, b) => (b.retryAfterMs ?? Infinity) - (a.retryAfterMs ?? Infinity));
+  const reasons = [...judged.decision.reasons, ...answers.map(({ reason }) => reason)];
+  if (worst === undefined) return { judged: { ...judged, decision: { ...judged.decision, reasons } } };
+
+  const { code, message, retryAfterMs } = worst;
+  const counted = code === 'rate_limited' || code === 'quota_exceeded';
+  const refusal: JudgedCall['refusal'] = {
+    outcome: counted ? 'denied' : 'failed',
+    error: {
+      code,
+      message,
+      retryable: retryAfterMs !== undefined,
+      ...(code === 'invalid_arguments' ? { errors: [{ pointer: '', message }] } : {}),
+    },
+  };
+  return { judged: { ...judged, decision: { ...judged.decision, effect: 'deny', reasons }, refusal }, refusal, retryAfterMs };
+}
