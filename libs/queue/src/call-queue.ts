@@ -20,6 +20,7 @@ export class BullCallQueue implements CallQueue {
   private readonly client: RedisConnection;
   private readonly connected: Promise<void>;
   private readonly openQueue: (pool: Pool) => CallsQueue;
+  private readonly depths = new Map<Pool, Promise<PoolDepth>>();
   private readonly queues = new Map<Pool, CallsQueue>();
   private closed: Promise<void> | undefined;
 
@@ -62,15 +63,25 @@ export class BullCallQueue implements CallQueue {
     return ahead === undefined ? undefined : { ahead, waiting: scored + givenBack, active: running };
   }
 
-  async depth(pool: Pool): Promise<PoolDepth> {
-    await this.connected;
-    const backend = this.queueFor(pool).getBackend();
-    const [waiting = 0, prioritized = 0, active = 0] = await backend.getCounts(['wait', 'prioritized', 'active']);
-    return { pool, waiting: waiting + prioritized, active, oldestWaitingMs: await this.oldestWaitingMs(backend) };
+  /** Those who ask while an answer is under way share it: it may be a few round trips old. */
+  depth(pool: Pool): Promise<PoolDepth> {
+    let asked = this.depths.get(pool);
+    if (!asked) {
+      asked = this.readDepth(pool).finally(() => this.depths.delete(pool));
+      this.depths.set(pool, asked);
+    }
+    return asked;
   }
 
   close(): Promise<void> {
     return (this.closed ??= this.shutDown());
+  }
+
+  private async readDepth(pool: Pool): Promise<PoolDepth> {
+    await this.connected;
+    const backend = this.queueFor(pool).getBackend();
+    const [waiting = 0, prioritized = 0, active = 0] = await backend.getCounts(['wait', 'prioritized', 'active']);
+    return { pool, waiting: waiting + prioritized, active, oldestWaitingMs: await this.oldestWaitingMs(backend) };
   }
 
   private queueFor(pool: Pool): CallsQueue {
