@@ -65,7 +65,13 @@ export function readConfigFile(path: string): ConfigFileContent {
   }
   const parsed = ConfigFile.safeParse(document.toJS() ?? {});
   if (parsed.success)
-    return { keys: parsed.data.keys, limits: parsed.data.limits, agentLimits: limitsByAgent(parsed.data.agents), ...(parsed.data.defaults.posture ? { posture: parsed.data.defaults.posture } : {}), faults: [] };
+    return {
+      keys: parsed.data.keys,
+      limits: parsed.data.limits,
+      agentLimits: limitsByAgent(parsed.data.agents),
+      ...(parsed.data.defaults.posture ? { posture: parsed.data.defaults.posture } : {}),
+      faults: [],
+    };
 
   return {
     keys: [],

@@ -36,7 +36,8 @@ export const infrastructure: Provider[] = [
   {
     provide: CallLimits,
     inject: [PROMPT_REDIS, CallStore],
-    useFactory: (redis: RedisConnection, store: CallStore) => new CallLimits(redis, (callIds) => Promise.all(callIds.map((callId) => stateOf(store, callId)))),
+    useFactory: (redis: RedisConnection, store: CallStore) =>
+      new CallLimits(redis, (callIds) => Promise.all(callIds.map((callId) => stateOf(store, callId)))),
   },
   {
     provide: EventHub,

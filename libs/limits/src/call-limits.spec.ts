@@ -5,12 +5,12 @@ import { Limits } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { CallLimits } from './call-limits.js';
-import { limitChecks, type LimitCheck, type LimitedCall } from './limit-checks.js';
+import { limitChecks, type CallTree, type LimitCheck, type LimitedCall } from './limit-checks.js';
 
 const aCall: LimitedCall = { tenantId: 'acme', keyId: 'k1', agentId: 'bob', sessionId: 's1', tool: 'shell', tier: 'privileged' };
 
-function checksOf(limits: Partial<Limits>, call: Partial<LimitedCall> = {}, callId = 'c'): LimitCheck[] {
-  return limitChecks({ ...aCall, ...call }, callId, Limits.parse(limits));
+function checksOf(limits: Partial<Limits>, call: Partial<LimitedCall> = {}, tree?: CallTree): LimitCheck[] {
+  return limitChecks({ ...aCall, ...call }, Limits.parse(limits), tree);
 }
 
 describe('limits of calls', () => {
@@ -159,13 +159,13 @@ describe('limits of calls', () => {
   });
 
   it('leaves a tree no more calls than it has, and never frees one', async () => {
-    const child = (callId: string) => checksOf({ tree: { calls: 3 } }, { rootCallId: 'root' }, callId);
-    expect(await admit('root', checksOf({ tree: { calls: 3 } }, {}, 'root'))).toBe(true);
-    const children = await Promise.all(['a', 'b', 'c', 'd'].map((id, n) => admit(id, child(id), n)));
+    const tree = checksOf({}, {}, { rootCallId: 'root', calls: 3 });
+    expect(await admit('root', tree)).toBe(true);
+    const children = await Promise.all(['a', 'b', 'c', 'd'].map((id, n) => admit(id, tree, n)));
     expect(children.filter(Boolean)).toHaveLength(2);
     log.set('a', 'ended');
-    await limits[0]?.ended(tenant, 'a', child('a'));
-    expect(await admit('e', child('e'))).toBe(false);
+    await limits[0]?.ended(tenant, 'a', tree);
+    expect(await admit('e', tree)).toBe(false);
   });
 
   it('keeps tenants apart', async () => {

@@ -1,3 +1,3 @@
-export { limitChecks, type LimitCheck, type LimitedCall } from './limit-checks.js';
+export { limitChecks, type CallTree, type LimitCheck, type LimitedCall } from './limit-checks.js';
 export { argumentBytesAnswer, costAnswer, queueDepthAnswer, type LimitAnswer, type LimitRefusal } from './limit-answers.js';
 export { CallLimits, type LookAtCalls } from './call-limits.js';

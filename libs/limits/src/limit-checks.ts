@@ -12,8 +12,12 @@ export interface LimitedCall {
   readonly sessionId?: string | undefined;
   readonly tool: string;
   readonly tier: ToolTier;
-  /** The call at the top of the tree, when this one has a parent. */
-  readonly rootCallId?: string | undefined;
+}
+
+/** A tree of calls and how many it may have, its root among them. */
+export interface CallTree {
+  readonly rootCallId: string;
+  readonly calls: number;
 }
 
 /** One limit that counts this call. `name` is the limit's place in Redis within the tenant. */
@@ -31,8 +35,8 @@ export interface LimitCheck {
  * The limits that have to count this call; none when nothing that is set concerns it, and then Redis is not asked.
  * Pure, and the same for a submission and a quote.
  */
-export function limitChecks(call: LimitedCall, callId: string, limits: Limits): LimitCheck[] {
-  const { actionsPerHour, rates = [], concurrency = [], tree } = limits;
+export function limitChecks(call: LimitedCall, limits: Limits, tree?: CallTree): LimitCheck[] {
+  const { actionsPerHour, rates = [], concurrency = [] } = limits;
   const checks: LimitCheck[] = [];
   if (actionsPerHour !== undefined && call.tier !== 'read_only') {
     const { id, whose } = scopeOf('session', call);
@@ -62,16 +66,9 @@ export function limitChecks(call: LimitedCall, callId: string, limits: Limits): 
       whose: whose + of(tools),
     });
   }
-  if (tree?.calls !== undefined) {
-    const root = call.rootCallId ?? callId;
-    checks.push({
-      rule: 'tree-calls',
-      kind: 'total',
-      name: `tree:${root}`,
-      calls: tree.calls,
-      ms: OPEN_MEMORY_MS,
-      whose: `the tree of call ${root}`,
-    });
+  if (tree !== undefined) {
+    const { rootCallId: root, calls } = tree;
+    checks.push({ rule: 'tree-calls', kind: 'total', name: `tree:${root}`, calls, ms: OPEN_MEMORY_MS, whose: `the tree of call ${root}` });
   }
   return withoutRepeats(checks);
 }

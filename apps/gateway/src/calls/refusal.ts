@@ -14,7 +14,8 @@ export function refusalOf({ id, error, result }: Call, retryAfterMs?: number): P
   return new ProblemError(code, message, {
     callId: id,
     ...(result === undefined ? {} : { result }),
-    ...(errors === undefined ? {} : { errors: inBody(errors) }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(errors === undefined ? {} : { errors: inBody(errors) }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
 

@@ -75,7 +75,8 @@ export class SubmitCallService {
       idempotencyKey,
       idempotency,
       replayOf,
-      resultBytes, config: this.config,
+      resultBytes,
+      config: this.config,
     });
 
     const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
@@ -87,7 +88,8 @@ export class SubmitCallService {
 
       const accepted = acceptedCall(call, judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted, retryAfterMs);
-      if (accepted.status === 'queued') dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
+      if (accepted.status === 'queued')
+        dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
       if (watch === undefined) return { call: accepted, created: true };
       const seen = await watch.ended;
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };

@@ -10,6 +10,9 @@ import type { JudgedCall } from '../calls/new-call.js';
 import { judgedByLimits } from './judged-by-limits.js';
 import { LimitSettings } from './limit-settings.service.js';
 
+/** Who runs longer is found when its limit is full. */
+const WATCH_MS = 86_400_000;
+
 export interface LimitRequest {
   readonly principal: Principal;
   readonly body: SubmitCallBody;
@@ -84,7 +87,9 @@ export class CallLimiter {
 
   /** Watches for the End from before the call exists. Should this process die, the next full limit finds out by itself. */
   private hold(tenantId: string, callId: string, checks: readonly LimitCheck[]): Pick<Admission, 'forget'> {
-    const watch = checks.some(({ kind }) => kind === 'open') ? this.hub.watch(callId, { signal: this.drain.signal }) : undefined;
+    const watch = checks.some(({ kind }) => kind === 'open')
+      ? this.hub.watch(callId, { signal: this.drain.signal, timeoutMs: WATCH_MS })
+      : undefined;
     void watch?.ended.then((seen) => (seen === undefined ? undefined : this.counts.ended(tenantId, callId, checks))).catch(() => {});
     return {
       forget: async () => {

@@ -59,7 +59,9 @@ async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' 
   const { claimed, runMs, updates } = attempt;
   const { failure } = finish;
   const result =
-    failure || !attempt.result ? { result: errorResult(failure?.message ?? '') } : await store.keep(attempt.result, claimed.meta.tool);
+    failure || !attempt.result
+      ? { result: errorResult(failure?.message ?? '') }
+      : await store.keep(attempt.result, claimed.meta.tool, claimed.submitted.resultBytes);
   return {
     outcome: finish.outcome,
     ...(failure ? { error: callError(failure) } : {}),

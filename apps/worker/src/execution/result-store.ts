@@ -21,8 +21,12 @@ export class ResultStore {
    * The values are stored before the answer comes, so that End never points at nothing. When they cannot be stored
    * (too large, no room), the answer holds what fits into End, marked as truncated.
    */
-  async keep(result: Result, tool: string): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
-    const limited = limitOutput(result.content, LIMITS.modelOutputBytes);
+  async keep(
+    result: Result,
+    tool: string,
+    modelBytes: number = LIMITS.modelOutputBytes,
+  ): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
+    const limited = limitOutput(result.content, modelBytes);
     if (!limited.whole) return this.inlineOrBeside(result);
     signals.outputTruncated.emit({ tool });
     const { text, bytes: originalBytes } = limited.whole;

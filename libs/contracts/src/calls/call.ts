@@ -46,7 +46,9 @@ export const Decision = z
 export type Decision = z.output<typeof Decision>;
 
 /** How long each stage of a call may take. `totalMs` bounds everything from submission to End. */
-export const Timeouts = z.object({ queueMs: z.number().int(), runMs: z.number().int(), totalMs: z.number().int() }).meta({ id: 'Timeouts' });
+export const Timeouts = z
+  .object({ queueMs: z.number().int(), runMs: z.number().int(), totalMs: z.number().int() })
+  .meta({ id: 'Timeouts' });
 export type Timeouts = z.output<typeof Timeouts>;
 
 /** Why a call that is not running waits, with the numbers that explain it. */
@@ -55,7 +57,12 @@ export const Waiting = z
     reason: z.enum(['queued', 'retry_backoff', 'suspended', 'approval', 'worker_drained']),
     detail: z.string(),
     until: z.string().optional(),
+    /** Calls that wait in the same pool, this one among them. */
     queueDepth: z.number().int().optional(),
+    /** 1: the next to be taken, as things are. */
+    position: z.number().int().optional(),
+    /** Calls that run in the pool. */
+    running: z.number().int().optional(),
   })
   .meta({ id: 'Waiting' });
 export type Waiting = z.output<typeof Waiting>;

@@ -8,7 +8,12 @@ import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
  * A value that is too large to stand in an event lives once beside the log; the event says where and how to prove it.
  * `ref` is `arguments`, `result` or `output`: the name of the value among those of this call.
  */
-export const ClaimCheck = z.object({ ref: z.enum(['arguments', 'result', 'output']), sha256: z.string(), bytes: z.number().int(), preview: z.string() });
+export const ClaimCheck = z.object({
+  ref: z.enum(['arguments', 'result', 'output']),
+  sha256: z.string(),
+  bytes: z.number().int(),
+  preview: z.string(),
+});
 export type ClaimCheck = z.output<typeof ClaimCheck>;
 
 /** Everything about a call that is fixed when it is submitted. Exactly one of `arguments` and `argumentsRef` is there. */
@@ -34,6 +39,8 @@ export const SubmittedData = z.object({
   parentCallId: z.string().optional(),
   replayOf: z.string().optional(),
   idempotencyKey: z.string().optional(),
+  /** Text above it is cut for the model. */
+  resultBytes: z.number().int().optional(),
 });
 export type SubmittedData = z.output<typeof SubmittedData>;
 
@@ -63,7 +70,12 @@ export type ProgressData = z.output<typeof ProgressData>;
 export const RetryReason = z.enum(['tool_failed', 'run_timeout', 'worker_lost', 'worker_drained', 'suspended']);
 export type RetryReason = z.output<typeof RetryReason>;
 
-export const RetryData = z.object({ reason: RetryReason, nextAttempt: z.number().int(), delayMs: z.number().int(), error: CallError.optional() });
+export const RetryData = z.object({
+  reason: RetryReason,
+  nextAttempt: z.number().int(),
+  delayMs: z.number().int(),
+  error: CallError.optional(),
+});
 export type RetryData = z.output<typeof RetryData>;
 
 export const CancelRequestedData = z.object({ reason: z.string().optional(), graceMs: z.number().int() });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Whose calls are counted together; always within the tenant. `agent` is the agent a call names, else its key; `session`
+ * Whose calls are counted together; always within the tenant. `agent` is the agent of the key, else the one a call names, else the key; `session`
  * is its session, else its agent. Callers choose session and agent names themselves: what must hold against a caller
  * is set per `key` or per `tenant`.
  */
@@ -28,19 +28,6 @@ export const ConcurrencyLimit = z
   .meta({ id: 'ConcurrencyLimit' });
 export type ConcurrencyLimit = z.output<typeof ConcurrencyLimit>;
 
-/** For a call and all its descendants. Children get what is left. */
-export const TreeLimit = z
-  .strictObject({
-    /** The root counts, too. */
-    calls: z.number().int().min(1).max(100_000).optional(),
-    /** From the submission of the root. */
-    totalMs: z.number().int().min(1).optional(),
-    /** A root has depth 0. */
-    depth: z.number().int().min(0).max(64).optional(),
-  })
-  .meta({ id: 'TreeLimit' });
-export type TreeLimit = z.output<typeof TreeLimit>;
-
 /** What a call is measured against before it is accepted. What is not said is not limited, and costs nothing. */
 export const Limits = z
   .strictObject({
@@ -56,7 +43,6 @@ export const Limits = z
     argumentBytes: z.number().int().min(2).optional(),
     /** Of the text that the model gets; the whole output stays readable. */
     resultBytes: z.number().int().min(256).max(16_384).optional(),
-    tree: TreeLimit.optional(),
   })
   .meta({ id: 'Limits' });
 export type Limits = z.output<typeof Limits>;

@@ -1,0 +1,175 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import type { Limits, Problem, Quote } from '#contracts';
+import { createRedis } from '#redis';
+import type { Answer } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startRedisServer } from '../support/redis-server.mjs';
+
+const ACT = { path: 'a.txt', content: 'x' };
+
+describe('limits of calls', () => {
+  let opened: TestGateway[] = [];
+  const open = async (limits: Limits, count = 1, redisUrl?: string): Promise<TestGateway[]> => {
+    const tenant = `limits-${randomUUID()}`;
+    const change = { limits, ...(redisUrl === undefined ? {} : { redisUrl }) };
+    opened = await Promise.all(Array.from({ length: count }, () => startTestGateway(tenant, change)));
+    return opened;
+  };
+  const one = async (limits: Limits): Promise<TestGateway> => {
+    const [gateway] = await open(limits);
+    if (gateway === undefined) throw new Error('no gateway');
+    return gateway;
+  };
+  const problemOf = (answer: Answer) => answer.body as Problem;
+
+  afterEach(async () => {
+    await Promise.all(opened.map((gateway) => gateway.close()));
+    opened = [];
+  });
+
+  it('let exactly 20 of 25 actions pass that come to three gateways at once, and tell the others when to come again', async () => {
+    const gateways = await open({ actionsPerHour: 20 }, 3);
+    const act = async (n: number) => gateways[n % 3]?.agent.submit('file_write', ACT, { sessionId: 's' });
+    const answers = await Promise.all(Array.from({ length: 25 }, (_unused, n) => act(n)));
+    const refused = answers.flatMap((answer) => (answer === undefined || answer.status === 202 ? [] : [answer]));
+    expect(refused).toHaveLength(5);
+    for (const answer of refused) {
+      expect([answer.status, Number(answer.headers.get('retry-after')) > 3_500]).toEqual([429, true]);
+      const problem = problemOf(answer);
+      expect(problem).toMatchObject({ code: 'rate_limited', result: { isError: true } });
+      expect(problem.detail).toMatch(/^Rate limit exceeded: 20 of 20 actions in the last hour of session s/);
+    }
+    expect((await gateways[0]?.agent.submit('echo', {}, { sessionId: 's' }))?.status).toBe(202);
+    expect((await gateways[0]?.agent.submit('file_write', ACT, { sessionId: 'other' }))?.status).toBe(202);
+  });
+
+  it('write a refused call down with its End and which limit refused it', async () => {
+    const { agent } = await one({ rates: [{ per: 'tool', calls: 0, windowMs: 60_000, tools: ['echo'] }] });
+    const refused = await agent.submit('echo', {});
+    const call = (await agent.get(`/v1/calls/${problemOf(refused).callId}`)).body;
+    expect(call).toMatchObject({ status: 'ended', outcome: 'denied', error: { code: 'rate_limited' }, attempt: 0 });
+    expect(call.decision).toMatchObject({ effect: 'deny' });
+    expect(call.decision.reasons.at(-1)).toMatchObject({ axis: 'limits', rule: 'rate', effect: 'deny' });
+    expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+  });
+
+  it('give a place back when a call ends, whichever gateway is asked next', async () => {
+    const [first, second] = await open({ concurrency: [{ per: 'tenant', calls: 2 }] }, 2);
+    if (first === undefined || second === undefined) throw new Error('two gateways');
+    const held = (await first.agent.submit('echo', {})).body;
+    await second.agent.submit('echo', {});
+    const refused = await second.agent.submit('echo', {});
+    expect([refused.status, problemOf(refused).code]).toEqual([429, 'quota_exceeded']);
+    expect(problemOf(refused).detail).toContain('2 of 2 calls that have not ended');
+    await first.run(held.id);
+    expect((await second.agent.submit('echo', {})).status).toBe(202);
+    expect((await first.agent.submit('echo', {})).status).toBe(429);
+  });
+
+  it('free the place of a call that was cancelled', async () => {
+    const { agent } = await one({ concurrency: [{ per: 'key', calls: 1 }] });
+    const held = (await agent.submit('echo', {})).body;
+    await agent.request('POST', `/v1/calls/${held.id}/cancel`, {});
+    expect((await agent.submit('echo', {})).status).toBe(202);
+  });
+
+  it('answer a repetition as the first submission however full they are, and do not count it', async () => {
+    const { agent } = await one({ actionsPerHour: 2 });
+    const key = { 'idempotency-key': 'k' };
+    const first = await agent.submit('file_write', ACT, { sessionId: 's' }, key);
+    expect((await agent.submit('file_write', ACT, { sessionId: 's' }, key)).body.id).toBe(first.body.id);
+    expect((await agent.submit('file_write', ACT, { sessionId: 's' })).status).toBe(202);
+    expect((await agent.submit('file_write', ACT, { sessionId: 's' })).status).toBe(429);
+    expect((await agent.submit('file_write', ACT, { sessionId: 's' }, key)).body.id).toBe(first.body.id);
+  });
+
+  it('let the same request with the same key pass once there is room', async () => {
+    const { agent, run } = await one({ concurrency: [{ per: 'key', calls: 1 }] });
+    const held = (await agent.submit('echo', {})).body;
+    const key = { 'idempotency-key': 'later' };
+    expect((await agent.submit('echo', { n: 1 }, {}, key)).status).toBe(429);
+    await run(held.id);
+    expect((await agent.submit('echo', { n: 1 }, {}, key)).status).toBe(202);
+  });
+
+  it('refuse arguments above their size with a clear error, and nothing is queued', async () => {
+    const { agent } = await one({ argumentBytes: 100 });
+    const refused = await agent.submit('echo', { text: 'x'.repeat(200) });
+    expect([refused.status, problemOf(refused).code]).toEqual([422, 'invalid_arguments']);
+    expect(problemOf(refused).detail).toMatch(/they are 211 bytes of JSON, expected at most 100/);
+    expect((await agent.get(`/v1/calls/${problemOf(refused).callId}`)).body).toMatchObject({ status: 'ended', outcome: 'failed' });
+    expect((await agent.submit('echo', { text: 'x' })).status).toBe(202);
+  });
+
+  it('answer 503 with Retry-After while a pool is too deep', async () => {
+    const { agent } = await one({ queueDepth: 0 });
+    const refused = await agent.submit('echo', {});
+    expect([refused.status, refused.headers.get('retry-after'), problemOf(refused).code]).toEqual([503, '1', 'unavailable']);
+  });
+
+  it('are told by a quote, which counts nothing', async () => {
+    const { agent } = await one({ actionsPerHour: 1, costPerDayCents: 500 });
+    const quote = async () => (await agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'file_write', arguments: ACT })).body.decision;
+    const rules = (await quote())?.reasons.filter(({ axis }) => axis === 'limits').map(({ rule, effect }) => [rule, effect]);
+    expect(rules).toEqual([
+      ['cost', 'allow'],
+      ['actions', 'allow'],
+    ]);
+    await quote();
+    expect((await agent.submit('file_write', ACT)).status).toBe(202);
+    expect(await quote()).toMatchObject({ effect: 'deny' });
+  });
+
+  it('tell a queued call its place in line', async () => {
+    const server = await startRedisServer();
+    try {
+      const [gateway] = await open({}, 1, server.url);
+      const ids: string[] = [];
+      for (let n = 0; n < 3; n++) ids.push((await gateway?.agent.submit('echo', {}))?.body.id ?? '');
+      const last = await eventually(async () => {
+        const { waiting } = (await gateway?.agent.get(`/v1/calls/${ids[2]}`))?.body ?? {};
+        return waiting?.position === 3 ? waiting : undefined;
+      }, 'the last call to stand third');
+      expect(last).toEqual({
+        reason: 'queued',
+        detail: 'Waits for a free worker of pool read: 2 of 3 waiting calls are before it, 0 run.',
+        queueDepth: 3,
+        position: 3,
+        running: 0,
+      });
+    } finally {
+      await Promise.all(opened.splice(0).map((gateway) => gateway.close()));
+      await server.stop();
+    }
+  });
+
+  it('cost a call that nothing limits no command', async () => {
+    const server = await startRedisServer();
+    const redis = createRedis(server.url);
+    try {
+      const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+      const [gateway] = await open(
+        { argumentBytes: 1000, rates: [{ per: 'key', calls: 1, windowMs: 60_000, tools: ['shell'] }] },
+        1,
+        server.url,
+      );
+      const submit = async () => {
+        expect((await gateway?.agent.submit('echo', {}))?.status).toBe(202);
+      };
+      await submit();
+      await eventually(async () => (await redis.exists('{q-read}:calls:prioritized')) === 1, 'the job to be added');
+      const before = await scripts();
+      for (let n = 0; n < 10; n++) await submit();
+      await eventually(async () => (await redis.zcard('{q-read}:calls:prioritized')) === 11, 'the jobs to be added');
+      // One that accepts and one that adds a job for each call; and no set of any limit was looked at.
+      expect((await scripts()) - before).toBe(20);
+      expect(await redis.info('commandstats')).not.toContain('cmdstat_zcount');
+    } finally {
+      await Promise.all(opened.splice(0).map((gateway) => gateway.close()));
+      redis.disconnect();
+      await server.stop();
+    }
+  });
+});
