@@ -143,6 +143,15 @@ describe('limits of calls', () => {
     expect(await admit('last', checks)).toBe(true);
   });
 
+  it('gives places that nobody gave back to all who find them at once', async () => {
+    const checks = checksOf({ concurrency: [{ per: 'tenant', calls: 9 }] });
+    for (let round = 0; round < 5; round++) {
+      const ids = Array.from({ length: 9 }, (_unused, n) => `r${round}-${n}`);
+      expect(await Promise.all(ids.map((id, n) => admit(id, checks, n)))).toEqual(ids.map(() => true));
+      for (const id of ids) log.set(id, 'ended');
+    }
+  });
+
   it('keeps the place of a call that is on its way into the log, and frees it when it never came', async () => {
     const checks = checksOf({ concurrency: [{ per: 'key', calls: 1 }] });
     await limits[0]?.admit(tenant, 'lost', checks);

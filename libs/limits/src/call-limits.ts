@@ -53,8 +53,8 @@ export class CallLimits {
     if (checks.length === 0) return [];
     const first = await this.run(mode, tenantId, callId, checks);
     const full = checks.filter((check, index) => check.kind === 'open' && first[index]?.refusal !== undefined);
-    const freed = await Promise.all(full.map((check) => this.compareWithLog(keys.limit(tenantId, check.name))));
-    const answers = freed.some((places) => places > 0) ? await this.run(mode, tenantId, callId, checks) : first;
+    const open = await Promise.all(full.map(({ name }) => this.compareWithLog(keys.limit(tenantId, name))));
+    const answers = full.some(({ calls }, index) => (open[index] ?? 0) < calls) ? await this.run(mode, tenantId, callId, checks) : first;
     if (mode === 'take')
       for (const { reason, refusal } of answers) if (refusal !== undefined) signals.rateLimited.emit({ limit: reason.rule });
     return answers;
@@ -71,7 +71,7 @@ export class CallLimits {
     return checks.map((check, index) => countedAnswer(check, Number(answer[2 * index + 2]), Number(answer[2 * index + 3])));
   }
 
-  /** Takes out the members whose calls have ended; answers how many places that made. */
+  /** Takes out the members whose calls have ended; answers how many are left. Others may have done it just before. */
   private async compareWithLog(key: string): Promise<number> {
     const [members, time] = await Promise.all([this.redis.zrangebyscore(key, '-inf', '+inf', 'WITHSCORES'), this.redis.time()]);
     const ids = members.filter((_member, index) => index % 2 === 0);
@@ -81,6 +81,7 @@ export class CallLimits {
     const over = ids.filter(
       (_id, index) => states[index] === 'ended' || (states[index] === 'gone' && now - (since[index] ?? 0) > ACCEPT_MS),
     );
-    return over.length === 0 ? 0 : this.redis.zrem(key, ...over);
+    if (over.length > 0) await this.redis.zrem(key, ...over);
+    return ids.length - over.length;
   }
 }

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+/** Beside the bootstrap key's tenant, two that share the pools. */
+const config = {
+  keys: ['greedy', 'modest', 'bounded'].map((tenant) => ({ id: tenant, key: `key-of-the-tenant-${tenant}`, tenant, agent: tenant })),
+  agents: { bounded: { limits: { actionsPerHour: 20, concurrency: [{ per: 'key', calls: 20 }] } } },
+};
+
+describe('limits and fair share over whole processes', () => {
+  let toolyard: Toolyard;
+  let folder: string;
+
+  const agentOf = (tenant: string, gateway = 0) => new Agent(toolyard.gateways[gateway]?.url ?? '', `key-of-the-tenant-${tenant}`);
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'toolyard-limits-'));
+    const file = join(folder, 'toolyard.json');
+    writeFileSync(file, JSON.stringify(config));
+    toolyard = await startToolyard({
+      gateways: 3,
+      workers: 0,
+      env: { TOOLYARD_CONFIG: file, LEASE_MS: '1000', WORKER_CONCURRENCY: 'read=2,write=4' },
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await toolyard.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('start one tenant’s call within two seconds though another queued 10,000 before it', async () => {
+    const greedy = agentOf('greedy');
+    let left = 10_000;
+    const send = async () => {
+      while (left-- > 0) expect((await greedy.submit('echo', {})).status).toBe(202);
+    };
+    await Promise.all(Array.from({ length: 64 }, send));
+    await toolyard.worker({ WORKER_POOLS: 'read', WORKER_CONCURRENCY: 'read=2' });
+    const modest = agentOf('modest', 1);
+    const call = await modest.ended((await modest.submit('echo', {})).body.id);
+    expect(call.outcome).toBe('completed');
+    expect(Date.parse(call.startedAt ?? '') - Date.parse(call.submittedAt)).toBeLessThanOrEqual(2000);
+    const { body } = await greedy.get<{ calls: { status: string }[] }>('/v1/calls?status=queued&limit=200');
+    expect(body.calls).toHaveLength(200);
+  }, 120_000);
+
+  it('run exactly 20 of 25 actions that come to three gateways, and lose no place to killed processes', async () => {
+    const workers = await Promise.all([1, 2, 3].map(() => toolyard.worker({ WORKER_POOLS: 'write', WORKER_CONCURRENCY: 'write=4' })));
+    const submit = async (n: number) =>
+      agentOf('bounded', n % 3).submit('file_write', { path: `${n}.txt`, content: 'x' }, { sessionId: 's' });
+    const answers = await Promise.all(Array.from({ length: 25 }, (_unused, n) => submit(n)));
+    for (const app of [...workers, toolyard.gateways[2]]) app?.signal('SIGKILL');
+    await toolyard.worker({ WORKER_POOLS: 'write', WORKER_CONCURRENCY: 'write=4' });
+
+    const accepted = answers.filter(({ status }) => status === 202).map(({ body }) => body.id);
+    expect(accepted).toHaveLength(20);
+    const ended = await Promise.all(accepted.map((id) => agentOf('bounded').ended(id, 60_000)));
+    expect(ended.every(({ status }) => status === 'ended')).toBe(true);
+
+    // The action budget is spent, the 20 places of open calls are not: reading goes on.
+    const open = await Promise.all(Array.from({ length: 20 }, (_unused, n) => agentOf('bounded', n % 2).submit('glob', { pattern: '*' })));
+    expect(open.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 202));
+    await eventually(
+      async () => (await agentOf('bounded').submit('file_write', { path: 'a', content: 'x' }, { sessionId: 's' })).status === 429,
+      'the budget to hold',
+    );
+  }, 120_000);
+});
