@@ -1,15 +1,55 @@
 import type { Decision, DecisionReason } from '#contracts';
 import type { CallFacts } from './call-facts.js';
+import { argumentTrust, toolTrust } from './grants/argument-trust.js';
+import { trustOptionsFor } from './grants/trust-options.js';
+import type { Answer, Rule } from './rule.js';
+import { availabilityRule } from './rules/availability.rule.js';
+import { commandAllowlistRule } from './rules/command-allowlist.rule.js';
+import { commandClassRule } from './rules/command-class.rule.js';
+import { commandDenialRule } from './rules/command-denial.rule.js';
+import { commandPatternsRule } from './rules/command-patterns.rule.js';
+import { egressRule } from './rules/egress.rule.js';
+import { pathRule } from './rules/path.rule.js';
 import { postureRule } from './rules/posture.rule.js';
+import { sessionDenialRule } from './rules/session-denial.rule.js';
+import { subjectsOf, type CallSubjects } from './subjects/call-subjects.js';
 
-/** One evaluator of one axis. It answers for every call, so that a decision can be explained. */
-export type Rule = (facts: CallFacts) => DecisionReason;
+/** In the order in which their answers are shown; the first denial is the one people read. */
+const rules: readonly Rule[] = [
+  sessionDenialRule,
+  availabilityRule,
+  postureRule,
+  commandDenialRule,
+  commandAllowlistRule,
+  pathRule,
+  commandClassRule,
+  commandPatternsRule,
+  egressRule,
+];
 
-const rules: readonly Rule[] = [postureRule];
-
-/** Judges a call: deny beats ask beats allow. All answers are kept. */
+/**
+ * Judges a call: deny beats ask beats allow, and all answers are kept. An ask that trust in the tool or in the arguments makes
+ * unnecessary says so in `satisfiedBy`; nothing does that for a deny. Pure: the same facts give the same decision anywhere.
+ */
 export function decide(facts: CallFacts): Decision {
-  const reasons = rules.map((rule) => rule(facts));
-  const effect = reasons.some((r) => r.effect === 'deny') ? 'deny' : reasons.some((r) => r.effect === 'ask') ? 'ask' : 'allow';
-  return { effect, reasons };
+  const subjects = subjectsOf(facts);
+  const answers = rules.flatMap((rule) => rule(facts, subjects));
+  const reasons = reasonsOf(answers, facts, subjects);
+  if (reasons.some(({ effect }) => effect === 'deny')) return { effect: 'deny', reasons };
+  if (!reasons.some(isOpen)) return { effect: 'allow', reasons };
+  return { effect: 'ask', reasons, trustOptions: trustOptionsFor(facts, subjects) };
+}
+
+function reasonsOf(answers: readonly Answer[], facts: CallFacts, subjects: CallSubjects): DecisionReason[] {
+  const asked = answers.some(({ effect }) => effect === 'ask');
+  const byTool = asked ? toolTrust(facts) : undefined;
+  const byArguments = asked && byTool === undefined ? argumentTrust(facts, subjects) : undefined;
+  return answers.map(({ liftedBy, ...reason }) => {
+    const satisfiedBy = byTool ?? (liftedBy === 'arguments' ? byArguments : undefined);
+    return reason.effect === 'ask' && satisfiedBy !== undefined ? { ...reason, satisfiedBy } : reason;
+  });
+}
+
+function isOpen({ effect, satisfiedBy }: DecisionReason): boolean {
+  return effect === 'ask' && satisfiedBy === undefined;
 }

@@ -1,5 +1,6 @@
-import type { DecisionReason, PermissionMode, ToolTier } from '#contracts';
+import type { PermissionMode, ToolTier } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
+import type { Answer } from '../rule.js';
 
 const ANSWERS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>> = {
   'read-only': { read_only: 'allow', side_effecting: 'deny', privileged: 'deny' },
@@ -9,21 +10,37 @@ const ANSWERS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>
   allow: { read_only: 'allow', side_effecting: 'allow', privileged: 'allow' },
 };
 
+/** The permission mode that lets a tier run without a person. */
+const NEED: Record<ToolTier, PermissionMode> = { read_only: 'read-only', side_effecting: 'workspace-write', privileged: 'danger-full-access' };
+
 /**
  * First axis: the tool's tier against the session's posture.
  * - autonomy `read_only` denies everything that acts, whatever the mode;
- * - then the permission mode answers; a privileged tool in a `supervised` session is asked for unless the mode is `allow`.
+ * - the permission mode answers; a privileged tool in a `supervised` session is asked for unless the mode is `allow`;
+ * - the privileged gate, when it is on, asks for every privileged call in every mode.
  */
-export function postureRule({ tool, posture }: CallFacts): DecisionReason {
-  const { autonomy, permissionMode } = posture;
-  const answer = (effect: DecisionReason['effect'], reason: string): DecisionReason => ({ axis: 'facts', rule: 'posture', effect, reason });
+export function postureRule({ tool, posture, policy }: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): readonly Answer[] {
+  const gated = policy.gatePrivileged && tool.tier === 'privileged';
+  const gate: Answer = {
+    axis: 'facts',
+    rule: 'privileged-gate',
+    effect: 'ask',
+    reason: `${tool.name} is privileged, and the policy has a person confirm every privileged call`,
+    liftedBy: 'arguments',
+  };
+  return [{ axis: 'facts', rule: 'posture', ...answer(tool, posture), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
+}
 
-  if (autonomy === 'read_only' && tool.tier !== 'read_only') {
-    return answer('deny', `${tool.name} is ${tool.tier}, and the session's autonomy is read_only: only read_only tools run`);
+function answer({ name, tier }: CallFacts['tool'], { autonomy, permissionMode }: CallFacts['posture']): Pick<Answer, 'effect' | 'reason'> {
+  if (autonomy === 'read_only' && tier !== 'read_only') {
+    return { effect: 'deny', reason: `Read-only mode: cannot perform '${name}' (${tier}); the session's autonomy is read_only` };
   }
-  const byMode = ANSWERS[permissionMode][tool.tier];
-  if (byMode === 'allow' && autonomy === 'supervised' && tool.tier === 'privileged' && permissionMode !== 'allow') {
-    return answer('ask', `${tool.name} is privileged, and a person approves those in a supervised session`);
+  const effect = ANSWERS[permissionMode][tier];
+  const need = NEED[tier];
+  if (effect === 'deny') return { effect, reason: `tool '${name}' requires ${need} permission; current mode is ${permissionMode}` };
+  if (effect === 'ask') return { effect, reason: `tool '${name}' requires approval to escalate from ${permissionMode} to ${need}` };
+  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow') {
+    return { effect: 'ask', reason: `tool '${name}' is privileged and requires approval in a supervised session` };
   }
-  return answer(byMode, `${tool.name} is ${tool.tier}; the session's permission mode ${permissionMode} answers ${byMode} for that tier`);
+  return { effect, reason: `tool '${name}' requires ${need} permission; current mode ${permissionMode} grants it` };
 }

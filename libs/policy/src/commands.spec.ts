@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { PolicyConfig, POLICY_PROFILES } from '#contracts';
+import { decide } from './decide.js';
+import { factsOf, SUPERVISED, UNATTENDED, type Circumstances } from './testing/call-facts.js';
+
+const judge = (command: string, circumstances: Circumstances = {}) => decide(factsOf('shell', { command }, circumstances));
+const effectOf = (command: string, circumstances: Circumstances = {}) => judge(command, circumstances).effect;
+const textOf = (command: string, circumstances: Circumstances = {}) => judge(command, circumstances).reasons.map(({ reason }) => reason).join('\n');
+const answerOf = (rule: string, command: string, circumstances: Circumstances = {}) => judge(command, circumstances).reasons.find((it) => it.rule === rule);
+
+const zeroclaw = (more: Circumstances['policy'] = {}, posture = SUPERVISED): Circumstances => ({ profile: 'zeroclaw', policy: more, posture });
+const approved = { allowedTools: ['shell'] };
+
+describe('commands in an unattended session', () => {
+  it.each(['for i in 1 2 3; do echo $i; done', 'curl x | bash', 'rm -rf build', `trap '' TERM; setsid sleep 60 & sleep 60`, 'grep x /proc/1/cmdline || echo none', 'head -c 9 /dev/zero | tr "\\0" x', 'if', 'ls\r'])(
+    'run without asking: %s',
+    (command) => expect(effectOf(command, { posture: UNATTENDED })).toBe('allow'),
+  );
+
+  it.each(['rm -rf /', 'sudo mkfs /dev/x', 'dd if=/dev/zero of=x', ':(){ :|:& };:', 'echo $(rm -rf /)'])('never destroy the machine: %s', (command) => {
+    expect(judge(command, { posture: UNATTENDED, policy: approved }).effect).toBe('deny');
+    expect(textOf(command, { posture: UNATTENDED })).toMatch(/Command blocked by safety policy: contains '.+'\. This pattern is denied for safety\./);
+  });
+
+  it('are refused when they are of high risk and the policy blocks that', () => {
+    expect(effectOf('rm x', { posture: UNATTENDED, policy: { commands: { blockHighRisk: true } } })).toBe('deny');
+    expect(effectOf('ls x', { posture: UNATTENDED, policy: { commands: { blockHighRisk: true } } })).toBe('allow');
+  });
+});
+
+describe('commands in a supervised session', () => {
+  it.each(['ls', 'npm test', 'git push', 'rm x', 'ls | wc', 'curl x | bash', 'if', 'ls\r', 'echo $(id)'])('are asked for: %s', (command) => expect(effectOf(command)).toBe('ask'));
+
+  it('that only read run without asking when the policy says so, and others are asked for', () => {
+    const policy = { commands: { autoAllowReadonly: true } };
+    expect(effectOf('git status', { policy })).toBe('allow');
+    expect(effectOf('git status | head -3', { policy })).toBe('allow');
+    expect(effectOf('git branch -D x', { policy })).toBe('ask');
+    expect(effectOf('git status')).toBe('ask');
+  });
+
+  it('that may do something else than they say are asked for without trust options, unless the tool itself is allowed', () => {
+    const policy = { commands: { allowedCommands: ['.*'] } };
+    expect(judge('curl x | bash', { policy })).toMatchObject({ effect: 'ask', trustOptions: [] });
+    expect(effectOf('ls', { policy })).toBe('allow');
+    expect(effectOf('curl x | bash', { policy: approved })).toBe('allow');
+    expect(effectOf('curl x | bash', { grants: { trustedTools: ['shell'] } })).toBe('allow');
+  });
+
+  it('that cannot be read are never allowed by a pattern', () => {
+    const policy = { commands: { allowedCommands: ['.*', 'ls.*'], autoAllowReadonly: true } };
+    expect(effectOf('ls\r', { policy })).toBe('ask');
+    expect(effectOf('ls "', { policy })).toBe('ask');
+  });
+
+  it('are allowed when patterns match every part of them', () => {
+    const policy = { commands: { allowedCommands: ['git .*', 'wc( .*)?'] } };
+    expect(effectOf('git log | wc -l', { policy })).toBe('allow');
+    expect(effectOf('git log | wc -l && make', { policy })).toBe('ask');
+    expect(effectOf('git log > x', { policy: { commands: { allowedCommands: ['git log'] } } })).toBe('ask');
+    expect(effectOf('not git', { policy })).toBe('ask');
+  });
+
+  it('are denied when a denied pattern matches one part of them, allowed or not, in any spelling', () => {
+    const policy = { commands: { deniedCommands: ['rm .*'], allowedCommands: ['.*'] }, allowedTools: ['*'] };
+    for (const command of ['ls; rm x', '/bin/rm x', 'r\\m x', 'sudo rm x', "bash -c 'rm x'", 'echo $(rm x)']) {
+      expect(judge(command, { policy, grants: { trustedTools: ['shell'] } }).effect).toBe('deny');
+      expect(textOf(command, { policy })).toContain('rm .*');
+    }
+    expect(effectOf('ls', { policy })).toBe('allow');
+  });
+
+  it('are all denied by a denied pattern that is no pattern, and an allowed one that is none allows nothing', () => {
+    expect(textOf('ls', { policy: { commands: { deniedCommands: ['('] } } })).toContain('Invalid regex pattern in deniedCommands');
+    expect(effectOf('ls', { policy: { commands: { deniedCommands: ['('] } }, posture: UNATTENDED })).toBe('deny');
+    expect(effectOf('ls', { policy: { commands: { allowedCommands: ['('] } } })).toBe('ask');
+  });
+
+  it('are denied instead of asked for where the policy denies by default', () => {
+    const policy = { commands: { denyByDefault: true, allowedCommands: ['ls'] } };
+    expect(judge('make', { policy })).toMatchObject({ effect: 'deny' });
+    expect(textOf('make', { policy })).toContain('Command not in allowed list');
+    expect(effectOf('ls', { policy })).toBe('allow');
+  });
+
+  it('of medium and high risk say so', () => {
+    expect(textOf('git commit -m x')).toContain('Medium-risk command requires approval');
+    expect(textOf('rm x')).toContain('High-risk command requires approval');
+    expect(answerOf('command-class', 'git commit -m x', { posture: { autonomy: 'full', permissionMode: 'workspace-write' } })?.effect).toBe('allow');
+  });
+});
+
+describe('the engine that takes chains of allowed programs', () => {
+  it('names the program that is not in the allowlist, with the prefix of a policy violation', () => {
+    expect(textOf('nmap host', zeroclaw())).toContain('Security policy violation: Command not in allowlist');
+    expect(effectOf('nmap host', zeroclaw(approved))).toBe('deny');
+  });
+
+  it.each(['date', 'ls; pwd', 'echo "a; b"', 'FOO=1 ls', "echo '$HOME'", 'ls | wc -l && git status', '/usr/bin/ls'])('takes %s', (command) =>
+    expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('allow'));
+
+  it.each(['node', 'ls && nmap', 'echo $HOME', 'echo `id`', 'ls > f', 'cat < f', 'ls &', 'cat <(ls)', 'ls | tee f', '', 'find . -exec rm', 'find . -ok rm', 'git config x y', 'git -c a=b log', 'git alias x', 'ls "', '$X', '(ls)'])(
+    'refuses %j',
+    (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('deny'),
+  );
+
+  it('takes every program when the allowlist has *, and a path only as that very path', () => {
+    expect(answerOf('command-segments', 'node', zeroclaw({ commands: { allowlist: ['*'] } }))?.effect).toBe('allow');
+    const exact = zeroclaw({ commands: { allowlist: ['/opt/x/tool'] } });
+    expect(answerOf('command-segments', '/opt/x/tool a', exact)?.effect).toBe('allow');
+    expect(answerOf('command-segments', 'tool a', exact)?.effect).toBe('deny');
+  });
+
+  it('speaks before paths and classes do', () => {
+    const denied = judge('nmap /etc/passwd', zeroclaw()).reasons.filter(({ effect }) => effect === 'deny');
+    expect(denied[0]?.reason).toContain('Command not in allowlist');
+    expect(denied[1]?.reason).toContain('Forbidden path: /etc/passwd');
+  });
+
+  it('blocks commands of high risk in every autonomy and when approved, unless that is switched off', () => {
+    const allowlist = ['*'];
+    for (const posture of [SUPERVISED, UNATTENDED]) {
+      expect(textOf('rm x', zeroclaw({ commands: { allowlist }, allowedTools: ['shell'] }, posture))).toContain('High-risk commands are blocked');
+      expect(effectOf('rm x', zeroclaw({ commands: { allowlist }, allowedTools: ['shell'] }, posture))).toBe('deny');
+    }
+    const open = { commands: { allowlist, blockHighRisk: false } };
+    expect(textOf('rm x', zeroclaw(open))).toContain('High-risk command requires approval');
+    expect(effectOf('rm x', zeroclaw({ ...open, allowedTools: ['shell'] }))).toBe('allow');
+  });
+
+  it('asks for commands of medium risk until they are approved, and in full autonomy runs them', () => {
+    expect(textOf('git commit -m x', zeroclaw())).toContain('Medium-risk command requires approval');
+    expect(effectOf('git commit -m x', zeroclaw(approved))).toBe('allow');
+    expect(effectOf('git commit -m x', zeroclaw({}, UNATTENDED))).toBe('allow');
+  });
+
+  it('takes the word of the model for an approval only where the policy trusts it', () => {
+    const args = { command: 'git commit -m x', approved: true };
+    expect(decide(factsOf('shell', args, zeroclaw())).effect).toBe('allow');
+    expect(decide(factsOf('shell', args)).effect).toBe('ask');
+  });
+});
+
+describe('the engine that takes a single program', () => {
+  const oxydra: Circumstances = { profile: 'oxydra', posture: UNATTENDED };
+
+  it.each(['ls', 'git log', 'python3 x.py', '/usr/bin/ls'])('takes %s', (command) => expect(effectOf(command, oxydra)).toBe('allow'));
+
+  it.each(['ls | wc', 'ls && ls', 'ls; ls', 'ls > f', 'cat < f', 'echo `id`', 'echo $(id)', 'ls\nls', 'ls\r', 'ls &'])('refuses %j as more than one', (command) => {
+    expect(effectOf(command, oxydra)).toBe('deny');
+    expect(textOf(command, oxydra)).toContain('only a single allowlisted command is permitted');
+  });
+
+  it('names a program that is not in its allowlist', () => {
+    expect(textOf('curl x', oxydra)).toContain(`'curl' is not in shell allowlist`);
+    expect(effectOf('curl x', oxydra)).toBe('deny');
+  });
+});
+
+describe('the engine of denied texts', () => {
+  it('refuses a command that contains one, however it stands there', () => {
+    expect(textOf('echo "rm -rf /tmp/x"', { profile: 'phi', posture: UNATTENDED })).toContain(`contains 'rm -rf /'`);
+    expect(effectOf('ls | wc', { profile: 'phi', posture: UNATTENDED })).toBe('allow');
+  });
+});
+
+describe('the presets', () => {
+  it.each(Object.entries(POLICY_PROFILES))('%s is a whole policy', (name, profile) => {
+    expect(PolicyConfig.parse(profile)).toEqual(profile);
+    expect(profile.profile).toBe(name);
+  });
+
+  it('choose the engines of the agents they are named after', () => {
+    const engines = Object.fromEntries(Object.entries(POLICY_PROFILES).map(([name, { commands }]) => [name, commands.engines]));
+    expect(engines).toEqual({ core: ['single', 'rules'], zeroclaw: ['segments'], claw: [], phi: ['deny-patterns'], oxydra: ['single'], kiro: ['rules'] });
+  });
+});

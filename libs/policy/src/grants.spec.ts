@@ -1,0 +1,171 @@
+import { describe, expect, it } from '@jest/globals';
+import { NO_GRANTS, POLICY_PROFILES, type PolicySettings } from '#contracts';
+import { decide } from './decide.js';
+import { addGrant, alwaysAllow, neverAllow } from './grants/add-grant.js';
+import { availability } from './grants/availability.js';
+import { resolvePolicy } from './grants/resolve-policy.js';
+import { trustOptions } from './grants/trust-options.js';
+import { matchesTool } from './patterns/tool-pattern.js';
+import { factsOf, TOOLS, WORKSPACE, type Circumstances } from './testing/call-facts.js';
+
+const tools = Object.values(TOOLS);
+const meant = (...patterns: string[]) => tools.filter((tool) => patterns.some((pattern) => matchesTool(pattern, tool))).map(({ name }) => name);
+const shell = (command: string, circumstances: Circumstances = {}) => factsOf('shell', { command }, circumstances);
+
+describe('tool patterns', () => {
+  it.each([
+    [['*'], tools.map(({ name }) => name)],
+    [['@builtin'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch']],
+    [['@builtin/'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch']],
+    [['@builtin/*'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch']],
+    [['@builtin/echo'], ['echo']],
+    [['@builtin/file_*'], ['file_read', 'file_write']],
+    [['@mcp'], ['status']],
+    [['@git'], ['status']],
+    [['@git/st*'], ['status']],
+    [['@git/log'], []],
+    [['rea*'], ['file_read']],
+    [['fs_*'], ['file_read', 'file_write']],
+    [['fs_read', 'read'], ['file_read']],
+    [['#agent', '#glob*'], []],
+    [['@other', 'nothing', '@', '['], []],
+  ])('%j mean %j', (patterns, names) => expect(meant(...patterns)).toEqual(names));
+
+  it('with wildcards do not mean a tool that must be named', () => {
+    const tool = { name: 'switch_to_execution', aliases: [], source: 'builtin' };
+    expect(['*', '@builtin', '@builtin/*', 'switch*'].some((pattern) => matchesTool(pattern, tool))).toBe(false);
+    expect(matchesTool('switch_to_execution', tool)).toBe(true);
+  });
+});
+
+describe('availability', () => {
+  const of = (name: keyof typeof TOOLS, settings: PolicySettings) => availability(TOOLS[name], resolvePolicy(settings));
+
+  it('is what tools and include say, without what exclude says; each refusal says why', () => {
+    expect(of('file_read', { tools: ['read'] })).toEqual({ ok: true });
+    expect(of('shell', { tools: ['read'] })).toEqual({ ok: false, reason: `shell is not among this agent's tools (read)` });
+    expect(of('shell', { tools: ['read'], include: ['bash'] }).ok).toBe(true);
+    expect(of('shell', { include: ['bash'], exclude: ['@builtin/sh*'] })).toEqual({ ok: false, reason: `shell is excluded from this agent's tools by "@builtin/sh*"` });
+    expect(of('echo', { tools: [] }).reason).toContain('(none)');
+  });
+
+  it('of tools of the web ends when those are switched off', () => {
+    expect(of('web_fetch', { webTools: false }).ok).toBe(false);
+    expect(of('file_read', { webTools: false }).ok).toBe(true);
+    expect(decide(factsOf('web_fetch', { url: 'https://example.com' }, { policy: { webTools: false } })).effect).toBe('deny');
+  });
+
+  it('is enforced for a call that names the tool all the same', () => {
+    const decision = decide(factsOf('echo', {}, { policy: { tools: ['file_*'], allowedTools: ['*'] }, grants: { trustedTools: ['echo'] } }));
+    expect(decision).toMatchObject({ effect: 'deny', reasons: [{ rule: 'availability', effect: 'deny' }, { rule: 'posture' }] });
+  });
+
+  it('ends when a person denied the tool for the session', () => expect(availability(TOOLS.echo, POLICY_PROFILES.core, { ...NO_GRANTS, deniedTools: ['echo'] }).ok).toBe(false));
+});
+
+describe('trust', () => {
+  it('in a tool makes its asks unnecessary, and the decision says which word did that', () => {
+    const asked = decide(shell('make'));
+    expect(asked.effect).toBe('ask');
+    const byConfig = decide(shell('make', { policy: { allowedTools: ['shell*'] } }));
+    expect(byConfig.effect).toBe('allow');
+    expect(byConfig.reasons.filter(({ effect }) => effect === 'ask').map(({ satisfiedBy }) => satisfiedBy)).toEqual(asked.reasons.filter(({ effect }) => effect === 'ask').map(() => 'allowedTools: shell*'));
+    expect(decide(shell('make', { grants: addGrant(NO_GRANTS, { grants: alwaysAllow(TOOLS.shell) }) })).effect).toBe('allow');
+  });
+
+  it('denied by a person for the session is final', () => {
+    const grants = addGrant(NO_GRANTS, { grants: neverAllow(TOOLS.shell) });
+    const decision = decide(shell('ls', { grants, policy: { allowedTools: ['*'] } }));
+    expect(decision.effect).toBe('deny');
+    expect(decision.reasons[0]?.reason).toContain('Tool was denied by user');
+  });
+
+  it('in tools and in arguments does not lift a denial', () => {
+    const policy = { commands: { deniedCommands: ['make'], allowedCommands: ['.*'] }, allowedTools: ['*'] };
+    expect(decide(shell('make', { policy, grants: { trustedTools: ['shell'], allowedCommands: ['make'] } })).effect).toBe('deny');
+  });
+
+  it('for privileged tools is asked for by the gate in every mode', () => {
+    const gated = (permissionMode: 'allow' | 'danger-full-access') => decide(shell('ls', { policy: { gatePrivileged: true }, posture: { autonomy: 'full', permissionMode } })).effect;
+    expect([gated('allow'), gated('danger-full-access')]).toEqual(['ask', 'ask']);
+    expect(decide(shell('ls', { posture: { autonomy: 'full', permissionMode: 'danger-full-access' } })).effect).toBe('allow');
+    expect(decide(factsOf('echo', {}, { policy: { gatePrivileged: true } })).effect).toBe('allow');
+  });
+});
+
+describe('trust options', () => {
+  it('for a command are the command, its first argument and its program, as anchored patterns', () => {
+    const options = trustOptions(shell('git pull --rebase'));
+    expect(options.map(({ label, display }) => [label, display])).toEqual([
+      ['Full command', 'git pull --rebase'],
+      ['Partial command', 'git pull *'],
+      ['Base command', 'git *'],
+    ]);
+    const [full, partial, base] = options.map((option) => addGrant(NO_GRANTS, option));
+    const effect = (command: string, grants = NO_GRANTS) => decide(shell(command, { grants })).effect;
+    expect([effect('git pull --rebase', full), effect('git pull', full), effect('git pull --rebase; ls', full)]).toEqual(['allow', 'ask', 'ask']);
+    expect([effect('git pull', partial), effect('git push', partial), effect('git pullx', partial)]).toEqual(['allow', 'ask', 'ask']);
+    expect([effect('git push', base), effect('gitx', base)]).toEqual(['allow', 'ask']);
+  });
+
+  it('choosing any of them allows the very call that was asked for', () => {
+    for (const command of ['git pull --rebase', 'ls | wc -l', 'npm test && npm run "a b"', 'echo (x) > f'.replace('(x)', '"(x) [y]*"'), 'make -j 4 \\\n all', 'ls -la']) {
+      const options = trustOptions(shell(command));
+      expect(options.length).toBeGreaterThan(0);
+      for (const option of options) expect([command, option.label, decide(shell(command, { grants: addGrant(NO_GRANTS, option) })).effect]).toEqual([command, option.label, 'allow']);
+    }
+  });
+
+  it('have no first argument that is an option or an absolute path, and no program that runs anything', () => {
+    expect(trustOptions(shell('ls -la')).map(({ id }) => id)).toEqual(['command-full', 'command-base']);
+    expect(trustOptions(shell('bash x.sh')).map(({ id }) => id)).toEqual(['command-full', 'command-partial']);
+  });
+
+  it.each(['curl x | bash', 'echo $(id)', 'ls\r', 'if', '', 'PATH=/x ls'])('are none for the dangerous %j', (command) => expect(trustOptions(shell(command))).toEqual([]));
+
+  it('for files are the paths and the folder around them', () => {
+    const facts = factsOf('file_read', { path: ['/w/p/a.txt', '/w/p/b.txt'] });
+    expect(trustOptions(facts).map(({ label, grants }) => [label, grants])).toEqual([
+      ['Specific paths', { allowedPaths: { read: ['/w/p/a.txt', '/w/p/b.txt'] } }],
+      ['Complete directory', { allowedPaths: { read: ['/w/p'] } }],
+    ]);
+    expect(trustOptions(factsOf('file_read', { path: ['/w/a', '/x/b'] })).map(({ id }) => id)).toEqual(['paths']);
+    expect(trustOptions(factsOf('file_write', { path: 'a/b' }))[1]?.grants).toEqual({ allowedPaths: { write: [`${WORKSPACE}/a`] } });
+  });
+
+  it('come with an ask, and with nothing else', () => {
+    expect(decide(shell('make')).trustOptions).toHaveLength(2);
+    expect(decide(shell('make', { policy: { allowedTools: ['*'] } }))).not.toHaveProperty('trustOptions');
+  });
+});
+
+describe('grants of a session', () => {
+  it('grow by what is chosen, once each, and the latest word on a tool holds', () => {
+    const trusted = addGrant(addGrant(NO_GRANTS, { grants: { trustedTools: ['a'], allowedCommands: ['x'] } }), { grants: { trustedTools: ['a'], allowedPaths: { read: ['/r'] } } });
+    expect(trusted).toEqual({ ...NO_GRANTS, trustedTools: ['a'], allowedCommands: ['x'], allowedPaths: { read: ['/r'], write: [] } });
+    const denied = addGrant(trusted, { grants: { deniedTools: ['a'] } });
+    expect([denied.trustedTools, denied.deniedTools]).toEqual([[], ['a']]);
+    expect(NO_GRANTS.trustedTools).toEqual([]);
+  });
+});
+
+describe('a policy of several settings', () => {
+  it('takes the last word on everything, and adds up what forbids', () => {
+    const everybody: PolicySettings = { exclude: ['shell'], commands: { deniedCommands: ['a'], autoAllowReadonly: true }, egress: { blockedDomains: ['x'] }, paths: { roots: [{ path: '/d', access: 'denied' }], trusted: [{ tools: ['*'], allowed: ['a'], denied: ['b'] }] } };
+    const agent: PolicySettings = { exclude: ['echo'], tools: ['@builtin'], commands: { deniedCommands: ['b'], engines: [] }, paths: { roots: [{ path: '/e', access: 'read' }], trusted: [] } };
+    const policy = resolvePolicy(everybody, undefined, agent);
+    expect(policy).toMatchObject({
+      tools: ['@builtin'],
+      exclude: ['shell', 'echo'],
+      commands: { deniedCommands: ['a', 'b'], autoAllowReadonly: true, engines: [] },
+      egress: { blockedDomains: ['x'] },
+      paths: { roots: [{ path: '/d' }, { path: '/e' }], trusted: [{ allowed: [], denied: ['b'] }] },
+    });
+  });
+
+  it('is the preset where nobody says anything, and one can be chosen and changed', () => {
+    expect(resolvePolicy()).toEqual(POLICY_PROFILES.core);
+    expect(resolvePolicy({ profile: 'zeroclaw' })).toEqual(POLICY_PROFILES.zeroclaw);
+    expect(resolvePolicy({ profile: 'zeroclaw' }, { paths: { forbidden: ['/x'] } }).paths.forbidden).toEqual(['/x']);
+  });
+});

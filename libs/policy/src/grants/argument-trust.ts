@@ -1,0 +1,53 @@
+import type { CallFacts } from '../call-facts.js';
+import { commandPattern } from '../patterns/command-pattern.js';
+import { matchingPattern } from '../patterns/tool-pattern.js';
+import { dangerIn } from '../shell/danger.js';
+import { isReadonly } from '../shell/readonly.js';
+import { plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
+import type { CallSubjects } from '../subjects/call-subjects.js';
+import { judgePath } from '../subjects/judge-path.js';
+
+/** Why no person needs to be asked for anything about this tool; undefined when nothing says so. */
+export function toolTrust({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'policy' | 'grants'>): string | undefined {
+  const allowed = matchingPattern(policy.allowedTools, tool);
+  if (allowed !== undefined) return `allowedTools: ${allowed}`;
+  return matchingPattern(grants.trustedTools, tool) === undefined ? undefined : `trusted for the session: ${tool.name}`;
+}
+
+/**
+ * Why no person needs to be asked for these arguments: every command is allowed by a pattern or only reads, every path is
+ * trusted by name. Undefined when one of them is not, or when the call has no arguments to trust.
+ */
+export function argumentTrust(facts: CallFacts, { commands, paths, urls }: CallSubjects): string | undefined {
+  if (facts.policy.trustModelApproval && facts.args['approved'] === true) return 'approved by the model, which this policy accepts';
+  if (urls.length > 0) return undefined;
+  const reasons: string[] = [];
+  for (const command of commands) {
+    const reason = commandTrust(command, facts);
+    if (reason === undefined) return undefined;
+    reasons.push(reason);
+  }
+  for (const subject of paths) {
+    const { effect, trustedBy } = judgePath(subject, facts);
+    if (effect !== 'allow' || (trustedBy === undefined && subject.access === 'write')) return undefined;
+    if (trustedBy !== undefined) reasons.push(trustedBy);
+  }
+  return reasons.length === 0 ? undefined : [...new Set(reasons)].join('; ');
+}
+
+/** Why a command needs nobody's word: patterns of the configuration or the session, or that it only reads. */
+export function commandTrust(reading: CommandReading, { policy, grants }: Pick<CallFacts, 'policy' | 'grants'>): string | undefined {
+  if (dangerIn(reading) !== undefined) return undefined;
+  if (policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
+  const patterns = [...policy.commands.allowedCommands, ...grants.allowedCommands];
+  const written = reading.commands.filter(({ inner, words }) => !inner && words.length > 0);
+  if (written.length === 0) return undefined;
+  const matched = written.map((command) => patterns.find((pattern) => allows(pattern, command)));
+  return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
+}
+
+/** The words must fit, and also the text with its redirections, so that `ls` does not allow `ls > file`. */
+function allows(pattern: string, command: SubCommand): boolean {
+  const matches = commandPattern(pattern);
+  return matches !== undefined && matches(plainText(command)) && (command.redirects.length === 0 || matches(command.text));
+}

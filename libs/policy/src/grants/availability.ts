@@ -1,0 +1,34 @@
+import type { PolicyConfig, SessionGrants } from '#contracts';
+import type { ToolFacts } from '../call-facts.js';
+import { matchingPattern } from '../patterns/tool-pattern.js';
+
+export interface Availability {
+  readonly ok: boolean;
+  /** Why not, in words for the catalog and for the model. */
+  readonly reason?: string;
+}
+
+const AVAILABLE: Availability = { ok: true };
+
+/**
+ * Whether a tool exists for an agent: `exclude` beats `include` beats `tools`; tools of the web need `webTools`; what a person
+ * denied for the session is gone too. The same answer is shown in the catalog and enforced at each call.
+ */
+export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: SessionGrants): Availability {
+  const excluded = matchingPattern(policy.exclude, tool);
+  if (excluded !== undefined) return unavailable(`${tool.name} is excluded from this agent's tools by "${excluded}"`);
+  if (!policy.webTools && tool.subjects.some(({ kind }) => kind === 'url')) return unavailable(`${tool.name} is not available: tools of the web are switched off`);
+  const listed = matchingPattern(policy.include, tool) ?? matchingPattern(policy.tools, tool);
+  if (listed === undefined) return unavailable(`${tool.name} is not among this agent's tools (${shown(policy.tools)})`);
+  if (grants !== undefined && matchingPattern(grants.deniedTools, tool) !== undefined) return unavailable(`${tool.name}: Tool was denied by user`);
+  return AVAILABLE;
+}
+
+function unavailable(reason: string): Availability {
+  return { ok: false, reason };
+}
+
+function shown(patterns: readonly string[]): string {
+  if (patterns.length === 0) return 'none';
+  return patterns.length > 10 ? `${patterns.slice(0, 10).join(', ')} and ${patterns.length - 10} more` : patterns.join(', ');
+}

@@ -1,0 +1,66 @@
+import { POLICY_PROFILES, type PolicyConfig, type PolicySettings, type TrustedPaths } from '#contracts';
+
+/**
+ * The whole policy that some settings make, each later one on top of the earlier (everybody's, then the agent's). What nobody
+ * says comes from the last profile named. Lists that forbid add up over the settings, so that a later one can forbid more and
+ * never less; everything else is replaced.
+ */
+export function resolvePolicy(...settings: readonly (PolicySettings | undefined)[]): PolicyConfig {
+  const given = settings.filter((it) => it !== undefined);
+  const profile = given.findLast((it) => it.profile !== undefined)?.profile ?? 'core';
+  const base = POLICY_PROFILES[profile];
+  const { commands, paths, egress, exclude, ...rest } = Object.assign({}, ...given.map(defined)) as PolicySettings;
+  const all = <T>(pick: (it: PolicySettings) => readonly T[] | undefined, otherwise: readonly T[]): T[] => [...sum(given.map(pick), otherwise)];
+  return {
+    ...base,
+    ...rest,
+    profile,
+    exclude: all((it) => it.exclude, base.exclude),
+    commands: {
+      ...base.commands,
+      ...merged(given.map((it) => it.commands)),
+      deniedCommands: all((it) => it.commands?.deniedCommands, base.commands.deniedCommands),
+      denyPatterns: all((it) => it.commands?.denyPatterns, base.commands.denyPatterns),
+    },
+    paths: {
+      ...base.paths,
+      ...merged(given.map((it) => it.paths)),
+      forbidden: all((it) => it.paths?.forbidden, base.paths.forbidden),
+      roots: roots(given, base),
+      trusted: trusted(given, base),
+    },
+    egress: {
+      ...base.egress,
+      ...merged(given.map((it) => it.egress)),
+      blockedDomains: all((it) => it.egress?.blockedDomains, base.egress.blockedDomains),
+    },
+  };
+}
+
+/** The last list of roots, and every root that an earlier one denies. */
+function roots(given: readonly PolicySettings[], base: PolicyConfig): PolicyConfig['paths']['roots'] {
+  const lists = given.flatMap((it) => (it.paths?.roots === undefined ? [] : [it.paths.roots]));
+  const denied = lists.slice(0, -1).flatMap((list) => list.filter(({ access }) => access === 'denied'));
+  return [...denied, ...(lists.at(-1) ?? base.paths.roots)];
+}
+
+/** The last list of trusted globs, and what earlier ones deny. */
+function trusted(given: readonly PolicySettings[], base: PolicyConfig): TrustedPaths[] {
+  const lists = given.flatMap((it) => (it.paths?.trusted === undefined ? [] : [it.paths.trusted]));
+  const denied = lists.slice(0, -1).flatMap((list) => list.map((it) => ({ ...it, allowed: [] })));
+  return [...denied, ...(lists.at(-1) ?? base.paths.trusted)];
+}
+
+function sum<T>(lists: readonly (readonly T[] | undefined)[], otherwise: readonly T[]): readonly T[] {
+  const said = lists.filter((it) => it !== undefined);
+  return said.length === 0 ? otherwise : [...new Set(said.flat())];
+}
+
+function merged<T extends object>(parts: readonly (T | undefined)[]): Partial<T> {
+  return Object.assign({}, ...parts.map((part) => defined(part ?? {})));
+}
+
+/** Without the fields that are there and undefined, which would hide what is below. */
+function defined<T extends object>(settings: T): Partial<T> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

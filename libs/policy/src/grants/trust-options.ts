@@ -1,0 +1,93 @@
+import type { TrustOption } from '#contracts';
+import type { CallFacts } from '../call-facts.js';
+import { literally } from '../patterns/command-pattern.js';
+import { dangerIn } from '../shell/danger.js';
+import { isShell, isWrapper } from '../shell/inner-commands.js';
+import { executableOf, plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
+import { subjectsOf, type CallSubjects, type PathSubject } from '../subjects/call-subjects.js';
+import { lexicalPath } from '../subjects/lexical-path.js';
+
+/** A folder nearer to the root than this is too much to trust at once: `/w/p` counts three. */
+const LEAST_DEPTH = 3;
+const LONGEST_TEXT = 1_000;
+
+/**
+ * What a person may trust for the rest of the session besides this call: the command as it is, with other arguments, or its
+ * program; the very paths, or their common folder. Nothing for a dangerous command, nor for a call with commands and URLs alike.
+ */
+export function trustOptions(facts: CallFacts): TrustOption[] {
+  return trustOptionsFor(facts, subjectsOf(facts));
+}
+
+export function trustOptionsFor({ workspaceRoot }: Pick<CallFacts, 'workspaceRoot'>, { commands, paths, urls }: CallSubjects): TrustOption[] {
+  if (urls.length > 0 || commands.length > 1) return [];
+  const [command] = commands;
+  return command === undefined ? forPaths(paths, workspaceRoot) : forCommand(command);
+}
+
+function forCommand(reading: CommandReading): TrustOption[] {
+  const written = reading.commands.filter(({ inner, words }) => !inner && words.length > 0);
+  if (dangerIn(reading) !== undefined || written.length === 0 || reading.source.length > LONGEST_TEXT) return [];
+  const options = [commandOption('command-full', 'Full command', written.map(full))];
+  const partial = written.map(withFirstArgument);
+  if (partial.every((it) => it !== undefined)) options.push(commandOption('command-partial', 'Partial command', partial));
+  const base = written.map(programOnly);
+  if (base.every((it) => it !== undefined)) options.push(commandOption('command-base', 'Base command', base));
+  return options;
+}
+
+interface Pattern {
+  readonly display: string;
+  readonly pattern: string;
+}
+
+function commandOption(id: string, label: string, patterns: readonly Pattern[]): TrustOption {
+  const unique = [...new Map(patterns.map((it) => [it.pattern, it])).values()];
+  return { id, label, display: unique.map(({ display }) => display).join(', '), grants: { allowedCommands: unique.map(({ pattern }) => pattern) } };
+}
+
+/** With redirections the text as written is what is trusted; both spellings must fit the pattern when it is asked. */
+function full(command: SubCommand): Pattern {
+  const spellings = [...new Set([plainText(command), command.text])].map(literally);
+  return { display: command.text, pattern: `^(?:${spellings.join('|')})$` };
+}
+
+function withFirstArgument(command: SubCommand): Pattern | undefined {
+  const [program, first] = command.words.map(({ value }) => value);
+  if (program === undefined || first === undefined || /^[-/]/.test(first) || command.words[1]?.dynamic === true || command.redirects.length > 0) return undefined;
+  return { display: `${program} ${first} *`, pattern: `^${literally(`${program} ${first}`)}( .*)?$` };
+}
+
+/** Trusting a shell or `sudo` would be trusting everything. */
+function programOnly(command: SubCommand): Pattern | undefined {
+  const program = command.words[0]?.value;
+  const name = executableOf(command);
+  if (program === undefined || name === undefined || isShell(name) || isWrapper(name) || name === 'eval' || name === 'source' || name === '.' || command.redirects.length > 0) return undefined;
+  return { display: `${program} *`, pattern: `^${literally(program)}( .*)?$` };
+}
+
+function forPaths(paths: readonly PathSubject[], workspaceRoot: string): TrustOption[] {
+  const read = paths.map((it) => ({ access: it.access, at: lexicalPath(it.path, workspaceRoot) }));
+  const absolute = read.flatMap(({ access, at }) => (at.ok ? [{ access, path: at.absolute }] : []));
+  if (absolute.length === 0 || absolute.length < paths.length) return [];
+  const options = [pathOption('paths', 'Specific paths', absolute)];
+  const folder = commonFolder(absolute.map(({ path }) => path));
+  const access = absolute.some((it) => it.access === 'write') ? 'write' : 'read';
+  return folder === undefined ? options : [...options, pathOption('directory', 'Complete directory', [{ access, path: folder }])];
+}
+
+function pathOption(id: string, label: string, paths: readonly { readonly access: 'read' | 'write'; readonly path: string }[]): TrustOption {
+  const of = (access: 'read' | 'write') => [...new Set(paths.filter((it) => it.access === access).map(({ path }) => path))];
+  const [read, write] = [of('read'), of('write')];
+  const allowedPaths = { ...(read.length > 0 ? { read } : {}), ...(write.length > 0 ? { write } : {}) };
+  return { id, label, display: [...new Set([...write, ...read])].join(', '), grants: { allowedPaths } };
+}
+
+/** The folder around all of the paths, unless it is too near to the root. */
+function commonFolder(paths: readonly string[]): string | undefined {
+  const folders = paths.map((path) => path.split('/').slice(0, -1));
+  const [first = []] = folders;
+  const length = first.findIndex((name, index) => folders.some((other) => other[index] !== name));
+  const common = length === -1 ? first : first.slice(0, length);
+  return common.length < LEAST_DEPTH ? undefined : common.join('/');
+}

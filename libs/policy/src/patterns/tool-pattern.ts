@@ -1,0 +1,28 @@
+import type { ToolFacts } from '../call-facts.js';
+import { globMatches } from './glob.js';
+
+const BUILTIN = 'builtin';
+
+/** Tools that change what an agent is; a wildcard never means them, only their name does. */
+const BY_NAME_ONLY = new Set(['switch_to_execution']);
+
+/**
+ * Whether a tool pattern means a tool: a name or alias, a glob of names, `*`, `@builtin`, `@builtin/x`, `@mcp` (every
+ * source but the built-in one), `@source`, `@source/x`, with globs after the slash. `#x` is kept for agents and means none.
+ */
+export function matchesTool(pattern: string, tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): boolean {
+  if (pattern.startsWith('#')) return false;
+  const names = [tool.name, ...tool.aliases];
+  if (!pattern.startsWith('@')) return names.includes(pattern) || (!BY_NAME_ONLY.has(tool.name) && names.some((name) => globMatches(pattern, name)));
+  const slash = pattern.indexOf('/');
+  const source = slash === -1 ? pattern.slice(1) : pattern.slice(1, slash);
+  const name = slash === -1 ? '' : pattern.slice(slash + 1);
+  if (source !== tool.source && !(source === 'mcp' && tool.source !== BUILTIN)) return false;
+  if (names.includes(name)) return true;
+  return !BY_NAME_ONLY.has(tool.name) && (name === '' || names.some((it) => globMatches(name, it)));
+}
+
+/** The first of the patterns that means the tool. */
+export function matchingPattern(patterns: readonly string[], tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): string | undefined {
+  return patterns.find((pattern) => matchesTool(pattern, tool));
+}

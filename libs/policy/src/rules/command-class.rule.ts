@@ -1,0 +1,20 @@
+import type { CallFacts } from '../call-facts.js';
+import { riskOf } from '../shell/risk-class.js';
+import type { CommandReading } from '../shell/sub-command.js';
+import type { Answer, Rule } from '../rule.js';
+
+/**
+ * Second axis: each command has a class. High is refused everywhere when the policy blocks it; else high and medium are asked
+ * for in sessions that are not fully autonomous.
+ */
+export const commandClassRule: Rule = (facts, { commands }) => (facts.policy.commands.classify ? commands.map((command) => answer(command, facts)) : []);
+
+function answer(command: CommandReading, { policy, posture }: CallFacts): Answer {
+  const risk = riskOf(command);
+  const said = { axis: 'risk', rule: 'command-class', liftedBy: 'arguments' } as const;
+  if (risk === 'high' && policy.commands.blockHighRisk) return { ...said, effect: 'deny', reason: 'High-risk commands are blocked' };
+  const asks = posture.autonomy !== 'full' && posture.permissionMode !== 'allow';
+  if (asks && risk === 'high') return { ...said, effect: 'ask', reason: 'High-risk command requires approval' };
+  if (asks && risk === 'medium' && policy.commands.askMediumRisk) return { ...said, effect: 'ask', reason: 'Medium-risk command requires approval' };
+  return { ...said, effect: 'allow', reason: `the command's risk is ${risk}` };
+}

@@ -1,0 +1,24 @@
+import type { CallFacts } from '../call-facts.js';
+import { commandTrust } from '../grants/argument-trust.js';
+import { dangerIn } from '../shell/danger.js';
+import type { CommandReading } from '../shell/sub-command.js';
+import { commandRulesApply } from '../subjects/call-subjects.js';
+import type { Answer, Rule } from '../rule.js';
+
+/**
+ * Second axis, the engine `rules`: every sub-command must be allowed by a pattern, or be known to only read where the policy
+ * lets those run. What may do something else than its words say is asked for, and no pattern makes up for that.
+ */
+export const commandPatternsRule: Rule = (facts, { commands }) =>
+  facts.policy.commands.engines.includes('rules') ? commands.map((command) => answer(command, facts)) : [];
+
+function answer(command: CommandReading, facts: CallFacts): Answer {
+  const said = { axis: 'risk', rule: 'command-patterns' } as const;
+  const trust = commandTrust(command, facts);
+  if (trust !== undefined) return { ...said, effect: 'allow', reason: trust };
+  if (facts.policy.commands.denyByDefault) return { ...said, effect: 'deny', reason: 'Command not in allowed list' };
+  if (!commandRulesApply(facts)) return { ...said, effect: 'allow', reason: 'nobody is asked about commands in this posture' };
+  const danger = dangerIn(command);
+  if (danger !== undefined) return { ...said, effect: 'ask', reason: `Dangerous command: ${danger}`, liftedBy: 'tool' };
+  return { ...said, effect: 'ask', reason: 'no allowed pattern matches every part of the command', liftedBy: 'arguments' };
+}

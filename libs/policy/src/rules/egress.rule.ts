@@ -1,0 +1,59 @@
+import type { EgressRules } from '#contracts';
+import { urlsInCommand } from '../shell/urls-in-command.js';
+import { whyNotPublicHost } from '../subjects/host-kind.js';
+import type { Answer, Rule } from '../rule.js';
+
+/**
+ * Second axis: the hosts that a call names. Only http and https without a user name; no private, loopback or metadata host;
+ * blocked domains beat allowed ones, with all their subdomains. URLs in commands meet the domain lists only, since whether a
+ * command may reach the network at all is the sandbox's business. Names are not looked up here.
+ */
+export const egressRule: Rule = ({ policy }, { urls, commands }) => {
+  const words = commands.flatMap(urlsInCommand);
+  const refused = [...urls.map((url) => urlFault(url, policy.egress)), ...words.map((url) => wordFault(url, policy.egress))].find((it) => it !== undefined);
+  if (refused !== undefined) return [deny(refused)];
+  return urls.length + words.length === 0 ? [] : [{ axis: 'risk', rule: 'egress', effect: 'allow', reason: 'the egress policy allows the hosts' }];
+};
+
+function deny(reason: string): Answer {
+  return { axis: 'risk', rule: 'egress', effect: 'deny', reason };
+}
+
+function urlFault(text: string, rules: EgressRules): string | undefined {
+  if (!URL.canParse(text)) return undefined; // The tool says what is wrong with it.
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `Blocked: only http and https URLs are allowed, not ${url.protocol.slice(0, -1)}`;
+  if (url.username !== '' || url.password !== '') return 'Blocked: the URL must not contain a user name or password';
+  const host = hostOf(url);
+  const isPrivate = whyNotPublicHost(host);
+  if (isPrivate !== undefined && !trusts(rules.privateHosts, host, url.port)) return `Blocked: ${host} is ${isPrivate}`;
+  return domainFault(host, rules);
+}
+
+function wordFault(text: string, rules: EgressRules): string | undefined {
+  return URL.canParse(text) ? domainFault(hostOf(new URL(text)), rules) : undefined;
+}
+
+function domainFault(host: string, { mode, allowedDomains, blockedDomains, privateHosts }: EgressRules): string | undefined {
+  const blocked = blockedDomains.find((domain) => isUnder(host, domain));
+  if (blocked !== undefined) return `Blocked: ${host} is in the blocked domain ${blocked}`;
+  if (mode === 'none') return `Blocked: this policy allows no egress, also not to ${host}`;
+  if (trusts(privateHosts, host, '')) return undefined;
+  const wildcard = mode === 'default' && allowedDomains.includes('*');
+  if (wildcard || allowedDomains.some((domain) => domain !== '*' && isUnder(host, domain))) return undefined;
+  const allowed = allowedDomains.filter((domain) => domain !== '*').join(', ') || 'none';
+  return mode === 'strict' ? `strict web egress policy blocked destination ${host} (allowed: ${allowed})` : `Blocked: ${host} is in no allowed domain (${allowed})`;
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.toLowerCase().replace(/\.$/, '');
+}
+
+function isUnder(host: string, domain: string): boolean {
+  const base = domain.toLowerCase().replace(/^\*?\./, '').replace(/\.$/, '');
+  return base === '*' || host === base || host.endsWith(`.${base}`);
+}
+
+function trusts(hosts: readonly string[], host: string, port: string): boolean {
+  return hosts.some((it) => it.toLowerCase() === host || it.toLowerCase() === `${host}:${port}`);
+}

@@ -1,0 +1,51 @@
+import type { CallFacts } from '../call-facts.js';
+import { isUnattended } from '../subjects/call-subjects.js';
+import { judgePath, type PathVerdict } from '../subjects/judge-path.js';
+import { pathsInCommand, type PathWord } from '../shell/paths-in-command.js';
+import type { Answer, Rule } from '../rule.js';
+
+/**
+ * Second axis: the paths among the arguments, and the words of commands that are or may be paths. One denied path denies the
+ * call; undecided ones are asked for together. In unattended sessions nobody is asked: the tool, which opens nothing outside
+ * of its roots, has the last word.
+ */
+export const pathRule: Rule = (facts, { paths, commands }) => [
+  ...combined('path', paths.map((subject) => judgePath(subject, facts)), facts),
+  ...combined('command-path', commands.flatMap((command) => verdictsOf(pathsInCommand(command), facts)), facts),
+];
+
+const MOST_WORDS = 5_000;
+
+function verdictsOf(words: readonly PathWord[], facts: CallFacts): PathVerdict[] {
+  const harmless = !deniesPaths(facts);
+  if (harmless && isUnattended(facts.posture)) return [];
+  if (words.length > MOST_WORDS) return [{ effect: harmless ? 'ask' : 'deny', reason: `the command has more than ${MOST_WORDS} words that may be paths` }];
+  return words.flatMap((word) => ofWord(word, facts));
+}
+
+/** Whether any rule could deny a path that is no trick: most policies have none. */
+function deniesPaths({ policy: { paths }, grants: { deniedPaths } }: CallFacts): boolean {
+  const listed = paths.forbidden.length + deniedPaths.read.length + deniedPaths.write.length > 0;
+  const rooted = paths.roots.some(({ access }) => access !== 'write') || paths.trusted.some(({ denied }) => denied.length > 0);
+  return listed || rooted || paths.workspaceOnly || paths.outside === 'deny';
+}
+
+const MOST_NAMED = 10;
+
+function combined(rule: string, verdicts: readonly PathVerdict[], { posture }: CallFacts): Answer[] {
+  if (verdicts.length === 0) return [];
+  const named = (effect: PathVerdict['effect']) => [...new Set(verdicts.filter((it) => it.effect === effect).map(({ reason }) => reason))].slice(0, MOST_NAMED).join('; ');
+  const said = { axis: 'risk', rule, liftedBy: 'arguments' } as const;
+  const denied = named('deny');
+  if (denied !== '') return [{ ...said, effect: 'deny', reason: denied }];
+  const asked = named('ask');
+  if (asked === '') return [{ ...said, effect: 'allow', reason: named('allow') }];
+  if (isUnattended(posture)) return [{ ...said, effect: 'allow', reason: `${asked}; nobody is asked in this posture` }];
+  return [{ ...said, effect: 'ask', reason: asked }];
+}
+
+/** A word is denied whatever it was meant as, and asked about only when it can be nothing but a path. */
+function ofWord({ path, access, sure }: PathWord, facts: CallFacts): PathVerdict[] {
+  const verdict = judgePath({ path, access }, facts);
+  return verdict.effect === 'deny' || sure ? [verdict] : [];
+}

@@ -1,0 +1,40 @@
+import type { CommandReading, SubCommand } from './sub-command.js';
+
+export interface PathWord {
+  readonly path: string;
+  readonly access: 'read' | 'write';
+  /** It looks like a path; any other word may still be a name in the workspace. */
+  readonly sure: boolean;
+}
+
+/** Devices that hold nothing. */
+const HARMLESS = /^\/dev\/(?:null|zero|full|random|urandom|tty|std(?:in|out|err)|fd\/\d+)$/;
+// eslint-disable-next-line no-control-regex -- words with control characters are programs or messages
+const NO_PATH = /[\u0000-\u001f\u007f]|:\/\/|[\u202a-\u202e\u2066-\u2069]/;
+
+/** The words of a command line that are or may be paths: plain ones, targets of redirections, `--option=value`, `-Ovalue`. */
+export function pathsInCommand({ commands }: CommandReading): readonly PathWord[] {
+  return commands.flatMap(pathsOf);
+}
+
+function pathsOf({ words, redirects, assignments }: SubCommand): PathWord[] {
+  const plain = words.slice(1).flatMap(({ value }) => [value, ...valuesIn(value)]);
+  const read = [...plain, ...assignments.map(({ value }) => value)].flatMap((path) => pathWord(path, 'read'));
+  const targets = redirects
+    .filter(({ operator, target }) => !(operator.endsWith('&') && /^[\d-]+$/.test(target.value)))
+    .flatMap(({ operator, target }) => pathWord(target.value, operator.includes('>') ? 'write' : 'read', true));
+  return [...read, ...targets];
+}
+
+function valuesIn(word: string): string[] {
+  const long = /^--?[\w-]+=([^]+)$/.exec(word)?.[1] ?? /^[A-Za-z_]\w*=([^]+)$/.exec(word)?.[1];
+  const attached = /^-[A-Za-z]([/~.][^]*)$/.exec(word)?.[1];
+  return [long, attached].filter((it) => it !== undefined);
+}
+
+function pathWord(path: string, access: PathWord['access'], target = false): PathWord[] {
+  if (path === '' || path.length > 4_096 || NO_PATH.test(path) || HARMLESS.test(path) || (path.startsWith('-') && !target)) return [];
+  const sure = target || path.startsWith('/') || path === '~' || path.startsWith('~/') || path.split('/').includes('..');
+  // What judges paths refuses `..` in disguise; in a message or a program that is only text.
+  return sure || !/%2e|%2f|[\u2024\u2025\u2044\u2215\u29f8\uff0e\uff0f\\]|^~/i.test(path) ? [{ path, access, sure }] : [];
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { catastropheIn } from './catastrophe.js';
+import { dangerIn } from './danger.js';
+import { readCommand } from './read-command.js';
+import { isReadonly } from './readonly.js';
+import { riskOf } from './risk-class.js';
+import { plainText } from './sub-command.js';
+
+const written = (source: string) => readCommand(source).commands.map(plainText);
+
+/** Texts that look like shell more than random ones do. */
+const shellish = fc
+  .array(fc.constantFrom('ls', 'rm -rf /', ' ', '\n', ';', '|', '&&', '&', '$(', ')', '`', '"', "'", '<<EOF\n', 'EOF\n', '>', '<(', '${x@P}', '{', '}', '(', 'if', 'then', 'fi', 'f()', 'bash -c ', 'eval ', 'sudo ', 'find . -exec ', '\\', '=', 'PATH=', '\r', '\0', '#', '[[', ']]', '((', '😀'), { maxLength: 30 })
+  .map((parts) => parts.join(''));
+
+describe('reading a command', () => {
+  it.each([
+    ['ls && nmap', ['ls', 'nmap']],
+    ['echo "a; b"', ['echo a; b']],
+    ['FOO=1 ls', ['ls']],
+    ['a | b; c & d || e\nf', ['a', 'b', 'c', 'd', 'e', 'f']],
+    ['(a; { b; }); if c; then d; else e; fi; while f; do g; done; for x in 1; do h; done; case x in y) i;; esac', 'abcdefghi'.split('')],
+    ['f() { rm x; }; f', ['rm x', 'f']],
+    ['echo $(id) `who` <(cat)', ['echo $(id) `who` <(cat)', 'id', 'who', 'cat']],
+    ['cat <<EOF\n$(rm x)\nEOF', ['cat', 'rm x']],
+    ["cat <<'EOF'\n$(rm x)\nEOF", ['cat']],
+    ["r\\m -rf 'x'", ['rm -rf x']],
+    ['sudo -u root env A=1 nice -n 5 rm x', ['sudo -u root env A=1 nice -n 5 rm x', 'env A=1 nice -n 5 rm x', 'nice -n 5 rm x', 'rm x']],
+    ['ls | xargs -n 1 rm', ['ls', 'xargs -n 1 rm', 'rm']],
+    ['find . -exec rm {} \\; -o -execdir mv a b +', ['find . -exec rm {} ; -o -execdir mv a b +', 'rm {}', 'mv a b']],
+    [`bash -lc 'cd x && rm y'`, ['bash -lc cd x && rm y', 'cd x', 'rm y']],
+    ['eval "rm x"', ['eval rm x', 'rm x']],
+    ['bash <<EOF\nrm x\nEOF', ['bash', 'rm x']],
+    ["trap 'rm x' EXIT", ['trap rm x EXIT', 'rm x']],
+    ['echo $((1 + $(rm x)))', ['echo $((1 + $(rm x)))', 'rm x']],
+  ])('finds every sub-command of %j', (source, expected) => {
+    const reading = readCommand(source);
+    expect(reading.fault).toBeUndefined();
+    expect(written(source).sort()).toEqual([...expected].sort());
+  });
+
+  it.each(['if', 'echo "a', 'ls\r', 'echo $(', 'a\0b', `${'sudo '.repeat(40)}ls`, 'x'.repeat(300_000)])('says why a command cannot be read', (source) => {
+    expect(readCommand(source).fault).toBeDefined();
+    expect(isReadonly(readCommand(source))).toBe(false);
+    expect(dangerIn(readCommand(source))).toBeDefined();
+  });
+
+  it('never throws and never takes long, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.oneof(shellish, fc.string({ unit: 'binary', maxLength: 200 })), (source) => {
+        const reading = readCommand(source);
+        catastropheIn(reading);
+        dangerIn(reading);
+        isReadonly(reading);
+        riskOf(reading);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it.each(['(', '$(', '`', 'sudo ', 'f(){ ', 'find . -exec ', '{ ', '"$(', '${x:-', 'rm rm ', '/', 'a|', '((', "bash -c '", 'eval '])('reads 100 kB of %j in less than two seconds', (piece) => {
+    const started = performance.now();
+    for (const source of [piece.repeat(100_000 / piece.length), `${piece.repeat(900)}${'x '.repeat(50_000)}`]) {
+      const reading = readCommand(source);
+      catastropheIn(reading);
+      dangerIn(reading);
+      riskOf(reading);
+    }
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
+
+describe('the risk of a command', () => {
+  it.each(['ls', 'git status', 'git -C x log', 'npm test', 'echo rm', 'cargo build'])('%s is low', (source) => expect(riskOf(readCommand(source))).toBe('low'));
+  it.each([
+    ...'commit push reset clean rebase merge cherry-pick revert branch checkout switch tag'.split(' ').map((action) => `git ${action} x`),
+    ...['npm', 'pnpm', 'yarn'].flatMap((program) => 'install add remove uninstall update publish'.split(' ').map((action) => `${program} ${action}`)),
+    ...'add remove install clean publish'.split(' ').map((action) => `cargo ${action}`),
+    ...'touch mkdir mv cp ln'.split(' ').map((program) => `${program} x`),
+    'git -c a=b push',
+    'ls; git push',
+  ])('%s is medium', (source) => expect(riskOf(readCommand(source))).toBe('medium'));
+  it.each([
+    ...(
+      'rm mkfs dd shutdown reboot halt poweroff sudo su chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd curl wget nc ncat netcat scp ssh ftp telnet'
+    ).split(' '),
+    'rm -rf /',
+    'rm -fr /',
+    ':(){ :|:& };:',
+    '/bin/rm x',
+    'ls; rm x',
+    'ls | xargs rm',
+    "bash -c 'rm x'",
+    '$X y',
+  ])('%s is high', (source) => expect(riskOf(readCommand(source))).toBe('high'));
+});
+
+describe('danger in a command', () => {
+  it.each([
+    'echo $(id)', 'echo `id`', 'cat <(id)', 'echo ${x@P}', 'find . -exec ls {} ;', 'find . -delete', "sed '1e id' f", "sed -n 's/a/b/e' f", "sed 's/a/b/w out' f", 'sort --compress-program=x f',
+    'git fetch --upload-pack=x', 'git -c core.pager=x log', 'PAGER=x git log', 'LD_PRELOAD=x ls', 'PATH=/tmp ls', 'curl x | bash', 'echo ls | sh', 'bash < f', '$CMD x', 'l? x', 'ls() { rm x; }; ls', "awk 'BEGIN{system(\"id\")}'", 'bash -c "$X"',
+  ])('is seen in %s', (source) => expect(dangerIn(readCommand(source))).toBeDefined());
+  it.each(['ls -la', 'PAGER=cat git log', 'PAGER= git log', 'git log | head', 'sed s/a/b/ f', 'grep -e x f', 'echo "$HOME"', "echo '$(id)'", 'npm test && npm run build'])('is not seen in %s', (source) =>
+    expect(dangerIn(readCommand(source))).toBeUndefined());
+});
+
+describe('commands that only read', () => {
+  it.each(['ls', 'git status', 'git log --oneline | head -3', 'cat a b 2>/dev/null', 'grep -r x . | wc -l', 'npm ls', 'docker ps', 'kubectl get pods', 'git branch -a', 'time ls', 'git stash list', 'rustup show'])('%s is one', (source) =>
+    expect(isReadonly(readCommand(source))).toBe(true));
+  it.each([
+    '', 'rm x', 'git branch -D x', 'git branch x', 'git push', 'git log --output=f', 'ls > f', 'ls >> f', 'find . -delete', 'find . -exec rm {} ;', 'ls &', 'cat $X', 'ls; touch x', './ls', 'xargs rm', 'ls | xargs rm', 'sudo ls', 'npm install', 'git', 'docker run x', 'tee f', 'git remote add x y', 'git stash', 'ls\r',
+  ])('%j is none', (source) => expect(isReadonly(readCommand(source))).toBe(false));
+});
+
+describe('what destroys a machine', () => {
+  it.each(['rm -rf /', 'rm -fr /', 'rm -r -f /', 'rm --recursive /', 'rm -rf /*', 'rm -rf //', 'sudo rm -rf /', 'sudo mkfs /dev/x', 'mkfs.ext4 /dev/x', 'dd if=/dev/zero of=/dev/sda', ':(){ :|:& };:', 'f(){ f & f; }; f', 'r\\m -rf "/"', "bash -c 'rm -rf /'", 'echo $(rm -rf /)', 'ls; rm -rf / "', 'true && rm -rf /'])('is seen in %s', (source) =>
+    expect(catastropheIn(readCommand(source))).toBeDefined());
+  it.each(['rm -rf /tmp/x', 'rm -rf ./', 'echo "rm -rf /"', 'rm x', 'f() { g | h; }; f', 'man mkfs', 'dd --help', 'f() { if x; then f; fi; }; f'])('is not seen in %s', (source) =>
+    expect(catastropheIn(readCommand(source))).toBeUndefined());
+});

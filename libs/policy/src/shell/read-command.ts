@@ -1,0 +1,186 @@
+import { forEachChild, parse, type Command, type Redirection, type SyntaxNode, type Word } from 'unbash';
+import { innerCommands } from './inner-commands.js';
+import type { CommandReading, ShellFeature, ShellInput, ShellRedirect, ShellWord, SubCommand } from './sub-command.js';
+
+const LONGEST_COMMAND = 100_000;
+/** Looking for the end of each substitution costs as much as the text is long; this bounds the product. */
+const MOST_SEARCHED = 10_000_000;
+const DEEPEST_SCRIPT = 8;
+
+/**
+ * Reads a command line with a parser of the whole bash grammar, without running anything. Never throws: what cannot be
+ * read is a `fault`. Sub-commands are found wherever they stand: in lists, pipes, groups, functions, substitutions,
+ * here-documents, and in the arguments of commands that run others (`sudo`, `xargs`, `find -exec`, `bash -c`, `eval`).
+ */
+export function readCommand(source: string): CommandReading {
+  const found = new Found();
+  try {
+    readScript(source, found, 0);
+  } catch {
+    found.fault ??= 'the command is too complicated to read';
+  }
+  const { commands, features, fault, forkBomb } = found;
+  return { source, commands, features, forkBomb, ...(fault === undefined ? {} : { fault }) };
+}
+
+class Found {
+  readonly commands: SubCommand[] = [];
+  readonly features = new Set<ShellFeature>();
+  fault: string | undefined;
+  forkBomb = false;
+}
+
+/** `depth`: how many commands run this script by their arguments. */
+function readScript(source: string, found: Found, depth: number): void {
+  if (source.length > LONGEST_COMMAND) found.fault ??= `the command is longer than ${LONGEST_COMMAND} characters`;
+  if (source.includes('\r')) found.fault ??= 'the command has a carriage return in it';
+  if (source.includes('\0')) found.fault ??= 'the command has a NUL character in it';
+  const substitutions = source.split(/\$\(|[<>]\(|`|\$\{/).length - 1;
+  const searched = substitutions * source.length;
+  if (searched > MOST_SEARCHED) found.fault ??= 'the command has too many substitutions for its length';
+  if (source.length <= LONGEST_COMMAND && searched <= MOST_SEARCHED) new Walk(source, found, depth).visit(parse(source), TOP);
+}
+
+/** What is around a node. Groups hand on what their commands read. */
+interface Scope {
+  readonly input?: ShellInput;
+  /** Functions whose body this is. */
+  readonly functions: readonly string[];
+  /** In the background or in a pipe within a function: what runs here runs beside the function. */
+  readonly beside: boolean;
+}
+const TOP: Scope = { functions: [], beside: false };
+
+class Walk {
+  constructor(
+    private readonly source: string,
+    private readonly found: Found,
+    private readonly depth: number,
+  ) {}
+
+  visit(node: SyntaxNode, scope: Scope): void {
+    this.note(node, scope);
+    if (node.type === 'Pipeline') {
+      const beside = scope.beside || node.commands.length > 1;
+      node.commands.forEach((command, index) => this.visit(command, { ...scope, beside, ...(index === 0 ? {} : { input: { from: 'pipe' } }) }));
+      return;
+    }
+    if (node.type === 'Command') this.read(commandOf(node, this.source, scope.input, this.depth > 0), this.depth);
+    // An escaped back-tick script: its positions count in its own text.
+    const walk = node.type === 'Script' && node.source !== undefined ? new Walk(node.source, this.found, this.depth) : this;
+    const within = scopeWithin(node, scope);
+    forEachChild(node, (child) => walk.visit(child, within));
+  }
+
+  /** Notes a command and everything that it runs by its arguments. */
+  private read(command: SubCommand, depth: number): void {
+    this.found.commands.push(command);
+    const { commands, scripts } = innerCommands(command);
+    if (commands.length + scripts.length === 0) return;
+    if (depth >= DEEPEST_SCRIPT) {
+      this.found.fault ??= 'commands that run commands are nested too deeply';
+      return;
+    }
+    for (const inner of commands) this.read(inner, depth + 1);
+    for (const script of scripts) readScript(script, this.found, depth + 1);
+  }
+
+  private note(node: SyntaxNode, scope: Scope): void {
+    const { features } = this.found;
+    if (node.type === 'Script' && node.errors !== undefined && node.errors.length > 0) {
+      this.found.fault ??= `the command is not valid bash: ${node.errors[0]?.message ?? 'unknown fault'}`;
+    }
+    if ((node.type === 'Script' || node.type === 'CompoundList') && node.commands.length > 1) features.add('chain');
+    if (node.type === 'Statement' && node.background === true) features.add('background');
+    if (node.type === 'Pipeline' && node.commands.length > 1) features.add('pipe');
+    if (node.type === 'ParameterExpansion' && node.operation?.type === 'Transform' && node.operation.operand.value.includes('P')) features.add('prompt expansion');
+    if (node.type === 'Command' && scope.beside && node.name !== undefined && scope.functions.includes(node.name.value)) this.found.forkBomb = true;
+    const feature = FEATURES[node.type];
+    if (feature !== undefined) features.add(feature);
+  }
+}
+
+function scopeWithin(node: SyntaxNode, scope: Scope): Scope {
+  if (node.type === 'Redirected') {
+    const input = inputOf(node.redirects);
+    return input === undefined ? scope : { ...scope, input };
+  }
+  if (node.type === 'Function') return { ...scope, functions: [...scope.functions, node.name.value] };
+  if (node.type === 'Statement' && node.background === true) return { ...scope, beside: true };
+  return scope;
+}
+
+function commandOf(node: Command, source: string, input: ShellInput | undefined, inner: boolean): SubCommand {
+  const declared = node.args.filter((arg) => arg.type === 'Assignment');
+  const ownInput = inputOf(node.redirects) ?? input;
+  return {
+    words: [...(node.name ? [node.name] : []), ...node.args].map((it) => ({ value: it.type === 'Word' ? it.value : it.text, dynamic: isDynamic(it) })),
+    assignments: [...node.prefix, ...declared]
+      .filter((it) => it.type === 'Assignment')
+      .map((it) => ({ name: it.name, value: it.value.type === 'Word' ? it.value.value : it.text, dynamic: isDynamic(it) })),
+    redirects: node.redirects.flatMap(redirectOf),
+    text: node.name ? source.slice(node.name.pos, node.end) : '',
+    inner,
+    ...(ownInput === undefined ? {} : { input: ownInput }),
+  };
+}
+
+const FEATURES: Partial<Record<SyntaxNode['type'], ShellFeature>> = {
+  AndOr: 'chain',
+  Subshell: 'group',
+  BraceGroup: 'group',
+  If: 'group',
+  For: 'group',
+  ArithmeticFor: 'group',
+  Select: 'group',
+  While: 'group',
+  Case: 'group',
+  Coproc: 'background',
+  Function: 'function',
+  SimpleExpansion: 'expansion',
+  ParameterExpansion: 'expansion',
+  ArithmeticExpansion: 'expansion',
+  CommandExpansion: 'substitution',
+  ArithmeticCommandExpansion: 'substitution',
+  ProcessSubstitution: 'process substitution',
+  Redirect: 'redirection',
+  HereString: 'redirection',
+  HereDoc: 'redirection',
+};
+
+const DYNAMIC = new Set<SyntaxNode['type']>([
+  'SimpleExpansion',
+  'ParameterExpansion',
+  'ArithmeticExpansion',
+  'CommandExpansion',
+  'ProcessSubstitution',
+  'Glob',
+  'ExtendedGlob',
+  'BraceExpansion',
+]);
+
+function isDynamic(node: SyntaxNode): boolean {
+  if (DYNAMIC.has(node.type)) return true;
+  let dynamic = false;
+  forEachChild(node, (child) => {
+    dynamic ||= isDynamic(child);
+  });
+  return dynamic;
+}
+
+function wordOf(word: Word): ShellWord {
+  return { value: word.value, dynamic: isDynamic(word) };
+}
+
+function redirectOf(redirect: Redirection): ShellRedirect[] {
+  if (redirect.type !== 'Redirect' || redirect.target === undefined) return [];
+  return [{ operator: redirect.operator, target: wordOf(redirect.target) }];
+}
+
+function inputOf(redirects: readonly Redirection[]): ShellInput | undefined {
+  const last = redirects.findLast((it) => it.operator.startsWith('<'));
+  if (last === undefined) return undefined;
+  if (last.type === 'HereDoc') return { from: 'text', text: last.body.text, dynamic: isDynamic(last.body) };
+  if (last.type === 'HereString') return { from: 'text', text: last.target?.value ?? '', dynamic: last.target !== undefined && isDynamic(last.target) };
+  return { from: 'file' };
+}

@@ -1,0 +1,71 @@
+import { dangerIn } from './danger.js';
+import { isWrapper } from './inner-commands.js';
+import { actionOf } from './risk-class.js';
+import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+/** Programs that only read, whatever their arguments (their dangerous options are looked for elsewhere). */
+const READERS = words(
+  'ls cat echo pwd which head tail wc grep egrep fgrep rg find stat file du df uname whoami id date printf true false test [ basename dirname ' +
+    'realpath readlink cut tr nl tac rev comm cmp diff sort cd type ps uptime hostname arch nproc md5sum sha1sum sha256sum sha512sum cksum seq column fold jq',
+);
+
+/** Wrappers that add nothing to what they run. */
+const PLAIN_WRAPPERS = words('time timeout nice command stdbuf xargs');
+
+/** Actions that only read, of programs that also do other things; an exception is an argument that makes them act. */
+const READING_ACTIONS: Readonly<Record<string, Readonly<Record<string, RegExp | undefined>>>> = {
+  git: {
+    ...only('status log diff show blame shortlog describe rev-parse rev-list ls-files ls-tree ls-remote cat-file reflog grep whatchanged name-rev merge-base', /^--output/),
+    branch: undefined,
+    tag: /^-(?:[adfsmFu]|-annotate|-delete|-force)/,
+    remote: /^(?:add|remove|rm|rename|set-\w+|prune|update)$/,
+    stash: undefined,
+    worktree: undefined,
+  },
+  cargo: only('metadata tree pkgid search version --version locate-project', undefined),
+  npm: only('ls list view info outdated search explain why root prefix ping', undefined),
+  docker: only('ps images logs inspect version info stats top port diff history', undefined),
+  kubectl: only('get describe logs top explain version api-resources api-versions cluster-info', undefined),
+  rustup: only('show which', undefined),
+};
+
+/** Options of these that only show: without one of them `git branch` with anything else acts. */
+const SHOWING_BRANCHES = /^(?:-a|-r|-v|-vv|--all|--remotes|--list|-l|--show-current|--merged|--no-merged|--contains|--verbose|--sort=.*|--format=.*|--no-color)$/;
+
+/** What must follow these for git to only show. */
+const LISTING: Readonly<Record<string, RegExp>> = { stash: /^(?:list|show)$/, worktree: /^list$/, tag: /^(?:$|-l$|-n|--list$)/ };
+
+/** Whether a command is known to only read. Anything that is not sure is not. */
+export function isReadonly(reading: CommandReading): boolean {
+  if (dangerIn(reading) !== undefined || reading.commands.length === 0) return false;
+  if (reading.features.has('background') || reading.features.has('expansion')) return false;
+  return reading.commands.every((command) => reads(command));
+}
+
+function reads(command: SubCommand): boolean {
+  const name = executableOf(command);
+  if (name === undefined || name === '' || command.words[0]?.value !== name) return false;
+  if (command.redirects.some(({ operator, target }) => operator.includes('>') && !isHarmlessTarget(operator, target.value))) return false;
+  if (READERS.has(name)) return true;
+  if (isWrapper(name)) return PLAIN_WRAPPERS.has(name);
+  const actions = Object.hasOwn(READING_ACTIONS, name) ? READING_ACTIONS[name] : undefined;
+  const action = actionOf(command, name);
+  if (actions === undefined || action === undefined || !Object.hasOwn(actions, action)) return false;
+  const args = command.words.slice(command.words.findIndex(({ value }) => value === action) + 1).map(({ value }) => value);
+  if (name === 'git' && action === 'branch') return args.every((arg) => SHOWING_BRANCHES.test(arg));
+  const needed = name === 'git' ? LISTING[action] : undefined;
+  if (needed !== undefined && !needed.test(args[0] ?? '')) return false;
+  const exception = actions[action];
+  return exception === undefined || !args.some((arg) => exception.test(arg));
+}
+
+/** Standard streams and the null device take what nobody keeps. */
+function isHarmlessTarget(operator: string, target: string): boolean {
+  return target === '/dev/null' || (operator === '>&' && /^\d$/.test(target));
+}
+
+function only(actions: string, exception: RegExp | undefined): Record<string, RegExp | undefined> {
+  return Object.fromEntries(actions.split(' ').map((action) => [action, exception]));
+}

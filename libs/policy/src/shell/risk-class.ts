@@ -1,0 +1,53 @@
+import { catastropheIn } from './catastrophe.js';
+import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
+
+export type CommandRisk = 'low' | 'medium' | 'high';
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
+const HIGH = words(
+  'rm mkfs dd shutdown reboot halt poweroff sudo su doas chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd ' +
+    'curl wget nc ncat netcat scp ssh ftp telnet',
+);
+const MEDIUM = words('touch mkdir mv cp ln');
+const PACKAGES = words('install i add remove rm uninstall update upgrade publish ci');
+const MEDIUM_ACTIONS: Readonly<Record<string, ReadonlySet<string>>> = {
+  git: words('commit push reset clean rebase merge cherry-pick revert branch checkout switch tag'),
+  npm: PACKAGES,
+  pnpm: PACKAGES,
+  yarn: PACKAGES,
+  cargo: words('add remove install clean publish'),
+};
+
+/** The highest class of all sub-commands. What a command runs by its arguments counts; what only running tells is high. */
+export function riskOf(reading: CommandReading): CommandRisk {
+  if (catastropheIn(reading) !== undefined) return 'high';
+  const risks = reading.commands.map(riskOfOne);
+  return risks.includes('high') ? 'high' : risks.includes('medium') ? 'medium' : 'low';
+}
+
+function riskOfOne(command: SubCommand): CommandRisk {
+  const name = executableOf(command);
+  if (name === undefined || HIGH.has(name) || name.startsWith('mkfs.')) return 'high';
+  if (MEDIUM.has(name)) return 'medium';
+  const actions = Object.hasOwn(MEDIUM_ACTIONS, name) ? MEDIUM_ACTIONS[name] : undefined;
+  const action = actionOf(command, name);
+  return actions !== undefined && action !== undefined && actions.has(action) ? 'medium' : 'low';
+}
+
+const VALUED: Readonly<Record<string, ReadonlySet<string>>> = {
+  git: words('-C -c --git-dir --work-tree --namespace --exec-path'),
+  npm: words('--prefix -w --workspace -C'),
+  cargo: words('-C --config --color'),
+};
+
+/** The sub-command of a program such as git: its first word that is no option nor an option's value. */
+export function actionOf({ words: [, ...args] }: SubCommand, name: string): string | undefined {
+  const valued = VALUED[name];
+  for (let at = 0; at < args.length; at++) {
+    const value = args[at]?.value ?? '';
+    if (valued?.has(value) === true) at++;
+    else if (!value.startsWith('-') && !value.startsWith('+')) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,69 @@
+/** One word of a command after quotes are taken away. */
+export interface ShellWord {
+  readonly value: string;
+  /** Expansions or patterns decide when it runs what the word is; `value` is then only its text. */
+  readonly dynamic: boolean;
+}
+
+export interface ShellAssignment {
+  readonly name: string;
+  readonly value: string;
+  readonly dynamic: boolean;
+}
+
+export interface ShellRedirect {
+  readonly operator: string;
+  readonly target: ShellWord;
+}
+
+/** Where a command's standard input comes from, besides the terminal. `text`: a here-document whose text is known. */
+export type ShellInput = { readonly from: 'pipe' | 'file' } | { readonly from: 'text'; readonly text: string; readonly dynamic: boolean };
+
+/** One simple command of a command line, wherever it stands in it. */
+export interface SubCommand {
+  /** Executable and arguments; empty when there are only assignments or redirections. */
+  readonly words: readonly ShellWord[];
+  readonly assignments: readonly ShellAssignment[];
+  readonly redirects: readonly ShellRedirect[];
+  readonly input?: ShellInput;
+  /** As written, without leading assignments. */
+  readonly text: string;
+  /** True for what another command runs by its arguments (`xargs rm`, `bash -c …`), which nobody wrote as a command. */
+  readonly inner: boolean;
+}
+
+/** Syntax that some rule engines refuse. */
+export type ShellFeature =
+  | 'pipe'
+  | 'chain'
+  | 'background'
+  | 'group'
+  | 'function'
+  | 'expansion'
+  | 'substitution'
+  | 'process substitution'
+  | 'prompt expansion'
+  | 'redirection';
+
+/** A command line as far as it can be known without running it. */
+export interface CommandReading {
+  readonly source: string;
+  /** Why the line cannot be read for certain; what could be read is still there. */
+  readonly fault?: string;
+  readonly commands: readonly SubCommand[];
+  readonly features: ReadonlySet<ShellFeature>;
+  /** Functions that start themselves again in the background or twice in a pipe. */
+  readonly forkBomb: boolean;
+}
+
+/** The executable's base name: `/usr/bin/git` is git. Empty when there is none; undefined when only running it tells. */
+export function executableOf({ words }: SubCommand): string | undefined {
+  const [first] = words;
+  if (first === undefined) return '';
+  return first.dynamic ? undefined : first.value.slice(first.value.lastIndexOf('/') + 1);
+}
+
+/** Executable and arguments with one space between, quotes taken away: what patterns are matched with. */
+export function plainText({ words }: SubCommand): string {
+  return words.map(({ value }) => value).join(' ');
+}
