@@ -35,9 +35,10 @@ export class Agent {
     return this.request('POST', '/v1/calls', { tool, arguments: args, ...more }, headers);
   }
 
-  /** Submits and waits for the end on the same request. */
+  /** Submits and waits for the end on the same request. A refused submission is a call too: it is read by its id. */
   async run(tool: string, args: unknown, more: Record<string, unknown> = {}): Promise<Call> {
     const answer = await this.submit(tool, args, more, { prefer: 'wait=30' });
+    if (answer.status >= 400 && 'callId' in answer.body) return this.ended(String(answer.body.callId));
     return answer.body.status === 'ended' || answer.status >= 400 ? answer.body : this.ended(answer.body.id);
   }
 
