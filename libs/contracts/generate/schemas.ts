@@ -1,5 +1,19 @@
 import { z } from 'zod';
-import { Call, CallEvent, CallJob, ClientFrame, EventFilter, PolicySettings, Problem, Result, ServerFrame, SessionGrants, SubmitCallBody, ToolDescriptor } from '#contracts';
+import {
+  Call,
+  CallEvent,
+  CallJob,
+  ClientFrame,
+  ConfigFile,
+  EventFilter,
+  PolicySettings,
+  Problem,
+  Result,
+  ServerFrame,
+  SessionGrants,
+  SubmitCallBody,
+  ToolDescriptor,
+} from '#contracts';
 
 /** What other languages validate against: one JSON Schema (2020-12) a file. What Toolyard reads is strict; what it writes may grow. */
 const PUBLISHED = {
@@ -7,6 +21,7 @@ const PUBLISHED = {
   'call-event': { schema: CallEvent, io: 'output' },
   'call-job': { schema: CallJob, io: 'output' },
   'client-frame': { schema: ClientFrame, io: 'input' },
+  config: { schema: ConfigFile, io: 'input' },
   'event-filter': { schema: EventFilter, io: 'input' },
   policy: { schema: PolicySettings, io: 'input' },
   problem: { schema: Problem, io: 'output' },
@@ -21,7 +36,11 @@ const PUBLISHED = {
 export function publishedSchemas(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(PUBLISHED).map(([name, { schema, io }]) => {
-      const document = z.toJSONSchema(schema, { io, target: 'draft-2020-12', override: ({ jsonSchema }) => openForReaders(jsonSchema, io) });
+      const document = z.toJSONSchema(schema, {
+        io,
+        target: 'draft-2020-12',
+        override: ({ jsonSchema }) => openForReaders(jsonSchema, io),
+      });
       return [`${name}.json`, `${JSON.stringify(document, undefined, 2)}\n`];
     }),
   );

@@ -5,22 +5,41 @@ import { factsOf, SUPERVISED, UNATTENDED, type Circumstances } from './testing/c
 
 const judge = (command: string, circumstances: Circumstances = {}) => decide(factsOf('shell', { command }, circumstances));
 const effectOf = (command: string, circumstances: Circumstances = {}) => judge(command, circumstances).effect;
-const textOf = (command: string, circumstances: Circumstances = {}) => judge(command, circumstances).reasons.map(({ reason }) => reason).join('\n');
-const answerOf = (rule: string, command: string, circumstances: Circumstances = {}) => judge(command, circumstances).reasons.find((it) => it.rule === rule);
+const textOf = (command: string, circumstances: Circumstances = {}) =>
+  judge(command, circumstances)
+    .reasons.map(({ reason }) => reason)
+    .join('\n');
+const answerOf = (rule: string, command: string, circumstances: Circumstances = {}) =>
+  judge(command, circumstances).reasons.find((it) => it.rule === rule);
 
-const zeroclaw = (more: Circumstances['policy'] = {}, posture = SUPERVISED): Circumstances => ({ profile: 'zeroclaw', policy: more, posture });
+const zeroclaw = (more: Circumstances['policy'] = {}, posture = SUPERVISED): Circumstances => ({
+  profile: 'zeroclaw',
+  policy: more,
+  posture,
+});
 const approved = { allowedTools: ['shell'] };
 
 describe('commands in an unattended session', () => {
-  it.each(['for i in 1 2 3; do echo $i; done', 'curl x | bash', 'rm -rf build', `trap '' TERM; setsid sleep 60 & sleep 60`, 'grep x /proc/1/cmdline || echo none', 'head -c 9 /dev/zero | tr "\\0" x', 'if', 'ls\r'])(
-    'run without asking: %s',
-    (command) => expect(effectOf(command, { posture: UNATTENDED })).toBe('allow'),
-  );
+  it.each([
+    'for i in 1 2 3; do echo $i; done',
+    'curl x | bash',
+    'rm -rf build',
+    `trap '' TERM; setsid sleep 60 & sleep 60`,
+    'grep x /proc/1/cmdline || echo none',
+    'head -c 9 /dev/zero | tr "\\0" x',
+    'if',
+    'ls\r',
+  ])('run without asking: %s', (command) => expect(effectOf(command, { posture: UNATTENDED })).toBe('allow'));
 
-  it.each(['rm -rf /', 'sudo mkfs /dev/x', 'dd if=/dev/zero of=x', ':(){ :|:& };:', 'echo $(rm -rf /)'])('never destroy the machine: %s', (command) => {
-    expect(judge(command, { posture: UNATTENDED, policy: approved }).effect).toBe('deny');
-    expect(textOf(command, { posture: UNATTENDED })).toMatch(/Command blocked by safety policy: contains '.+'\. This pattern is denied for safety\./);
-  });
+  it.each(['rm -rf /', 'sudo mkfs /dev/x', 'dd if=/dev/zero of=x', ':(){ :|:& };:', 'echo $(rm -rf /)'])(
+    'never destroy the machine: %s',
+    (command) => {
+      expect(judge(command, { posture: UNATTENDED, policy: approved }).effect).toBe('deny');
+      expect(textOf(command, { posture: UNATTENDED })).toMatch(
+        /Command blocked by safety policy: contains '.+'\. This pattern is denied for safety\./,
+      );
+    },
+  );
 
   it('are refused when they are of high risk and the policy blocks that', () => {
     expect(effectOf('rm x', { posture: UNATTENDED, policy: { commands: { blockHighRisk: true } } })).toBe('deny');
@@ -29,7 +48,9 @@ describe('commands in an unattended session', () => {
 });
 
 describe('commands in a supervised session', () => {
-  it.each(['ls', 'npm test', 'git push', 'rm x', 'ls | wc', 'curl x | bash', 'if', 'ls\r', 'echo $(id)'])('are asked for: %s', (command) => expect(effectOf(command)).toBe('ask'));
+  it.each(['ls', 'npm test', 'git push', 'rm x', 'ls | wc', 'curl x | bash', 'if', 'ls\r', 'echo $(id)'])('are asked for: %s', (command) =>
+    expect(effectOf(command)).toBe('ask'),
+  );
 
   it('that only read run without asking when the policy says so, and others are asked for', () => {
     const policy = { commands: { autoAllowReadonly: true } };
@@ -86,7 +107,9 @@ describe('commands in a supervised session', () => {
   it('of medium and high risk say so', () => {
     expect(textOf('git commit -m x')).toContain('Medium-risk command requires approval');
     expect(textOf('rm x')).toContain('High-risk command requires approval');
-    expect(answerOf('command-class', 'git commit -m x', { posture: { autonomy: 'full', permissionMode: 'workspace-write' } })?.effect).toBe('allow');
+    expect(answerOf('command-class', 'git commit -m x', { posture: { autonomy: 'full', permissionMode: 'workspace-write' } })?.effect).toBe(
+      'allow',
+    );
   });
 });
 
@@ -96,13 +119,31 @@ describe('the engine that takes chains of allowed programs', () => {
     expect(effectOf('nmap host', zeroclaw(approved))).toBe('deny');
   });
 
-  it.each(['date', 'ls; pwd', 'echo "a; b"', 'FOO=1 ls', "echo '$HOME'", 'ls | wc -l && git status', '/usr/bin/ls'])('takes %s', (command) =>
-    expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('allow'));
-
-  it.each(['node', 'ls && nmap', 'echo $HOME', 'echo `id`', 'ls > f', 'cat < f', 'ls &', 'cat <(ls)', 'ls | tee f', '', 'find . -exec rm', 'find . -ok rm', 'git config x y', 'git -c a=b log', 'git alias x', 'ls "', '$X', '(ls)'])(
-    'refuses %j',
-    (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('deny'),
+  it.each(['date', 'ls; pwd', 'echo "a; b"', 'FOO=1 ls', "echo '$HOME'", 'ls | wc -l && git status', '/usr/bin/ls'])(
+    'takes %s',
+    (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('allow'),
   );
+
+  it.each([
+    'node',
+    'ls && nmap',
+    'echo $HOME',
+    'echo `id`',
+    'ls > f',
+    'cat < f',
+    'ls &',
+    'cat <(ls)',
+    'ls | tee f',
+    '',
+    'find . -exec rm',
+    'find . -ok rm',
+    'git config x y',
+    'git -c a=b log',
+    'git alias x',
+    'ls "',
+    '$X',
+    '(ls)',
+  ])('refuses %j', (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('deny'));
 
   it('takes every program when the allowlist has *, and a path only as that very path', () => {
     expect(answerOf('command-segments', 'node', zeroclaw({ commands: { allowlist: ['*'] } }))?.effect).toBe('allow');
@@ -120,7 +161,9 @@ describe('the engine that takes chains of allowed programs', () => {
   it('blocks commands of high risk in every autonomy and when approved, unless that is switched off', () => {
     const allowlist = ['*'];
     for (const posture of [SUPERVISED, UNATTENDED]) {
-      expect(textOf('rm x', zeroclaw({ commands: { allowlist }, allowedTools: ['shell'] }, posture))).toContain('High-risk commands are blocked');
+      expect(textOf('rm x', zeroclaw({ commands: { allowlist }, allowedTools: ['shell'] }, posture))).toContain(
+        'High-risk commands are blocked',
+      );
       expect(effectOf('rm x', zeroclaw({ commands: { allowlist }, allowedTools: ['shell'] }, posture))).toBe('deny');
     }
     const open = { commands: { allowlist, blockHighRisk: false } };
@@ -146,10 +189,13 @@ describe('the engine that takes a single program', () => {
 
   it.each(['ls', 'git log', 'python3 x.py', '/usr/bin/ls'])('takes %s', (command) => expect(effectOf(command, oxydra)).toBe('allow'));
 
-  it.each(['ls | wc', 'ls && ls', 'ls; ls', 'ls > f', 'cat < f', 'echo `id`', 'echo $(id)', 'ls\nls', 'ls\r', 'ls &'])('refuses %j as more than one', (command) => {
-    expect(effectOf(command, oxydra)).toBe('deny');
-    expect(textOf(command, oxydra)).toContain('only a single allowlisted command is permitted');
-  });
+  it.each(['ls | wc', 'ls && ls', 'ls; ls', 'ls > f', 'cat < f', 'echo `id`', 'echo $(id)', 'ls\nls', 'ls\r', 'ls &'])(
+    'refuses %j as more than one',
+    (command) => {
+      expect(effectOf(command, oxydra)).toBe('deny');
+      expect(textOf(command, oxydra)).toContain('only a single allowlisted command is permitted');
+    },
+  );
 
   it('names a program that is not in its allowlist', () => {
     expect(textOf('curl x', oxydra)).toContain(`'curl' is not in shell allowlist`);
@@ -172,6 +218,13 @@ describe('the presets', () => {
 
   it('choose the engines of the agents they are named after', () => {
     const engines = Object.fromEntries(Object.entries(POLICY_PROFILES).map(([name, { commands }]) => [name, commands.engines]));
-    expect(engines).toEqual({ core: ['single', 'rules'], zeroclaw: ['segments'], claw: [], phi: ['deny-patterns'], oxydra: ['single'], kiro: ['rules'] });
+    expect(engines).toEqual({
+      core: ['single', 'rules'],
+      zeroclaw: ['segments'],
+      claw: [],
+      phi: ['deny-patterns'],
+      oxydra: ['single'],
+      kiro: ['rules'],
+    });
   });
 });

@@ -13,14 +13,18 @@ const facts = fc.record<CallFacts>({
     tier: fc.constantFrom(...ToolTier.options),
     effect: fc.constantFrom(...ToolEffect.options),
   }),
-  posture: fc.record<Posture>({ autonomy: fc.constantFrom(...Autonomy.options), permissionMode: fc.constantFrom(...PermissionMode.options) }),
+  posture: fc.record<Posture>({
+    autonomy: fc.constantFrom(...Autonomy.options),
+    permissionMode: fc.constantFrom(...PermissionMode.options),
+  }),
   args: fc.constant({}),
   policy: fc.constant(POLICY_PROFILES.core),
   grants: fc.constant(NO_GRANTS),
   workspaceRoot: fc.constant('/workspace'),
 });
 
-const judge = (tier: ToolTier, posture: Posture) => decide({
+const judge = (tier: ToolTier, posture: Posture) =>
+  decide({
     tool: { name: 't', aliases: [], source: 'builtin', tier, effect: 'once', subjects: [] },
     args: {},
     posture,
@@ -54,7 +58,8 @@ describe('decide', () => {
     const strictness = { allow: 0, ask: 1, deny: 2 };
     fc.assert(
       fc.property(facts, (call) => {
-        const inMode = (permissionMode: PermissionMode) => strictness[decide({ ...call, posture: { ...call.posture, permissionMode } }).effect];
+        const inMode = (permissionMode: PermissionMode) =>
+          strictness[decide({ ...call, posture: { ...call.posture, permissionMode } }).effect];
         expect(inMode('read-only')).toBeGreaterThanOrEqual(inMode('workspace-write'));
         expect(inMode('workspace-write')).toBeGreaterThanOrEqual(inMode('danger-full-access'));
       }),

@@ -3,20 +3,40 @@ import type { EgressRules } from '#contracts';
 import { decide } from './decide.js';
 import { factsOf, UNATTENDED } from './testing/call-facts.js';
 
-const fetch = (url: string, egress: Partial<EgressRules> = {}) => decide(factsOf('web_fetch', { url }, { posture: UNATTENDED, policy: { egress, allowedTools: ['*'] } }));
+const fetch = (url: string, egress: Partial<EgressRules> = {}) =>
+  decide(factsOf('web_fetch', { url }, { posture: UNATTENDED, policy: { egress, allowedTools: ['*'] } }));
 const textOf = ({ reasons }: ReturnType<typeof decide>) => reasons.map(({ reason }) => reason).join('\n');
 
 describe('egress', () => {
-  it.each(['https://example.com/', 'http://93.184.216.34/', 'https://[2606:2800:220:1::1]/', 'not a url'])('to public hosts is allowed, and what is no URL is left to the tool: %s', (url) =>
-    expect(fetch(url).effect).toBe('allow'));
+  it.each(['https://example.com/', 'http://93.184.216.34/', 'https://[2606:2800:220:1::1]/', 'not a url'])(
+    'to public hosts is allowed, and what is no URL is left to the tool: %s',
+    (url) => expect(fetch(url).effect).toBe('allow'),
+  );
 
   it.each([
-    'http://127.0.0.1/', 'http://localhost/', 'http://x.localhost./', 'http://0x7f.1/', 'http://2130706433/', 'http://10.1.2.3/', 'http://172.16.0.1/', 'http://192.168.1.1/', 'http://169.254.169.254/latest',
-    'http://[::1]/', 'http://[fc00::1]/', 'http://[fe80::1]/', 'http://[::ffff:127.0.0.1]/', 'http://[64:ff9b::a9fe:a9fe]/', 'http://metadata.google.internal/', 'http://0.0.0.0/', 'http://１２７.0.0.1/',
+    'http://127.0.0.1/',
+    'http://localhost/',
+    'http://x.localhost./',
+    'http://0x7f.1/',
+    'http://2130706433/',
+    'http://10.1.2.3/',
+    'http://172.16.0.1/',
+    'http://192.168.1.1/',
+    'http://169.254.169.254/latest',
+    'http://[::1]/',
+    'http://[fc00::1]/',
+    'http://[fe80::1]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://[64:ff9b::a9fe:a9fe]/',
+    'http://metadata.google.internal/',
+    'http://0.0.0.0/',
+    'http://１２７.0.0.1/',
   ])('to a private, loopback or metadata host is denied: %s', (url) => expect(fetch(url).effect).toBe('deny'));
 
-  it.each(['file:///etc/passwd', 'gopher://example.com/', 'http://user:pass@example.com/', 'http://user@example.com/'])('by another protocol or with a user name is denied: %s', (url) =>
-    expect(fetch(url).effect).toBe('deny'));
+  it.each(['file:///etc/passwd', 'gopher://example.com/', 'http://user:pass@example.com/', 'http://user@example.com/'])(
+    'by another protocol or with a user name is denied: %s',
+    (url) => expect(fetch(url).effect).toBe('deny'),
+  );
 
   it('to a private host that the operator named is allowed, on the named port', () => {
     expect(fetch('http://10.0.0.1:8080/', { privateHosts: ['10.0.0.1:8080'] }).effect).toBe('allow');
@@ -25,7 +45,8 @@ describe('egress', () => {
 
   it('to a blocked domain is denied with its subdomains, also when it is allowed', () => {
     const lists = { blockedDomains: ['example.com'], allowedDomains: ['*', 'sub.example.com'] };
-    for (const url of ['https://example.com/', 'https://sub.example.com/', 'https://EXAMPLE.com./']) expect(fetch(url, lists).effect).toBe('deny');
+    for (const url of ['https://example.com/', 'https://sub.example.com/', 'https://EXAMPLE.com./'])
+      expect(fetch(url, lists).effect).toBe('deny');
     expect(fetch('https://notexample.com/', lists).effect).toBe('allow');
   });
 
@@ -38,7 +59,12 @@ describe('egress', () => {
   });
 
   it('of a command meets the domain lists', () => {
-    const shell = (command: string) => decide(factsOf('shell', { command }, { posture: UNATTENDED, policy: { egress: { blockedDomains: ['bad.com'] } } })).effect;
-    expect([shell('curl -sS https://x.bad.com/a'), shell('git clone --origin=https://bad.com/a'), shell('curl http://127.0.0.1:3000/')]).toEqual(['deny', 'deny', 'allow']);
+    const shell = (command: string) =>
+      decide(factsOf('shell', { command }, { posture: UNATTENDED, policy: { egress: { blockedDomains: ['bad.com'] } } })).effect;
+    expect([
+      shell('curl -sS https://x.bad.com/a'),
+      shell('git clone --origin=https://bad.com/a'),
+      shell('curl http://127.0.0.1:3000/'),
+    ]).toEqual(['deny', 'deny', 'allow']);
   });
 });

@@ -9,7 +9,8 @@ import { matchesTool } from './patterns/tool-pattern.js';
 import { factsOf, TOOLS, WORKSPACE, type Circumstances } from './testing/call-facts.js';
 
 const tools = Object.values(TOOLS);
-const meant = (...patterns: string[]) => tools.filter((tool) => patterns.some((pattern) => matchesTool(pattern, tool))).map(({ name }) => name);
+const meant = (...patterns: string[]) =>
+  tools.filter((tool) => patterns.some((pattern) => matchesTool(pattern, tool))).map(({ name }) => name);
 const shell = (command: string, circumstances: Circumstances = {}) => factsOf('shell', { command }, circumstances);
 
 describe('tool patterns', () => {
@@ -45,7 +46,10 @@ describe('availability', () => {
     expect(of('file_read', { tools: ['read'] })).toEqual({ ok: true });
     expect(of('shell', { tools: ['read'] })).toEqual({ ok: false, reason: `shell is not among this agent's tools (read)` });
     expect(of('shell', { tools: ['read'], include: ['bash'] }).ok).toBe(true);
-    expect(of('shell', { include: ['bash'], exclude: ['@builtin/sh*'] })).toEqual({ ok: false, reason: `shell is excluded from this agent's tools by "@builtin/sh*"` });
+    expect(of('shell', { include: ['bash'], exclude: ['@builtin/sh*'] })).toEqual({
+      ok: false,
+      reason: `shell is excluded from this agent's tools by "@builtin/sh*"`,
+    });
     expect(of('echo', { tools: [] }).reason).toContain('(none)');
   });
 
@@ -56,11 +60,14 @@ describe('availability', () => {
   });
 
   it('is enforced for a call that names the tool all the same', () => {
-    const decision = decide(factsOf('echo', {}, { policy: { tools: ['file_*'], allowedTools: ['*'] }, grants: { trustedTools: ['echo'] } }));
+    const decision = decide(
+      factsOf('echo', {}, { policy: { tools: ['file_*'], allowedTools: ['*'] }, grants: { trustedTools: ['echo'] } }),
+    );
     expect(decision).toMatchObject({ effect: 'deny', reasons: [{ rule: 'availability', effect: 'deny' }, { rule: 'posture' }] });
   });
 
-  it('ends when a person denied the tool for the session', () => expect(availability(TOOLS.echo, POLICY_PROFILES.core, { ...NO_GRANTS, deniedTools: ['echo'] }).ok).toBe(false));
+  it('ends when a person denied the tool for the session', () =>
+    expect(availability(TOOLS.echo, POLICY_PROFILES.core, { ...NO_GRANTS, deniedTools: ['echo'] }).ok).toBe(false));
 });
 
 describe('trust', () => {
@@ -69,7 +76,9 @@ describe('trust', () => {
     expect(asked.effect).toBe('ask');
     const byConfig = decide(shell('make', { policy: { allowedTools: ['shell*'] } }));
     expect(byConfig.effect).toBe('allow');
-    expect(byConfig.reasons.filter(({ effect }) => effect === 'ask').map(({ satisfiedBy }) => satisfiedBy)).toEqual(asked.reasons.filter(({ effect }) => effect === 'ask').map(() => 'allowedTools: shell*'));
+    expect(byConfig.reasons.filter(({ effect }) => effect === 'ask').map(({ satisfiedBy }) => satisfiedBy)).toEqual(
+      asked.reasons.filter(({ effect }) => effect === 'ask').map(() => 'allowedTools: shell*'),
+    );
     expect(decide(shell('make', { grants: addGrant(NO_GRANTS, { grants: alwaysAllow(TOOLS.shell) }) })).effect).toBe('allow');
   });
 
@@ -86,7 +95,8 @@ describe('trust', () => {
   });
 
   it('for privileged tools is asked for by the gate in every mode', () => {
-    const gated = (permissionMode: 'allow' | 'danger-full-access') => decide(shell('ls', { policy: { gatePrivileged: true }, posture: { autonomy: 'full', permissionMode } })).effect;
+    const gated = (permissionMode: 'allow' | 'danger-full-access') =>
+      decide(shell('ls', { policy: { gatePrivileged: true }, posture: { autonomy: 'full', permissionMode } })).effect;
     expect([gated('allow'), gated('danger-full-access')]).toEqual(['ask', 'ask']);
     expect(decide(shell('ls', { posture: { autonomy: 'full', permissionMode: 'danger-full-access' } })).effect).toBe('allow');
     expect(decide(factsOf('echo', {}, { policy: { gatePrivileged: true } })).effect).toBe('allow');
@@ -103,16 +113,32 @@ describe('trust options', () => {
     ]);
     const [full, partial, base] = options.map((option) => addGrant(NO_GRANTS, option));
     const effect = (command: string, grants = NO_GRANTS) => decide(shell(command, { grants })).effect;
-    expect([effect('git pull --rebase', full), effect('git pull', full), effect('git pull --rebase; ls', full)]).toEqual(['allow', 'ask', 'ask']);
+    expect([effect('git pull --rebase', full), effect('git pull', full), effect('git pull --rebase; ls', full)]).toEqual([
+      'allow',
+      'ask',
+      'ask',
+    ]);
     expect([effect('git pull', partial), effect('git push', partial), effect('git pullx', partial)]).toEqual(['allow', 'ask', 'ask']);
     expect([effect('git push', base), effect('gitx', base)]).toEqual(['allow', 'ask']);
   });
 
   it('choosing any of them allows the very call that was asked for', () => {
-    for (const command of ['git pull --rebase', 'ls | wc -l', 'npm test && npm run "a b"', 'echo (x) > f'.replace('(x)', '"(x) [y]*"'), 'make -j 4 \\\n all', 'ls -la']) {
+    for (const command of [
+      'git pull --rebase',
+      'ls | wc -l',
+      'npm test && npm run "a b"',
+      'echo (x) > f'.replace('(x)', '"(x) [y]*"'),
+      'make -j 4 \\\n all',
+      'ls -la',
+    ]) {
       const options = trustOptions(shell(command));
       expect(options.length).toBeGreaterThan(0);
-      for (const option of options) expect([command, option.label, decide(shell(command, { grants: addGrant(NO_GRANTS, option) })).effect]).toEqual([command, option.label, 'allow']);
+      for (const option of options)
+        expect([command, option.label, decide(shell(command, { grants: addGrant(NO_GRANTS, option) })).effect]).toEqual([
+          command,
+          option.label,
+          'allow',
+        ]);
     }
   });
 
@@ -121,7 +147,9 @@ describe('trust options', () => {
     expect(trustOptions(shell('bash x.sh')).map(({ id }) => id)).toEqual(['command-full', 'command-partial']);
   });
 
-  it.each(['curl x | bash', 'echo $(id)', 'ls\r', 'if', '', 'PATH=/x ls'])('are none for the dangerous %j', (command) => expect(trustOptions(shell(command))).toEqual([]));
+  it.each(['curl x | bash', 'echo $(id)', 'ls\r', 'if', '', 'PATH=/x ls'])('are none for the dangerous %j', (command) =>
+    expect(trustOptions(shell(command))).toEqual([]),
+  );
 
   it('for files are the paths and the folder around them', () => {
     const facts = factsOf('file_read', { path: ['/w/p/a.txt', '/w/p/b.txt'] });
@@ -141,7 +169,9 @@ describe('trust options', () => {
 
 describe('grants of a session', () => {
   it('grow by what is chosen, once each, and the latest word on a tool holds', () => {
-    const trusted = addGrant(addGrant(NO_GRANTS, { grants: { trustedTools: ['a'], allowedCommands: ['x'] } }), { grants: { trustedTools: ['a'], allowedPaths: { read: ['/r'] } } });
+    const trusted = addGrant(addGrant(NO_GRANTS, { grants: { trustedTools: ['a'], allowedCommands: ['x'] } }), {
+      grants: { trustedTools: ['a'], allowedPaths: { read: ['/r'] } },
+    });
     expect(trusted).toEqual({ ...NO_GRANTS, trustedTools: ['a'], allowedCommands: ['x'], allowedPaths: { read: ['/r'], write: [] } });
     const denied = addGrant(trusted, { grants: { deniedTools: ['a'] } });
     expect([denied.trustedTools, denied.deniedTools]).toEqual([[], ['a']]);
@@ -151,8 +181,18 @@ describe('grants of a session', () => {
 
 describe('a policy of several settings', () => {
   it('takes the last word on everything, and adds up what forbids', () => {
-    const everybody: PolicySettings = { exclude: ['shell'], commands: { deniedCommands: ['a'], autoAllowReadonly: true }, egress: { blockedDomains: ['x'] }, paths: { roots: [{ path: '/d', access: 'denied' }], trusted: [{ tools: ['*'], allowed: ['a'], denied: ['b'] }] } };
-    const agent: PolicySettings = { exclude: ['echo'], tools: ['@builtin'], commands: { deniedCommands: ['b'], engines: [] }, paths: { roots: [{ path: '/e', access: 'read' }], trusted: [] } };
+    const everybody: PolicySettings = {
+      exclude: ['shell'],
+      commands: { deniedCommands: ['a'], autoAllowReadonly: true },
+      egress: { blockedDomains: ['x'] },
+      paths: { roots: [{ path: '/d', access: 'denied' }], trusted: [{ tools: ['*'], allowed: ['a'], denied: ['b'] }] },
+    };
+    const agent: PolicySettings = {
+      exclude: ['echo'],
+      tools: ['@builtin'],
+      commands: { deniedCommands: ['b'], engines: [] },
+      paths: { roots: [{ path: '/e', access: 'read' }], trusted: [] },
+    };
     const policy = resolvePolicy(everybody, undefined, agent);
     expect(policy).toMatchObject({
       tools: ['@builtin'],

@@ -10,22 +10,40 @@ const textOf = ({ reasons }: ReturnType<typeof decide>) => reasons.map(({ reason
 const wide: Circumstances = { profile: 'zeroclaw', policy: { paths: { workspaceOnly: false } } };
 
 describe('paths of a call', () => {
-  it.each(['a', 'a/b', './a', 'a..b', '..a', 'a/../b', `${WORKSPACE}/a`, '.', '%41', 'ＡＢ'])('inside the workspace are read without asking: %s', (path) => expect(read(path).effect).toBe('allow'));
+  it.each(['a', 'a/b', './a', 'a..b', '..a', 'a/../b', `${WORKSPACE}/a`, '.', '%41', 'ＡＢ'])(
+    'inside the workspace are read without asking: %s',
+    (path) => expect(read(path).effect).toBe('allow'),
+  );
 
-  it.each(['/other', '../x', 'a/../../x', '~', '~/x', `${WORKSPACE}x/a`, '//etc/passwd'])('outside of it are asked for in a supervised session: %s', (path) => {
-    expect(read(path).effect).toBe('ask');
-    expect(read(path, { policy: { paths: { outside: 'deny' } } }).effect).toBe('deny');
-  });
-
-  it('outside of it are left to the tool where nobody is there to be asked', () => expect(read('/other', { posture: UNATTENDED }).effect).toBe('allow'));
-
-  it.each(['a\0b', 'a\nb', '..%2fetc', '%2f..%2fx', '%2e%2e/x', '%2e%2e%2fx', '..\\x%5c', '．．/x', '‥/x', '..／x', 'a‮b', '~root/x', 'x'.repeat(5_000)])(
-    'that are there to be misread are denied in every posture: %j',
+  it.each(['/other', '../x', 'a/../../x', '~', '~/x', `${WORKSPACE}x/a`, '//etc/passwd'])(
+    'outside of it are asked for in a supervised session: %s',
     (path) => {
-      expect(read(path).effect).toBe('deny');
-      expect(read(path, { posture: UNATTENDED, policy: { allowedTools: ['*'] } }).effect).toBe('deny');
+      expect(read(path).effect).toBe('ask');
+      expect(read(path, { policy: { paths: { outside: 'deny' } } }).effect).toBe('deny');
     },
   );
+
+  it('outside of it are left to the tool where nobody is there to be asked', () =>
+    expect(read('/other', { posture: UNATTENDED }).effect).toBe('allow'));
+
+  it.each([
+    'a\0b',
+    'a\nb',
+    '..%2fetc',
+    '%2f..%2fx',
+    '%2e%2e/x',
+    '%2e%2e%2fx',
+    '..\\x%5c',
+    '．．/x',
+    '‥/x',
+    '..／x',
+    'a‮b',
+    '~root/x',
+    'x'.repeat(5_000),
+  ])('that are there to be misread are denied in every posture: %j', (path) => {
+    expect(read(path).effect).toBe('deny');
+    expect(read(path, { posture: UNATTENDED, policy: { allowedTools: ['*'] } }).effect).toBe('deny');
+  });
 
   it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)('in the forbidden folder %s are denied, and so is everything below', (folder) => {
     for (const path of [folder, `${folder}/x`, `${folder}/../${folder.slice(1)}/x`]) expect(read(path, wide).effect).toBe('deny');
@@ -50,7 +68,10 @@ describe('paths of a call', () => {
     it('are taken by the access of the root, and a denied root wins over the one around it', () => {
       expect([read('/shared/a', circumstances).effect, write('/shared/a', circumstances).effect]).toEqual(['allow', 'allow']);
       expect([read('/vault/a', circumstances).effect, write('/vault/a', circumstances).effect]).toEqual(['allow', 'deny']);
-      expect([read('/shared/internal/a', circumstances).effect, write('/shared/internal/a', circumstances).effect]).toEqual(['deny', 'deny']);
+      expect([read('/shared/internal/a', circumstances).effect, write('/shared/internal/a', circumstances).effect]).toEqual([
+        'deny',
+        'deny',
+      ]);
       expect(write('/vault/inbox/a', circumstances).effect).toBe('allow');
     });
 
@@ -61,7 +82,9 @@ describe('paths of a call', () => {
   });
 
   describe('trusted by globs for a tool', () => {
-    const policy = { paths: { trustWorkspace: false, trusted: [{ tools: ['file_*'], allowed: ['src', '/docs/*.md'], denied: ['src/secret'] }] } };
+    const policy = {
+      paths: { trustWorkspace: false, trusted: [{ tools: ['file_*'], allowed: ['src', '/docs/*.md'], denied: ['src/secret'] }] },
+    };
 
     it('run, ask or are denied; a pattern covers what is below it, and denied beats allowed', () => {
       expect(read('src/a', { policy }).effect).toBe('allow');
@@ -77,7 +100,8 @@ describe('paths of a call', () => {
       expect(read('src/secret/x', { policy: { ...policy, allowedTools: ['file_read'] } }).effect).toBe('deny');
     });
 
-    it('are for that tool only', () => expect(decide(factsOf('shell', { command: 'ls', working_dir: 'src/secret' }, { policy })).effect).toBe('ask'));
+    it('are for that tool only', () =>
+      expect(decide(factsOf('shell', { command: 'ls', working_dir: 'src/secret' }, { policy })).effect).toBe('ask'));
   });
 
   it('are all judged: one denied path denies the call, and undecided ones are asked for together', () => {
@@ -90,9 +114,17 @@ describe('paths of a call', () => {
 
   it('granted or denied for the session count at once, below a folder too, and writing includes reading', () => {
     const grants = { allowedPaths: { read: ['/r'], write: ['/w'] }, deniedPaths: { read: ['secret'], write: ['secret', 'src'] } };
-    expect([read('/r/x', { grants }).effect, read('/w/x', { grants }).effect, write('/w/x', { grants }).effect]).toEqual(['allow', 'allow', 'allow']);
+    expect([read('/r/x', { grants }).effect, read('/w/x', { grants }).effect, write('/w/x', { grants }).effect]).toEqual([
+      'allow',
+      'allow',
+      'allow',
+    ]);
     expect(write('/r/x', { grants }).effect).toBe('ask');
-    expect([read('secret/x', { grants }).effect, read('src/x', { grants }).effect, write('src/x', { grants }).effect]).toEqual(['deny', 'allow', 'deny']);
+    expect([read('secret/x', { grants }).effect, read('src/x', { grants }).effect, write('src/x', { grants }).effect]).toEqual([
+      'deny',
+      'allow',
+      'deny',
+    ]);
     expect(read('secret/x', { grants, posture: UNATTENDED }).effect).toBe('deny');
   });
 
@@ -104,17 +136,29 @@ describe('paths of a call', () => {
 });
 
 describe('paths in a command', () => {
-  it.each(['cat /etc/passwd', 'grep x --file=/etc/shadow', 'cat</etc/passwd', 'echo x >/etc/x', 'tar -C/etc x', 'cat "/et"c/passwd', 'X=/etc/passwd ls', 'dd of=/etc/x', "bash -c 'cat /etc/passwd'", 'ls /tmp/../etc', 'cat ~/.ssh/id', 'echo $(cat /etc/passwd)'])(
-    'are found and denied when forbidden: %s',
-    (command) => {
-      const circumstances: Circumstances = { policy: { paths: { forbidden: ['/etc', '~/.ssh'] } }, posture: UNATTENDED };
-      expect(textOf(shell(command, circumstances))).toContain('Forbidden path: ');
-      expect(shell(command, circumstances).effect).toBe('deny');
-    },
-  );
+  it.each([
+    'cat /etc/passwd',
+    'grep x --file=/etc/shadow',
+    'cat</etc/passwd',
+    'echo x >/etc/x',
+    'tar -C/etc x',
+    'cat "/et"c/passwd',
+    'X=/etc/passwd ls',
+    'dd of=/etc/x',
+    "bash -c 'cat /etc/passwd'",
+    'ls /tmp/../etc',
+    'cat ~/.ssh/id',
+    'echo $(cat /etc/passwd)',
+  ])('are found and denied when forbidden: %s', (command) => {
+    const circumstances: Circumstances = { policy: { paths: { forbidden: ['/etc', '~/.ssh'] } }, posture: UNATTENDED };
+    expect(textOf(shell(command, circumstances))).toContain('Forbidden path: ');
+    expect(shell(command, circumstances).effect).toBe('deny');
+  });
 
-  it.each(['curl http://x/etc', 'cat etc/passwd', 'echo hello', 'ls > /dev/null', 'sed s/etc/x/ f', "git commit -m 'see %2e%2e/etc'"])('are not seen in %s', (command) =>
-    expect(shell(command, { policy: { paths: { forbidden: ['/etc', '/dev'] } }, posture: UNATTENDED }).effect).toBe('allow'));
+  it.each(['curl http://x/etc', 'cat etc/passwd', 'echo hello', 'ls > /dev/null', 'sed s/etc/x/ f', "git commit -m 'see %2e%2e/etc'"])(
+    'are not seen in %s',
+    (command) => expect(shell(command, { policy: { paths: { forbidden: ['/etc', '/dev'] } }, posture: UNATTENDED }).effect).toBe('allow'),
+  );
 
   it('outside of the workspace are asked for even when a pattern allows the command', () => {
     const policy = { commands: { allowedCommands: ['cat .*'] } };

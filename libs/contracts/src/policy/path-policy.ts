@@ -1,12 +1,18 @@
 import { z } from 'zod';
 
 /** A folder on the worker's file system besides the workspace. The longest folder around a path speaks; `denied` wins over all. */
-export const PathRoot = z.strictObject({ path: z.string().startsWith('/'), access: z.enum(['read', 'write', 'denied']) }).meta({ id: 'PathRoot' });
+export const PathRoot = z
+  .strictObject({ path: z.string().startsWith('/'), access: z.enum(['read', 'write', 'denied']) })
+  .meta({ id: 'PathRoot' });
 export type PathRoot = z.output<typeof PathRoot>;
 
 /** Globs of paths for the tools that `tools` names; a pattern also covers everything below it, and denied beats allowed. */
 export const TrustedPaths = z
-  .strictObject({ tools: z.array(z.string().min(1)), allowed: z.array(z.string().min(1)).default([]), denied: z.array(z.string().min(1)).default([]) })
+  .strictObject({
+    tools: z.array(z.string().min(1)),
+    allowed: z.array(z.string().min(1)).default([]),
+    denied: z.array(z.string().min(1)).default([]),
+  })
   .meta({ id: 'TrustedPaths' });
 export type TrustedPaths = z.output<typeof TrustedPaths>;
 

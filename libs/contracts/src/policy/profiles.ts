@@ -5,9 +5,10 @@ import type { PolicyConfig, PolicyProfile } from './policy-config.js';
 /** Texts that no command may contain where the engine `deny-patterns` is active. */
 const DENY_PATTERNS = ['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){ :|:& };:'];
 
-const CORE_ALLOWLIST = (
-  'awk cat cargo cp cut echo env find git go grep head ls mkdir mv node printf pwd python python3 rustc sed sort stat tail touch tr uniq wc which'
-).split(' ');
+const CORE_ALLOWLIST =
+  'awk cat cargo cp cut echo env find git go grep head ls mkdir mv node printf pwd python python3 rustc sed sort stat tail touch tr uniq wc which'.split(
+    ' ',
+  );
 
 const commands: CommandPolicy = {
   engines: ['single', 'rules'],
@@ -45,9 +46,9 @@ const core: PolicyConfig = {
 /** No engine, no classes: the session's posture alone decides about commands. */
 const noCommandRules: CommandPolicy = { ...commands, engines: [], classify: false };
 
-const FORBIDDEN_PATHS = (
-  '/etc /root /home /usr /bin /sbin /lib /opt /boot /dev /proc /sys /var /tmp ~/.ssh ~/.gnupg ~/.aws ~/.config'
-).split(' ');
+const FORBIDDEN_PATHS = '/etc /root /home /usr /bin /sbin /lib /opt /boot /dev /proc /sys /var /tmp ~/.ssh ~/.gnupg ~/.aws ~/.config'.split(
+  ' ',
+);
 
 /**
  * The presets: what each setting is until a configuration says otherwise. `core` is our own default: it asks where a

@@ -34,5 +34,7 @@ export const GrantChange = z
 export type GrantChange = z.output<typeof GrantChange>;
 
 /** One thing a person may trust beyond this call, such as "Base command" `git *`. `id` is what a decision names. */
-export const TrustOption = z.object({ id: z.string(), label: z.string(), display: z.string(), grants: GrantChange }).meta({ id: 'TrustOption' });
+export const TrustOption = z
+  .object({ id: z.string(), label: z.string(), display: z.string(), grants: GrantChange })
+  .meta({ id: 'TrustOption' });
 export type TrustOption = z.output<typeof TrustOption>;

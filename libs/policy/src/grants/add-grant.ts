@@ -6,9 +6,18 @@ export function addGrant(grants: SessionGrants, { grants: change }: Pick<TrustOp
   const denied = change.deniedTools ?? [];
   return SessionGrants.parse({
     trustedTools: union(grants.trustedTools, trusted).filter((it) => !denied.includes(it)),
-    deniedTools: union(grants.deniedTools.filter((it) => !trusted.includes(it)), denied),
-    allowedPaths: { read: union(grants.allowedPaths.read, change.allowedPaths?.read), write: union(grants.allowedPaths.write, change.allowedPaths?.write) },
-    deniedPaths: { read: union(grants.deniedPaths.read, change.deniedPaths?.read), write: union(grants.deniedPaths.write, change.deniedPaths?.write) },
+    deniedTools: union(
+      grants.deniedTools.filter((it) => !trusted.includes(it)),
+      denied,
+    ),
+    allowedPaths: {
+      read: union(grants.allowedPaths.read, change.allowedPaths?.read),
+      write: union(grants.allowedPaths.write, change.allowedPaths?.write),
+    },
+    deniedPaths: {
+      read: union(grants.deniedPaths.read, change.deniedPaths?.read),
+      write: union(grants.deniedPaths.write, change.deniedPaths?.write),
+    },
     allowedCommands: union(grants.allowedCommands, change.allowedCommands),
   });
 }

@@ -17,10 +17,12 @@ const AVAILABLE: Availability = { ok: true };
 export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: SessionGrants): Availability {
   const excluded = matchingPattern(policy.exclude, tool);
   if (excluded !== undefined) return unavailable(`${tool.name} is excluded from this agent's tools by "${excluded}"`);
-  if (!policy.webTools && tool.subjects.some(({ kind }) => kind === 'url')) return unavailable(`${tool.name} is not available: tools of the web are switched off`);
+  if (!policy.webTools && tool.subjects.some(({ kind }) => kind === 'url'))
+    return unavailable(`${tool.name} is not available: tools of the web are switched off`);
   const listed = matchingPattern(policy.include, tool) ?? matchingPattern(policy.tools, tool);
   if (listed === undefined) return unavailable(`${tool.name} is not among this agent's tools (${shown(policy.tools)})`);
-  if (grants !== undefined && matchingPattern(grants.deniedTools, tool) !== undefined) return unavailable(`${tool.name}: Tool was denied by user`);
+  if (grants !== undefined && matchingPattern(grants.deniedTools, tool) !== undefined)
+    return unavailable(`${tool.name}: Tool was denied by user`);
   return AVAILABLE;
 }
 

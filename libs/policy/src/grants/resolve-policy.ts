@@ -9,11 +9,12 @@ export function resolvePolicy(...settings: readonly (PolicySettings | undefined)
   const given = settings.filter((it) => it !== undefined);
   const profile = given.findLast((it) => it.profile !== undefined)?.profile ?? 'core';
   const base = POLICY_PROFILES[profile];
-  const { commands, paths, egress, exclude, ...rest } = Object.assign({}, ...given.map(defined)) as PolicySettings;
-  const all = <T>(pick: (it: PolicySettings) => readonly T[] | undefined, otherwise: readonly T[]): T[] => [...sum(given.map(pick), otherwise)];
+  const all = <T>(pick: (it: PolicySettings) => readonly T[] | undefined, otherwise: readonly T[]): T[] => [
+    ...sum(given.map(pick), otherwise),
+  ];
   return {
     ...base,
-    ...rest,
+    ...merged(given),
     profile,
     exclude: all((it) => it.exclude, base.exclude),
     commands: {
@@ -56,11 +57,11 @@ function sum<T>(lists: readonly (readonly T[] | undefined)[], otherwise: readonl
   return said.length === 0 ? otherwise : [...new Set(said.flat())];
 }
 
+/** The later part's fields over the earlier one's; a field that is there and undefined hides nothing. */
 function merged<T extends object>(parts: readonly (T | undefined)[]): Partial<T> {
-  return Object.assign({}, ...parts.map((part) => defined(part ?? {})));
-}
-
-/** Without the fields that are there and undefined, which would hide what is below. */
-function defined<T extends object>(settings: T): Partial<T> {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Partial<T>;
+  const all: Partial<T> = {};
+  for (const part of parts) {
+    for (const field in part) if (part[field] !== undefined) all[field] = part[field];
+  }
+  return all;
 }

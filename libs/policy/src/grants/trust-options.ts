@@ -19,7 +19,10 @@ export function trustOptions(facts: CallFacts): TrustOption[] {
   return trustOptionsFor(facts, subjectsOf(facts));
 }
 
-export function trustOptionsFor({ workspaceRoot }: Pick<CallFacts, 'workspaceRoot'>, { commands, paths, urls }: CallSubjects): TrustOption[] {
+export function trustOptionsFor(
+  { workspaceRoot }: Pick<CallFacts, 'workspaceRoot'>,
+  { commands, paths, urls }: CallSubjects,
+): TrustOption[] {
   if (urls.length > 0 || commands.length > 1) return [];
   const [command] = commands;
   return command === undefined ? forPaths(paths, workspaceRoot) : forCommand(command);
@@ -43,7 +46,12 @@ interface Pattern {
 
 function commandOption(id: string, label: string, patterns: readonly Pattern[]): TrustOption {
   const unique = [...new Map(patterns.map((it) => [it.pattern, it])).values()];
-  return { id, label, display: unique.map(({ display }) => display).join(', '), grants: { allowedCommands: unique.map(({ pattern }) => pattern) } };
+  return {
+    id,
+    label,
+    display: unique.map(({ display }) => display).join(', '),
+    grants: { allowedCommands: unique.map(({ pattern }) => pattern) },
+  };
 }
 
 /** With redirections the text as written is what is trusted; both spellings must fit the pattern when it is asked. */
@@ -54,7 +62,14 @@ function full(command: SubCommand): Pattern {
 
 function withFirstArgument(command: SubCommand): Pattern | undefined {
   const [program, first] = command.words.map(({ value }) => value);
-  if (program === undefined || first === undefined || /^[-/]/.test(first) || command.words[1]?.dynamic === true || command.redirects.length > 0) return undefined;
+  if (
+    program === undefined ||
+    first === undefined ||
+    /^[-/]/.test(first) ||
+    command.words[1]?.dynamic === true ||
+    command.redirects.length > 0
+  )
+    return undefined;
   return { display: `${program} ${first} *`, pattern: `^${literally(`${program} ${first}`)}( .*)?$` };
 }
 
@@ -62,7 +77,17 @@ function withFirstArgument(command: SubCommand): Pattern | undefined {
 function programOnly(command: SubCommand): Pattern | undefined {
   const program = command.words[0]?.value;
   const name = executableOf(command);
-  if (program === undefined || name === undefined || isShell(name) || isWrapper(name) || name === 'eval' || name === 'source' || name === '.' || command.redirects.length > 0) return undefined;
+  if (
+    program === undefined ||
+    name === undefined ||
+    isShell(name) ||
+    isWrapper(name) ||
+    name === 'eval' ||
+    name === 'source' ||
+    name === '.' ||
+    command.redirects.length > 0
+  )
+    return undefined;
   return { display: `${program} *`, pattern: `^${literally(program)}( .*)?$` };
 }
 
@@ -76,7 +101,11 @@ function forPaths(paths: readonly PathSubject[], workspaceRoot: string): TrustOp
   return folder === undefined ? options : [...options, pathOption('directory', 'Complete directory', [{ access, path: folder }])];
 }
 
-function pathOption(id: string, label: string, paths: readonly { readonly access: 'read' | 'write'; readonly path: string }[]): TrustOption {
+function pathOption(
+  id: string,
+  label: string,
+  paths: readonly { readonly access: 'read' | 'write'; readonly path: string }[],
+): TrustOption {
   const of = (access: 'read' | 'write') => [...new Set(paths.filter((it) => it.access === access).map(({ path }) => path))];
   const [read, write] = [of('read'), of('write')];
   const allowedPaths = { ...(read.length > 0 ? { read } : {}), ...(write.length > 0 ? { write } : {}) };

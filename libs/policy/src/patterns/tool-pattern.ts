@@ -13,7 +13,8 @@ const BY_NAME_ONLY = new Set(['switch_to_execution']);
 export function matchesTool(pattern: string, tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): boolean {
   if (pattern.startsWith('#')) return false;
   const names = [tool.name, ...tool.aliases];
-  if (!pattern.startsWith('@')) return names.includes(pattern) || (!BY_NAME_ONLY.has(tool.name) && names.some((name) => globMatches(pattern, name)));
+  if (!pattern.startsWith('@'))
+    return names.includes(pattern) || (!BY_NAME_ONLY.has(tool.name) && names.some((name) => globMatches(pattern, name)));
   const slash = pattern.indexOf('/');
   const source = slash === -1 ? pattern.slice(1) : pattern.slice(1, slash);
   const name = slash === -1 ? '' : pattern.slice(slash + 1);

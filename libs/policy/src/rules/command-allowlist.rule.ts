@@ -25,8 +25,26 @@ function answer(rule: string, fault: string | undefined, { unlisted }: CommandPo
   return { axis: 'risk', rule, effect: unlisted, reason: `Security policy violation: ${fault}`, liftedBy: 'arguments' };
 }
 
-const SEGMENTS_REFUSE: readonly ShellFeature[] = ['substitution', 'process substitution', 'expansion', 'prompt expansion', 'redirection', 'background', 'group', 'function'];
-const SINGLE_REFUSES: readonly ShellFeature[] = ['pipe', 'chain', 'background', 'group', 'function', 'substitution', 'process substitution', 'redirection'];
+const SEGMENTS_REFUSE: readonly ShellFeature[] = [
+  'substitution',
+  'process substitution',
+  'expansion',
+  'prompt expansion',
+  'redirection',
+  'background',
+  'group',
+  'function',
+];
+const SINGLE_REFUSES: readonly ShellFeature[] = [
+  'pipe',
+  'chain',
+  'background',
+  'group',
+  'function',
+  'substitution',
+  'process substitution',
+  'redirection',
+];
 
 function segmentsFault({ commands, features, fault }: CommandReading, { allowlist }: CommandPolicy): string | undefined {
   if (fault !== undefined) return `Command cannot be read: ${fault}`;
@@ -65,5 +83,5 @@ function unsafeArgument(command: SubCommand): string | undefined {
   if (name === 'find') return args.find((arg) => /^-(?:exec|ok)/.test(arg));
   if (name !== 'git') return undefined;
   const action = actionOf(command, name);
-  return args.find((arg) => /^-c/.test(arg)) ?? (action === 'config' || action === 'alias' ? action : undefined);
+  return args.find((arg) => arg.startsWith('-c')) ?? (action === 'config' || action === 'alias' ? action : undefined);
 }

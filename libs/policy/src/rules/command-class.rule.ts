@@ -7,7 +7,8 @@ import type { Answer, Rule } from '../rule.js';
  * Second axis: each command has a class. High is refused everywhere when the policy blocks it; else high and medium are asked
  * for in sessions that are not fully autonomous.
  */
-export const commandClassRule: Rule = (facts, { commands }) => (facts.policy.commands.classify ? commands.map((command) => answer(command, facts)) : []);
+export const commandClassRule: Rule = (facts, { commands }) =>
+  facts.policy.commands.classify ? commands.map((command) => answer(command, facts)) : [];
 
 function answer(command: CommandReading, { policy, posture }: CallFacts): Answer {
   const risk = riskOf(command);
@@ -15,6 +16,7 @@ function answer(command: CommandReading, { policy, posture }: CallFacts): Answer
   if (risk === 'high' && policy.commands.blockHighRisk) return { ...said, effect: 'deny', reason: 'High-risk commands are blocked' };
   const asks = posture.autonomy !== 'full' && posture.permissionMode !== 'allow';
   if (asks && risk === 'high') return { ...said, effect: 'ask', reason: 'High-risk command requires approval' };
-  if (asks && risk === 'medium' && policy.commands.askMediumRisk) return { ...said, effect: 'ask', reason: 'Medium-risk command requires approval' };
+  if (asks && risk === 'medium' && policy.commands.askMediumRisk)
+    return { ...said, effect: 'ask', reason: 'Medium-risk command requires approval' };
   return { ...said, effect: 'allow', reason: `the command's risk is ${risk}` };
 }

@@ -10,9 +10,13 @@ import type { Answer, Rule } from '../rule.js';
  */
 export const egressRule: Rule = ({ policy }, { urls, commands }) => {
   const words = commands.flatMap(urlsInCommand);
-  const refused = [...urls.map((url) => urlFault(url, policy.egress)), ...words.map((url) => wordFault(url, policy.egress))].find((it) => it !== undefined);
+  const refused = [...urls.map((url) => urlFault(url, policy.egress)), ...words.map((url) => wordFault(url, policy.egress))].find(
+    (it) => it !== undefined,
+  );
   if (refused !== undefined) return [deny(refused)];
-  return urls.length + words.length === 0 ? [] : [{ axis: 'risk', rule: 'egress', effect: 'allow', reason: 'the egress policy allows the hosts' }];
+  return urls.length + words.length === 0
+    ? []
+    : [{ axis: 'risk', rule: 'egress', effect: 'allow', reason: 'the egress policy allows the hosts' }];
 };
 
 function deny(reason: string): Answer {
@@ -22,7 +26,8 @@ function deny(reason: string): Answer {
 function urlFault(text: string, rules: EgressRules): string | undefined {
   if (!URL.canParse(text)) return undefined; // The tool says what is wrong with it.
   const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `Blocked: only http and https URLs are allowed, not ${url.protocol.slice(0, -1)}`;
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    return `Blocked: only http and https URLs are allowed, not ${url.protocol.slice(0, -1)}`;
   if (url.username !== '' || url.password !== '') return 'Blocked: the URL must not contain a user name or password';
   const host = hostOf(url);
   const isPrivate = whyNotPublicHost(host);
@@ -42,7 +47,9 @@ function domainFault(host: string, { mode, allowedDomains, blockedDomains, priva
   const wildcard = mode === 'default' && allowedDomains.includes('*');
   if (wildcard || allowedDomains.some((domain) => domain !== '*' && isUnder(host, domain))) return undefined;
   const allowed = allowedDomains.filter((domain) => domain !== '*').join(', ') || 'none';
-  return mode === 'strict' ? `strict web egress policy blocked destination ${host} (allowed: ${allowed})` : `Blocked: ${host} is in no allowed domain (${allowed})`;
+  return mode === 'strict'
+    ? `strict web egress policy blocked destination ${host} (allowed: ${allowed})`
+    : `Blocked: ${host} is in no allowed domain (${allowed})`;
 }
 
 function hostOf({ hostname }: URL): string {
@@ -50,7 +57,10 @@ function hostOf({ hostname }: URL): string {
 }
 
 function isUnder(host: string, domain: string): boolean {
-  const base = domain.toLowerCase().replace(/^\*?\./, '').replace(/\.$/, '');
+  const base = domain
+    .toLowerCase()
+    .replace(/^\*?\./, '')
+    .replace(/\.$/, '');
   return base === '*' || host === base || host.endsWith(`.${base}`);
 }
 

@@ -10,8 +10,16 @@ import type { Answer, Rule } from '../rule.js';
  * of its roots, has the last word.
  */
 export const pathRule: Rule = (facts, { paths, commands }) => [
-  ...combined('path', paths.map((subject) => judgePath(subject, facts)), facts),
-  ...combined('command-path', commands.flatMap((command) => verdictsOf(pathsInCommand(command), facts)), facts),
+  ...combined(
+    'path',
+    paths.map((subject) => judgePath(subject, facts)),
+    facts,
+  ),
+  ...combined(
+    'command-path',
+    commands.flatMap((command) => verdictsOf(pathsInCommand(command), facts)),
+    facts,
+  ),
 ];
 
 const MOST_WORDS = 5_000;
@@ -19,7 +27,8 @@ const MOST_WORDS = 5_000;
 function verdictsOf(words: readonly PathWord[], facts: CallFacts): PathVerdict[] {
   const harmless = !deniesPaths(facts);
   if (harmless && isUnattended(facts.posture)) return [];
-  if (words.length > MOST_WORDS) return [{ effect: harmless ? 'ask' : 'deny', reason: `the command has more than ${MOST_WORDS} words that may be paths` }];
+  if (words.length > MOST_WORDS)
+    return [{ effect: harmless ? 'ask' : 'deny', reason: `the command has more than ${MOST_WORDS} words that may be paths` }];
   return words.flatMap((word) => ofWord(word, facts));
 }
 
@@ -34,7 +43,8 @@ const MOST_NAMED = 10;
 
 function combined(rule: string, verdicts: readonly PathVerdict[], { posture }: CallFacts): Answer[] {
   if (verdicts.length === 0) return [];
-  const named = (effect: PathVerdict['effect']) => [...new Set(verdicts.filter((it) => it.effect === effect).map(({ reason }) => reason))].slice(0, MOST_NAMED).join('; ');
+  const named = (effect: PathVerdict['effect']) =>
+    [...new Set(verdicts.filter((it) => it.effect === effect).map(({ reason }) => reason))].slice(0, MOST_NAMED).join('; ');
   const said = { axis: 'risk', rule, liftedBy: 'arguments' } as const;
   const denied = named('deny');
   if (denied !== '') return [{ ...said, effect: 'deny', reason: denied }];

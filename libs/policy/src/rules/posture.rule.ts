@@ -11,7 +11,11 @@ const ANSWERS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>
 };
 
 /** The permission mode that lets a tier run without a person. */
-const NEED: Record<ToolTier, PermissionMode> = { read_only: 'read-only', side_effecting: 'workspace-write', privileged: 'danger-full-access' };
+const NEED: Record<ToolTier, PermissionMode> = {
+  read_only: 'read-only',
+  side_effecting: 'workspace-write',
+  privileged: 'danger-full-access',
+};
 
 /**
  * First axis: the tool's tier against the session's posture.

@@ -34,7 +34,8 @@ function catastropheInText(text: string): string | undefined {
     const words = part.split(/\s+/).map((word) => ({ value: word.replaceAll(/["'\\]/g, ''), dynamic: false }));
     for (const name of ['rm', 'mkfs', 'dd']) {
       const at = words.findIndex(({ value }) => value === name || value.endsWith(`/${name}`) || value.startsWith('mkfs.'));
-      const found = at === -1 ? undefined : catastropheOf({ words: words.slice(at), assignments: [], redirects: [], text: part, inner: true });
+      const found =
+        at === -1 ? undefined : catastropheOf({ words: words.slice(at), assignments: [], redirects: [], text: part, inner: true });
       if (found !== undefined) return found;
     }
   }

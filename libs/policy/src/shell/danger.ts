@@ -59,6 +59,7 @@ function dangerOf(command: SubCommand): string | undefined {
   if ((isShell(name) || name === 'eval') && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
   const option = args.find(({ value }) => DANGEROUS_OPTIONS[name]?.test(value) === true);
   if (option !== undefined) return `${name} has the option ${option.value}, which runs or writes something else`;
-  if (args.some(({ value }) => value.length < 2_000 && DANGEROUS_PROGRAMS[name]?.test(value) === true)) return `the program of ${name} runs commands or writes files`;
+  if (args.some(({ value }) => value.length < 2_000 && DANGEROUS_PROGRAMS[name]?.test(value) === true))
+    return `the program of ${name} runs commands or writes files`;
   return undefined;
 }

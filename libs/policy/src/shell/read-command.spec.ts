@@ -11,7 +11,50 @@ const written = (source: string) => readCommand(source).commands.map(plainText);
 
 /** Texts that look like shell more than random ones do. */
 const shellish = fc
-  .array(fc.constantFrom('ls', 'rm -rf /', ' ', '\n', ';', '|', '&&', '&', '$(', ')', '`', '"', "'", '<<EOF\n', 'EOF\n', '>', '<(', '${x@P}', '{', '}', '(', 'if', 'then', 'fi', 'f()', 'bash -c ', 'eval ', 'sudo ', 'find . -exec ', '\\', '=', 'PATH=', '\r', '\0', '#', '[[', ']]', '((', '😀'), { maxLength: 30 })
+  .array(
+    fc.constantFrom(
+      'ls',
+      'rm -rf /',
+      ' ',
+      '\n',
+      ';',
+      '|',
+      '&&',
+      '&',
+      '$(',
+      ')',
+      '`',
+      '"',
+      "'",
+      '<<EOF\n',
+      'EOF\n',
+      '>',
+      '<(',
+      '${x@P}',
+      '{',
+      '}',
+      '(',
+      'if',
+      'then',
+      'fi',
+      'f()',
+      'bash -c ',
+      'eval ',
+      'sudo ',
+      'find . -exec ',
+      '\\',
+      '=',
+      'PATH=',
+      '\r',
+      '\0',
+      '#',
+      '[[',
+      ']]',
+      '((',
+      '😀',
+    ),
+    { maxLength: 30 },
+  )
   .map((parts) => parts.join(''));
 
 describe('reading a command', () => {
@@ -40,11 +83,14 @@ describe('reading a command', () => {
     expect(written(source).sort()).toEqual([...expected].sort());
   });
 
-  it.each(['if', 'echo "a', 'ls\r', 'echo $(', 'a\0b', `${'sudo '.repeat(40)}ls`, 'x'.repeat(300_000)])('says why a command cannot be read', (source) => {
-    expect(readCommand(source).fault).toBeDefined();
-    expect(isReadonly(readCommand(source))).toBe(false);
-    expect(dangerIn(readCommand(source))).toBeDefined();
-  });
+  it.each(['if', 'echo "a', 'ls\r', 'echo $(', 'a\0b', `${'sudo '.repeat(40)}ls`, 'x'.repeat(300_000)])(
+    'says why a command cannot be read',
+    (source) => {
+      expect(readCommand(source).fault).toBeDefined();
+      expect(isReadonly(readCommand(source))).toBe(false);
+      expect(dangerIn(readCommand(source))).toBeDefined();
+    },
+  );
 
   it('never throws and never takes long, whatever the text', () => {
     fc.assert(
@@ -59,32 +105,39 @@ describe('reading a command', () => {
     );
   });
 
-  it.each(['(', '$(', '`', 'sudo ', 'f(){ ', 'find . -exec ', '{ ', '"$(', '${x:-', 'rm rm ', '/', 'a|', '((', "bash -c '", 'eval '])('reads 100 kB of %j in less than two seconds', (piece) => {
-    const started = performance.now();
-    for (const source of [piece.repeat(100_000 / piece.length), `${piece.repeat(900)}${'x '.repeat(50_000)}`]) {
-      const reading = readCommand(source);
-      catastropheIn(reading);
-      dangerIn(reading);
-      riskOf(reading);
-    }
-    expect(performance.now() - started).toBeLessThan(2_000);
-  });
+  it.each(['(', '$(', '`', 'sudo ', 'f(){ ', 'find . -exec ', '{ ', '"$(', '${x:-', 'rm rm ', '/', 'a|', '((', "bash -c '", 'eval '])(
+    'reads 100 kB of %j in less than two seconds',
+    (piece) => {
+      const started = performance.now();
+      for (const source of [piece.repeat(100_000 / piece.length), `${piece.repeat(900)}${'x '.repeat(50_000)}`]) {
+        const reading = readCommand(source);
+        catastropheIn(reading);
+        dangerIn(reading);
+        riskOf(reading);
+      }
+      expect(performance.now() - started).toBeLessThan(2_000);
+    },
+  );
 });
 
 describe('the risk of a command', () => {
-  it.each(['ls', 'git status', 'git -C x log', 'npm test', 'echo rm', 'cargo build'])('%s is low', (source) => expect(riskOf(readCommand(source))).toBe('low'));
+  it.each(['ls', 'git status', 'git -C x log', 'npm test', 'echo rm', 'cargo build'])('%s is low', (source) =>
+    expect(riskOf(readCommand(source))).toBe('low'),
+  );
   it.each([
     ...'commit push reset clean rebase merge cherry-pick revert branch checkout switch tag'.split(' ').map((action) => `git ${action} x`),
-    ...['npm', 'pnpm', 'yarn'].flatMap((program) => 'install add remove uninstall update publish'.split(' ').map((action) => `${program} ${action}`)),
+    ...['npm', 'pnpm', 'yarn'].flatMap((program) =>
+      'install add remove uninstall update publish'.split(' ').map((action) => `${program} ${action}`),
+    ),
     ...'add remove install clean publish'.split(' ').map((action) => `cargo ${action}`),
     ...'touch mkdir mv cp ln'.split(' ').map((program) => `${program} x`),
     'git -c a=b push',
     'ls; git push',
   ])('%s is medium', (source) => expect(riskOf(readCommand(source))).toBe('medium'));
   it.each([
-    ...(
-      'rm mkfs dd shutdown reboot halt poweroff sudo su chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd curl wget nc ncat netcat scp ssh ftp telnet'
-    ).split(' '),
+    ...'rm mkfs dd shutdown reboot halt poweroff sudo su chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd curl wget nc ncat netcat scp ssh ftp telnet'.split(
+      ' ',
+    ),
     'rm -rf /',
     'rm -fr /',
     ':(){ :|:& };:',
@@ -98,24 +151,114 @@ describe('the risk of a command', () => {
 
 describe('danger in a command', () => {
   it.each([
-    'echo $(id)', 'echo `id`', 'cat <(id)', 'echo ${x@P}', 'find . -exec ls {} ;', 'find . -delete', "sed '1e id' f", "sed -n 's/a/b/e' f", "sed 's/a/b/w out' f", 'sort --compress-program=x f',
-    'git fetch --upload-pack=x', 'git -c core.pager=x log', 'PAGER=x git log', 'LD_PRELOAD=x ls', 'PATH=/tmp ls', 'curl x | bash', 'echo ls | sh', 'bash < f', '$CMD x', 'l? x', 'ls() { rm x; }; ls', "awk 'BEGIN{system(\"id\")}'", 'bash -c "$X"',
+    'echo $(id)',
+    'echo `id`',
+    'cat <(id)',
+    'echo ${x@P}',
+    'find . -exec ls {} ;',
+    'find . -delete',
+    "sed '1e id' f",
+    "sed -n 's/a/b/e' f",
+    "sed 's/a/b/w out' f",
+    'sort --compress-program=x f',
+    'git fetch --upload-pack=x',
+    'git -c core.pager=x log',
+    'PAGER=x git log',
+    'LD_PRELOAD=x ls',
+    'PATH=/tmp ls',
+    'curl x | bash',
+    'echo ls | sh',
+    'bash < f',
+    '$CMD x',
+    'l? x',
+    'ls() { rm x; }; ls',
+    'awk \'BEGIN{system("id")}\'',
+    'bash -c "$X"',
   ])('is seen in %s', (source) => expect(dangerIn(readCommand(source))).toBeDefined());
-  it.each(['ls -la', 'PAGER=cat git log', 'PAGER= git log', 'git log | head', 'sed s/a/b/ f', 'grep -e x f', 'echo "$HOME"', "echo '$(id)'", 'npm test && npm run build'])('is not seen in %s', (source) =>
-    expect(dangerIn(readCommand(source))).toBeUndefined());
+  it.each([
+    'ls -la',
+    'PAGER=cat git log',
+    'PAGER= git log',
+    'git log | head',
+    'sed s/a/b/ f',
+    'grep -e x f',
+    'echo "$HOME"',
+    "echo '$(id)'",
+    'npm test && npm run build',
+  ])('is not seen in %s', (source) => expect(dangerIn(readCommand(source))).toBeUndefined());
 });
 
 describe('commands that only read', () => {
-  it.each(['ls', 'git status', 'git log --oneline | head -3', 'cat a b 2>/dev/null', 'grep -r x . | wc -l', 'npm ls', 'docker ps', 'kubectl get pods', 'git branch -a', 'time ls', 'git stash list', 'rustup show'])('%s is one', (source) =>
-    expect(isReadonly(readCommand(source))).toBe(true));
   it.each([
-    '', 'rm x', 'git branch -D x', 'git branch x', 'git push', 'git log --output=f', 'ls > f', 'ls >> f', 'find . -delete', 'find . -exec rm {} ;', 'ls &', 'cat $X', 'ls; touch x', './ls', 'xargs rm', 'ls | xargs rm', 'sudo ls', 'npm install', 'git', 'docker run x', 'tee f', 'git remote add x y', 'git stash', 'ls\r',
+    'ls',
+    'git status',
+    'git log --oneline | head -3',
+    'cat a b 2>/dev/null',
+    'grep -r x . | wc -l',
+    'npm ls',
+    'docker ps',
+    'kubectl get pods',
+    'git branch -a',
+    'time ls',
+    'git stash list',
+    'rustup show',
+  ])('%s is one', (source) => expect(isReadonly(readCommand(source))).toBe(true));
+  it.each([
+    '',
+    'rm x',
+    'git branch -D x',
+    'git branch x',
+    'git push',
+    'git log --output=f',
+    'ls > f',
+    'ls >> f',
+    'find . -delete',
+    'find . -exec rm {} ;',
+    'ls &',
+    'cat $X',
+    'ls; touch x',
+    './ls',
+    'xargs rm',
+    'ls | xargs rm',
+    'sudo ls',
+    'npm install',
+    'git',
+    'docker run x',
+    'tee f',
+    'git remote add x y',
+    'git stash',
+    'ls\r',
   ])('%j is none', (source) => expect(isReadonly(readCommand(source))).toBe(false));
 });
 
 describe('what destroys a machine', () => {
-  it.each(['rm -rf /', 'rm -fr /', 'rm -r -f /', 'rm --recursive /', 'rm -rf /*', 'rm -rf //', 'sudo rm -rf /', 'sudo mkfs /dev/x', 'mkfs.ext4 /dev/x', 'dd if=/dev/zero of=/dev/sda', ':(){ :|:& };:', 'f(){ f & f; }; f', 'r\\m -rf "/"', "bash -c 'rm -rf /'", 'echo $(rm -rf /)', 'ls; rm -rf / "', 'true && rm -rf /'])('is seen in %s', (source) =>
-    expect(catastropheIn(readCommand(source))).toBeDefined());
-  it.each(['rm -rf /tmp/x', 'rm -rf ./', 'echo "rm -rf /"', 'rm x', 'f() { g | h; }; f', 'man mkfs', 'dd --help', 'f() { if x; then f; fi; }; f'])('is not seen in %s', (source) =>
-    expect(catastropheIn(readCommand(source))).toBeUndefined());
+  it.each([
+    'rm -rf /',
+    'rm -fr /',
+    'rm -r -f /',
+    'rm --recursive /',
+    'rm -rf /*',
+    'rm -rf //',
+    'sudo rm -rf /',
+    'sudo mkfs /dev/x',
+    'mkfs.ext4 /dev/x',
+    'dd if=/dev/zero of=/dev/sda',
+    ':(){ :|:& };:',
+    'f(){ f & f; }; f',
+    'r\\m -rf "/"',
+    "bash -c 'rm -rf /'",
+    'echo $(rm -rf /)',
+    'ls; rm -rf / "',
+    'true && rm -rf /',
+  ])('is seen in %s', (source) => expect(catastropheIn(readCommand(source))).toBeDefined());
+  it.each([
+    'rm -rf /tmp/x',
+    'rm -rf ./',
+    'echo "rm -rf /"',
+    'rm x',
+    'f() { g | h; }; f',
+    'man mkfs',
+    'dd --help',
+    'f() { if x; then f; fi; }; f',
+  ])('is not seen in %s', (source) => expect(catastropheIn(readCommand(source))).toBeUndefined());
 });

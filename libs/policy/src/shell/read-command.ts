@@ -62,7 +62,9 @@ class Walk {
     this.note(node, scope);
     if (node.type === 'Pipeline') {
       const beside = scope.beside || node.commands.length > 1;
-      node.commands.forEach((command, index) => this.visit(command, { ...scope, beside, ...(index === 0 ? {} : { input: { from: 'pipe' } }) }));
+      node.commands.forEach((command, index) =>
+        this.visit(command, { ...scope, beside, ...(index === 0 ? {} : { input: { from: 'pipe' } }) }),
+      );
       return;
     }
     if (node.type === 'Command') this.read(commandOf(node, this.source, scope.input, this.depth > 0), this.depth);
@@ -93,8 +95,10 @@ class Walk {
     if ((node.type === 'Script' || node.type === 'CompoundList') && node.commands.length > 1) features.add('chain');
     if (node.type === 'Statement' && node.background === true) features.add('background');
     if (node.type === 'Pipeline' && node.commands.length > 1) features.add('pipe');
-    if (node.type === 'ParameterExpansion' && node.operation?.type === 'Transform' && node.operation.operand.value.includes('P')) features.add('prompt expansion');
-    if (node.type === 'Command' && scope.beside && node.name !== undefined && scope.functions.includes(node.name.value)) this.found.forkBomb = true;
+    if (node.type === 'ParameterExpansion' && node.operation?.type === 'Transform' && node.operation.operand.value.includes('P'))
+      features.add('prompt expansion');
+    if (node.type === 'Command' && scope.beside && node.name !== undefined && scope.functions.includes(node.name.value))
+      this.found.forkBomb = true;
     const feature = FEATURES[node.type];
     if (feature !== undefined) features.add(feature);
   }
@@ -114,7 +118,10 @@ function commandOf(node: Command, source: string, input: ShellInput | undefined,
   const declared = node.args.filter((arg) => arg.type === 'Assignment');
   const ownInput = inputOf(node.redirects) ?? input;
   return {
-    words: [...(node.name ? [node.name] : []), ...node.args].map((it) => ({ value: it.type === 'Word' ? it.value : it.text, dynamic: isDynamic(it) })),
+    words: [...(node.name ? [node.name] : []), ...node.args].map((it) => ({
+      value: it.type === 'Word' ? it.value : it.text,
+      dynamic: isDynamic(it),
+    })),
     assignments: [...node.prefix, ...declared]
       .filter((it) => it.type === 'Assignment')
       .map((it) => ({ name: it.name, value: it.value.type === 'Word' ? it.value.value : it.text, dynamic: isDynamic(it) })),
@@ -181,6 +188,7 @@ function inputOf(redirects: readonly Redirection[]): ShellInput | undefined {
   const last = redirects.findLast((it) => it.operator.startsWith('<'));
   if (last === undefined) return undefined;
   if (last.type === 'HereDoc') return { from: 'text', text: last.body.text, dynamic: isDynamic(last.body) };
-  if (last.type === 'HereString') return { from: 'text', text: last.target?.value ?? '', dynamic: last.target !== undefined && isDynamic(last.target) };
+  if (last.type === 'HereString')
+    return { from: 'text', text: last.target?.value ?? '', dynamic: last.target !== undefined && isDynamic(last.target) };
   return { from: 'file' };
 }

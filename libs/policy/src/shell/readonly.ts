@@ -17,7 +17,10 @@ const PLAIN_WRAPPERS = words('time timeout nice command stdbuf xargs');
 /** Actions that only read, of programs that also do other things; an exception is an argument that makes them act. */
 const READING_ACTIONS: Readonly<Record<string, Readonly<Record<string, RegExp | undefined>>>> = {
   git: {
-    ...only('status log diff show blame shortlog describe rev-parse rev-list ls-files ls-tree ls-remote cat-file reflog grep whatchanged name-rev merge-base', /^--output/),
+    ...only(
+      'status log diff show blame shortlog describe rev-parse rev-list ls-files ls-tree ls-remote cat-file reflog grep whatchanged name-rev merge-base',
+      /^--output/,
+    ),
     branch: undefined,
     tag: /^-(?:[adfsmFu]|-annotate|-delete|-force)/,
     remote: /^(?:add|remove|rm|rename|set-\w+|prune|update)$/,
@@ -32,7 +35,8 @@ const READING_ACTIONS: Readonly<Record<string, Readonly<Record<string, RegExp | 
 };
 
 /** Options of these that only show: without one of them `git branch` with anything else acts. */
-const SHOWING_BRANCHES = /^(?:-a|-r|-v|-vv|--all|--remotes|--list|-l|--show-current|--merged|--no-merged|--contains|--verbose|--sort=.*|--format=.*|--no-color)$/;
+const SHOWING_BRANCHES =
+  /^(?:-a|-r|-v|-vv|--all|--remotes|--list|-l|--show-current|--merged|--no-merged|--contains|--verbose|--sort=.*|--format=.*|--no-color)$/;
 
 /** What must follow these for git to only show. */
 const LISTING: Readonly<Record<string, RegExp>> = { stash: /^(?:list|show)$/, worktree: /^list$/, tag: /^(?:$|-l$|-n|--list$)/ };

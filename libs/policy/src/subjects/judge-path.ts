@@ -26,7 +26,10 @@ export function judgePath({ path, access }: PathSubject, facts: Facts): PathVerd
   const denied = forbidden(at, policy.paths) ?? deniedByPattern(at, access, facts) ?? deniedByRoot(at, access, facts);
   if (denied !== undefined) return { effect: 'deny', reason: denied.replace('{path}', () => path) };
   if (policy.paths.workspaceOnly && (!read.relative || read.parents)) {
-    return { effect: 'deny', reason: `Path blocked by security policy: ${path}. Only paths below the workspace are taken, relative and without ".."` };
+    return {
+      effect: 'deny',
+      reason: `Path blocked by security policy: ${path}. Only paths below the workspace are taken, relative and without ".."`,
+    };
   }
   const trustedBy = trustOf(at, access, facts);
   if (trustedBy !== undefined) return { effect: 'allow', reason: `${path} is trusted by ${trustedBy}`, trustedBy };
@@ -37,7 +40,10 @@ export function judgePath({ path, access }: PathSubject, facts: Facts): PathVerd
   const root = policy.paths.roots.find((it) => isWithin(at, settled(it.path)));
   if (root !== undefined) return { effect: 'allow', reason: `${path} is in the allowed root ${root.path}` };
   if (policy.paths.outside === 'ask') return { effect: 'ask', reason: `${path} is outside of the workspace and of every allowed root` };
-  return { effect: 'deny', reason: `Path blocked by security policy: ${path}. blocked by security policy (PathOutsideAllowedRoots): it is outside of the workspace and of every allowed root` };
+  return {
+    effect: 'deny',
+    reason: `Path blocked by security policy: ${path}. blocked by security policy (PathOutsideAllowedRoots): it is outside of the workspace and of every allowed root`,
+  };
 }
 
 function forbidden(at: string, { forbidden: folders }: PathPolicy): string | undefined {
@@ -49,7 +55,8 @@ function deniedByPattern(at: string, access: PathSubject['access'], { tool, poli
   if (granted !== undefined) return `{path} was denied for this session by ${granted}`;
   for (const { tools, denied } of policy.paths.trusted) {
     const pattern = denied.find((it) => covers(it, at, workspaceRoot));
-    if (pattern !== undefined && matchingPattern(tools, tool) !== undefined) return `{path} is denied for ${tool.name} by the pattern ${pattern}`;
+    if (pattern !== undefined && matchingPattern(tools, tool) !== undefined)
+      return `{path} is denied for ${tool.name} by the pattern ${pattern}`;
   }
   return undefined;
 }
@@ -58,8 +65,12 @@ function deniedByRoot(at: string, access: PathSubject['access'], { policy }: Fac
   const around = policy.paths.roots.filter((it) => isWithin(at, settled(it.path)));
   const denied = around.find((it) => it.access === 'denied');
   if (denied !== undefined) return `blocked by security policy (PathOutsideAllowedRoots): {path} is in the denied root ${denied.path}`;
-  const closest = around.reduce<(typeof around)[number] | undefined>((best, it) => (best === undefined || it.path.length > best.path.length ? it : best), undefined);
-  if (access === 'write' && closest?.access === 'read') return `blocked by security policy (PathOutsideAllowedRoots): {path} is in ${closest.path}, which is read-only`;
+  const closest = around.reduce<(typeof around)[number] | undefined>(
+    (best, it) => (best === undefined || it.path.length > best.path.length ? it : best),
+    undefined,
+  );
+  if (access === 'write' && closest?.access === 'read')
+    return `blocked by security policy (PathOutsideAllowedRoots): {path} is in ${closest.path}, which is read-only`;
   return undefined;
 }
 

@@ -6,7 +6,13 @@ const LONGEST_PATH = 4_096;
 
 /** A path as far as its text tells; links are the business of whoever opens it. */
 export type LexicalPath =
-  | { readonly ok: true; /** Absolute, without `.` and `..`; `~` stands for a home folder nobody looked up. */ readonly absolute: string; readonly given: string; readonly parents: boolean; readonly relative: boolean }
+  | {
+      readonly ok: true;
+      /** Absolute, without `.` and `..`; `~` stands for a home folder nobody looked up. */ readonly absolute: string;
+      readonly given: string;
+      readonly parents: boolean;
+      readonly relative: boolean;
+    }
   | { readonly ok: false; readonly reason: string };
 
 /** Reads a path that a model gave. Refuses what is only there to be misread: NUL and control characters, `..` in disguise, `~user`. */
@@ -16,7 +22,16 @@ export function lexicalPath(given: string, workspaceRoot: string): LexicalPath {
   if (CONTROL.test(given)) return refused('Path has a control character in it');
   if (DIRECTION.test(given)) return refused('Path has characters in it that change the direction of text');
   const parents = hasParents(given);
-  if (!parents && (ENCODED.test(given) || hasParents(given.normalize('NFKC').replaceAll(/[\u2024\u2025\uff0e]/g, '.').replaceAll(/[\u2044\u2215\u29f8\uff0f\\]/g, '/')))) {
+  if (
+    !parents &&
+    (ENCODED.test(given) ||
+      hasParents(
+        given
+          .normalize('NFKC')
+          .replaceAll(/[\u2024\u2025\uff0e]/g, '.')
+          .replaceAll(/[\u2044\u2215\u29f8\uff0f\\]/g, '/'),
+      ))
+  ) {
     return refused(`Path has a parent folder in disguise: ${given}`);
   }
   if (/^~[^/]/.test(given)) return refused(`Path begins with another user's home folder: ${given}`);

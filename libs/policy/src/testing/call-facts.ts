@@ -6,13 +6,35 @@ export const WORKSPACE = '/data/t/sessions/s';
 export const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
 export const UNATTENDED: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
 
-const tool = (facts: Partial<ToolFacts> & { name: string }): ToolFacts => ({ aliases: [], source: 'builtin', tier: 'read_only', effect: 'pure', subjects: [], ...facts });
+const tool = (facts: Partial<ToolFacts> & { name: string }): ToolFacts => ({
+  aliases: [],
+  source: 'builtin',
+  tier: 'read_only',
+  effect: 'pure',
+  subjects: [],
+  ...facts,
+});
 
 export const TOOLS = {
   echo: tool({ name: 'echo' }),
-  shell: tool({ name: 'shell', aliases: ['bash', 'shell_exec'], tier: 'privileged', effect: 'once', subjects: [{ kind: 'command', argument: 'command' }, { kind: 'path', argument: 'working_dir', access: 'read' }] }),
+  shell: tool({
+    name: 'shell',
+    aliases: ['bash', 'shell_exec'],
+    tier: 'privileged',
+    effect: 'once',
+    subjects: [
+      { kind: 'command', argument: 'command' },
+      { kind: 'path', argument: 'working_dir', access: 'read' },
+    ],
+  }),
   file_read: tool({ name: 'file_read', aliases: ['read', 'fs_read'], subjects: [{ kind: 'path', argument: 'path', access: 'read' }] }),
-  file_write: tool({ name: 'file_write', aliases: ['write', 'fs_write'], tier: 'side_effecting', effect: 'idempotent', subjects: [{ kind: 'path', argument: 'path', access: 'write' }] }),
+  file_write: tool({
+    name: 'file_write',
+    aliases: ['write', 'fs_write'],
+    tier: 'side_effecting',
+    effect: 'idempotent',
+    subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
+  }),
   web_fetch: tool({ name: 'web_fetch', tier: 'side_effecting', effect: 'idempotent', subjects: [{ kind: 'url', argument: 'url' }] }),
   git_status: tool({ name: 'status', source: 'git' }),
 } satisfies Record<string, ToolFacts>;
@@ -24,7 +46,18 @@ export interface Circumstances {
   readonly grants?: Partial<SessionGrants>;
 }
 
-export function factsOf(name: keyof typeof TOOLS, args: Record<string, unknown>, { posture = SUPERVISED, profile, policy, grants }: Circumstances = {}): CallFacts {
+export function factsOf(
+  name: keyof typeof TOOLS,
+  args: Record<string, unknown>,
+  { posture = SUPERVISED, profile, policy, grants }: Circumstances = {},
+): CallFacts {
   const base = profile === undefined ? {} : { profile: POLICY_PROFILES[profile].profile };
-  return { tool: TOOLS[name], args, posture, policy: resolvePolicy(base, policy), grants: { ...NO_GRANTS, ...grants }, workspaceRoot: WORKSPACE };
+  return {
+    tool: TOOLS[name],
+    args,
+    posture,
+    policy: resolvePolicy(base, policy),
+    grants: { ...NO_GRANTS, ...grants },
+    workspaceRoot: WORKSPACE,
+  };
 }

@@ -1,0 +1,281 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  Autonomy,
+  CommandEngine,
+  Decision,
+  PermissionMode,
+  PolicyProfile,
+  PolicySettings,
+  SessionGrants,
+  type GrantChange,
+} from '#contracts';
+import type { CallFacts } from './call-facts.js';
+import { decide } from './decide.js';
+import { addGrant } from './grants/add-grant.js';
+import { availability } from './grants/availability.js';
+import { resolvePolicy } from './grants/resolve-policy.js';
+import { TOOLS, WORKSPACE } from './testing/call-facts.js';
+
+const words = (...texts: string[]) => fc.array(fc.constantFrom(...texts), { maxLength: 3 });
+const command = fc.oneof(
+  fc
+    .array(
+      fc.constantFrom(
+        'ls',
+        'git status',
+        'git push',
+        'rm x',
+        'rm -rf /',
+        'cat /etc/passwd',
+        'curl https://a.example.com',
+        'echo $(id)',
+        '&&',
+        '|',
+        ';',
+        '>',
+        'f',
+        '"',
+        '$X',
+        'sudo',
+        '\n',
+      ),
+      { maxLength: 6 },
+    )
+    .map((parts) => parts.join(' ')),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+);
+const path = fc.oneof(
+  fc.constantFrom('a', 'src/a', 'src/secret/x', '/etc/passwd', '../x', '~/.ssh/id', `${WORKSPACE}/a`, '/shared/a', '..%2f'),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+);
+const url = fc.oneof(
+  fc.constantFrom('https://a.example.com/', 'http://127.0.0.1/', 'file:///x', 'https://user@b.org'),
+  fc.webUrl(),
+  fc.string({ maxLength: 30 }),
+);
+const patterns = words('*', 'shell', 'file_*', '@builtin', '@git/x', '#a', '[', 'read');
+const expressions = words('.*', 'git .*', 'ls( .*)?', '(', 'rm .*', '[a');
+const paths = words('src', '/etc', '**/secret', `${WORKSPACE}/a`, '[', '/');
+const domains = words('*', 'example.com', '*.org', '');
+
+const settings: fc.Arbitrary<PolicySettings> = fc.record(
+  {
+    profile: fc.constantFrom(...PolicyProfile.options),
+    tools: patterns,
+    include: patterns,
+    exclude: patterns,
+    allowedTools: patterns,
+    gatePrivileged: fc.boolean(),
+    webTools: fc.boolean(),
+    trustModelApproval: fc.boolean(),
+    commands: fc.record(
+      {
+        engines: fc.subarray([...CommandEngine.options]),
+        allowedCommands: expressions,
+        deniedCommands: expressions,
+        denyByDefault: fc.boolean(),
+        autoAllowReadonly: fc.boolean(),
+        blockHighRisk: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    ),
+    paths: fc.record(
+      {
+        workspaceOnly: fc.boolean(),
+        forbidden: paths,
+        trusted: fc.array(fc.record({ tools: patterns, allowed: paths, denied: paths }), { maxLength: 2 }),
+        outside: fc.constantFrom('ask', 'deny'),
+      },
+      { requiredKeys: [] },
+    ),
+    egress: fc.record(
+      { mode: fc.constantFrom('default', 'strict', 'none'), allowedDomains: domains, blockedDomains: domains },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+);
+const grants: fc.Arbitrary<SessionGrants> = fc.record({
+  trustedTools: words('shell', 'file_read', 'file_write'),
+  deniedTools: words('echo', 'web_fetch'),
+  allowedPaths: fc.record({ read: paths, write: paths }),
+  deniedPaths: fc.record({ read: paths, write: paths }),
+  allowedCommands: expressions,
+});
+const args = fc.oneof(
+  fc.record({ command, path, url, working_dir: path, approved: fc.boolean() }, { requiredKeys: [] }),
+  fc.record({ command: fc.anything(), path: fc.anything(), url: fc.anything() }),
+  fc.record({ path: fc.array(path, { maxLength: 4 }) }),
+);
+const posture = fc.record({ autonomy: fc.constantFrom(...Autonomy.options), permissionMode: fc.constantFrom(...PermissionMode.options) });
+const tool = fc.constantFrom(...Object.values(TOOLS));
+
+const strictness = { allow: 0, ask: 1, deny: 2 };
+const strictnessOf = (facts: CallFacts) => strictness[decide(facts).effect];
+const situation = fc.record({ tool, args, posture, settings, grants });
+type Situation = {
+  tool: CallFacts['tool'];
+  args: Record<string, unknown>;
+  posture: CallFacts['posture'];
+  settings: PolicySettings;
+  grants: SessionGrants;
+};
+const factsOf = ({ tool, args, posture, settings, grants }: Situation): CallFacts => ({
+  tool,
+  args,
+  posture,
+  policy: resolvePolicy(settings),
+  grants,
+  workspaceRoot: WORKSPACE,
+});
+
+const more = { numRuns: 1_500 };
+
+describe('every decision', () => {
+  it('comes without throwing, fits its schema, and is the strictest of its answers that nothing satisfied', () => {
+    fc.assert(
+      fc.property(situation, (it) => {
+        const decision = decide(factsOf(it));
+        expect(Decision.parse(decision)).toEqual(decision);
+        const open = decision.reasons
+          .filter(({ effect, satisfiedBy }) => effect !== 'ask' || satisfiedBy === undefined)
+          .map(({ effect }) => strictness[effect]);
+        expect(strictness[decision.effect]).toBe(Math.max(0, ...open));
+        expect(decision.reasons.some(({ effect, satisfiedBy }) => effect === 'deny' && satisfiedBy !== undefined)).toBe(false);
+      }),
+      more,
+    );
+  });
+
+  it('is the same for the same facts', () => {
+    fc.assert(
+      fc.property(situation, (it) => expect(decide(factsOf(it))).toEqual(decide(structuredClone(factsOf(it))))),
+      { numRuns: 300 },
+    );
+  });
+
+  it('stays a denial whatever is trusted', () => {
+    const trust: GrantChange = {
+      trustedTools: Object.keys(TOOLS),
+      allowedPaths: { read: ['/'], write: ['/'] },
+      allowedCommands: ['[\\s\\S]*'],
+    };
+    fc.assert(
+      fc.property(situation, (it) => {
+        fc.pre(
+          it.grants.deniedTools.length === 0 &&
+            it.settings.commands?.denyByDefault !== true &&
+            it.settings.paths?.outside !== 'deny' &&
+            it.settings.profile === undefined,
+        );
+        if (decide(factsOf(it)).effect !== 'deny') return;
+        const trusted = { ...it, settings: { ...it.settings, allowedTools: ['*'] }, grants: addGrant(it.grants, { grants: trust }) };
+        expect(decide(factsOf(trusted)).effect).toBe('deny');
+      }),
+      more,
+    );
+  });
+
+  it('is never more generous when anything more is denied', () => {
+    const denials: fc.Arbitrary<(it: Situation) => Situation> = fc.oneof(
+      patterns.map((exclude) => (it: Situation) => ({
+        ...it,
+        settings: { ...it.settings, exclude: [...(it.settings.exclude ?? []), ...exclude] },
+      })),
+      expressions.map((more) => (it: Situation) => ({
+        ...it,
+        settings: {
+          ...it.settings,
+          commands: { ...it.settings.commands, deniedCommands: [...(it.settings.commands?.deniedCommands ?? []), ...more] },
+        },
+      })),
+      paths.map((more) => (it: Situation) => ({
+        ...it,
+        grants: {
+          ...it.grants,
+          deniedPaths: { read: [...it.grants.deniedPaths.read, ...more], write: [...it.grants.deniedPaths.write, ...more] },
+        },
+      })),
+      words('shell', 'file_read', 'echo').map((more) => (it: Situation) => ({
+        ...it,
+        grants: { ...it.grants, deniedTools: [...it.grants.deniedTools, ...more] },
+      })),
+      domains.map((more) => (it: Situation) => ({
+        ...it,
+        settings: {
+          ...it.settings,
+          egress: { ...it.settings.egress, blockedDomains: [...(it.settings.egress?.blockedDomains ?? []), ...more] },
+        },
+      })),
+      fc.constant((it: Situation) => ({ ...it, settings: { ...it.settings, gatePrivileged: true } })),
+      fc.constant((it: Situation) => ({ ...it, settings: { ...it.settings, webTools: false } })),
+      fc.constant((it: Situation) => ({
+        ...it,
+        settings: { ...it.settings, commands: { ...it.settings.commands, blockHighRisk: true, denyByDefault: true } },
+      })),
+      fc.constant((it: Situation) => ({
+        ...it,
+        settings: { ...it.settings, commands: { ...it.settings.commands, engines: [...CommandEngine.options] } },
+      })),
+      fc.constant((it: Situation) => ({
+        ...it,
+        settings: { ...it.settings, paths: { ...it.settings.paths, workspaceOnly: true, outside: 'deny' as const } },
+      })),
+    );
+    fc.assert(
+      fc.property(situation, denials, (it, deny) => {
+        expect(strictnessOf(factsOf(deny(it)))).toBeGreaterThanOrEqual(strictnessOf(factsOf(it)));
+      }),
+      more,
+    );
+  });
+
+  it('is never stricter when anything more is granted', () => {
+    fc.assert(
+      fc.property(situation, grants, (it, more) => {
+        const change: GrantChange = {
+          trustedTools: more.trustedTools,
+          allowedPaths: more.allowedPaths,
+          allowedCommands: more.allowedCommands,
+        };
+        expect(strictnessOf(factsOf({ ...it, grants: addGrant(it.grants, { grants: change }) }))).toBeLessThanOrEqual(
+          strictnessOf(factsOf(it)),
+        );
+      }),
+      more,
+    );
+  });
+
+  it('denies a tool that is not available, and an agent can never make available what everybody is denied', () => {
+    fc.assert(
+      fc.property(situation, settings, (it, agent) => {
+        if (!availability(it.tool, resolvePolicy(it.settings)).ok) expect(decide(factsOf(it)).effect).toBe('deny');
+        const excluded = !availability(it.tool, resolvePolicy({ tools: ['*'], exclude: it.settings.exclude ?? [] })).ok;
+        if (excluded) expect(availability(it.tool, resolvePolicy(it.settings, agent)).ok).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('takes any policy and any grants that fit their schemas', () => {
+    fc.assert(
+      fc.property(settings, grants, (settings, grants) => {
+        const parsed = PolicySettings.safeParse(settings);
+        fc.pre(parsed.success);
+        expect(() =>
+          decide(
+            factsOf({
+              tool: TOOLS.shell,
+              args: { command: 'ls' },
+              posture: { autonomy: 'supervised', permissionMode: 'prompt' },
+              settings,
+              grants: SessionGrants.parse(grants),
+            }),
+          ),
+        ).not.toThrow();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
