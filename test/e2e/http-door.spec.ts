@@ -232,7 +232,6 @@ describe('the HTTP door', () => {
       ['POST', '/v1/sources'],
       ['POST', '/v1/sessions/s/steer'],
       ['POST', '/v1/sessions/s/cancel'],
-      ['DELETE', '/v1/sessions/s'],
       ['POST', '/mcp'],
     ] as const) {
       isProblem(await agent.request(method, path, method === 'POST' ? {} : undefined), 501, 'not_implemented');

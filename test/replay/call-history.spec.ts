@@ -30,7 +30,8 @@ describe('the log as version 1 wrote it', () => {
 
   it('folds to the same call, through the states of the same machine', () => {
     const events = stored.map(upcastEvent);
-    expect(foldCall(events)).toEqual(recording.call);
+    // What the fold learned to show since then may stand beside it.
+    expect(foldCall(events)).toMatchObject(recording.call);
     expect(checkCall(recording.call.id, events, true)).toEqual([]);
   });
 

@@ -1,7 +1,19 @@
 import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { z } from 'zod';
-import { Autonomy, LIMITS, PermissionMode, Principal, type Limits, type Posture } from '#contracts';
-import { readConfigFile, type ConfigFileContent, type KeyEntry } from './config-file.config.js';
+import {
+  type AgentSettings,
+  Autonomy,
+  ConfigFile,
+  type KeyEntry,
+  LIMITS,
+  type Limits,
+  PermissionMode,
+  type PolicySettings,
+  type Posture,
+  Principal,
+} from '#contracts';
+import { readConfigFile } from './config-file.config.js';
 
 /** Token for the validated settings; they are values, so there is no class to inject by. */
 export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
@@ -31,6 +43,15 @@ export interface GatewayConfig {
   /** Origins besides the gateway's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly KeyEntry[];
+  /** For everybody; what it does not say comes from its profile. */
+  readonly policy?: PolicySettings;
+  readonly agents?: Readonly<Record<string, AgentSettings>>;
+  /** A call is allowed by another key than the one that submitted it. */
+  readonly fourEyes?: boolean;
+  /** Where workers keep the files of sessions; paths of arguments are judged as lying there. */
+  readonly workspaceRoot?: string;
+  /** There with a config file: `read` gives everything anew, or throws a ConfigError. */
+  readonly file?: { readonly path: string; read(): GatewayConfig };
   /** For everybody. */
   readonly limits?: Limits;
   /** By agent; replaces the general ones field by field. */
@@ -79,6 +100,8 @@ const Environment = z.object({
   APPROVAL_MS: integer(1000, LIMITS.totalMs, 3_600_000),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   TOOLYARD_CONFIG: z.string().min(1).optional(),
+  TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
+  WORKSPACE_ROOT: z.string().min(1).optional(),
 });
 
 /** Reads and checks the environment and, where it names one, the config file. Throws a ConfigError that lists every fault. */
@@ -87,8 +110,9 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
   const parsed = Environment.safeParse(withoutEmpty(env));
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 
-  const file: ConfigFileContent = env.TOOLYARD_CONFIG ? readConfigFile(env.TOOLYARD_CONFIG) : { keys: [], faults: [] };
-  faults.push(...file.faults);
+  const path = env.TOOLYARD_CONFIG;
+  const { file = ConfigFile.parse({}), faults: fileFaults } = path ? readConfigFile(path) : { faults: [] };
+  faults.push(...fileFaults);
   if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0) {
     faults.push(
       'TOOLYARD_API_KEY: expected an API key here, or `keys` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
@@ -110,8 +134,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     drainMs: e.DRAIN_MS,
     retryMaxAttempts: e.RETRY_MAX_ATTEMPTS,
     defaultPosture: {
-      autonomy: e.DEFAULT_AUTONOMY ?? file.posture?.autonomy ?? 'full',
-      permissionMode: e.DEFAULT_PERMISSION_MODE ?? file.posture?.permissionMode ?? 'danger-full-access',
+      autonomy: e.DEFAULT_AUTONOMY ?? file.defaults.posture?.autonomy ?? 'full',
+      permissionMode: e.DEFAULT_PERMISSION_MODE ?? file.defaults.posture?.permissionMode ?? 'danger-full-access',
     },
     defaultQueueMs: e.DEFAULT_QUEUE_MS,
     defaultTotalMs: e.DEFAULT_TOTAL_MS,
@@ -119,9 +143,18 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
-    limits: file.limits ?? {},
-    agentLimits: file.agentLimits ?? {},
+    limits: file.limits,
+    agentLimits: limitsByAgent(file.agents),
+    policy: file.policy,
+    agents: file.agents,
+    fourEyes: file.approvals.fourEyes,
+    workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),
+    ...(path ? { file: { path, read: () => readGatewayConfig(env) } } : {}),
   };
+}
+
+function limitsByAgent(agents: ConfigFile['agents']): Record<string, Limits> {
+  return Object.fromEntries(Object.entries(agents).flatMap(([agent, { limits }]) => (limits === undefined ? [] : [[agent, limits]])));
 }
 
 function bootstrapKey(key: string): KeyEntry {

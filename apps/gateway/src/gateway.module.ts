@@ -26,6 +26,9 @@ import { CallLimiter } from './limits/call-limiter.service.js';
 import { LimitSettings } from './limits/limit-settings.service.js';
 import { Drain } from './lifecycle/drain.service.js';
 import { Readiness } from './lifecycle/readiness.service.js';
+import { CallRulesService } from './policy/call-rules.service.js';
+import { ConfigReload } from './policy/config-reload.service.js';
+import { Rulebook } from './policy/rulebook.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
 import { EventStream } from './sse/event-stream.js';
 import { StreamGateway } from './ws/stream.gateway.js';
@@ -67,6 +70,10 @@ export class GatewayModule {
         DecideApprovalService,
         ReplayCallService,
         SessionStore,
+        // by which rules
+        Rulebook,
+        CallRulesService,
+        ConfigReload,
         WorkerRoll,
         // who watches
         EventStream,

@@ -49,6 +49,7 @@ export function createMeters(registry: Registry) {
     socketsOpened: counter('toolyard_sockets_opened_total', 'Event streams opened.', ['kind']),
     socketsClosed: counter('toolyard_sockets_closed_total', 'Event streams closed, by why.', ['kind', 'why']),
     updatesMerged: counter('toolyard_updates_merged_total', 'Updates a fast tool or a slow socket did not get one by one.', ['where']),
+    configRefused: gauge('toolyard_config_refused', '1 while the config file as it is was refused and the one before is in force.', []),
     rateLimitHits: counter('toolyard_rate_limit_hits_total', 'Requests refused by a rate limit.', ['limit']),
 
     // Queues and slots (read by probes at scrape)

@@ -73,6 +73,7 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
       meters.socketsClosed.inc({ kind: socket.kind, why: word(socket.why) });
     }),
     signals.updatesMerged.on((merged) => meters.updatesMerged.inc({ where: merged.where }, merged.n)),
+    signals.configRead.on(({ ok }) => meters.configRefused.set(ok ? 0 : 1)),
     signals.rateLimited.on((hit) => meters.rateLimitHits.inc({ limit: word(hit.limit) })),
   ];
 }

@@ -54,6 +54,8 @@ export const signals = {
   socketClosed: signal<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
   /** Updates or progress a slow socket or a fast tool did not get one by one. */
   updatesMerged: signal<{ where: 'worker' | 'socket'; n: number }>('updates.merged'),
+  /** The config file was read again; `ok: false` when it was refused. */
+  configRead: signal<{ ok: boolean }>('config.read'),
   rateLimited: signal<{ limit: string }>('rate.limited'),
   outputTruncated: signal<{ tool: string }>('output.truncated'),
 } as const;

@@ -1,9 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal } from '#contracts';
+import type { KeyEntry, Principal } from '#contracts';
 import { sha256Hex } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import type { KeyEntry } from '../config-file.config.js';
 
 interface StoredKey {
   readonly digest: Buffer;
@@ -18,17 +17,15 @@ interface StoredKey {
  */
 @Injectable()
 export class KeyRing {
-  private readonly byDigest = new Map<string, StoredKey>();
+  private byDigest: ReadonlyMap<string, StoredKey>;
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
-    for (const entry of config.keys) {
-      const digest = entry.sha256 ?? sha256Hex(entry.key ?? '');
-      this.byDigest.set(digest, {
-        digest: Buffer.from(digest, 'hex'),
-        principal: Object.freeze(principalOf(entry)),
-        expiresAt: entry.expiresAt === undefined ? Infinity : Date.parse(entry.expiresAt),
-      });
-    }
+    this.byDigest = byDigest(config.keys);
+  }
+
+  /** Holds from the next request on; open streams of a key that is gone are closed at their next heartbeat. */
+  replace(keys: readonly KeyEntry[]): void {
+    this.byDigest = byDigest(keys);
   }
 
   /** Who the token belongs to; undefined for an unknown or expired one. The answer is one shared, frozen object a key. */
@@ -38,6 +35,16 @@ export class KeyRing {
     if (stored === undefined || !timingSafeEqual(stored.digest, Buffer.from(digest, 'hex'))) return undefined;
     return now < stored.expiresAt ? stored.principal : undefined;
   }
+}
+
+function byDigest(keys: readonly KeyEntry[]): ReadonlyMap<string, StoredKey> {
+  return new Map(
+    keys.map((entry): [string, StoredKey] => {
+      const digest = entry.sha256 ?? sha256Hex(entry.key ?? '');
+      const expiresAt = entry.expiresAt === undefined ? Infinity : Date.parse(entry.expiresAt);
+      return [digest, { digest: Buffer.from(digest, 'hex'), principal: Object.freeze(principalOf(entry)), expiresAt }];
+    }),
+  );
 }
 
 function principalOf(entry: KeyEntry): Principal {

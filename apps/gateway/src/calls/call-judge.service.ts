@@ -1,29 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { NO_GRANTS, POLICY_PROFILES, type Decision, type Principal, type SubmitCallBody } from '#contracts';
+import type { Decision, Principal, SubmitCallBody } from '#contracts';
 import { decide } from '#policy';
 import { ToolRegistry } from '#tools';
-import { mayUseTool } from '../auth/tool-patterns.js';
-import { SessionStore } from '../sessions/session-store.service.js';
+import { CallRulesService } from '../policy/call-rules.service.js';
 import type { JsonValue, JudgedCall } from './new-call.js';
 
 /** The decision about a call that was refused before anybody asked the policy. */
 const NOT_JUDGED: Decision = { effect: 'deny', reasons: [] };
 
+/** How models know a denial that they can mend by other arguments. */
+const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplied are forbidden:';
+
 /**
  * Finds out everything about a call before it exists, and changes nothing. Steps, the first refusal ends them:
- * resolve the tool → may the key use it → parse and validate the arguments → posture of the session → policy.
+ * resolve the tool → is it available to this key, agent and session → parse and validate the arguments → policy.
+ * Quotes and submissions come here alike.
  */
 @Injectable()
 export class CallJudge {
   constructor(
     private readonly tools: ToolRegistry,
-    private readonly sessions: SessionStore,
+    private readonly rules: CallRulesService,
   ) {}
 
   async judge(principal: Principal, body: SubmitCallBody): Promise<JudgedCall> {
     const call = { requestedTool: body.tool, args: body.arguments };
+    const { available, ...rules } = await this.rules.of(principal, body);
     const tool = this.tools.resolve(body.tool);
-    if (tool !== undefined && !mayUseTool(principal, tool.name)) return { ...call, tool, ...denied(keyDecision(principal, tool.name)) };
+    if (tool !== undefined) {
+      const { ok, reason = `${tool.name} is not available` } = available(tool);
+      if (!ok)
+        return {
+          ...call,
+          tool,
+          ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }),
+        };
+    }
 
     const prepared = this.tools.prepare(body.tool, body.arguments);
     if (!prepared.ok) {
@@ -32,9 +44,13 @@ export class CallJudge {
       return { ...call, ...(prepared.tool ? { tool: prepared.tool } : {}), decision: NOT_JUDGED, refusal: { outcome: 'failed', error } };
     }
 
-    const posture = await this.sessions.posture(principal.tenantId, body.sessionId);
-    const decision = decide({ tool: prepared.tool, args: prepared.args, posture, policy: POLICY_PROFILES.core, grants: NO_GRANTS, workspaceRoot: '/workspace' });
-    const judged = { ...call, tool: prepared.tool, args: jsonOf(prepared.args), ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };
+    const decision = decide({ tool: prepared.tool, args: prepared.args, ...rules });
+    const judged = {
+      ...call,
+      tool: prepared.tool,
+      args: jsonOf(prepared.args),
+      ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }),
+    };
     return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : { ...judged, decision };
   }
 }
@@ -45,11 +61,9 @@ function jsonOf(args: Record<string, unknown>): JsonValue {
 }
 
 function denied(decision: Decision): Pick<JudgedCall, 'decision' | 'refusal'> {
-  const why = decision.reasons.filter(({ effect }) => effect === 'deny').map(({ reason }) => reason);
-  return { decision, refusal: { outcome: 'denied', error: { code: 'policy_denied', message: `Denied by policy: ${why.join('; ')}`, retryable: false } } };
-}
-
-function keyDecision({ keyId, tools = [] }: Principal, name: string): Decision {
-  const reason = `the key ${keyId} may use ${tools.join(', ') || 'no tools'}; ${name} is not among them`;
-  return { effect: 'deny', reasons: [{ axis: 'grants', rule: 'key-tools', effect: 'deny', reason }] };
+  const denials = decision.reasons.filter(({ effect }) => effect === 'deny');
+  const why = denials.map(({ reason }) => reason).join('; ');
+  const error = { code: 'policy_denied', message: `Denied by policy: ${why}`, retryable: false } as const;
+  const mendable = denials.every(({ axis }) => axis === 'risk');
+  return { decision, refusal: { outcome: 'denied', error, ...(mendable ? { text: `${FORBIDDEN_ARGUMENTS} ${why}` } : {}) } };
 }

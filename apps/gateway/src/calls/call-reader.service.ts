@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type CallPage, type ListCallsQuery, type Principal, type Waiting } from '#contracts';
-import { CallStore, EventHub, type CallHead, type StoredEvent } from '#event-log';
+import { CallStore, EventHub, upcastEvent, type CallHead, type StoredEvent } from '#event-log';
 import { BullCallQueue, type QueuePlace } from '#queue';
 import { Drain } from '../lifecycle/drain.service.js';
 
@@ -58,6 +58,14 @@ export class CallReader {
   async events(principal: Principal, callId: string): Promise<readonly StoredEvent[]> {
     await this.head(principal, callId);
     return this.store.events(callId);
+  }
+
+  /** Who submitted the call, as its first event says. */
+  async requester(principal: Principal, callId: string): Promise<string> {
+    await this.head(principal, callId);
+    const [first] = await this.store.events(callId, { limit: 1 });
+    if (first === undefined) throw noSuchCall();
+    return upcastEvent(first.json).actor;
   }
 
   /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */

@@ -1,21 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type DecisionBody, type EndData, type Principal } from '#contracts';
-import { EventLog } from '#event-log';
+import { ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type Principal } from '#contracts';
+import { EventLog, type CallHead } from '#event-log';
+import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tools';
+import { grantOf } from '../approvals/grant-of.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { Rulebook } from '../policy/rulebook.service.js';
+import { SessionStore } from '../sessions/session-store.service.js';
 import { CallReader } from './call-reader.service.js';
 import { dispatchCall } from './dispatch-call.js';
 import { authorOf } from './gateway-author.js';
-import { digestOf, endWithout } from './new-call.js';
+import { endWithout } from './new-call.js';
 
 /**
- * A person allows or denies a call that waits. Steps: the call waits → what would run now is what was asked about →
- * write on the version that was read → dispatch when allowed → read the call.
+ * A person allows or denies a call that waits. Steps: the call waits → may this key decide → what the answer grants →
+ * what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant
+ * to the session → read the call.
  *
  * The approval is bound to the digest of tool, version and canonical arguments, and is used once. Of two deciders at
- * once one gets `conflict`.
+ * once one gets `conflict`. A grant that was lost on its way is written when the same key repeats the same decision.
  */
 @Injectable()
 export class DecideApprovalService {
@@ -24,44 +29,84 @@ export class DecideApprovalService {
     private readonly log: EventLog,
     private readonly queue: BullCallQueue,
     private readonly tools: ToolRegistry,
+    private readonly sessions: SessionStore,
+    private readonly rulebook: Rulebook,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   async decide(principal: Principal, callId: string, body: DecisionBody): Promise<Call> {
-    if (body.scope !== 'once') throw new ProblemError('not_implemented', `Expected the scope once; ${body.scope} is not there yet`);
     const head = await this.reader.head(principal, callId);
-    if (head.status !== 'waiting_approval')
+    const call = await this.reader.read(principal, callId);
+    const grant = grantOf(call, body);
+    if (head.status === 'waiting_approval') {
+      await this.refuseRequester(principal, callId, body);
+      await this.write(principal, head, call, body);
+      if (body.decision === 'allow') dispatchCall(this.queue, head.pool, callId, head.attempt + 1, head.priority, head.meta.tenantId);
+    } else if (grant === undefined || !this.decidedAlike(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
-    const digest = await this.digestNow(principal, callId);
-
-    const answer = await this.log.decideApproval({
-      callId,
-      guard: { by: 'command', version: head.version, commandId: randomUUID() },
-      data: { decision: body.decision, scope: body.scope, digest, ...(body.reason === undefined ? {} : { reason: body.reason }) },
-      author: authorOf(this.config.name, principal),
-      ...(body.decision === 'deny' ? { end: denial(body.reason) } : {}),
-    });
-    if (answer.code !== 'OK' && answer.code !== 'REPLAY')
-      throw new ProblemError(
-        'conflict',
-        'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked',
-        { callId },
-      );
-    if (body.decision === 'allow') dispatchCall(this.queue, head.pool, callId, head.attempt + 1, head.priority, head.meta.tenantId);
+    }
+    if (grant !== undefined) await this.grant(call, grant);
     return this.reader.read(principal, callId);
   }
 
-  /** The digest of what would run now. When the tool changed since the question was asked it differs, and the log refuses. */
-  private async digestNow(principal: Principal, callId: string): Promise<string> {
-    const { tool, arguments: args } = await this.reader.read(principal, callId);
-    return digestOf(tool, this.tools.resolve(tool)?.version ?? 'none', args);
+  /** Four eyes: whoever asked may take the call back, but not allow it. */
+  private async refuseRequester(principal: Principal, callId: string, { decision }: DecisionBody): Promise<void> {
+    if (!this.rulebook.fourEyes || decision === 'deny') return;
+    const requester = await this.reader.requester(principal, callId);
+    if (requester === authorOf(this.config.name, principal).actor)
+      throw new ProblemError('forbidden', 'Four eyes: a call must be allowed with another key than the one that submitted it', { callId });
+  }
+
+  private async write(
+    principal: Principal,
+    head: CallHead,
+    call: Call,
+    { decision, scope, trustOption, reason }: DecisionBody,
+  ): Promise<void> {
+    const answer = await this.log.decideApproval({
+      callId: call.id,
+      guard: { by: 'command', version: head.version, commandId: randomUUID() },
+      data: {
+        decision,
+        scope,
+        ...(trustOption === undefined ? {} : { trustOption }),
+        digest: this.digestNow(call),
+        ...(reason === undefined ? {} : { reason }),
+      },
+      author: authorOf(this.config.name, principal),
+      ...(decision === 'deny' ? { end: denial(reason) } : {}),
+    });
+    if (answer.code === 'OK' || answer.code === 'REPLAY') return;
+    const why = 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked';
+    throw new ProblemError('conflict', why, { callId: call.id });
+  }
+
+  /** Of what would run now. When the tool changed since the question was asked it differs, and the log refuses. */
+  private digestNow({ tool, arguments: args }: Call): string {
+    return approvalDigest(tool, this.tools.resolve(tool)?.version ?? 'none', args);
+  }
+
+  private decidedAlike(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {
+    const { decided } = approval ?? {};
+    if (decided === undefined || decided.by !== authorOf(this.config.name, principal).actor) return false;
+    return decided.decision === decision && decided.scope === scope && decided.trustOption === trustOption;
+  }
+
+  private async grant({ id, tenantId, sessionId }: Call, grant: GrantChange): Promise<void> {
+    try {
+      if (sessionId !== undefined) await this.sessions.grant(tenantId, sessionId, grant);
+    } catch {
+      const why = 'The call is decided, but what was granted to its session could not be stored: send the same decision again';
+      throw new ProblemError('overloaded', why, { callId: id, retryAfterMs: 1000 });
+    }
   }
 }
 
 function denial(reason: string | undefined): EndData {
-  return endWithout('denied', {
-    code: 'approval_denied',
-    message: reason === undefined ? 'A person denied this call' : `A person denied this call: ${reason}`,
-    retryable: false,
-  });
+  const because = reason === undefined ? '' : `: ${reason}`;
+  return endWithout(
+    'denied',
+    { code: 'approval_denied', message: `A person denied this call${because}`, retryable: false },
+    `Tool use was denied by the user.${reason === undefined ? '' : ` Reason: ${reason}`}`,
+  );
 }

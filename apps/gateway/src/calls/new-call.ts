@@ -1,4 +1,3 @@
-import canonicalize from 'canonicalize';
 import type {
   Call,
   CallError,
@@ -12,6 +11,7 @@ import type {
   ToolDescriptor,
 } from '#contracts';
 import type { Author, NewCall } from '#event-log';
+import { approvalDigest, approvalOptions } from '#policy';
 import { sha256Hex } from '#redis';
 
 /** A JSON value above this many bytes lives beside the log, and the event tells where. */
@@ -28,7 +28,8 @@ export interface JudgedCall {
   /** Why the model makes the call, in its own words. */
   readonly purpose?: string;
   readonly decision: Decision;
-  readonly refusal?: { readonly outcome: CallOutcome; readonly error: CallError };
+  /** `text` is for the model where it is not the error's message. */
+  readonly refusal?: { readonly outcome: CallOutcome; readonly error: CallError; readonly text?: string };
 }
 
 export type JsonValue = Call['arguments'];
@@ -73,9 +74,9 @@ export function newCall(input: NewCallInput): NewCall {
   const name = judged.tool?.name ?? judged.requestedTool;
   const argumentsText = JSON.stringify(judged.args);
   const bytes = Buffer.byteLength(argumentsText);
-  const digest = digestOf(name, tool.version, judged.args);
+  const digest = approvalDigest(name, tool.version, judged.args);
   const agentId = body.agentId ?? principal.agentId;
-  const then = consequence(judged, digest, config.approvalMs);
+  const then = consequence(judged, digest, config.approvalMs, body.sessionId !== undefined);
   const retry = { ...tool.retry, ...body.retry };
 
   const submitted: SubmittedData = {
@@ -118,21 +119,18 @@ export function newCall(input: NewCallInput): NewCall {
   };
 }
 
-/** What an approval is bound to: the tool, its version, and the arguments in canonical form (RFC 8785). */
-export function digestOf(tool: string, version: string, args: JsonValue): string {
-  return sha256Hex(canonicalize({ tool, version, arguments: args }) ?? '');
-}
-
 /** The End of a call that never ran; the model reads the error's message unless it gets a text of its own. */
 export function endWithout(outcome: CallOutcome, error: CallError, text = error.message): EndData {
   return { outcome, error, result: { content: [{ type: 'text', text }], isError: true }, attempts: 0 };
 }
 
-function consequence({ refusal, decision }: JudgedCall, digest: string, approvalMs: number): NewCall['then'] {
-  if (refusal !== undefined) return { kind: 'refused', data: endWithout(refusal.outcome, refusal.error) };
+function consequence({ refusal, decision }: JudgedCall, digest: string, approvalMs: number, inSession: boolean): NewCall['then'] {
+  if (refusal !== undefined) return { kind: 'refused', data: endWithout(refusal.outcome, refusal.error, refusal.text) };
   if (decision.effect !== 'ask') return undefined;
-  const reasons = decision.reasons.filter(({ effect }) => effect === 'ask').map(({ reason }) => reason);
-  return { kind: 'approval', data: { reasons, digest, expiresInMs: approvalMs } };
+  const open = decision.reasons.filter(({ effect, satisfiedBy }) => effect === 'ask' && satisfiedBy === undefined);
+  const trustOptions = inSession ? (decision.trustOptions ?? []) : [];
+  const options = approvalOptions(inSession, trustOptions);
+  return { kind: 'approval', data: { reasons: open.map(({ reason }) => reason), digest, expiresInMs: approvalMs, options, trustOptions } };
 }
 
 function timeoutsOf({ timeouts }: SubmitCallBody, toolMs: number, config: CallDefaults): Timeouts {

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ProblemError } from '#contracts';
 import type { Metrics } from '#metrics';
 import { Readiness } from '../lifecycle/readiness.service.js';
+import { ConfigReload } from '../policy/config-reload.service.js';
 import { METRICS } from '../tokens.js';
 import { Public } from './caller.decorator.js';
 
@@ -12,6 +13,7 @@ import { Public } from './caller.decorator.js';
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
+    private readonly configReload: ConfigReload,
     @Inject(METRICS) private readonly metrics: Metrics,
   ) {}
 
@@ -22,10 +24,11 @@ export class HealthController {
   }
 
   @Get('readyz')
-  async ready(): Promise<{ status: 'ok' }> {
+  async ready(): Promise<{ status: 'ok'; warnings?: string[] }> {
     const obstacle = await this.readiness.obstacle();
     if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
-    return { status: 'ok' };
+    const { warning } = this.configReload;
+    return { status: 'ok', ...(warning === undefined ? {} : { warnings: [warning] }) };
   }
 
   @Get('metrics')

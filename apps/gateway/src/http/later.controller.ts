@@ -1,4 +1,4 @@
-import { All, Controller, Delete } from '@nestjs/common';
+import { All, Controller } from '@nestjs/common';
 import { ProblemError } from '#contracts';
 import { Needs } from './caller.decorator.js';
 
@@ -21,11 +21,5 @@ export class LaterController {
   @All(LATER)
   later(): never {
     throw new ProblemError('not_implemented', 'This route belongs to the public contract and is not there yet');
-  }
-
-  @Needs('admin')
-  @Delete('v1/sessions/:id')
-  deleteSession(): never {
-    return this.later();
   }
 }

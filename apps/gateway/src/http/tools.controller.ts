@@ -2,21 +2,30 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ListToolsQuery, ProblemError, type Principal } from '#contracts';
 import { formatCatalog, matchesSearch, ToolRegistry, type CatalogEntry } from '#tools';
 import { mayUseTool } from '../auth/tool-patterns.js';
+import { CallRulesService } from '../policy/call-rules.service.js';
 import { Caller, Needs } from './caller.decorator.js';
 import { parse } from './parse.js';
 
-/** The catalog that the caller's key may use, in the shape its model's API wants. */
+/**
+ * The catalog that the caller's key may use, in the shape its model's API wants. `full` also shows what the agent or the session
+ * does not have, and why; the shapes for models have what a call would be let through for now.
+ */
 @Controller('v1/tools')
 export class ToolsController {
-  constructor(private readonly tools: ToolRegistry) {}
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly rules: CallRulesService,
+  ) {}
 
   @Needs('read')
   @Get()
-  list(@Caller() caller: Principal, @Query() query: unknown): { tools: CatalogEntry[] } {
-    const { format, dialect, q } = parse(ListToolsQuery, query, 'query');
+  async list(@Caller() caller: Principal, @Query() query: unknown): Promise<{ tools: CatalogEntry[] }> {
+    const { format, dialect, q, sessionId, agentId } = parse(ListToolsQuery, query, 'query');
     if (dialect !== undefined)
       throw new ProblemError('not_implemented', 'Dialects are not there yet; leave out `dialect` for the canonical names');
     const visible = this.tools.list().filter((tool) => mayUseTool(caller, tool.name) && (q === undefined || matchesSearch(tool, q)));
-    return { tools: formatCatalog(visible, format) };
+    const rules = await this.rules.of(caller, { sessionId, agentId });
+    const judged = visible.map((tool) => ({ ...tool, available: tool.available.ok ? rules.available(tool) : tool.available }));
+    return { tools: formatCatalog(format === 'full' ? judged : judged.filter(({ available }) => available.ok), format) };
   }
 }

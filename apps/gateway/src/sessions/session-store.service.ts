@@ -1,35 +1,85 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Posture, type Session } from '#contracts';
-import { keys, type RedisConnection } from '#redis';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { ProblemError, type GrantChange, type PutSessionBody, type Session } from '#contracts';
+import { addGrant } from '#policy';
+import { keys, LuaScript, type RedisConnection } from '#redis';
+import { Rulebook } from '../policy/rulebook.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
+import { changedBy, NEW_SESSION, SessionState } from './session-state.js';
+
+const DAY_MS = 86_400_000;
+/** From the last use on; a use is noted once a day. */
+const LIFE_MS = 30 * DAY_MS;
+const TRIES = 50;
 
 /**
- * The posture of sessions. A session that nobody set up has the default posture. It is read for each call of a session
- * and never cached, so that a stricter posture holds from the moment its PUT is answered, on every gateway.
+ * Writes a session if nobody wrote it since it was read.
+ * KEYS[1] the session; ARGV[1] its text as it was read, empty for none; ARGV[2] its new text; ARGV[3] life in ms. Answers 1, or 0.
+ */
+const WRITE = new LuaScript(`#!lua
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1`);
+
+/**
+ * What people set and granted for sessions. It is read for each call of a session and never cached, so that a stricter
+ * posture and a "never" hold from the moment they are answered, on every gateway.
  */
 @Injectable()
 export class SessionStore {
   constructor(
     @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
-    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    private readonly rulebook: Rulebook,
   ) {}
 
   /** One GET; none for a call without a session. */
-  async posture(tenantId: string, sessionId: string | undefined): Promise<Posture> {
-    if (sessionId === undefined) return this.config.defaultPosture;
+  async state(tenantId: string, sessionId: string | undefined): Promise<SessionState> {
+    if (sessionId === undefined) return NEW_SESSION;
     const stored = await this.redis.get(keys.session(tenantId, sessionId));
-    return stored === null ? this.config.defaultPosture : Posture.parse(JSON.parse(stored));
+    if (stored === null) return NEW_SESSION;
+    const state = SessionState.parse(JSON.parse(stored));
+    if (Date.now() - state.touchedAt > DAY_MS) await this.put(tenantId, sessionId, stored, state);
+    return state;
   }
 
   async read(tenantId: string, sessionId: string): Promise<Session> {
-    return { id: sessionId, tenantId, posture: await this.posture(tenantId, sessionId) };
+    return this.shown(tenantId, sessionId, await this.state(tenantId, sessionId));
   }
 
-  /** What is not given stays as it is. Of two writers at once the later one wins. */
-  async write(tenantId: string, sessionId: string, change: Partial<Posture>): Promise<Session> {
-    const posture = { ...(await this.posture(tenantId, sessionId)), ...change };
-    await this.redis.set(keys.session(tenantId, sessionId), JSON.stringify(posture));
-    return { id: sessionId, tenantId, posture };
+  async write(tenantId: string, sessionId: string, change: PutSessionBody): Promise<Session> {
+    return this.shown(tenantId, sessionId, await this.change(tenantId, sessionId, (state) => changedBy(state, change)));
+  }
+
+  /** Adds to the grants. Twice the same changes nothing; of several at once none is lost. */
+  async grant(tenantId: string, sessionId: string, grants: GrantChange): Promise<void> {
+    await this.change(tenantId, sessionId, (state) => ({ ...state, grants: addGrant(state.grants, { grants }) }));
+  }
+
+  async end(tenantId: string, sessionId: string): Promise<void> {
+    await this.redis.del(keys.session(tenantId, sessionId));
+  }
+
+  private async change(tenantId: string, sessionId: string, next: (state: SessionState) => SessionState): Promise<SessionState> {
+    for (let tries = 0; tries < TRIES; tries++) {
+      const stored = await this.redis.get(keys.session(tenantId, sessionId));
+      const state = next(stored === null ? NEW_SESSION : SessionState.parse(JSON.parse(stored)));
+      if (await this.put(tenantId, sessionId, stored ?? '', state)) return state;
+    }
+    throw new ProblemError('conflict', 'The session changed faster than it could be written; the same request may be repeated');
+  }
+
+  private async put(tenantId: string, sessionId: string, before: string, state: SessionState): Promise<boolean> {
+    const text = JSON.stringify({ ...state, touchedAt: Date.now() });
+    return (await WRITE.run(this.redis, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
+  }
+
+  private shown(tenantId: string, id: string, { posture, tools, allowedTools, grants }: SessionState): Session {
+    return {
+      id,
+      tenantId,
+      posture: { ...this.rulebook.of(undefined).posture, ...posture },
+      ...(tools === undefined ? {} : { tools }),
+      ...(allowedTools === undefined ? {} : { allowedTools }),
+      grants,
+    };
   }
 }

@@ -4,7 +4,7 @@ import { parseJsonBody } from '../http/json-body.js';
 import { parse } from '../http/parse.js';
 import { SubmitCallDoor } from '../http/submit-call-door.js';
 
-const OPS = ['auth', 'subscribe', 'unsubscribe', 'submit', 'cancel', 'ping'] as const;
+const OPS = ['auth', 'subscribe', 'unsubscribe', 'submit', 'cancel', 'decide', 'ping'] as const;
 
 /** The frame of every call: its arguments are not walked here, as for a submission over HTTP. */
 const SubmitFrame = z.strictObject({ ...submitShape(), call: SubmitCallDoor });

@@ -15,6 +15,7 @@ export const serverFrames = {
     `{"op":"resync","id":${id},"reason":"${reason}","snapshot":${JSON.stringify(snapshot)},"cursor":"${cursor}"}`,
   accepted: (id: string, call: Call) => `{"op":"accepted","id":${id},"call":${JSON.stringify(call)}}`,
   cancelling: (id: string, call: Call) => `{"op":"cancelling","id":${id},"call":${JSON.stringify(call)}}`,
+  ok: (id: string, call: Call) => `{"op":"ok","id":${id},"call":${JSON.stringify(call)}}`,
   error: (id: string | undefined, problem: Problem) =>
     `{"op":"error",${id === undefined ? '' : `"id":${id},`}"problem":${JSON.stringify(problem)}}`,
   reconnect: (afterMs: number, reason: string) => JSON.stringify({ op: 'reconnect', afterMs, reason }),

@@ -1,4 +1,4 @@
-import type { Call, CancelBody, Principal, SubmitCallBody } from '#contracts';
+import type { Call, CancelBody, DecisionBody, Principal, SubmitCallBody } from '#contracts';
 import type { EventHub } from '#event-log';
 import type { RateVerdict } from '../auth/rate-limits.service.js';
 import type { DeliveryLimits } from '../delivery/socket-outbox.js';
@@ -14,6 +14,7 @@ export interface StreamServices {
     ): Promise<{ call: Call; created: boolean }>;
   };
   readonly cancelCall: { cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> };
+  readonly decideApproval: { decide(principal: Principal, callId: string, body: DecisionBody): Promise<Call> };
   readonly reader: { head(principal: Principal, callId: string): Promise<unknown> };
   readonly keyRing: { authenticate(token: string): Principal | undefined };
   readonly rateLimits: { take(principal: Principal): Promise<RateVerdict> | undefined };

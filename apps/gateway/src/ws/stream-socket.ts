@@ -123,6 +123,11 @@ export class StreamSocket {
         });
         return this.outbox.send(serverFrames.cancelling(id, call));
       }
+      case 'decide': {
+        await this.allow(principal, 'approve');
+        const { op: _op, id: _id, callId, ...decision } = frame;
+        return this.outbox.send(serverFrames.ok(id, await this.services.decideApproval.decide(principal, callId, decision)));
+      }
       default:
         return frame satisfies never;
     }

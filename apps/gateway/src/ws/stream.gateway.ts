@@ -11,6 +11,7 @@ import { OriginPolicy } from '../auth/origin-policy.service.js';
 import { RateLimits } from '../auth/rate-limits.service.js';
 import { CallReader } from '../calls/call-reader.service.js';
 import { CancelCallService } from '../calls/cancel-call.service.js';
+import { DecideApprovalService } from '../calls/decide-approval.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { LOGGER } from '../tokens.js';
@@ -56,6 +57,7 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     hub: EventHub,
     submitCall: SubmitCallService,
     cancelCall: CancelCallService,
+    decideApproval: DecideApprovalService,
     reader: CallReader,
     rateLimits: RateLimits,
     private readonly keyRing: KeyRing,
@@ -64,7 +66,7 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     @Inject(LOGGER) log: Logger,
   ) {
     const onInternalError = (error: unknown) => log.error({ err: error }, 'a stream frame failed');
-    this.services = { hub, submitCall, cancelCall, reader, rateLimits, keyRing, onInternalError };
+    this.services = { hub, submitCall, cancelCall, decideApproval, reader, rateLimits, keyRing, onInternalError };
   }
 
   afterInit(server: WebSocketServer): void {

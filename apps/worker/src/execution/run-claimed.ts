@@ -1,5 +1,6 @@
 import type { Claimed } from '#event-log';
 import { ToolFailure } from '#tools';
+import { checkApproved } from './approved-call.js';
 import type { Attempt } from './attempt.js';
 import { CallContext } from './call-context.js';
 import type { ExecuteDeps } from './execute-deps.js';
@@ -15,11 +16,13 @@ export async function runClaimed(attempt: Attempt, claimed: Claimed, updates: Up
   const callOffDeadline = deps.clock.after(claimed.runMs, () => attempt.stop('run_timeout'));
   try {
     const ran = await runTool(async () => {
-      if (!deps.tools.resolve(tool)) throw new ToolFailure('not_found', notFound(tool, deps.tools.near(tool)));
+      const descriptor = deps.tools.resolve(tool);
+      if (!descriptor) throw new ToolFailure('not_found', notFound(tool, deps.tools.near(tool)));
       const [args, workspace] = await Promise.all([
         readArguments(attempt.callId, claimed.submitted, deps.blobs),
         deps.workspaces.open(claimed.meta),
       ]);
+      checkApproved(descriptor, claimed.submitted, args);
       attempt.signal.throwIfAborted();
       return deps.tools
         .source(tool)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApprovalScope } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
 import { Call, CallOutcome, CallStatus, Priority } from '../calls/call.js';
 import { Label, ToolName } from '../calls/names.js';
@@ -78,7 +79,9 @@ export type CancelBody = z.output<typeof CancelBody>;
 export const DecisionBody = z
   .strictObject({
     decision: z.enum(['allow', 'deny']),
-    scope: z.enum(['once', 'session-tool', 'session-args']).default('once'),
+    scope: ApprovalScope.default('once'),
+    /** With the scope `session-args`: the id of one of the question's trust options; the first without. */
+    trustOption: z.string().min(1).max(64).optional(),
     reason: z.string().max(1024).optional(),
   })
   .meta({ id: 'DecideApproval' });

@@ -113,7 +113,7 @@ export const ROUTES: readonly Route[] = [
     query: ListCallsQuery.pick({ cursor: true, limit: true }), responses: { 200: { description: 'A page of calls.', schema: CallPage } }, problems: [...KEY, 'invalid_request'],
   },
   {
-    operationId: 'listTools', method: 'get', path: '/v1/tools', tag: 'tools', scope: 'read', summary: 'The tools this key may use, in the shape a model API wants',
+    operationId: 'listTools', method: 'get', path: '/v1/tools', tag: 'tools', scope: 'read', summary: 'The tools this key may use, for a session or an agent, in the shape a model API wants',
     query: ListToolsQuery,
     responses: {
       200: {
@@ -124,12 +124,16 @@ export const ROUTES: readonly Route[] = [
     problems: [...KEY, 'invalid_request'],
   },
   {
-    operationId: 'getSession', method: 'get', path: '/v1/sessions/{id}', tag: 'sessions', scope: 'read', summary: 'The posture of a session',
+    operationId: 'getSession', method: 'get', path: '/v1/sessions/{id}', tag: 'sessions', scope: 'read', summary: 'What holds for the calls of a session',
     params: SessionIdParams, responses: { 200: { description: 'The session; defaults where nothing was set.', schema: Session } }, problems: [...KEY],
   },
   {
-    operationId: 'putSession', method: 'put', path: '/v1/sessions/{id}', tag: 'sessions', scope: 'admin', summary: 'Set the posture of a session',
+    operationId: 'putSession', method: 'put', path: '/v1/sessions/{id}', tag: 'sessions', scope: 'admin', summary: 'Set posture, tools or grants of a session',
     params: SessionIdParams, body: PutSessionBody, responses: { 200: { description: 'The session as it is now.', schema: Session } }, problems: [...BODY, ...KEY],
+  },
+  {
+    operationId: 'deleteSession', method: 'delete', path: '/v1/sessions/{id}', tag: 'sessions', scope: 'admin', summary: 'End a session: its settings and grants are gone',
+    params: SessionIdParams, responses: { 204: { description: 'Gone, or never set up.' } }, problems: [...KEY],
   },
   {
     operationId: 'streamEvents', method: 'get', path: '/v1/events', tag: 'events', scope: 'read', summary: 'Everything the key may see, live',
@@ -149,7 +153,7 @@ export const ROUTES: readonly Route[] = [
   },
   {
     operationId: 'ready', method: 'get', path: '/readyz', tag: 'operations', summary: 'May traffic come here',
-    responses: { 200: { description: 'Ready.', schema: z.object({ status: z.literal('ok') }) } }, problems: ['overloaded'],
+    responses: { 200: { description: 'Ready. `warnings` tell of what is not as the operator wants it.', schema: z.object({ status: z.literal('ok'), warnings: z.array(z.string()).optional() }) } }, problems: ['overloaded'],
   },
   {
     operationId: 'metrics', method: 'get', path: '/metrics', tag: 'operations', summary: 'Prometheus metrics',

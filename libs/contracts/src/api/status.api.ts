@@ -1,14 +1,24 @@
 import { z } from 'zod';
+import { Label } from '../calls/names.js';
 import { Pool, ToolDescriptor } from '../tools/tool.js';
 
 export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai']);
 export type ToolFormat = z.output<typeof ToolFormat>;
 
 /** `GET /v1/tools`. `q` matches name, aliases, label and description. */
-export const ListToolsQuery = z.strictObject({ format: ToolFormat.default('full'), dialect: z.string().max(64).optional(), q: z.string().min(1).max(256).optional() });
+export const ListToolsQuery = z.strictObject({ format: ToolFormat.default('full'), dialect: z.string().max(64).optional(), q: z.string().min(1).max(256).optional(), sessionId: Label.optional(), agentId: Label.optional() });
 export type ListToolsQuery = z.output<typeof ListToolsQuery>;
 
 export const ToolPage = z.object({ tools: z.array(ToolDescriptor) }).meta({ id: 'ToolPage' });
+
+/** How a worker isolates the commands of a pool's tools. `reason`: why they do not run, or run without isolation. */
+export const PoolSandboxStatus = z.object({
+  backend: z.enum(['host', 'bubblewrap', 'none']),
+  ok: z.boolean(),
+  isolation: z.enum(['none', 'namespaces']),
+  reason: z.string().optional(),
+});
+export type PoolSandboxStatus = z.output<typeof PoolSandboxStatus>;
 
 export const WorkerStatus = z
   .object({
@@ -18,6 +28,7 @@ export const WorkerStatus = z
     draining: z.boolean(),
     pools: z.array(z.object({ pool: Pool, slots: z.number().int(), running: z.number().int() })),
     calls: z.array(z.string()),
+    sandbox: z.partialRecord(Pool, PoolSandboxStatus).optional(),
   })
   .meta({ id: 'Worker' });
 export type WorkerStatus = z.output<typeof WorkerStatus>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Approval } from './approval.js';
 import { Json } from './json.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Result } from './result.js';
@@ -94,6 +95,8 @@ export const Call = z
     endedAt: z.string().optional(),
     waiting: Waiting.optional(),
     decision: Decision,
+    /** There when a person was asked. */
+    approval: Approval.optional(),
   })
   .meta({ id: 'Call' });
 export type Call = z.output<typeof Call>;

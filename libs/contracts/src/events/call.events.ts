@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { ApprovalOption, ApprovalScope } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
 import { CallError, CallOutcome, Decision, Priority, Timeouts } from '../calls/call.js';
 import { Content, Result } from '../calls/result.js';
+import { TrustOption } from '../policy/session-grants.js';
 import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
 
 /**
@@ -44,12 +46,20 @@ export const SubmittedData = z.object({
 });
 export type SubmittedData = z.output<typeof SubmittedData>;
 
-export const ApprovalRequestedData = z.object({ reasons: z.array(z.string()), digest: z.string(), expiresInMs: z.number().int() });
+export const ApprovalRequestedData = z.object({
+  reasons: z.array(z.string()),
+  digest: z.string(),
+  expiresInMs: z.number().int(),
+  options: z.array(ApprovalOption).optional(),
+  trustOptions: z.array(TrustOption).optional(),
+});
 export type ApprovalRequestedData = z.output<typeof ApprovalRequestedData>;
 
 export const ApprovalDecidedData = z.object({
   decision: z.enum(['allow', 'deny']),
-  scope: z.enum(['once', 'session-tool', 'session-args']),
+  scope: ApprovalScope,
+  /** Of the question's trust options: what was granted to the session. */
+  trustOption: z.string().optional(),
   digest: z.string(),
   reason: z.string().optional(),
 });

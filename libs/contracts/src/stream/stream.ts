@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Call } from '../calls/call.js';
 import { CallId, Label } from '../calls/names.js';
-import { CancelBody, IdempotencyKey, SubmitCallBody } from '../api/calls.api.js';
+import { CancelBody, DecisionBody, IdempotencyKey, SubmitCallBody } from '../api/calls.api.js';
 import { CallEvent } from '../events/envelope.js';
 import { CallEventType } from '../events/call.events.js';
 import { Problem } from '../errors/problem.js';
@@ -28,6 +28,7 @@ export const ClientFrame = z
     z.strictObject({ op: z.literal('unsubscribe'), id: FrameId }),
     z.strictObject({ op: z.literal('submit'), id: FrameId, call: SubmitCallBody, idempotencyKey: IdempotencyKey.optional() }),
     z.strictObject({ op: z.literal('cancel'), id: FrameId, callId: CallId, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs }),
+    z.strictObject({ op: z.literal('decide'), id: FrameId, callId: CallId, ...DecisionBody.shape }),
     z.strictObject({ op: z.literal('ping'), id: FrameId.optional() }),
   ])
   .meta({ id: 'ClientFrame' });
@@ -49,6 +50,7 @@ export const ServerFrame = z
     z.object({ op: z.literal('resync'), id: FrameId, reason: z.string(), snapshot: z.array(Call), cursor: z.string() }),
     z.object({ op: z.literal('accepted'), id: FrameId, call: Call }),
     z.object({ op: z.literal('cancelling'), id: FrameId, call: Call }),
+    z.object({ op: z.literal('ok'), id: FrameId, call: Call }),
     z.object({ op: z.literal('error'), id: FrameId.optional(), problem: Problem }),
     z.object({ op: z.literal('reconnect'), afterMs: z.number().int(), reason: z.string() }),
     z.object({ op: z.literal('pong'), id: FrameId.optional() }),

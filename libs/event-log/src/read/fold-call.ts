@@ -1,4 +1,4 @@
-import type { Call, CallEvent, CallEventOf, Result, Waiting } from '#contracts';
+import type { Approval, Call, CallEvent, CallEventOf, Result, Waiting } from '#contracts';
 
 /** Values that live beside the log, by whoever has looked them up. */
 export interface StoredValues {
@@ -47,11 +47,11 @@ function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEv
 function apply(call: Call, event: CallEvent, values: StoredValues): Call {
   switch (event.type) {
     case 'call.approval_requested':
-      return { ...call, status: 'waiting_approval', waiting: forApproval(event) };
+      return { ...call, status: 'waiting_approval', waiting: forApproval(event), approval: questionOf(event) };
     case 'call.approval_decided':
       return event.data.decision === 'allow'
-        ? { ...call, status: 'queued', waiting: { reason: 'queued', detail: 'Approved; waits for a free worker.' } }
-        : call;
+        ? { ...answered(call, event), status: 'queued', waiting: { reason: 'queued', detail: 'Approved; waits for a free worker.' } }
+        : answered(call, event);
     case 'call.start':
       return { ...without(call, 'waiting'), status: 'running', attempt: event.attempt, startedAt: call.startedAt ?? event.time };
     case 'call.retry':
@@ -85,6 +85,17 @@ function forApproval({ time, data }: CallEventOf<'call.approval_requested'>): Wa
     detail: `Waits for a person to approve it: ${data.reasons.join('; ')}`,
     until: after(time, data.expiresInMs),
   };
+}
+
+function questionOf({ time, data }: CallEventOf<'call.approval_requested'>): Approval {
+  const { reasons, digest, expiresInMs, options = [], trustOptions = [] } = data;
+  return { reasons, options, trustOptions, digest, requestedAt: time, expiresAt: after(time, expiresInMs) };
+}
+
+function answered(call: Call, { time, actor, data }: CallEventOf<'call.approval_decided'>): Call {
+  if (call.approval === undefined) return call;
+  const { digest: _bound, ...decided } = data;
+  return { ...call, approval: { ...call.approval, decided: { ...decided, by: actor, at: time } } };
 }
 
 function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {

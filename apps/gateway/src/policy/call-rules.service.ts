@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { Inject, Injectable } from '@nestjs/common';
+import type { PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
+import { availability, matchesTool, type Availability } from '#policy';
+import { mayUseTool } from '../auth/tool-patterns.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { SessionStore } from '../sessions/session-store.service.js';
+import { Rulebook } from './rulebook.service.js';
+
+/** Whose call it is, as far as rules look at it. */
+export interface CallParties {
+  readonly sessionId?: string | undefined;
+  readonly agentId?: string | undefined;
+}
+
+/** Everything but tool and arguments that a call is judged by. */
+export interface CallRules {
+  readonly posture: Posture;
+  readonly policy: PolicyConfig;
+  readonly grants: SessionGrants;
+  readonly workspaceRoot: string;
+  /** Whether the tool is there for this call; the same answer for the catalog and for the call. */
+  available(tool: ToolDescriptor): Availability;
+}
+
+/**
+ * Puts together what holds for a call: everybody's policy, the agent's, the session's, and the key's tools. A key that
+ * belongs to an agent is judged as that agent, whatever agent the call names, so that nobody picks another's rules.
+ */
+@Injectable()
+export class CallRulesService {
+  constructor(
+    private readonly rulebook: Rulebook,
+    private readonly sessions: SessionStore,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+  ) {}
+
+  async of(principal: Principal, { sessionId, agentId }: CallParties): Promise<CallRules> {
+    const agent = this.rulebook.of(principal.agentId ?? agentId);
+    const session = await this.sessions.state(principal.tenantId, sessionId);
+    const { tools } = session;
+    const policy = { ...agent.policy, allowedTools: [...agent.policy.allowedTools, ...(session.allowedTools ?? [])] };
+    return {
+      posture: { ...agent.posture, ...session.posture },
+      policy,
+      grants: session.grants,
+      workspaceRoot: join(
+        this.config.workspaceRoot ?? '/workspace',
+        principal.tenantId,
+        sessionId === undefined ? 'default' : `sessions/${sessionId}`,
+      ),
+      available: (tool) => {
+        if (!mayUseTool(principal, tool.name)) return keyLacks(principal, tool.name);
+        if (tools !== undefined && !tools.some((pattern) => matchesTool(pattern, tool)))
+          return { ok: false, reason: `${tool.name} is not among this session's tools (${tools.join(', ') || 'none'})` };
+        return availability(tool, policy, session.grants);
+      },
+    };
+  }
+}
+
+function keyLacks({ keyId, tools = [] }: Principal, name: string): Availability {
+  return { ok: false, reason: `the key ${keyId} may use ${tools.join(', ') || 'no tools'}; ${name} is not among them` };
+}

@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AgentSettings, PolicyConfig, PolicySettings, Posture } from '#contracts';
+import { resolvePolicy } from '#policy';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+
+/** What holds for the calls of an agent before its session says anything. */
+export interface AgentRules {
+  readonly policy: PolicyConfig;
+  readonly posture: Posture;
+}
+
+export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes'>;
+
+interface Edition {
+  readonly everybody: AgentRules;
+  readonly byAgent: ReadonlyMap<string, AgentRules>;
+  readonly fourEyes: boolean;
+}
+
+/** The rules in force, worked out once an edition. A new edition holds from the next call on; what was judged stays judged. */
+@Injectable()
+export class Rulebook {
+  private edition: Edition;
+
+  constructor(@Inject(GATEWAY_CONFIG) settings: RuleSettings) {
+    this.edition = editionOf(settings);
+  }
+
+  of(agentId: string | undefined): AgentRules {
+    return (agentId === undefined ? undefined : this.edition.byAgent.get(agentId)) ?? this.edition.everybody;
+  }
+
+  /** Whether a call must be allowed by another key than the one that submitted it. */
+  get fourEyes(): boolean {
+    return this.edition.fourEyes;
+  }
+
+  replace(settings: RuleSettings): void {
+    this.edition = editionOf(settings);
+  }
+}
+
+function editionOf({ defaultPosture, policy, agents = {}, fourEyes = false }: RuleSettings): Edition {
+  const byAgent = Object.entries(agents).map(([name, agent]): [string, AgentRules] => [
+    name,
+    { policy: resolvePolicy(policy, agent.policy, shorthands(agent)), posture: { ...defaultPosture, ...agent.posture } },
+  ]);
+  return { everybody: { policy: resolvePolicy(policy), posture: defaultPosture }, byAgent: new Map(byAgent), fourEyes };
+}
+
+function shorthands({ tools, allowedTools }: AgentSettings): PolicySettings {
+  return { ...(tools === undefined ? {} : { tools }), ...(allowedTools === undefined ? {} : { allowedTools }) };
+}

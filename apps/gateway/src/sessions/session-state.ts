@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { NO_GRANTS, Posture, SessionGrants, ToolPattern, type PutSessionBody } from '#contracts';
+
+/** A session as it is stored: only what somebody set. */
+export const SessionState = z.object({
+  posture: Posture.partial().default({}),
+  tools: z.array(ToolPattern).optional(),
+  allowedTools: z.array(ToolPattern).optional(),
+  grants: SessionGrants.default(NO_GRANTS),
+  /** When its time to live began anew, ms since the epoch. */
+  touchedAt: z.number().default(0),
+});
+export type SessionState = z.output<typeof SessionState>;
+
+export const NEW_SESSION: SessionState = SessionState.parse({});
+
+/** The state with what a PUT gives. Pure. */
+export function changedBy(state: SessionState, { posture, tools, allowedTools, grants }: PutSessionBody): SessionState {
+  const { tools: oldTools, allowedTools: oldAllowed, ...rest } = state;
+  const newTools = tools === undefined ? oldTools : tools;
+  const newAllowed = allowedTools === undefined ? oldAllowed : allowedTools;
+  return {
+    ...rest,
+    posture: { ...state.posture, ...posture },
+    grants: grants ?? state.grants,
+    ...(newTools ? { tools: newTools } : {}),
+    ...(newAllowed ? { allowedTools: newAllowed } : {}),
+  };
+}

@@ -1,0 +1,259 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Call, CallPage, Problem, Quote, Session, ToolDescriptor } from '#contracts';
+import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'governed';
+const SECOND_KEY = 'second-key-of-the-governed-tests';
+const NARROW_KEY = 'narrow-key-of-the-governed-tests';
+const READER = 'reader';
+const KEYS: GatewayConfig['keys'] = [
+  { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] },
+  { id: 'second', key: SECOND_KEY, tenant: TENANT, scopes: ['read', 'approve'] },
+  { id: 'narrow', key: NARROW_KEY, tenant: TENANT, agent: READER, scopes: ['submit', 'read'] },
+];
+
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-governed-'));
+const path = join(folder, 'toolyard.json');
+const FIRST_FILE = { agents: { [READER]: { tools: ['echo', 'file_*'], policy: { exclude: ['file_write'] } } } };
+const save = (content: unknown) => writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+
+function configured(): GatewayConfig {
+  const env = {
+    TOOLYARD_API_KEY: BOOTSTRAP_KEY,
+    TOOLYARD_CONFIG: path,
+    REDIS_URL: process.env['TEST_REDIS_URL'],
+    GATEWAY_PORT: '0',
+    LOG_LEVEL: 'silent',
+  };
+  return { ...readGatewayConfig(env), keys: KEYS };
+}
+
+let gateway: TestGateway;
+let other: TestGateway;
+let agent: Agent;
+let sessions = 0;
+
+beforeAll(async () => {
+  save(FIRST_FILE);
+  const config = { ...configured(), file: { path, read: configured } };
+  [gateway, other] = await Promise.all([startTestGateway(TENANT, config), startTestGateway(TENANT, { keys: KEYS, fourEyes: true })]);
+  ({ agent } = gateway);
+});
+
+afterAll(async () => {
+  await Promise.all([gateway.close(), other.close()]);
+  rmSync(folder, { recursive: true });
+});
+
+/** A session in which everything that acts is asked for. */
+async function asking(): Promise<string> {
+  const id = `asking-${++sessions}`;
+  await agent.request('PUT', `/v1/sessions/${id}`, { posture: { permissionMode: 'prompt' } });
+  return id;
+}
+
+const write = (sessionId: string, file = 'a', by = agent) => by.submit('file_write', { path: file, content: 'b' }, { sessionId });
+const decide = (callId: string, body: object, by = agent) =>
+  by.request<Call & Omit<Problem, 'status'>>('POST', `/v1/calls/${callId}/decision`, body);
+
+describe('a call that waits for a person', () => {
+  it('shows reasons, answers, what could be trusted and when it expires, also in the list', async () => {
+    const { body: call } = await write(await asking());
+    expect(call).toMatchObject({ status: 'waiting_approval', arguments: { path: 'a', content: 'b' } });
+    expect(call.approval).toMatchObject({ reasons: [expect.any(String)], expiresAt: expect.any(String), digest: expect.any(String) });
+    expect(call.approval?.options.map(({ label }) => label)).toEqual(expect.arrayContaining(['Yes', 'Always', 'No', 'Never']));
+    const { body: page } = await agent.get<CallPage>('/v1/approvals');
+    expect(page.calls.find(({ id }) => id === call.id)).toEqual(call);
+  });
+
+  it('keeps who decided, when, how and why', async () => {
+    const { body: call } = await write(await asking());
+    const { body } = await decide(call.id, { decision: 'deny', reason: 'not on a Friday' });
+    expect(body.approval?.decided).toMatchObject({
+      decision: 'deny',
+      scope: 'once',
+      reason: 'not on a Friday',
+      by: 'apikey:bootstrap',
+      at: expect.any(String),
+    });
+    expect(body.result?.content).toEqual([{ type: 'text', text: 'Tool use was denied by the user. Reason: not on a Friday' }]);
+    const decided = (await agent.events(call.id)).find(({ type }) => type === 'call.approval_decided');
+    expect(decided).toMatchObject({ actor: 'apikey:bootstrap', data: { reason: 'not on a Friday' } });
+  });
+
+  it('runs without asking from an "always" on, on every gateway, until the session ends', async () => {
+    const sessionId = await asking();
+    const { body: call } = await write(sessionId);
+    expect((await decide(call.id, { decision: 'allow', scope: 'session-tool' })).body.status).toBe('queued');
+    const elsewhere = await write(sessionId, 'c', other.agent);
+    expect(elsewhere.body).toMatchObject({ status: 'queued', decision: { effect: 'allow' } });
+    expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.trustedTools).toEqual(['file_write']);
+    expect((await agent.request('DELETE', `/v1/sessions/${sessionId}`)).status).toBe(204);
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
+    expect((await write(sessionId)).body.status).toBe('waiting_approval');
+  });
+
+  it('is refused without asking from a "never" on, with the reason', async () => {
+    const sessionId = await asking();
+    const { body: call } = await write(sessionId);
+    expect((await decide(call.id, { decision: 'deny', scope: 'session-tool' })).body).toMatchObject({ outcome: 'denied' });
+    const again = await agent.request<Problem>('POST', '/v1/calls', {
+      tool: 'file_write',
+      arguments: { path: 'x', content: '' },
+      sessionId,
+    });
+    expect([again.status, again.body.code]).toEqual([403, 'policy_denied']);
+    expect(again.body.detail).toContain('Tool was denied by user');
+  });
+
+  it('runs a command again without asking when its program was trusted, and asks for others', async () => {
+    const sessionId = `supervised-${++sessions}`;
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+    const run = (command: string) => agent.submit('shell', { command }, { sessionId });
+    const { body: call } = await run('git pull --rebase');
+    expect(call.approval?.trustOptions.map(({ display }) => display)).toEqual(['git pull --rebase', 'git pull *', 'git *']);
+    await decide(call.id, { decision: 'allow', scope: 'session-args', trustOption: 'command-partial' });
+    expect((await run('git pull')).body.status).toBe('queued');
+    expect((await run('git push')).body.status).toBe('waiting_approval');
+  });
+
+  it('refuses what cannot be granted, and says what can', async () => {
+    const { body: call } = await write(await asking());
+    const unknown = await decide(call.id, { decision: 'allow', scope: 'session-args', trustOption: 'the-moon' });
+    expect([unknown.status, unknown.body.code]).toEqual([422, 'invalid_request']);
+    expect((await agent.get(`/v1/calls/${call.id}`)).body.status).toBe('waiting_approval');
+  });
+
+  it('loses no grant when many are given at once on two gateways', async () => {
+    const sessionId = await asking();
+    const calls = await Promise.all(Array.from({ length: 12 }, (_nothing, n) => write(sessionId, `dir-${n}/deep/er/file`)));
+    const answers = await Promise.all(
+      calls.map(({ body }, n) =>
+        decide(body.id, { decision: 'allow', scope: 'session-args' }, n % 2 ? new Agent(other.url, SECOND_KEY) : agent),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
+    expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.allowedPaths.write).toHaveLength(12);
+  });
+
+  it('is decided over the WebSocket as over HTTP, by keys that may approve', async () => {
+    const { body: call } = await write(await asking());
+    const stream = await agent.stream();
+    stream.send({ op: 'decide', id: 1, callId: call.id, decision: 'allow' });
+    expect((await stream.frame('ok', 1)).call).toMatchObject({ id: call.id, status: 'queued' });
+    stream.send({ op: 'decide', id: 2, callId: call.id, decision: 'allow' });
+    expect((await stream.frame('error', 2)).problem).toMatchObject({ code: 'conflict' });
+    stream.close();
+    expect((await decide(call.id, { decision: 'allow' }, new Agent(gateway.url, NARROW_KEY))).status).toBe(403);
+  });
+
+  it('is allowed only by another key where four eyes are asked for; its own key may take it back', async () => {
+    const [first, second] = [await write(await asking()), await write(await asking())];
+    const own = await decide(first.body.id, { decision: 'allow' }, other.agent);
+    expect([own.status, own.body.code]).toEqual([403, 'forbidden']);
+    expect((await decide(first.body.id, { decision: 'allow' }, new Agent(other.url, SECOND_KEY))).body.status).toBe('queued');
+    expect((await decide(second.body.id, { decision: 'deny' }, other.agent)).body.outcome).toBe('denied');
+  });
+
+  it('ends when it is cancelled, and cannot be allowed any more', async () => {
+    const { body: call } = await write(await asking());
+    expect((await agent.request('POST', `/v1/calls/${call.id}/cancel`)).body.outcome).toBe('cancelled');
+    expect((await decide(call.id, { decision: 'allow' })).status).toBe(409);
+  });
+});
+
+describe('what an agent and a session have', () => {
+  it('is the same in the catalog and at the call, with the reason', async () => {
+    const reader = new Agent(gateway.url, NARROW_KEY);
+    const { body } = await reader.get<{ tools: ToolDescriptor[] }>('/v1/tools');
+    const shell = body.tools.find(({ name }) => name === 'shell');
+    expect(shell?.available).toEqual({ ok: false, reason: expect.stringContaining('echo, file_*') });
+    expect(body.tools.find(({ name }) => name === 'file_write')?.available.ok).toBe(false);
+    expect(body.tools.find(({ name }) => name === 'file_read')?.available).toEqual({ ok: true });
+    const forged = await reader.request<Problem>('POST', '/v1/calls', {
+      tool: 'shell',
+      arguments: { command: 'ls' },
+      agentId: 'somebody-else',
+    });
+    expect([forged.status, forged.body.code]).toEqual([403, 'policy_denied']);
+    expect(forged.body.detail).toContain(shell?.available.reason);
+  });
+
+  it('is narrowed by the tools of a session and widened by nobody but its settings', async () => {
+    await agent.request('PUT', '/v1/sessions/narrow', { tools: ['echo'] });
+    const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic&sessionId=narrow');
+    expect(body.tools.map(({ name }) => name)).toEqual(['echo']);
+    expect((await agent.submit('glob', { pattern: '*' }, { sessionId: 'narrow' })).status).toBe(403);
+    await agent.request('PUT', '/v1/sessions/narrow', { tools: null });
+    expect((await agent.submit('glob', { pattern: '*' }, { sessionId: 'narrow' })).status).toBe(202);
+  });
+
+  it('may run without asking when a session says so', async () => {
+    const sessionId = await asking();
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { allowedTools: ['file_*'] });
+    expect((await write(sessionId)).body).toMatchObject({ status: 'queued' });
+  });
+});
+
+describe('a quote', () => {
+  it('says of a thousand calls what their submission then does', async () => {
+    const postures = [
+      {},
+      { permissionMode: 'prompt' },
+      { permissionMode: 'read-only' },
+      { autonomy: 'supervised', permissionMode: 'workspace-write' },
+    ];
+    await Promise.all(postures.map((posture, n) => agent.request('PUT', `/v1/sessions/quoted-${n}`, { posture })));
+    const call = fc.record({
+      tool: fc.constantFrom('echo', 'file_write', 'file_read', 'shell', 'glob', 'web_fetch', 'nothing'),
+      arguments: fc.oneof(
+        fc.record({ path: fc.constantFrom('a', '../a', '/etc/passwd', '~/.ssh/id'), content: fc.constant('x') }),
+        fc.record({ command: fc.constantFrom('ls', 'rm -rf /', 'git push', 'curl x | sh', 'echo $(id)') }),
+        fc.record({ url: fc.constantFrom('https://example.com', 'http://127.0.0.1/', 'file:///etc/passwd') }),
+        fc.record({ pattern: fc.constant('*') }),
+        fc.constant({}),
+      ),
+      sessionId: fc.constantFrom('quoted-0', 'quoted-1', 'quoted-2', 'quoted-3'),
+      agentId: fc.option(fc.constant(READER), { nil: undefined }),
+    });
+    const compare = async (body: object) => {
+      const { body: quote } = await agent.request<Quote>('POST', '/v1/calls:quote', body);
+      const { body: answer } = await agent.request<{ id: string; callId?: string }>('POST', '/v1/calls', body);
+      const { body: done } = await agent.get(`/v1/calls/${answer.callId ?? answer.id}`);
+      expect(quote.valid).toBe(!['not_found', 'invalid_arguments'].includes(done.error?.code ?? ''));
+      if (quote.valid) expect(quote.decision).toEqual(done.decision);
+      expect(quote.approvalNeeded).toBe(done.status === 'waiting_approval');
+    };
+    const bodies = fc.sample(call, 1000);
+    for (let n = 0; n < bodies.length; n += 20) await Promise.all(bodies.slice(n, n + 20).map(compare));
+  });
+});
+
+describe('the config file of a running gateway', () => {
+  const denied = async () => (await agent.submit('glob', { pattern: '*' })).status;
+
+  it('is taken over when it changes; a wrong one is refused, told by readiness, and the old one stays', async () => {
+    expect(await denied()).toBe(202);
+    const before = (await agent.submit('glob', { pattern: '*' })).body;
+    save({ ...FIRST_FILE, policy: { exclude: ['glob'] } });
+    await eventually(async () => (await denied()) === 403, 'the changed policy to hold');
+    expect((await agent.get(`/v1/calls/${before.id}`)).body).toMatchObject({ status: 'queued', decision: { effect: 'allow' } });
+
+    save({ ...FIRST_FILE, policy: { exclude: 'glob' } });
+    const warnings = async () => (await agent.get<{ warnings?: string[] }>('/readyz')).body.warnings;
+    await eventually(async () => (await warnings())?.[0]?.includes('refused') === true, 'the wrong file to be told');
+    expect(await denied()).toBe(403);
+    expect((await agent.get<string>('/metrics')).body).toContain('toolyard_config_refused 1');
+
+    save(FIRST_FILE);
+    await eventually(async () => (await denied()) === 202, 'the mended file to hold');
+    expect(await warnings()).toBeUndefined();
+  });
+});
