@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
+import { SANDBOX_ENV, sandboxConfig, sandboxContradictions, type SandboxConfig } from '#tools';
 import { StartFailure } from './lifecycle/start-failure.js';
 
 /** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */
@@ -72,6 +73,7 @@ const WorkerEnv = z.object({
   RETRY_MAX_ATTEMPTS: z.coerce.number().int().min(1).max(20).optional(),
   RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000),
   TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(list),
+  ...SANDBOX_ENV,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -104,6 +106,7 @@ export interface WorkerConfig {
   readonly maxBackoffMs: number;
   /** The environment variables that child processes of tools see, and their values. */
   readonly toolEnv: Readonly<Record<string, string>>;
+  readonly sandbox: SandboxConfig;
   readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
 }
 
@@ -118,6 +121,9 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
       `The worker's environment is wrong:\n  WORKER_CONCURRENCY: names ${unused.join(', ')}, which WORKER_POOLS does not`,
     );
   }
+  const sandbox = sandboxConfig(values);
+  const contradictions = sandboxContradictions(sandbox);
+  if (contradictions.length > 0) throw new StartFailure(`The worker's environment is wrong:\n  ${contradictions.join('\n  ')}`);
   return {
     id:
       values.WORKER_ID ??
@@ -138,6 +144,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     maxAttempts: values.RETRY_MAX_ATTEMPTS ?? 20,
     maxBackoffMs: values.RETRY_MAX_BACKOFF_MS,
     toolEnv: Object.fromEntries(values.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    sandbox,
     logLevel: values.LOG_LEVEL,
   };
 }

@@ -2,7 +2,7 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { BullCallQueue, startConsumer } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
-import { ToolRegistry, ToolsModule } from '#tools';
+import { Sandbox, SandboxRegistry, ToolRegistry, ToolsModule } from '#tools';
 import { CancelListener } from './execution/cancel-listener.js';
 import { systemClock } from './execution/clock.js';
 import type { ExecuteDeps } from './execution/execute-deps.js';
@@ -101,28 +101,36 @@ const presence: Provider[] = [
   },
   {
     provide: WorkerRegistration,
-    inject: [WORKER_CONFIG, COMMAND_REDIS, WorkerState, ToolCallProcessor, RunningCalls, LOGGER],
+    inject: [WORKER_CONFIG, COMMAND_REDIS, WorkerState, ToolCallProcessor, RunningCalls, SandboxRegistry, LOGGER],
     useFactory: (
       { id }: WorkerConfig,
       redis: RedisConnection,
       state: WorkerState,
       processor: ToolCallProcessor,
       running: RunningCalls,
+      sandboxes: SandboxRegistry,
       logger: WorkerLog,
-    ) => new WorkerRegistration(redis, () => workerStatus(id, state, processor, running), logger),
+    ) => new WorkerRegistration(redis, () => workerStatus(id, state, processor, running, sandboxes), logger),
   },
 ];
 
 @Module({})
 export class WorkerModule {
   static async forRoot(config: WorkerConfig, logger: WorkerLog): Promise<DynamicModule> {
+    const sandboxes = await SandboxRegistry.open(
+      config.sandbox,
+      config.pools.map(({ pool }) => pool),
+    );
+    const warning = sandboxes.warning();
+    if (warning !== undefined) logger.warn(warning);
     return {
       module: WorkerModule,
-      imports: [await ToolsModule.forRoot()],
+      imports: [await ToolsModule.forRoot({ providers: [{ provide: Sandbox, useValue: sandboxes.for('shell') }] })],
       controllers: [HealthController],
       providers: [
         { provide: WORKER_CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
+        { provide: SandboxRegistry, useValue: sandboxes },
         ...infrastructure,
         ...execution,
         ...recovery,

@@ -1,6 +1,8 @@
 import { Controller, Get, HttpCode, HttpException, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Metrics } from '#metrics';
+import type { WorkerStatus } from '#contracts';
+import { SandboxRegistry } from '#tools';
 import { Readiness } from '../lifecycle/readiness.js';
 import { METRICS } from '../worker.tokens.js';
 
@@ -10,6 +12,7 @@ export class HealthController {
   constructor(
     private readonly readiness: Readiness,
     @Inject(METRICS) private readonly metrics: Metrics,
+    private readonly sandboxes: SandboxRegistry,
   ) {}
 
   /** Asks nobody: that it answers shows that the event loop turns. */
@@ -20,10 +23,10 @@ export class HealthController {
 
   @Get('readyz')
   @HttpCode(200)
-  async ready(): Promise<{ status: 'ok' }> {
+  async ready(): Promise<{ status: 'ok'; sandbox: WorkerStatus['sandbox'] }> {
     const obstacle = await this.readiness.obstacle();
     if (obstacle !== undefined) throw new HttpException({ status: 'unavailable', reason: obstacle }, 503);
-    return { status: 'ok' };
+    return { status: 'ok', sandbox: this.sandboxes.status() };
   }
 
   @Get('metrics')

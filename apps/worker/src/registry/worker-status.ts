@@ -1,4 +1,5 @@
 import type { WorkerStatus } from '#contracts';
+import type { SandboxRegistry } from '#tools';
 import type { RunningCalls } from '../execution/running-calls.js';
 import type { ToolCallProcessor } from '../execution/tool-call.processor.js';
 import type { WorkerState } from '../lifecycle/worker-state.js';
@@ -7,7 +8,13 @@ import type { WorkerState } from '../lifecycle/worker-state.js';
 const CALLS_NAMED = 200;
 
 /** This worker as `GET /v1/workers` shows it. */
-export function workerStatus(id: string, state: WorkerState, processor: ToolCallProcessor, running: RunningCalls): WorkerStatus {
+export function workerStatus(
+  id: string,
+  state: WorkerState,
+  processor: ToolCallProcessor,
+  running: RunningCalls,
+  sandboxes: SandboxRegistry,
+): WorkerStatus {
   return {
     id,
     startedAt: state.startedAt.toISOString(),
@@ -19,5 +26,6 @@ export function workerStatus(id: string, state: WorkerState, processor: ToolCall
       .filter((attempt) => attempt.claimed)
       .slice(0, CALLS_NAMED)
       .map((attempt) => attempt.callId),
+    sandbox: sandboxes.status(),
   };
 }

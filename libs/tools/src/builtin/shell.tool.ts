@@ -1,18 +1,21 @@
 import { realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { findExecutable } from '../process/find-executable.js';
-import { ProcessStartError, runProcess, type CapturedOutput, type ProcessCommand, type ProcessReport } from '../process/run-process.js';
-import { Sandbox, type SandboxReport } from '../sandbox/sandbox.port.js';
-import { sandboxFrom } from '../sandbox/sandbox.config.js';
+import { ProcessStartError, runProcess, type ProcessCommand, type ProcessReport } from '../process/run-process.js';
+import { NoneSandbox } from '../sandbox/none-sandbox.adapter.js';
+import { Sandbox } from '../sandbox/sandbox.port.js';
 import { Tool } from '../tool.decorator.js';
 import { ToolFailure, type ToolContext, type ToolOutputObject } from '../tool.port.js';
 import { parseWorkspacePath, pathNotAllowed } from '../workspace/workspace-path.js';
+import { persistentArguments } from './shell-script.js';
+import { openShellState, type ShellState } from './shell-state.js';
+import { exitText, overrunFailure, stoppedFailure } from './shell-text.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
-const LAST_OUTPUT_CHARS = 800;
+const STATE_TOO_LARGE = "\n[the shell's variables and functions take more than 262,144 bytes: this command's are not kept]";
 
 const input = z.strictObject({
   command: z.string().min(1).describe('Shell command or script, run by bash -c.'),
@@ -24,6 +27,10 @@ const input = z.strictObject({
     .max(MAX_TIMEOUT_MS)
     .optional()
     .describe('Milliseconds after which the command is killed. Default 60,000.'),
+  persistent: z
+    .boolean()
+    .default(false)
+    .describe('Go on where the last persistent command of this session ended: its folder (cd), variables and functions. Needs a session.'),
 });
 type Input = z.output<typeof input>;
 
@@ -33,7 +40,8 @@ type Input = z.output<typeof input>;
   description:
     'Runs a command with bash in the workspace and returns its output. Standard input is empty. A non-zero exit code is an error that shows the output. ' +
     'At most 1,048,576 bytes of each stream are kept. Everything the command started is killed when it ends: background processes do not survive it. ' +
-    'After 60 seconds (timeout_ms: up to 600,000) the command is killed.',
+    'After 60 seconds (timeout_ms: up to 600,000) the command is killed. Memory, processor time, processes and sizes of files are limited, and there may be no network. ' +
+    'With persistent: true, cd, variables and functions last from one command of the session to the next; otherwise each command starts afresh.',
   input,
   tier: 'privileged',
   effect: 'once',
@@ -53,26 +61,44 @@ type Input = z.output<typeof input>;
   rawArgument: 'command',
   examples: [
     { title: 'Count lines', arguments: { command: 'wc -l *.md' } },
+    { title: 'Go on in the same shell', arguments: { command: 'cd app && export MODE=test', persistent: true } },
     { title: 'A slow build', arguments: { command: 'make', working_dir: 'app', timeout_ms: 300_000 } },
   ],
 })
 export class ShellTool {
   private readonly shell = findExecutable(['bash', 'sh']) ?? '/bin/sh';
-  private probed: Promise<SandboxReport> | undefined;
 
-  constructor(@Optional() private readonly sandbox: Sandbox = sandboxFrom(process.env)) {}
+  /** Without a sandbox, as in a process that only lists tools, nothing runs. */
+  constructor(@Optional() private readonly sandbox: Sandbox = new NoneSandbox('no sandbox was chosen for this process')) {}
 
+  /** 1. is there a sandbox  2. where to run  3. the session's shell, if asked for  4. run  5. what came of it */
   async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
     await this.requireSandbox();
     const root = await realpath(ctx.workspace.root);
     const cwd = await folderInside(root, args.working_dir ?? '.');
-    const limitMs = args.timeout_ms ?? DEFAULT_TIMEOUT_MS;
+    if (!args.persistent) return this.runIn({ args: ['-c', args.command], cwd, root }, args, ctx);
+    const state = await this.stateOf(root, ctx);
+    try {
+      const script = persistentArguments(args.command, args.working_dir === undefined ? undefined : cwd);
+      return await this.runIn({ args: script, cwd, root, state }, args, ctx);
+    } finally {
+      await state.discard();
+    }
+  }
+
+  private async runIn(shell: ShellRun, { timeout_ms }: Input, ctx: ToolContext): Promise<ToolOutputObject> {
+    const { root, cwd, state } = shell;
+    const limitMs = timeout_ms ?? DEFAULT_TIMEOUT_MS;
     const limit = AbortSignal.timeout(limitMs);
-    const command = { file: this.shell, args: ['-c', args.command], cwd, env: { ...ctx.env, HOME: root, PWD: cwd } };
-    const report = await this.execute(this.sandbox.wrap(command, root), AbortSignal.any([ctx.signal, limit]), ctx);
+    const env = { ...ctx.env, HOME: root, PWD: cwd };
+    const command = this.sandbox.wrap({ file: this.shell, args: shell.args, cwd, env, ...(state && { files: state.files }) }, root);
+    const report = await this.execute(command, AbortSignal.any([ctx.signal, limit]), ctx);
     if (report.leftAlive.length > 0) ctx.log.warn('processes could not be killed', { pids: report.leftAlive });
+    const overrun = overrunFailure(report);
+    if (overrun) throw overrun;
     if (report.ending.how === 'stopped' || report.ending.how === 'killed') throw stoppedFailure(report, ctx.signal, limitMs);
-    return this.render(report);
+    const tooLarge = (await state?.keep()) === 'too_large';
+    return this.render(report, command, tooLarge ? STATE_TOO_LARGE : '');
   }
 
   private async execute(command: ProcessCommand, signal: AbortSignal, ctx: ToolContext): Promise<ProcessReport> {
@@ -93,33 +119,37 @@ export class ShellTool {
     }
   }
 
-  private render(report: ProcessReport): ToolOutputObject {
-    const { ending, stdout, stderr } = report;
-    const code = ending.how === 'exited' ? ending.code : -1;
+  private render(report: ProcessReport, { limits }: ProcessCommand, note: string): ToolOutputObject {
+    const { ending, stdout, stderr, durationMs } = report;
+    const exitCode = ending.how === 'exited' ? ending.code : -1;
     const signal = ending.how === 'signalled' ? ending.signal : null;
-    const output = outputText(stdout, stderr);
-    const details = {
-      exitCode: code,
-      signal,
-      durationMs: report.durationMs,
-      stdoutBytes: stdout.bytes,
-      stderrBytes: stderr.bytes,
-      sandbox: this.sandbox.name,
-    };
-    if (code === 0) return { content: [{ type: 'text', text: output === '' ? 'command completed with no output' : output }], details };
-    const exit = `Exit code: ${code}${signal === null ? '' : `\nSignal: ${signal}`}`;
-    const text = `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}${exit}`;
-    return { content: [{ type: 'text', text }], isError: true, details };
+    const text = exitText(report, { limits, network: this.sandbox.network }) + note;
+    const details = { exitCode, signal, durationMs, stdoutBytes: stdout.bytes, stderrBytes: stderr.bytes, sandbox: this.sandbox.name };
+    return { content: [{ type: 'text', text }], ...(exitCode === 0 ? {} : { isError: true }), details };
   }
 
   /** A worker that was told to isolate commands and cannot runs none. */
   private async requireSandbox(): Promise<void> {
-    this.probed ??= this.sandbox.probe();
-    const { ok, detail } = await this.probed;
-    if (ok) return;
-    this.probed = undefined;
-    throw new ToolFailure('unavailable', `shell tool is disabled: ${detail}`);
+    const { ok, detail } = await this.sandbox.probe();
+    if (!ok) throw new ToolFailure('unavailable', `shell tool is disabled: ${detail}`, { retryable: false });
   }
+
+  private async stateOf(root: string, { sessionId, callId, attempt }: ToolContext): Promise<ShellState> {
+    if (sessionId === undefined)
+      throw new ToolFailure('invalid_arguments', 'persistent needs a session: submit the call with a sessionId, or leave persistent out');
+    if (basename(this.shell) !== 'bash')
+      throw new ToolFailure('unavailable', 'A persistent shell needs bash, which this worker does not have; leave persistent out', {
+        retryable: false,
+      });
+    return openShellState(root, `${callId}.${attempt}`);
+  }
+}
+
+interface ShellRun {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly root: string;
+  readonly state?: ShellState;
 }
 
 /** The real path of a folder below `root`, links followed; a ToolFailure when it leads out or is no folder. */
@@ -130,34 +160,4 @@ async function folderInside(root: string, given: string): Promise<string> {
     throw new ToolFailure('invalid_arguments', `Working directory is not a directory: ${shown}`);
   if (folder !== root && !folder.startsWith(`${root}/`)) throw pathNotAllowed(given);
   return folder;
-}
-
-function outputText(stdout: CapturedOutput, stderr: CapturedOutput): string {
-  const out = withCutNote('stdout', stdout);
-  const err = withCutNote('stderr', stderr);
-  return out !== '' && err !== '' ? `stdout:\n${out}\n\nstderr:\n${err}` : out + err;
-}
-
-function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput): string {
-  if (!truncated) return text;
-  return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
-}
-
-/** Cancel, drain and the like carry their own reason; the run deadline of the call and the command's own limit read alike. */
-function stoppedFailure({ ending, durationMs, stdout, stderr }: ProcessReport, signal: AbortSignal, limitMs: number): ToolFailure {
-  const killed = ending.how === 'killed';
-  const reason = signal.aborted && signal.reason instanceof ToolFailure ? signal.reason : undefined;
-  if (reason !== undefined && reason.code !== 'run_timeout')
-    return new ToolFailure(reason.code, reason.message, { ...reason.options, killed });
-  const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in ending ? ending.tookMs : 0);
-  return new ToolFailure(
-    'run_timeout',
-    `Command timed out after ${Math.round(ranMs / 100) / 10}s and was killed${lastOutput(stdout, stderr)}`,
-    { killed },
-  );
-}
-
-function lastOutput(...streams: readonly CapturedOutput[]): string {
-  const parts = streams.map(({ text }) => text.slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
-  return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
 }

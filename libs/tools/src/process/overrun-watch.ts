@@ -17,7 +17,7 @@ interface Watched {
   readonly onOverrun: (overrun: Overrun) => void;
 }
 
-const LOOK_MS = 100;
+const LOOK_MS = 50;
 
 /** All trees of this process that are looked at. One look serves all of them; nobody looks while there is none. */
 const watched = new Set<Watched>();

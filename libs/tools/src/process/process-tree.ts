@@ -9,6 +9,8 @@ export interface ProcessTree {
   readonly tag: string;
   /** The leader only holds the others and would take them with it: it is killed, and never asked to stop. */
   readonly leaderHolds: boolean;
+  /** The leader has not been seen to end: its number, and that of its group, are still its own. */
+  readonly leaderRuns: () => boolean;
 }
 
 const LOOK_AGAIN_MS = 20;
@@ -50,6 +52,7 @@ export async function emptied(tree: ProcessTree, timeoutMs: number): Promise<boo
 export async function killAll(tree: ProcessTree): Promise<number[]> {
   const startedAt = performance.now();
   let before = new Set<number>();
+  if (tree.leaderRuns()) trySignal(-tree.leader, 'SIGKILL');
   for (;;) {
     const pids = killOnce(tree);
     if (pids.length === 0) return [];

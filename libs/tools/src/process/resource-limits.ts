@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findExecutable } from './find-executable.js';
 
-/** What a run may use. The kernel holds each process to the first three; all together are looked at ten times a second for the rest. */
+/** What a run may use. The kernel holds each process to the first three; all together are looked at twenty times a second for the rest. */
 export interface ResourceLimits {
   /** Seconds of processor time of one process: then SIGXCPU, five seconds later SIGKILL. */
   readonly cpuSeconds: number;
@@ -26,7 +26,12 @@ export function limitOptions(limits: ResourceLimits): string[] {
     const ceiling = hard(NAMES[name]);
     return `--${name}=${Math.min(soft, ceiling)}:${Math.min(most, ceiling)}`;
   };
-  return [option('cpu', cpuSeconds, cpuSeconds + CPU_GRACE_SECONDS), option('fsize', fileBytes), option('nofile', openFiles), option('core', 0)];
+  return [
+    option('cpu', cpuSeconds, cpuSeconds + CPU_GRACE_SECONDS),
+    option('fsize', fileBytes),
+    option('nofile', openFiles),
+    option('core', 0),
+  ];
 }
 
 /** Words before a command that put the limits on it. Where `prlimit` is missing a shell sets what shells can. */
@@ -46,7 +51,14 @@ function hardLimits(): (name: string) => number {
     // Not Linux: the limits are tried as they are.
   }
   return (name) => {
-    const value = Number(text.split('\n').find((line) => line.startsWith(name))?.slice(26).trim().split(/\s+/)[1] ?? NaN);
+    const value = Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(name))
+        ?.slice(26)
+        .trim()
+        .split(/\s+/)[1] ?? NaN,
+    );
     return Number.isNaN(value) ? Infinity : value;
   };
 }

@@ -125,7 +125,8 @@ async function start(command: ProcessCommand): Promise<Started> {
     });
     const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-    return { child, exited, tree: { leader: child.pid ?? 0, mark, tag, leaderHolds: command.holdsOthers === true } };
+    const leaderRuns = () => child.exitCode === null && child.signalCode === null;
+    return { child, exited, tree: { leader: child.pid ?? 0, mark, tag, leaderHolds: command.holdsOthers === true, leaderRuns } };
   } catch (error) {
     throw startError(error);
   }

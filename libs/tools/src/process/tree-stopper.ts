@@ -1,3 +1,4 @@
+import { withPrecedence } from './precedence.js';
 import { watchForOverrun, type Overrun } from './overrun-watch.js';
 import { askToStop, emptied, killAll, living, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
@@ -27,7 +28,7 @@ export function treeStopper(
   const onAbort = () => begin(() => stopTree(tree, options.graceMs));
   const onOverrun = (overrun: Overrun) => {
     // Also while it is being asked to stop: its grace is no leave to take more.
-    if (stopping) void killAll(tree);
+    if (stopping) void withPrecedence(() => killAll(tree));
     else begin(() => killFor(tree, overrun));
   };
   const unwatch = limits && watchForOverrun(tree, limits, onOverrun);
@@ -52,6 +53,6 @@ async function stopTree(tree: ProcessTree, graceMs: number): Promise<ProcessEndi
 }
 
 async function killFor(tree: ProcessTree, overrun: Overrun): Promise<ProcessEnding> {
-  await killAll(tree);
+  await withPrecedence(() => killAll(tree));
   return { how: 'over_limit', overrun };
 }

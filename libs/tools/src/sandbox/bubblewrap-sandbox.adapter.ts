@@ -1,56 +1,99 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { findExecutable } from '../process/find-executable.js';
+import type { ResourceLimits } from '../process/resource-limits.js';
 import { runProcess, type ProcessCommand } from '../process/run-process.js';
+import { bubblewrapProfile } from './bubblewrap-profile.js';
+import { DEFAULT_LIMITS } from './default-limits.js';
 import { Sandbox, type SandboxReport } from './sandbox.port.js';
 
-const INSTALL = 'install bubblewrap (Debian: apt-get install bubblewrap) or set SANDBOX=host';
+const INSTALL = 'install bubblewrap (Debian: apt-get install bubblewrap) on a system that allows user namespaces, or set SANDBOX=host';
 const PROBE_TIMEOUT_MS = 5_000;
-/** What programs under /usr need from outside it: libraries' cache, alternatives, certificates. */
-const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/ssl', '/etc/ca-certificates'];
+/** How long a failed probe is believed: an operator who installs what is missing need not restart the worker. */
+const FAILED_FOR_MS = 5_000;
+
+export interface BubblewrapSettings {
+  readonly network?: 'none' | 'host';
+  /** Further files and folders that commands may read: absolute paths, seen at the same place. */
+  readonly readable?: readonly string[];
+  readonly limits?: ResourceLimits;
+  readonly bwrap?: string | undefined;
+}
 
 /**
- * Namespaces by `bwrap`: the system under /usr read-only, the workspace writable, an own /tmp and /proc, no network, no
- * capabilities, the user `nobody`. Everything inside dies with bwrap, and bwrap with the worker. The command is not told
- * to stop before it is killed: the signal ends bwrap, which takes the rest with it.
+ * Namespaces by `bwrap`, see `bubblewrap-profile.ts`. Everything inside dies with bwrap, and bwrap with the worker. A
+ * command that is asked to stop gets SIGTERM and its grace; bwrap itself is only killed.
  */
 export class BubblewrapSandbox extends Sandbox {
   readonly name = 'bubblewrap';
+  readonly network: 'none' | 'host';
+  private readonly bwrap: string | undefined;
+  private readonly limits: ResourceLimits;
+  private readonly readable: readonly string[];
+  private hardened = false;
+  private probed: { readonly report: Promise<SandboxReport>; readonly at: number } | undefined;
 
-  constructor(private readonly bwrap = findExecutable(['bwrap'])) {
+  constructor(settings: BubblewrapSettings = {}) {
     super();
+    this.bwrap = 'bwrap' in settings ? settings.bwrap : findExecutable(['bwrap']);
+    this.network = settings.network ?? 'none';
+    this.readable = settings.readable ?? [];
+    this.limits = settings.limits ?? DEFAULT_LIMITS;
   }
 
   async probe(): Promise<SandboxReport> {
+    const last = this.probed ?? { report: this.try(), at: performance.now() };
+    this.probed = last;
+    const report = await last.report;
+    if (!report.ok && performance.now() - last.at > FAILED_FOR_MS && this.probed === last) this.probed = undefined;
+    return report;
+  }
+
+  wrap(command: ProcessCommand, workspace: string): ProcessCommand {
+    const profile = bubblewrapProfile({
+      workspace,
+      cwd: command.cwd,
+      network: this.network,
+      readable: this.readable,
+      limits: this.limits,
+      hardened: this.hardened,
+    });
+    return {
+      ...command,
+      file: this.bwrap ?? 'bwrap',
+      args: [...profile, command.file, ...command.args],
+      cwd: workspace,
+      limits: this.limits,
+      holdsOthers: true,
+    };
+  }
+
+  private async try(): Promise<SandboxReport> {
     const failed = (detail: string): SandboxReport => ({ name: this.name, ok: false, isolation: 'none', detail });
     if (this.bwrap === undefined) return failed(`bwrap is not installed: ${INSTALL}`);
+    this.hardened = await canDisableNamespaces(this.bwrap);
     try {
       const command = this.wrap({ file: '/usr/bin/true', args: [], cwd: tmpdir(), env: {} }, tmpdir());
       const { ending, stderr } = await runProcess(command, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), graceMs: 0 });
       if (ending.how === 'exited' && ending.code === 0)
-        return { name: this.name, ok: true, isolation: 'namespaces', detail: 'bwrap works' };
+        return {
+          name: this.name,
+          ok: true,
+          isolation: 'namespaces',
+          detail: `bwrap works; commands have ${this.network === 'none' ? 'no network' : 'the network of the worker'}`,
+        };
       return failed(`bwrap does not work here (are user namespaces allowed?): ${stderr.text.trim().slice(0, 300)}; ${INSTALL}`);
     } catch (error) {
       return failed(`bwrap could not be tried: ${error instanceof Error ? error.message : String(error)}; ${INSTALL}`);
     }
   }
-
-  wrap(command: ProcessCommand, workspace: string): ProcessCommand {
-    const parts = [
-      ['--ro-bind', '/usr', '/usr', ...topFolders(), ...SYSTEM_FILES.flatMap((file) => ['--ro-bind-try', file, file])],
-      ['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--bind', workspace, workspace, '--chdir', command.cwd],
-      ['--unshare-all', '--unshare-user', '--uid', '65534', '--gid', '65534', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
-      ['--', command.file, ...command.args],
-    ];
-    return { file: this.bwrap ?? 'bwrap', args: parts.flat(), cwd: workspace, env: command.env };
-  }
 }
 
-/** `/bin`, `/lib` and the like are links into /usr on most systems and folders of their own on some. */
-function topFolders(): string[] {
-  return ['/bin', '/sbin', '/lib', '/lib32', '/lib64'].flatMap((folder) => {
-    const found = lstatSync(folder, { throwIfNoEntry: false });
-    if (found === undefined) return [];
-    return found.isSymbolicLink() ? ['--symlink', readlinkSync(folder), folder] : ['--ro-bind', folder, folder];
+/** Newer versions can forbid what is inside to make namespaces of its own; that closes a large part of the kernel. */
+function canDisableNamespaces(bwrap: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile(bwrap, ['--help'], { timeout: PROBE_TIMEOUT_MS }, (_error, stdout, stderr) =>
+      resolve(`${stdout}${stderr}`.includes('--disable-userns')),
+    );
   });
 }

@@ -1,9 +1,16 @@
 import type { ProcessCommand } from '../process/run-process.js';
+import type { ResourceLimits } from '../process/resource-limits.js';
+import { DEFAULT_LIMITS } from './default-limits.js';
 import { Sandbox, type SandboxReport } from './sandbox.port.js';
 
-/** No isolation: for development and for workers that are isolated as a whole (a container or machine of their own). */
+/** No isolation, only limits: for development and for workers that are isolated as a whole (a container or machine of their own). */
 export class HostSandbox extends Sandbox {
   readonly name = 'host';
+  readonly network = 'host';
+
+  constructor(private readonly limits: ResourceLimits = DEFAULT_LIMITS) {
+    super();
+  }
 
   async probe(): Promise<SandboxReport> {
     return {
@@ -15,6 +22,6 @@ export class HostSandbox extends Sandbox {
   }
 
   wrap(command: ProcessCommand): ProcessCommand {
-    return command;
+    return { ...command, limits: this.limits };
   }
 }

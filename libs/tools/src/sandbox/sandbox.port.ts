@@ -5,18 +5,21 @@ export interface SandboxReport {
   readonly name: SandboxName;
   /** Commands can be run in it. */
   readonly ok: boolean;
-  /** `none`: the command sees and may do what the worker sees and may do. `namespaces`: its own files, processes, users and no network. */
+  /** `none`: the command sees and may do what the worker sees and may do. `namespaces`: its own files, processes and users. */
   readonly isolation: 'none' | 'namespaces';
   /** For the operator: what is there, or what is missing and how to get it. */
   readonly detail: string;
 }
 
-export type SandboxName = 'host' | 'bubblewrap';
+/** `none` runs nothing at all. */
+export type SandboxName = 'host' | 'bubblewrap' | 'none';
 
 /** Where a tool's programs run. The class is the injection token; backends differ in what they put around a command. */
 export abstract class Sandbox {
   abstract readonly name: SandboxName;
-  /** Tries the sandbox once. Never rejects: what does not work is in the report. */
+  /** Whether commands reach the network. */
+  abstract readonly network: 'none' | 'host';
+  /** Tries the sandbox; what was found to work is not tried again. Never rejects: what does not work is in the report. */
   abstract probe(): Promise<SandboxReport>;
   /** The command that runs `command` inside. `workspace` is absolute, is seen at the same path inside, and is writable. */
   abstract wrap(command: ProcessCommand, workspace: string): ProcessCommand;

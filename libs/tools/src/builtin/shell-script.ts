@@ -1,0 +1,60 @@
+/** The last line of a complete state. */
+export const STATE_END = '#end\n';
+
+/**
+ * Bash that takes over a shell's state from descriptor 3 and leaves the new one on descriptor 4. Kept are the folder, the
+ * umask, variables and functions. Not kept: what the worker gives every command anew, options and traps, and aliases,
+ * which can make the words of a later command mean what nobody who judged it could read.
+ *
+ * User code may replace functions but not what `builtin` names; it may still spoil its own state, which only ever comes
+ * back to the same session. An `exec`, or an own EXIT trap together with `exit`, leaves the former state in place.
+ */
+const KEEPER = `
+declare -A __toolyard_given
+while IFS= read -r __toolyard_name; do __toolyard_given[$__toolyard_name]=\${!__toolyard_name}; done < <(compgen -e)
+__toolyard_save() {
+  builtin local __toolyard_code=$?
+  [[ -z $__toolyard_saved ]] || builtin return $__toolyard_code
+  { builtin set +eufvxn; } 2>/dev/null
+  __toolyard_saved=1
+  {
+    builtin printf 'builtin cd -- %q 2>/dev/null || builtin echo "the folder of this shell is gone; it starts again in the workspace" >&2\\n' "$PWD"
+    builtin printf 'OLDPWD=%q\\n' "$OLDPWD"
+    builtin umask -p
+    while IFS= builtin read -r __toolyard_name; do
+      case $__toolyard_name in
+        __toolyard_*|BASH*|COMP_*|DIRSTACK|EPOCH*|EUID|FUNCNAME|GROUPS|HIST*|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PS4|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID|_|TOOLYARD_RUN) builtin continue ;;
+      esac
+      [[ -n \${__toolyard_given[$__toolyard_name]+given} && \${!__toolyard_name} == "\${__toolyard_given[$__toolyard_name]}" ]] && builtin continue
+      builtin declare -p -- "$__toolyard_name"
+    done < <(builtin compgen -v)
+    while IFS= builtin read -r __toolyard_name; do
+      [[ $__toolyard_name == __toolyard_* ]] || builtin declare -f -- "$__toolyard_name"
+    done < <(builtin compgen -A function)
+    builtin printf '${STATE_END.replace('\n', '\\n')}'
+  } >&"$__toolyard_out" 2>/dev/null
+  builtin return $__toolyard_code
+}
+`;
+
+/** One line, so that the line numbers in messages are those of the command. Arguments: the keeper, the command, a folder or nothing. */
+const MAIN = [
+  'builtin eval "$1"',
+  '__toolyard_command=$2 __toolyard_folder=$3 __toolyard_saved=',
+  'exec {__toolyard_out}>&4 4>&-',
+  'builtin set --',
+  'builtin source /dev/fd/3',
+  'exec 3<&-',
+  '[[ -z $__toolyard_folder ]] || builtin cd -- "$__toolyard_folder"',
+  'builtin trap __toolyard_save EXIT',
+  'builtin true',
+  'builtin eval "$__toolyard_command"',
+  '__toolyard_code=$?',
+  '__toolyard_save',
+  'builtin exit $__toolyard_code',
+].join('; ');
+
+/** The arguments of bash that run `command` in the state of a session. `folder`: where to go first, instead of where the session is. */
+export function persistentArguments(command: string, folder: string | undefined): string[] {
+  return ['-c', MAIN, 'bash', KEEPER, command, folder ?? ''];
+}

@@ -1,0 +1,86 @@
+import { constants } from 'node:os';
+import type { ResourceLimits } from '../process/resource-limits.js';
+import type { CapturedOutput, ProcessReport } from '../process/run-process.js';
+import { ToolFailure } from '../tool.port.js';
+
+const LAST_OUTPUT_CHARS = 800;
+/** Shells, and bubblewrap, tell by 128 + its number which signal ended a program. */
+const SIGNAL_BASE = 128;
+const NO_NETWORK =
+  /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|getaddrinfo/i;
+
+export function exitText(
+  report: ProcessReport,
+  ran: { readonly limits: ResourceLimits | undefined; readonly network: 'none' | 'host' },
+): string {
+  const { ending, stdout, stderr } = report;
+  const output = outputText(stdout, stderr);
+  const code = ending.how === 'exited' ? ending.code : -1;
+  if (code === 0) return output === '' ? 'command completed with no output' : output;
+  const signal = ending.how === 'signalled' ? ending.signal : undefined;
+  const hints = [limitHint(signal ?? signalOf(code), ran.limits), networkHint(stderr.text, ran.network)];
+  const exit = [`Exit code: ${code}`, ...(signal === undefined ? [] : [`Signal: ${signal}`]), ...hints.flatMap((hint) => hint ?? [])].join(
+    '\n',
+  );
+  return `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}${exit}`;
+}
+
+/** Cancel, drain and the like carry their own reason; the run deadline of the call and the command's own limit read alike. */
+export function stoppedFailure({ ending, durationMs, stdout, stderr }: ProcessReport, signal: AbortSignal, limitMs: number): ToolFailure {
+  const killed = ending.how === 'killed';
+  const reason = signal.aborted && signal.reason instanceof ToolFailure ? signal.reason : undefined;
+  if (reason !== undefined && reason.code !== 'run_timeout')
+    return new ToolFailure(reason.code, reason.message, { ...reason.options, killed });
+  const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in ending ? ending.tookMs : 0);
+  return new ToolFailure(
+    'run_timeout',
+    `Command timed out after ${Math.round(ranMs / 100) / 10}s and was killed${lastOutput(stdout, stderr)}`,
+    { killed },
+  );
+}
+
+/** What to say of a command that was killed for what it used; undefined for every other end. */
+export function overrunFailure({ ending, stdout, stderr }: ProcessReport): ToolFailure | undefined {
+  if (ending.how !== 'over_limit') return undefined;
+  const { limit, used, allowed } = ending.overrun;
+  const what =
+    limit === 'memory'
+      ? `Command used ${mebibytes(used)} of memory, more than the ${mebibytes(allowed)} it may`
+      : `Command had ${used} processes at once, more than the ${allowed} it may`;
+  return new ToolFailure('tool_failed', `${what}, and was killed${lastOutput(stdout, stderr)}`, { killed: true });
+}
+
+function limitHint(signal: string | undefined, limits: ResourceLimits | undefined): string | undefined {
+  if (limits === undefined) return undefined;
+  if (signal === 'SIGXCPU') return `The command used the ${limits.cpuSeconds} seconds of processor time that a process may.`;
+  if (signal === 'SIGXFSZ') return `The command wrote a file larger than the ${mebibytes(limits.fileBytes)} that are allowed.`;
+  return undefined;
+}
+
+function networkHint(stderr: string, network: 'none' | 'host'): string | undefined {
+  return network === 'none' && NO_NETWORK.test(stderr) ? 'Commands have no network here.' : undefined;
+}
+
+function signalOf(code: number): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => number === code - SIGNAL_BASE)?.[0];
+}
+
+function outputText(stdout: CapturedOutput, stderr: CapturedOutput): string {
+  const out = withCutNote('stdout', stdout);
+  const err = withCutNote('stderr', stderr);
+  return out !== '' && err !== '' ? `stdout:\n${out}\n\nstderr:\n${err}` : out + err;
+}
+
+function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput): string {
+  if (!truncated) return text;
+  return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
+}
+
+function lastOutput(...streams: readonly CapturedOutput[]): string {
+  const parts = streams.map(({ text }) => text.slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
+  return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 1_048_576).toLocaleString('en')} MiB`;
+}

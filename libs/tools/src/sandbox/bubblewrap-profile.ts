@@ -1,0 +1,61 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import { release } from 'node:os';
+import { findExecutable } from '../process/find-executable.js';
+import type { ResourceLimits } from '../process/resource-limits.js';
+
+export interface Profile {
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly network: 'none' | 'host';
+  readonly readable: readonly string[];
+  readonly limits: ResourceLimits;
+  /** Also forbids namespaces inside. */
+  readonly hardened: boolean;
+}
+
+/** What programs under /usr need from outside it: libraries' cache, alternatives, certificates (never the private keys beside them), the time zone. */
+const CERTIFICATES = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ca-certificates', '/etc/pki/tls/certs', '/etc/pki/ca-trust'];
+const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/localtime', ...CERTIFICATES];
+const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/services', '/etc/protocols', '/etc/gai.conf'];
+/** The user `nobody`. Outside it is the user of the worker, who owns what is written in the workspace. */
+const USER = '65534';
+/** One process has many threads, and the kernel counts threads. */
+const THREADS_A_PROCESS = 8;
+
+/**
+ * The words between `bwrap` and the command: the system under /usr read-only, the workspace writable at its own path,
+ * an own /proc, /dev and /tmp (held in memory, so their size is bounded too), nothing else; own users, processes,
+ * network, names; no capability, no terminal.
+ */
+export function bubblewrapProfile({ workspace, cwd, network, readable, limits, hardened }: Profile): string[] {
+  const inMemory = ['--size', String(Math.max(1_048_576, Math.floor(limits.memoryBytes / 4))), '--tmpfs'];
+  const files = [...SYSTEM_FILES, ...(network === 'host' ? NETWORK_FILES : []), ...readable];
+  return [
+    ['--unshare-all', ...(network === 'host' ? ['--share-net'] : []), '--unshare-user', ...(hardened ? ['--disable-userns'] : [])],
+    ['--uid', USER, '--gid', USER, '--hostname', 'sandbox', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
+    ['--ro-bind', '/usr', '/usr', ...topFolders(), '--proc', '/proc', '--dev', '/dev', ...inMemory, '/dev/shm', ...inMemory, '/tmp'],
+    files.flatMap((file) => ['--ro-bind-try', file, file]),
+    ['--bind', workspace, workspace, '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd],
+    processLimit(limits.processes),
+  ].flat();
+}
+
+/** `/bin`, `/lib` and the like are links into /usr on most systems and folders of their own on some. */
+function topFolders(): string[] {
+  return ['/bin', '/sbin', '/lib', '/lib32', '/lib64'].flatMap((folder) => {
+    const found = lstatSync(folder, { throwIfNoEntry: false });
+    if (found === undefined) return [];
+    return found.isSymbolicLink() ? ['--symlink', readlinkSync(folder), folder] : ['--ro-bind', folder, folder];
+  });
+}
+
+/**
+ * The kernel's own limit of threads, set inside, where since Linux 5.14 only what is inside counts. It stops a fork bomb
+ * between two looks at the tree. The kernel never holds root to it: then the looks are all there is.
+ */
+function processLimit(processes: number): string[] {
+  const [major = 0, minor = 0] = release().split('.').map(Number);
+  const prlimit = findExecutable(['prlimit'], '/usr/bin');
+  if (prlimit === undefined || process.getuid?.() === 0 || major < 5 || (major === 5 && minor < 14)) return ['--'];
+  return ['--', prlimit, `--nproc=${processes * THREADS_A_PROCESS}`, '--'];
+}

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ShellTool } from '../builtin/shell.tool.js';
+import type { ResourceLimits } from '../process/resource-limits.js';
+import type { Sandbox } from '../sandbox/sandbox.port.js';
+import { ToolFailure, type ToolContext, type ToolOutputObject } from '../tool.port.js';
+import { fakeToolContext } from './tool-context.js';
+
+/** What the suites need to know of a sandbox to run the shell in it. */
+export interface SandboxUnderTest {
+  /** With these limits, the rest as usual. */
+  make(limits?: Partial<ResourceLimits>): Sandbox;
+  /** Commands see their own files, processes and network only. */
+  readonly isolated: boolean;
+}
+
+/** The shell tool in a sandbox, on a workspace of its own with a folder `sub`, a file `file` and a link out. */
+export class ShellRuns {
+  private constructor(
+    readonly root: string,
+    private readonly home: string,
+    private readonly under: SandboxUnderTest,
+  ) {}
+
+  static async open(under: SandboxUnderTest): Promise<ShellRuns> {
+    const home = await realpath(await mkdtemp(join(tmpdir(), 'shell-runs-')));
+    const runs = new ShellRuns(join(home, 'one'), home, under);
+    await mkdir(join(runs.root, 'sub'), { recursive: true });
+    await writeFile(join(runs.root, 'file'), '');
+    await symlink('/etc', join(runs.root, 'way-out'));
+    return runs;
+  }
+
+  close = () => rm(this.home, { recursive: true, force: true });
+
+  context(overrides: Partial<ToolContext> = {}) {
+    return fakeToolContext({ workspace: { root: this.root }, ...overrides });
+  }
+
+  /** The context of a session with a workspace of its own. */
+  async session(sessionId: string, overrides: Partial<ToolContext> = {}) {
+    const root = join(this.home, sessionId);
+    await mkdir(root, { recursive: true });
+    return this.context({ sessionId, workspace: { root }, ...overrides });
+  }
+
+  run(
+    command: string,
+    more: { working_dir?: string; timeout_ms?: number; persistent?: boolean } = {},
+    ctx: ToolContext = this.context(),
+    limits?: Partial<ResourceLimits>,
+  ): Promise<ToolOutputObject> {
+    return new ShellTool(this.under.make(limits)).run({ command, persistent: false, ...more }, ctx);
+  }
+
+  text = async (...args: Parameters<ShellRuns['run']>) => textOf(await this.run(...args));
+}
+
+export function textOf({ content: [first] }: ToolOutputObject): string {
+  return first?.type === 'text' ? first.text : `no text but ${first?.type}`;
+}
+
+/** The failure of a run that must fail. */
+export async function failureOf(running: Promise<unknown>): Promise<ToolFailure> {
+  const failure = await running.then(
+    (output) => output,
+    (error: unknown) => error,
+  );
+  if (failure instanceof ToolFailure) return failure;
+  throw new Error(`expected a ToolFailure, got ${JSON.stringify(failure) ?? String(failure)}`);
+}
+
+let markers = 0;
+/** A word that stands in the command line of a run's processes and in no other's. */
+export function newMarker(): string {
+  markers += 1;
+  return `mark-${process.pid}-${markers}-${Date.now()}`;
+}
+
+/** Processes of this machine, in whatever sandbox, with the word in their command line; ended ones do not count. */
+export function processesWith(marker: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const ended = /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+      return !ended && readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(marker);
+    } catch {
+      return false;
+    }
+  });
+}
