@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { Autonomy, NO_GRANTS, PermissionMode, POLICY_PROFILES, ToolEffect, ToolTier, type Posture } from '#contracts';
 import type { CallFacts } from './call-facts.js';
 import { decide } from './decide.js';
+import { factsOf } from './testing/call-facts.js';
 
 const facts = fc.record<CallFacts>({
   tool: fc.record({
@@ -77,5 +78,13 @@ describe('decide', () => {
     ['read_only', { autonomy: 'read_only', permissionMode: 'read-only' }, 'allow'],
   ] as const)('%s under %j is %s', (tier, posture, effect) => {
     expect(judge(tier, posture)).toBe(effect);
+  });
+
+  it('names what a refused or asked tool needs and the mode the session is in', () => {
+    const textIn = (permissionMode: PermissionMode, autonomy: Autonomy = 'full') =>
+      decide(factsOf('shell', { command: 'ls' }, { posture: { autonomy, permissionMode } })).reasons[0]?.reason;
+    expect(textIn('read-only')).toBe("tool 'shell' requires danger-full-access permission; current mode is read-only");
+    expect(textIn('workspace-write')).toBe("tool 'shell' requires approval to escalate from workspace-write to danger-full-access");
+    expect(textIn('allow', 'read_only')).toContain("Read-only mode: cannot perform 'shell'");
   });
 });
