@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallPage } from '#contracts';
+import { createRedis, keys } from '#redis';
+import { Agent } from '../support/agent.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+const SESSION = 'asked';
+
+describe('approvals while everything is killed (SIGKILL) and started again', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ env: { LEASE_MS: '3000' } });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    await agent.request('PUT', `/v1/sessions/${SESSION}`, { posture: { permissionMode: 'prompt' } });
+  });
+  afterAll(() => toolyard.close());
+
+  const file = (name: string) => join(toolyard.workspaceRoot, 'default', 'sessions', SESSION, name);
+  const ask = async (path: string, content: string) => (await agent.submit('file_write', { path, content }, { sessionId: SESSION })).body;
+  const decide = (id: string, body: object) => agent.request('POST', `/v1/calls/${id}/decision`, body);
+
+  const killAll = async () => {
+    const apps = [...toolyard.gateways.splice(0), ...toolyard.workers.splice(0)];
+    for (const app of apps) app.signal('SIGKILL');
+    await Promise.all(apps.map((app) => app.ended()));
+  };
+  const startAgain = async () => {
+    await toolyard.redis.kill();
+    await toolyard.redis.start();
+    agent = new Agent((await toolyard.gateway()).url);
+  };
+
+  it('keeps the question, runs an allowed call once, and what was granted holds', async () => {
+    const [asked, allowed] = [await ask('later', 'later'), await ask('once', 'once')];
+    await Promise.all(toolyard.workers.splice(0).map((worker) => (worker.signal('SIGKILL'), worker.ended())));
+    expect((await decide(allowed.id, { decision: 'allow' })).status).toBe(200);
+    await killAll();
+    await startAgain();
+    await toolyard.worker();
+
+    expect((await agent.ended(allowed.id)).outcome).toBe('completed');
+    expect(readFileSync(file('once'), 'utf8')).toBe('once');
+    expect((await agent.events(allowed.id)).filter(({ type }) => type === 'call.start')).toHaveLength(1);
+
+    const { body: page } = await agent.get<CallPage>('/v1/approvals');
+    expect(page.calls).toEqual([asked]);
+    expect((await decide(asked.id, { decision: 'allow', scope: 'session-tool' })).status).toBe(200);
+    expect((await agent.ended(asked.id)).outcome).toBe('completed');
+    await killAll();
+    await startAgain();
+    await toolyard.worker();
+    const again = await ask('granted', 'granted');
+    expect((await agent.ended(again.id)).outcome).toBe('completed');
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  }, 90_000);
+
+  it('refuses to run when one byte of the stored arguments changed after the approval', async () => {
+    await agent.request('PUT', `/v1/sessions/${SESSION}`, { grants: {} });
+    await Promise.all(toolyard.workers.splice(0).map((worker) => (worker.signal('SIGKILL'), worker.ended())));
+    const call = await ask('tampered', 'x'.repeat(10_000));
+    expect((await decide(call.id, { decision: 'allow' })).status).toBe(200);
+    const redis = createRedis(toolyard.redis.url);
+    const key = keys.blob(call.id, 'arguments');
+    const stored = (await redis.get(key)) ?? '';
+    await redis.set(key, stored.replace('xx', 'xy'), 'KEEPTTL');
+    redis.disconnect();
+    await toolyard.worker();
+
+    expect(await agent.ended(call.id)).toMatchObject({ outcome: 'denied', error: { code: 'approval_denied' } });
+    expect(existsSync(file('tampered'))).toBe(false);
+  }, 60_000);
+
+  it('lets other calls through while a hundred wait', async () => {
+    const waiting = await Promise.all(Array.from({ length: 100 }, (_unused, n) => ask(`waits-${n}`, 'x')));
+    expect(new Set(waiting.map(({ status }) => status))).toEqual(new Set(['waiting_approval']));
+    expect((await agent.run('echo', { n: 1 })).outcome).toBe('completed');
+  }, 60_000);
+
+  it('ends a question that nobody answered in time as denied', async () => {
+    const soon = new Agent((await toolyard.gateway({ APPROVAL_MS: '1000' })).url);
+    const { body } = await soon.submit('file_write', { path: 'never', content: 'x' }, { sessionId: SESSION });
+    expect(await agent.ended(body.id)).toMatchObject({ outcome: 'denied', error: { code: 'approval_expired' } });
+    expect((await decide(body.id, { decision: 'allow' })).status).toBe(409);
+  }, 60_000);
+});
