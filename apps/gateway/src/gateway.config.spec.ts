@@ -70,6 +70,17 @@ describe('the config file', () => {
     expect(faults).toContain(`${path}:6: keys.0.colour: `);
   });
 
+  it('names line and field of what is wrong in policies, agents and limits, too', () => {
+    const path = file(
+      'policy:\n  exclude: shell\nagents:\n  reader:\n    policy:\n      commands: { engines: [guess] }\n    colour: red\nlimits:\n  actionsPerHour: many\n',
+    );
+    const faults = faultsOf({ ...key, TOOLYARD_CONFIG: path });
+    expect(faults).toContain(`${path}:2: policy.exclude: `);
+    expect(faults).toContain(`${path}:6: agents.reader.policy.commands.engines.0: `);
+    expect(faults).toContain(`${path}:7: agents.reader.colour: `);
+    expect(faults).toContain(`${path}:9: limits.actionsPerHour: `);
+  });
+
   it('stops the start when it is not YAML, not there, or has a key with neither text nor digest', () => {
     expect(faultsOf({ TOOLYARD_CONFIG: file('keys: [\n  {id: a') })).toMatch(/:\d+: not valid YAML or JSON/);
     expect(faultsOf({ TOOLYARD_CONFIG: join(folder, 'missing.yaml') })).toContain('expected a readable file');
