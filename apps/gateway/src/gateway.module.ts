@@ -4,6 +4,15 @@ import { ToolsModule } from '#tools';
 import { KeyRing } from './auth/key-ring.service.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
 import { RateLimits } from './auth/rate-limits.service.js';
+import { BatchCalls } from './batches/batch-calls.service.js';
+import { BatchNews } from './batches/batch-news.service.js';
+import { BatchReader } from './batches/batch-reader.service.js';
+import { BatchRuns } from './batches/batch-runs.service.js';
+import { BatchStore } from './batches/batch-store.service.js';
+import { CancelSessionService } from './batches/cancel-session.service.js';
+import { HeldApprovals } from './batches/held-approvals.service.js';
+import { SteerSessionService } from './batches/steer-session.service.js';
+import { SubmitBatchService } from './batches/submit-batch.service.js';
 import { CallJudge } from './calls/call-judge.service.js';
 import { CallReader } from './calls/call-reader.service.js';
 import { CancelCallService } from './calls/cancel-call.service.js';
@@ -11,6 +20,7 @@ import { DecideApprovalService } from './calls/decide-approval.service.js';
 import { ReplayCallService } from './calls/replay-call.service.js';
 import { SubmitCallService } from './calls/submit-call.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
+import { BatchesController } from './http/batches.controller.js';
 import { CallsController } from './http/calls.controller.js';
 import { EventsController } from './http/events.controller.js';
 import { HealthController } from './http/health.controller.js';
@@ -43,6 +53,7 @@ export class GatewayModule {
       imports: [await ToolsModule.forRoot()],
       controllers: [
         CallsController,
+        BatchesController,
         OutputController,
         EventsController,
         ToolsController,
@@ -75,6 +86,16 @@ export class GatewayModule {
         CallRulesService,
         ConfigReload,
         WorkerRoll,
+        // several of them at once
+        SubmitBatchService,
+        BatchReader,
+        BatchStore,
+        BatchCalls,
+        BatchNews,
+        BatchRuns,
+        HeldApprovals,
+        SteerSessionService,
+        CancelSessionService,
         // who watches
         EventStream,
         StreamGateway,

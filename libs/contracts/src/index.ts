@@ -17,6 +17,7 @@ export * from './events/call.events.js';
 export * from './events/envelope.js';
 export * from './api/principal.js';
 export * from './api/calls.api.js';
+export * from './api/batches.api.js';
 export * from './api/sessions.api.js';
 export * from './api/status.api.js';
 export * from './config/config-file.js';

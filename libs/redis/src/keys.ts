@@ -20,6 +20,16 @@ export const keys = {
   /** Scoped to the call, so that equal ids for different calls never answer for each other. */
   command: (callId: string, commandId: string) => `{p${partitionOf(callId)}}:cmd:${callId}:${commandId}`,
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
+  /** A batch of calls: a hash in its session's partition. */
+  batch: (batchId: string) => `{p${partitionOf(batchId)}}:batch:${batchId}`,
+  /** Batches of the partition that have not ended; the score is until when their gateway looks after them. */
+  batches: (partition: string) => `{p${partition}}:batches`,
+  /** Messages of people to a session that no batch has taken yet. */
+  steering: (partition: string, tenantId: string, sessionId: string) => `{p${partition}}:steer:${tenantId}:${sessionId}`,
+  /** Held by the gateway that looks for batches of dead gateways now. */
+  batchSweeper: () => 'batch-sweeper',
+  /** Pub/sub channel: something happened to this batch that its log cannot tell. */
+  batchChannel: () => 'toolyard:batch',
   worker: (workerId: string) => `worker:${workerId}`,
   workers: () => 'workers',
   /** Held by the worker that looks after due timers now; others may, too. */

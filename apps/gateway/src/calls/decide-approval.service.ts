@@ -6,6 +6,7 @@ import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tools';
 import { grantOf } from '../approvals/grant-of.js';
+import { HeldApprovals } from '../batches/held-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { Rulebook } from '../policy/rulebook.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
@@ -31,6 +32,7 @@ export class DecideApprovalService {
     private readonly tools: ToolRegistry,
     private readonly sessions: SessionStore,
     private readonly rulebook: Rulebook,
+    private readonly held: HeldApprovals,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -40,8 +42,7 @@ export class DecideApprovalService {
     const grant = grantOf(call, body);
     if (head.status === 'waiting_approval') {
       await this.refuseRequester(principal, callId, body);
-      await this.write(principal, head, call, body);
-      if (body.decision === 'allow') dispatchCall(this.queue, head.pool, callId, head.attempt + 1, head.priority, head.meta.tenantId);
+      await this.settle(principal, head, call, body);
     } else if (grant === undefined || !this.decidedAlike(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
@@ -55,6 +56,18 @@ export class DecideApprovalService {
     const requester = await this.reader.requester(principal, callId);
     if (requester === authorOf(this.config.name, principal).actor)
       throw new ProblemError('forbidden', 'Four eyes: a call must be allowed with another key than the one that submitted it', { callId });
+  }
+
+  /** A yes to a call of a batch that is all or nothing waits for the other answers of the batch. */
+  private async settle(principal: Principal, head: CallHead, call: Call, body: DecisionBody): Promise<void> {
+    const { decision, scope, trustOption, reason } = body;
+    const { actor } = authorOf(this.config.name, principal);
+    if (decision === 'allow' && (await this.held.areNeededFor(call))) {
+      const more = { ...(trustOption === undefined ? {} : { trustOption }), ...(reason === undefined ? {} : { reason }) };
+      return this.held.hold(call, { actor, scope, digest: this.digestNow(call), ...more });
+    }
+    await this.write(principal, head, call, body);
+    if (decision === 'allow') dispatchCall(this.queue, head.pool, call.id, head.attempt + 1, head.priority, head.meta.tenantId);
   }
 
   private async write(

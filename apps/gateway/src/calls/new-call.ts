@@ -56,6 +56,7 @@ export interface NewCallInput {
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly replayOf?: string | undefined;
   readonly resultBytes?: number | undefined;
+  readonly batchId?: string | undefined;
   readonly config: CallDefaults;
 }
 
@@ -98,6 +99,7 @@ export function newCall(input: NewCallInput): NewCall {
     ...(name === judged.requestedTool ? {} : { requestedTool: judged.requestedTool }),
     ...(body.toolCallId === undefined ? {} : { toolCallId: body.toolCallId }),
     ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),
+    ...(input.batchId === undefined ? {} : { batchId: input.batchId }),
     ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
     ...(input.resultBytes === undefined ? {} : { resultBytes: input.resultBytes }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),

@@ -22,6 +22,8 @@ export interface SubmitOptions {
   /** Answer when the call has ended, at most that long. */
   readonly waitMs?: number | undefined;
   readonly replayOf?: string | undefined;
+  /** The batch that the call belongs to. */
+  readonly batchId?: string | undefined;
 }
 
 export interface Submission {
@@ -57,7 +59,7 @@ export class SubmitCallService {
    * `idempotency_key_reused` for the same key with another body.
    */
   async submit(principal: Principal, body: SubmitCallBody, options: SubmitOptions = {}): Promise<Submission> {
-    const { idempotencyKey, traceparent, waitMs, replayOf } = options;
+    const { idempotencyKey, traceparent, waitMs, replayOf, batchId } = options;
     const allowed = await this.judge.judge(principal, body);
 
     const { rootId, idempotency: identity } = identityOf(body, idempotencyKey, replayOf);
@@ -76,6 +78,7 @@ export class SubmitCallService {
       idempotency,
       replayOf,
       resultBytes,
+      batchId,
       config: this.config,
     });
 

@@ -2,17 +2,7 @@ import { All, Controller } from '@nestjs/common';
 import { ProblemError } from '#contracts';
 import { Needs } from './caller.decorator.js';
 
-const LATER = [
-  'v1/batches',
-  'v1/batches/:id',
-  'v1/schedules',
-  'v1/schedules/:id',
-  'v1/sources',
-  'v1/sources/:id',
-  'v1/sessions/:id/steer',
-  'v1/sessions/:id/cancel',
-  'mcp',
-];
+const LATER = ['v1/schedules', 'v1/schedules/:id', 'v1/sources', 'v1/sources/:id', 'mcp'];
 
 /** Routes of the public contract that are not there yet say so, instead of looking like a misspelt path. */
 @Controller()

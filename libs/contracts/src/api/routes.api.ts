@@ -7,6 +7,7 @@ import { Violation } from '../errors/problem.js';
 import { CallEvent } from '../events/envelope.js';
 import { EventFilter } from '../stream/stream.js';
 import { CallPage, CancelBody, DecisionBody, IdempotencyKey, LIMITS, ListCallsQuery, ReplayBody, SubmitCallBody } from './calls.api.js';
+import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import type { Scope } from './principal.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { ListToolsQuery, QueueStatus, ToolPage, WorkerStatus } from './status.api.js';
@@ -109,6 +110,20 @@ export const ROUTES: readonly Route[] = [
     problems: [...BODY, ...KEY, ...REFUSALS, 'resource_not_found', 'overloaded'],
   },
   {
+    operationId: 'submitBatch', method: 'post', path: '/v1/batches', tag: 'calls', scope: 'submit', summary: 'Submit the calls of one model turn',
+    headers: SubmitHeaders, body: SubmitBatchBody,
+    responses: {
+      200: { description: 'Every call has ended; results in call order.', schema: Batch },
+      202: { description: 'Accepted and durable; `Location` is where the batch lives.', schema: Batch },
+    },
+    problems: [...BODY, ...KEY, 'idempotency_key_reused', 'overloaded'],
+  },
+  {
+    operationId: 'getBatch', method: 'get', path: '/v1/batches/{id}', tag: 'calls', scope: 'read', summary: 'Read one batch; `wait` polls for its end',
+    params: z.object({ id: BatchId }), query: WaitQuery, responses: { 200: { description: 'The batch as it is now, results in call order.', schema: Batch } },
+    problems: [...KEY, 'resource_not_found'],
+  },
+  {
     operationId: 'listApprovals', method: 'get', path: '/v1/approvals', tag: 'approvals', scope: 'read', summary: 'Calls that wait for a person',
     query: ListCallsQuery.pick({ cursor: true, limit: true }), responses: { 200: { description: 'A page of calls.', schema: CallPage } }, problems: [...KEY, 'invalid_request'],
   },
@@ -134,6 +149,15 @@ export const ROUTES: readonly Route[] = [
   {
     operationId: 'deleteSession', method: 'delete', path: '/v1/sessions/{id}', tag: 'sessions', scope: 'admin', summary: 'End a session: its settings and grants are gone',
     params: SessionIdParams, responses: { 204: { description: 'Gone, or never set up.' } }, problems: [...KEY],
+  },
+  {
+    operationId: 'steerSession', method: 'post', path: '/v1/sessions/{id}/steer', tag: 'sessions', scope: 'submit', summary: 'Queue a message of a person; batches look between steps',
+    params: SessionIdParams, body: SteerBody, responses: { 202: { description: 'Queued; it comes with the result of a batch, once.', schema: Steered } },
+    problems: [...BODY, ...KEY, 'conflict', 'overloaded'],
+  },
+  {
+    operationId: 'cancelSession', method: 'post', path: '/v1/sessions/{id}/cancel', tag: 'sessions', scope: 'cancel', summary: 'Stop everything in a session; safe to repeat',
+    params: SessionIdParams, body: CancelBody, responses: { 202: { description: 'Stopped, or on the way to it.', schema: SessionCancelled } }, problems: [...BODY, ...KEY],
   },
   {
     operationId: 'streamEvents', method: 'get', path: '/v1/events', tag: 'events', scope: 'read', summary: 'Everything the key may see, live',

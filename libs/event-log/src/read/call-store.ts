@@ -77,6 +77,24 @@ export class CallStore {
     return this.blobs.get(callId, ref);
   }
 
+  /**
+   * Ids of the session's calls that have not ended, out of the partition of the session: as many reads as the partition
+   * has unfinished calls, in pages.
+   */
+  async unfinished(partition: string, tenantId: string, sessionId: string): Promise<string[]> {
+    const found = new Set<string>();
+    let cursor = '0';
+    do {
+      const [next, flat] = await this.redis.zscan(keys.timers(partition), cursor, 'COUNT', PAGE);
+      const heads = await Promise.all(flat.filter((_, n) => n % 2 === 0).map((callId) => this.head(callId)));
+      for (const head of heads) {
+        if (head && head.status !== 'ended' && head.meta.tenantId === tenantId && head.meta.sessionId === sessionId) found.add(head.callId);
+      }
+      cursor = next;
+    } while (cursor !== '0');
+    return [...found];
+  }
+
   /** Calls of a partition whose timer has come by the Redis clock, the longest due first. */
   async due(partition: string, limit: number): Promise<{ callId: string; score: number }[]> {
     const [time, flat] = await Promise.all([

@@ -44,6 +44,10 @@ export class EventHub implements SubscriptionHost, TailListener {
     this.tail.follow(this);
   }
 
+  get started(): boolean {
+    return this.openTimeline !== undefined;
+  }
+
   get timeline(): Timeline {
     if (this.openTimeline === undefined) throw new Error('The event hub was used before it was started: await hub.start() first');
     return this.openTimeline;

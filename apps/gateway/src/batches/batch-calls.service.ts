@@ -1,0 +1,124 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CancelBody, errorEntry, ProblemError, type CallError, type SubmitCallBody } from '#contracts';
+import { CallStore, EventLog, isApplied, type CallHead } from '#event-log';
+import { BullCallQueue } from '#queue';
+import { ToolRegistry } from '#tools';
+import { CallJudge } from '../calls/call-judge.service.js';
+import { CancelCallService } from '../calls/cancel-call.service.js';
+import { dispatchCall } from '../calls/dispatch-call.js';
+import { authorOf } from '../calls/gateway-author.js';
+import { identityOf } from '../calls/idempotency.js';
+import { endWithout, newCall, type JudgedCall } from '../calls/new-call.js';
+import { SubmitCallService } from '../calls/submit-call.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import type { BatchRecord, HeldApproval } from './batch-record.js';
+
+/**
+ * What a batch does to its calls. Every method may be repeated, by any gateway: the same call of the same batch is one
+ * submission, whether it was submitted to run or only to say that it did not.
+ */
+@Injectable()
+export class BatchCalls {
+  constructor(
+    private readonly submitCall: SubmitCallService,
+    private readonly cancelCall: CancelCallService,
+    private readonly judge: CallJudge,
+    private readonly log: EventLog,
+    private readonly store: CallStore,
+    private readonly queue: BullCallQueue,
+    private readonly tools: ToolRegistry,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+  ) {}
+
+  head(callId: string): Promise<CallHead | undefined> {
+    return this.store.head(callId);
+  }
+
+  /** The call's id, also when it was refused. Rejects when it should be tried again later. */
+  async submit(batch: BatchRecord, index: number): Promise<string> {
+    const options = { idempotencyKey: keyOf(batch, index), batchId: batch.doc.id };
+    try {
+      return (await this.submitCall.submit(batch.doc.principal, bodyOf(batch, index), options)).call.id;
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+      if (error.facts.callId !== undefined) return error.facts.callId;
+      if (errorEntry(error.code).retryable) throw error;
+      return this.record(batch, index, { outcome: 'failed', error: { code: 'internal', message: error.detail, retryable: false } });
+    }
+  }
+
+  /** Records the call as one that its batch did not run. Its arguments are not kept: nobody has checked them. */
+  recordUnrun(batch: BatchRecord, index: number, text: string): Promise<string> {
+    return this.record(batch, index, { outcome: 'cancelled', error: cancelled(text) });
+  }
+
+  /** Records a call that cannot run with what is wrong with it, and never runs it, whatever was changed meanwhile. */
+  async recordRefused(batch: BatchRecord, index: number, text: string): Promise<string> {
+    const { refusal } = await this.judge.judge(batch.doc.principal, bodyOf(batch, index));
+    return this.record(batch, index, refusal ?? { outcome: 'cancelled', error: cancelled(text) });
+  }
+
+  /** Ends a call that waits for a person. Nothing when it does not wait any more. */
+  async endWaiting(batch: BatchRecord, callId: string, text: string): Promise<void> {
+    const head = await this.store.head(callId);
+    if (head?.status !== 'waiting_approval') return;
+    const guard = { by: 'command', version: head.version, commandId: `skip:${batch.doc.id}` } as const;
+    const data = { ...endWithout('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
+    await this.log.end({ callId, guard, data, author: authorOf(this.config.name, batch.doc.principal) });
+  }
+
+  /** Lets an approved call run, in the name of whoever approved it. Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires. */
+  async release(batch: BatchRecord, callId: string, { actor, ...approval }: HeldApproval): Promise<void> {
+    const head = await this.store.head(callId);
+    if (head?.status !== 'waiting_approval') return;
+    const answer = await this.log.decideApproval({
+      callId,
+      guard: { by: 'command', version: head.version, commandId: `release:${batch.doc.id}` },
+      data: { decision: 'allow', ...approval },
+      author: { ...authorOf(this.config.name, batch.doc.principal), actor },
+    });
+    if (!isApplied(answer)) throw new Error(`The log refused the approval of ${callId}: ${answer.code}`);
+    dispatchCall(this.queue, head.pool, callId, head.attempt + 1, head.priority, head.meta.tenantId);
+  }
+
+  async cancel(batch: BatchRecord, callId: string, reason: string): Promise<void> {
+    await this.cancelCall.cancel(batch.doc.principal, callId, CancelBody.parse({ reason }));
+  }
+
+  private async record(batch: BatchRecord, index: number, refusal: NonNullable<JudgedCall['refusal']>): Promise<string> {
+    const { principal, id } = batch.doc;
+    const body = bodyOf(batch, index);
+    const idempotencyKey = keyOf(batch, index);
+    const { rootId, idempotency } = identityOf(body, idempotencyKey);
+    const tool = this.tools.resolve(body.tool);
+    const judged: JudgedCall = {
+      requestedTool: body.tool,
+      ...(tool === undefined ? {} : { tool }),
+      args: null,
+      decision: { effect: 'deny', reasons: [] },
+      refusal,
+    };
+    const callId = this.log.newCallId(principal.tenantId, rootId);
+    const author = authorOf(this.config.name, principal);
+    const answer = await this.log.accept(
+      newCall({ callId, principal, body, judged, author, idempotencyKey, idempotency, batchId: id, config: this.config }),
+    );
+    return 'callId' in answer ? answer.callId : callId;
+  }
+}
+
+function cancelled(message: string): CallError {
+  return { code: 'cancelled', message, retryable: false };
+}
+
+/** Never one of a caller's: those have no blanks. */
+function keyOf({ doc }: BatchRecord, index: number): string {
+  return `batch ${doc.id} ${index}`;
+}
+
+function bodyOf({ doc, calls }: BatchRecord, index: number): SubmitCallBody {
+  const call = calls[index];
+  if (call === undefined) throw new RangeError(`The batch ${doc.id} has no call ${index}`);
+  const { sessionId, agentId } = doc;
+  return { ...call, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
+}

@@ -1,0 +1,56 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+
+/**
+ * Hears what happened to a batch that no event of its calls tells: it ended, was stopped, a person said yes. Messages may be
+ * lost while the connection is away, so after every reconnect all listeners are sent to look.
+ */
+@Injectable()
+export class BatchNews implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly listeners = new Map<string, Set<() => void>>();
+  private subscriber: RedisConnection | undefined;
+
+  constructor(@Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    const subscriber = createRedis(this.config.redisUrl, { role: 'subscriber', name: 'gateway-batches' });
+    this.subscriber = subscriber;
+    subscriber.on('message', (_channel: string, batchId: string) => this.tell(batchId));
+    await subscriber.subscribe(keys.batchChannel());
+    subscriber.on('ready', () => void this.resume(subscriber));
+  }
+
+  onApplicationShutdown(): void {
+    this.subscriber?.disconnect();
+    this.tellAll();
+  }
+
+  /** Until the returned function is called. */
+  listen(batchId: string, listener: () => void): () => void {
+    const listening = this.listeners.get(batchId) ?? new Set();
+    this.listeners.set(batchId, listening.add(listener));
+    return () => {
+      listening.delete(listener);
+      if (listening.size === 0 && this.listeners.get(batchId) === listening) this.listeners.delete(batchId);
+    };
+  }
+
+  private tell(batchId: string): void {
+    for (const listener of this.listeners.get(batchId) ?? []) listener();
+  }
+
+  private tellAll(): void {
+    for (const batchId of this.listeners.keys()) this.tell(batchId);
+  }
+
+  /** First hear again, then look. */
+  private async resume(subscriber: RedisConnection): Promise<void> {
+    try {
+      await subscriber.subscribe(keys.batchChannel());
+    } catch {
+      return; // The connection went away again; its next `ready` comes here.
+    }
+    this.tellAll();
+  }
+}

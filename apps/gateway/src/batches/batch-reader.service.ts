@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { ProblemError, type Batch, type BatchResult, type Call, type Principal } from '#contracts';
+import { CallStore } from '#event-log';
+import { Drain } from '../lifecycle/drain.service.js';
+import { BatchNews } from './batch-news.service.js';
+import type { BatchRecord } from './batch-record.js';
+import { BatchStore } from './batch-store.service.js';
+
+/** Answers "how is batch X". Ids of another tenant answer as if they did not exist. */
+@Injectable()
+export class BatchReader {
+  constructor(
+    private readonly batches: BatchStore,
+    private readonly calls: CallStore,
+    private readonly news: BatchNews,
+    private readonly drain: Drain,
+  ) {}
+
+  async read(principal: Principal, batchId: string): Promise<Batch> {
+    const record = await this.record(principal, batchId);
+    const ids = [...record.callIds];
+    const found = await this.calls.readMany(ids.map(([, callId]) => callId));
+    return batchOf(record, new Map(ids.map(([index], n) => [index, found[n]])));
+  }
+
+  /** The batch as soon as it has ended, or as it is when the time is over or this process drains. */
+  async readEnded(principal: Principal, batchId: string, waitMs: number): Promise<Batch> {
+    let deafen = () => {};
+    const news = new Promise<void>((resolve) => (deafen = this.listenForEnd(principal, batchId, waitMs, resolve)));
+    try {
+      if ((await this.record(principal, batchId)).endedAt === undefined) await news;
+      return await this.read(principal, batchId);
+    } finally {
+      deafen();
+    }
+  }
+
+  private async record(principal: Principal, batchId: string): Promise<BatchRecord> {
+    const record = await this.batches.load(batchId);
+    if (record?.doc.principal.tenantId !== principal.tenantId) throw new ProblemError('resource_not_found', 'No batch with this id');
+    return record;
+  }
+
+  /** Calls `done` at the end of the batch, of the time, or of this process. Answers how to give up. */
+  private listenForEnd(principal: Principal, batchId: string, waitMs: number, done: () => void): () => void {
+    const look = () => this.record(principal, batchId).then(({ endedAt }) => endedAt !== undefined && done(), done);
+    const deafen = this.news.listen(batchId, () => void look());
+    const timer = setTimeout(done, waitMs);
+    this.drain.signal.addEventListener('abort', done, { once: true });
+    if (this.drain.draining) done();
+    return () => {
+      deafen();
+      clearTimeout(timer);
+      this.drain.signal.removeEventListener('abort', done);
+    };
+  }
+}
+
+/** The batch as users see it, out of its record and its calls. Pure. */
+export function batchOf(record: BatchRecord, found: ReadonlyMap<number, Call | undefined>): Batch {
+  const { doc, calls, submittedAt, endedAt, stop, steering } = record;
+  const { id, strategy, onFailure, sessionId, agentId, principal } = doc;
+  return {
+    id,
+    status: endedAt === undefined ? 'running' : 'ended',
+    strategy,
+    onFailure,
+    tenantId: principal.tenantId,
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(agentId === undefined ? {} : { agentId }),
+    submittedAt: new Date(submittedAt).toISOString(),
+    ...(endedAt === undefined ? {} : { endedAt: new Date(endedAt).toISOString() }),
+    ...(stop === undefined ? {} : { stopped: stop }),
+    results: doc.readOnly.map((_, index) => resultOf(index, found.get(index), calls[index])),
+    steering: [...steering],
+  };
+}
+
+function resultOf(index: number, call: Call | undefined, body: BatchRecord['calls'][number] | undefined): BatchResult {
+  const toolCallId = call?.toolCallId ?? body?.toolCallId;
+  const common = { index, tool: call?.tool ?? body?.tool ?? '', ...(toolCallId === undefined ? {} : { toolCallId }) };
+  if (call === undefined) return { ...common, status: 'pending' };
+  const { id, status, outcome, result, error } = call;
+  return {
+    ...common,
+    callId: id,
+    status,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(result === undefined ? {} : { result }),
+    ...(error === undefined ? {} : { error }),
+  };
+}

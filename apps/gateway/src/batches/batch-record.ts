@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { ApprovalDecidedData, BatchCallBody, BatchStop, BatchStrategy, OnFailure, Principal, SteeringMessage } from '#contracts';
+
+/** What never changes about a batch. `v` is the version of this form; a later one reads the earlier ones. */
+export const BatchDoc = z.object({
+  v: z.literal(1),
+  id: z.string(),
+  /** Whoever submitted the batch, as the key was then: its calls are submitted in this name, now and after a restart. */
+  principal: Principal,
+  sessionId: z.string().optional(),
+  agentId: z.string().optional(),
+  strategy: BatchStrategy,
+  onFailure: OnFailure,
+  /** By call. */
+  readOnly: z.array(z.boolean()),
+  verdicts: z.array(z.enum(['allow', 'ask', 'refused', 'malformed'])),
+});
+export type BatchDoc = z.output<typeof BatchDoc>;
+
+/** A yes that waits for the other answers of its batch. */
+export const HeldApproval = ApprovalDecidedData.omit({ decision: true }).extend({ actor: z.string() });
+export type HeldApproval = z.output<typeof HeldApproval>;
+
+/** What changes while a batch runs, but for where its calls are: that the log says. */
+export interface BatchProgress {
+  readonly stop?: BatchStop;
+  /** Redis ms. */
+  readonly endedAt?: number;
+  readonly steering: readonly SteeringMessage[];
+  /** By place in the batch; a hole is a call that is not known to be submitted. */
+  readonly callIds: ReadonlyMap<number, string>;
+  /** By call id. */
+  readonly held: ReadonlyMap<string, HeldApproval>;
+}
+
+export interface BatchRecord extends BatchProgress {
+  readonly doc: BatchDoc;
+  readonly submittedAt: number;
+  /** Empty once the batch has ended. */
+  readonly calls: readonly BatchCallBody[];
+}
+
+/** Names of the fields of the batch's hash besides `doc`, `calls`, `at`, `stop`, `steering`, `ended`. */
+export const fieldOf = { call: (index: number) => `c${index}`, held: (callId: string) => `a${callId}` };
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Undefined when there is no such batch. */
+export function recordOf(fields: Fields): BatchRecord | undefined {
+  const { doc, calls, at } = fields;
+  if (doc === undefined) return undefined;
+  return {
+    ...progressOf(fields),
+    doc: BatchDoc.parse(JSON.parse(doc)),
+    submittedAt: Number(at),
+    calls: calls === undefined ? [] : (JSON.parse(calls) as BatchCallBody[]),
+  };
+}
+
+export function progressOf(fields: Fields): BatchProgress {
+  const entries = Object.entries(fields);
+  const { stop, ended, steering } = fields;
+  return {
+    ...(stop === undefined ? {} : { stop: BatchStop.parse(JSON.parse(stop)) }),
+    ...(ended === undefined ? {} : { endedAt: Number(ended) }),
+    steering: steering === undefined ? [] : z.array(SteeringMessage).parse(JSON.parse(steering)),
+    callIds: new Map(entries.flatMap(([name, value]) => (/^c\d+$/.test(name) ? [[Number(name.slice(1)), value] as const] : []))),
+    held: new Map(
+      entries.flatMap(([name, value]) => (/^a\d/.test(name) ? [[name.slice(1), HeldApproval.parse(JSON.parse(value))] as const] : [])),
+    ),
+  };
+}

@@ -1,0 +1,94 @@
+import { LuaScript } from '#redis';
+
+/**
+ * The changes of a batch that must be whole. All keys of a run are of one partition. `now` is the Redis clock. Only `create`
+ * is refused above maxmemory: what was accepted can always finish.
+ */
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/** The messages that nobody has taken go to the batch, in order, and are gone from the session. */
+const TAKE_STEERING = `
+local function takeSteering(batch, steering)
+  local messages = redis.call('LRANGE', steering, 0, -1)
+  if #messages == 0 then return false end
+  local before = redis.call('HGET', batch, 'steering')
+  local text = table.concat(messages, ',')
+  redis.call('HSET', batch, 'steering', before and (string.sub(before, 1, -2) .. ',' .. text .. ']') or ('[' .. text .. ']'))
+  redis.call('DEL', steering)
+  return true
+end
+`;
+
+/**
+ * Puts a batch there, once for each idempotency key.
+ * KEYS 1 batch, 2 batches, 3 idempotency. ARGV 1 id, 2 doc, 3 calls, 4 lease ms, 5 hash of the request or '', 6 TTL of the key in s.
+ * Answers '' when it is new, else `<hash> <id>` of the request that had the key.
+ */
+export const createScript = new LuaScript(`#!lua
+${NOW}
+if ARGV[5] ~= '' then
+  local before = redis.call('GET', KEYS[3])
+  if before then return before end
+  redis.call('SET', KEYS[3], ARGV[5] .. ' ' .. ARGV[1], 'EX', ARGV[6])
+end
+redis.call('HSET', KEYS[1], 'doc', ARGV[2], 'calls', ARGV[3], 'at', string.format('%.0f', now))
+redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4]), ARGV[1])
+return ''`);
+
+/**
+ * Renews the lease of the batches that the asker looks after, and hands it some that nobody looks after.
+ * KEYS 1 batches. ARGV 1 lease ms, 2 at most that many, 3… ids to renew. Answers the ids handed over.
+ */
+export const sweepScript = new LuaScript(`#!lua flags=allow-oom
+${NOW}
+local untilMs = string.format('%.0f', now + ARGV[1])
+for i = 3, #ARGV do redis.call('ZADD', KEYS[1], 'XX', untilMs, ARGV[i]) end
+local orphans = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[2])
+for _, id in ipairs(orphans) do redis.call('ZADD', KEYS[1], 'XX', untilMs, id) end
+return orphans`);
+
+/**
+ * Stops a batch that has not ended; the first reason stays.
+ * KEYS 1 batch. ARGV 1 stop as JSON. Answers 1 when this was the first.
+ */
+export const stopScript = new LuaScript(`#!lua flags=allow-oom
+if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
+return redis.call('HSETNX', KEYS[1], 'stop', ARGV[1])`);
+
+/**
+ * Between two groups: messages of people stop the batch and come with its result.
+ * KEYS 1 batch, 2 steering. ARGV 1 stop as JSON. Answers 1 when there were some.
+ */
+export const steerScript = new LuaScript(`#!lua flags=allow-oom
+${TAKE_STEERING}
+if redis.call('HEXISTS', KEYS[1], 'stop') == 1 or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
+if not takeSteering(KEYS[1], KEYS[2]) then return 0 end
+redis.call('HSETNX', KEYS[1], 'stop', ARGV[1])
+return 1`);
+
+/**
+ * Ends a batch, with the messages that came meanwhile, and tells everybody. Repeating it changes nothing.
+ * KEYS 1 batch, 2 batches, 3 steering. ARGV 1 id, 2 channel, 3 how long the batch is kept, s.
+ */
+export const finishScript = new LuaScript(`#!lua flags=allow-oom
+${NOW}${TAKE_STEERING}
+redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HSETNX', KEYS[1], 'ended', string.format('%.0f', now)) == 0 then return 0 end
+takeSteering(KEYS[1], KEYS[3])
+redis.call('HDEL', KEYS[1], 'calls')
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+redis.call('PUBLISH', ARGV[2], ARGV[1])
+return 1`);
+
+/**
+ * Queues a message of a person.
+ * KEYS 1 steering. ARGV 1 message as JSON, 2 at most that many wait, 3 how long they are kept, s. Answers how many wait, 0 when it is full.
+ */
+export const queueSteeringScript = new LuaScript(`#!lua
+if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+local waiting = redis.call('RPUSH', KEYS[1], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+return waiting`);

@@ -1,0 +1,129 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { BATCH_LIMITS, type BatchCallBody, type BatchStop, type SteeringMessage } from '#contracts';
+import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { PROMPT_REDIS } from '../tokens.js';
+import { BatchDoc, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord, type HeldApproval } from './batch-record.js';
+import { createScript, finishScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
+
+/** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */
+const KEPT_SECONDS = 7 * 24 * 3600;
+/** How long an Idempotency-Key is remembered: as for calls. */
+const IDEMPOTENCY_SECONDS = 24 * 3600;
+/** How long a gateway looks after a batch without saying so again. */
+export const LEASE_MS = 6_000;
+
+export interface BatchIdempotency {
+  readonly scopedKey: string;
+  readonly requestSha256: string;
+}
+
+/** Batches and messages of people in Redis. Every method fails at once while Redis is out of reach, and may be repeated. */
+@Injectable()
+export class BatchStore {
+  constructor(
+    @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+  ) {}
+
+  /** Durable when it resolves; looked after by the caller for a lease. Undefined, or the batch that had the idempotency key before. */
+  async create(
+    doc: BatchDoc,
+    calls: readonly BatchCallBody[],
+    idempotency: BatchIdempotency | undefined,
+  ): Promise<{ id: string; same: boolean } | undefined> {
+    const partition = partitionOf(doc.id);
+    const idempotencyKey = keys.idempotency(partition, doc.principal.tenantId, idempotency?.scopedKey ?? '');
+    const args = [doc.id, JSON.stringify(doc), JSON.stringify(calls), LEASE_MS, idempotency?.requestSha256 ?? '', IDEMPOTENCY_SECONDS];
+    const before = String(await createScript.run(this.redis, [keys.batch(doc.id), keys.batches(partition), idempotencyKey], args));
+    if (before === '') return undefined;
+    const [sha256, id = ''] = before.split(' ');
+    return { id, same: sha256 === idempotency?.requestSha256 };
+  }
+
+  /** Undefined when there is no such batch, or none any more. */
+  async load(id: string): Promise<BatchRecord | undefined> {
+    return recordOf(await this.redis.hgetall(keys.batch(id)));
+  }
+
+  /** Without the large parts. `askedFor` are the calls about which a person may have said yes. */
+  async progress(id: string, askedFor: readonly string[]): Promise<BatchProgress> {
+    const names = ['stop', 'ended', ...askedFor.map(fieldOf.held)];
+    const values = await this.redis.hmget(keys.batch(id), ...names);
+    return progressOf(Object.fromEntries(names.flatMap((name, n) => (typeof values[n] === 'string' ? [[name, values[n]]] : []))));
+  }
+
+  async noteCalls(id: string, callIds: readonly (readonly [number, string])[]): Promise<void> {
+    if (callIds.length === 0) return;
+    await this.redis.hset(keys.batch(id), Object.fromEntries(callIds.map(([index, callId]) => [fieldOf.call(index), callId])));
+  }
+
+  /** True when the batch goes on no more because of this. */
+  async stop(id: string, stop: BatchStop): Promise<boolean> {
+    const isFirst = (await stopScript.run(this.redis, [keys.batch(id)], [JSON.stringify(stop)])) === 1;
+    if (isFirst) await this.tell(id);
+    return isFirst;
+  }
+
+  /** Hands the messages that wait to the batch, which they stop. False when there are none. */
+  async steer(doc: BatchDoc, stop: BatchStop): Promise<boolean> {
+    return (await steerScript.run(this.redis, [keys.batch(doc.id), this.steeringOf(doc)], [JSON.stringify(stop)])) === 1;
+  }
+
+  async finish(doc: BatchDoc): Promise<void> {
+    const of = [keys.batch(doc.id), keys.batches(partitionOf(doc.id)), this.steeringOf(doc)];
+    await finishScript.run(this.redis, of, [doc.id, keys.batchChannel(), KEPT_SECONDS]);
+  }
+
+  /** False when somebody said yes before. */
+  async hold(id: string, callId: string, approval: HeldApproval): Promise<boolean> {
+    const isFirst = (await this.redis.hsetnx(keys.batch(id), fieldOf.held(callId), JSON.stringify(approval))) === 1;
+    await this.tell(id);
+    return isFirst;
+  }
+
+  /** Renews the leases of `owned` and answers the batches of the partition, at most `limit`, that are nobody's and now the caller's. */
+  async sweep(partition: string, owned: readonly string[], limit: number): Promise<string[]> {
+    const found = await sweepScript.run(this.redis, [keys.batches(partition)], [LEASE_MS, limit, ...owned]);
+    return Array.isArray(found) ? found.map(String) : [];
+  }
+
+  /** For the caller's next moments nobody else looks for orphans. */
+  async isSweeper(forMs: number): Promise<boolean> {
+    return (await this.redis.set(keys.batchSweeper(), this.config.name, 'PX', forMs, 'NX')) === 'OK';
+  }
+
+  /** Hands a batch to whoever sweeps next. */
+  async release(id: string): Promise<void> {
+    await this.redis.zadd(keys.batches(partitionOf(id)), 'XX', '0', id);
+  }
+
+  /** The batches of a session that have not ended. */
+  async runningOf(tenantId: string, sessionId: string): Promise<string[]> {
+    const ids = await this.redis.zrange(keys.batches(this.partitionOf(tenantId, sessionId)), '0', '-1');
+    const docs = await Promise.all(ids.map((id) => this.redis.hget(keys.batch(id), 'doc')));
+    return docs.flatMap((text) => {
+      const doc = text === null ? undefined : BatchDoc.parse(JSON.parse(text));
+      return doc?.sessionId === sessionId && doc.principal.tenantId === tenantId ? [doc.id] : [];
+    });
+  }
+
+  /** How many wait now; 0 when there is no room. */
+  async queueSteering(tenantId: string, sessionId: string, message: SteeringMessage): Promise<number> {
+    const key = keys.steering(this.partitionOf(tenantId, sessionId), tenantId, sessionId);
+    return Number(await queueSteeringScript.run(this.redis, [key], [JSON.stringify(message), BATCH_LIMITS.steeringMessages, KEPT_SECONDS]));
+  }
+
+  partitionOf(tenantId: string, sessionId: string): string {
+    return partitionOfRoot(tenantId, sessionId, this.config.partitions);
+  }
+
+  /** Nobody can queue a message for the empty session, which stands for none. */
+  private steeringOf({ id, principal, sessionId = '' }: BatchDoc): string {
+    return keys.steering(partitionOf(id), principal.tenantId, sessionId);
+  }
+
+  private async tell(id: string): Promise<void> {
+    await this.redis.publish(keys.batchChannel(), id);
+  }
+}

@@ -1,0 +1,21 @@
+import type { BatchStop } from '#contracts';
+import type { BatchSlot } from './batch.decider.js';
+
+/** `detail` of a batch that was aborted because arguments were no JSON; other aborts say less to the model. */
+export const INVALID_JSON = 'a call had invalid JSON';
+export const NOT_ALL_MAY_RUN = 'not every call may run';
+
+/** What a model reads in place of the result of a call that its batch did not run. */
+export function skippedText({ reason, detail }: BatchStop, state: BatchSlot['state']): string {
+  switch (reason) {
+    case 'steered':
+      return 'Skipped due to queued user message.';
+    case 'cancelled':
+      return 'Cancelled';
+    case 'aborted':
+      if (detail === INVALID_JSON) return 'Tool use was not executed because another tool use in the same response had invalid JSON';
+      return state === 'approved' ? 'Tool use was approved, but did not execute' : 'Tool use was not executed';
+    default:
+      return reason satisfies never;
+  }
+}

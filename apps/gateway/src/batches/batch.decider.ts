@@ -1,0 +1,135 @@
+import type { BatchStop, BatchStrategy, OnFailure } from '#contracts';
+
+/**
+ * Where a call of the batch is.
+ * - `pending`: not submitted;
+ * - `asking`: waits for a person, and the batch (abort) waits with it;
+ * - `approved`: a person said yes, the batch has not released it yet;
+ * - `open`: submitted, goes on by itself; `stopping`: so, and was told to stop;
+ * - `ended`.
+ */
+export type SlotState = 'pending' | 'asking' | 'approved' | 'open' | 'stopping' | 'ended';
+
+/** What judging the call said before the batch existed; `malformed` is a refusal because its arguments are no JSON. */
+export type Verdict = 'allow' | 'ask' | 'refused' | 'malformed';
+
+export interface BatchSlot {
+  readonly readOnly: boolean;
+  readonly verdict: Verdict;
+  readonly state: SlotState;
+  /** Ended without a Start: refused, denied, expired, cancelled in the queue. */
+  readonly neverRan: boolean;
+}
+
+export interface BatchFacts {
+  readonly strategy: BatchStrategy;
+  readonly onFailure: OnFailure;
+  readonly slots: readonly BatchSlot[];
+  readonly stop?: BatchStop['reason'] | undefined;
+  /** The last group before which steering was looked at; Infinity where nobody can steer. */
+  readonly lookedBefore: number;
+}
+
+/** What to do now. After doing it, ask again. */
+export type BatchStep =
+  /** Submit these, or release them when a person has approved them already. */
+  | { readonly kind: 'submit'; readonly indexes: readonly number[] }
+  /** Stop the batch: no call of it starts any more. */
+  | { readonly kind: 'abort'; readonly malformed: boolean }
+  /** End these, which have not started, without running them. */
+  | { readonly kind: 'skip'; readonly indexes: readonly number[] }
+  /** Tell these, which may be running, to stop. */
+  | { readonly kind: 'cancel'; readonly indexes: readonly number[] }
+  /** Look whether somebody steered the session, before this group starts. */
+  | { readonly kind: 'look'; readonly group: number }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'finish' };
+
+const WAIT: BatchStep = { kind: 'wait' };
+
+/**
+ * The next step of a batch from where its calls are. Pure, and total over every state: whoever loads the facts afresh,
+ * after whatever was lost, goes on from there.
+ *
+ * Steps, the first that has something to do: all ended → finish; stopped → stop the rest; abort → every call may run and
+ * every question is answered; between groups → look at steering; submit what the group may start.
+ */
+export function nextStep(facts: BatchFacts): BatchStep {
+  const { slots, stop, onFailure } = facts;
+  if (slots.every(({ state }) => state === 'ended')) return { kind: 'finish' };
+  if (stop !== undefined) return stopRest(slots, stop);
+  return (onFailure === 'abort' ? beforeRunning(slots) : undefined) ?? nextOfGroup(facts);
+}
+
+/** The calls that may run at the same time, in order; a group starts when the one before it has ended. */
+export function groupsOf(strategy: BatchStrategy, readOnly: readonly boolean[]): number[][] {
+  const all = readOnly.map((_, index) => index);
+  switch (strategy.type) {
+    case 'sequential':
+      return all.map((index) => [index]);
+    case 'parallel':
+      return [all];
+    case 'batched':
+      return Array.from({ length: Math.ceil(all.length / strategy.size) }, (_, n) => all.slice(n * strategy.size, (n + 1) * strategy.size));
+    case 'tiered':
+      return tiers(readOnly);
+    default:
+      return strategy satisfies never;
+  }
+}
+
+function tiers(readOnly: readonly boolean[]): number[][] {
+  const groups: number[][] = [];
+  readOnly.forEach((isRead, index) => {
+    const last = groups.at(-1);
+    if (isRead && index > 0 && readOnly[index - 1] === true) last?.push(index);
+    else groups.push([index]);
+  });
+  return groups;
+}
+
+function nextOfGroup({ strategy, slots, lookedBefore }: BatchFacts): BatchStep {
+  const groups = groupsOf(
+    strategy,
+    slots.map(({ readOnly }) => readOnly),
+  );
+  const current = groups.findIndex((group) => group.some((index) => slots[index]?.state !== 'ended'));
+  const group = groups[current] ?? [];
+  const untouched = group.every((index) => isWaiting(slots[index]));
+  if (current > 0 && untouched && lookedBefore < current) return { kind: 'look', group: current };
+  const indexes = startable(group, slots, strategy);
+  return indexes.length === 0 ? WAIT : { kind: 'submit', indexes };
+}
+
+/** All that wait; of those with side effects only the first, when they shall not overlap and none is under way. */
+function startable(group: readonly number[], slots: readonly BatchSlot[], strategy: BatchStrategy): number[] {
+  const waiting = group.filter((index) => isWaiting(slots[index]));
+  if (strategy.type !== 'parallel' || !strategy.serializeSideEffects) return waiting;
+  const underWay = slots.some(({ readOnly, state }) => !readOnly && (state === 'open' || state === 'stopping'));
+  const next = underWay ? undefined : waiting.find((index) => slots[index]?.readOnly === false);
+  return waiting.filter((index) => slots[index]?.readOnly === true || index === next);
+}
+
+/** Abort: what has to be so before a call starts. Undefined when it is. */
+function beforeRunning(slots: readonly BatchSlot[]): BatchStep | undefined {
+  const culprits = slots.filter(({ verdict, neverRan }) => verdict === 'refused' || verdict === 'malformed' || neverRan);
+  if (culprits.length > 0) return { kind: 'abort', malformed: culprits.some(({ verdict }) => verdict === 'malformed') };
+  const unasked = indexesOf(slots, ({ verdict, state }) => verdict === 'ask' && state === 'pending');
+  if (unasked.length > 0) return { kind: 'submit', indexes: unasked };
+  return slots.some(({ state }) => state === 'asking') ? WAIT : undefined;
+}
+
+function stopRest(slots: readonly BatchSlot[], reason: BatchStop['reason']): BatchStep {
+  const unstarted = indexesOf(slots, ({ state }) => state === 'pending' || state === 'asking' || state === 'approved');
+  if (unstarted.length > 0) return { kind: 'skip', indexes: unstarted };
+  const open = reason === 'cancelled' ? indexesOf(slots, ({ state }) => state === 'open') : [];
+  return open.length > 0 ? { kind: 'cancel', indexes: open } : WAIT;
+}
+
+function isWaiting(slot: BatchSlot | undefined): boolean {
+  return slot?.state === 'pending' || slot?.state === 'approved';
+}
+
+function indexesOf(slots: readonly BatchSlot[], wanted: (slot: BatchSlot) => boolean): number[] {
+  return slots.flatMap((slot, index) => (wanted(slot) ? [index] : []));
+}

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import type { CancelBody, Principal, SessionCancelled } from '#contracts';
+import { CallStore } from '#event-log';
+import { CancelCallService } from '../calls/cancel-call.service.js';
+import { BatchStore } from './batch-store.service.js';
+
+const AT_ONCE = 100;
+
+/**
+ * Stops everything in a session. First the batches, so that they start nothing more, then every call that has not ended;
+ * what a batch started in between it stops by itself. Safe to repeat.
+ */
+@Injectable()
+export class CancelSessionService {
+  constructor(
+    private readonly batches: BatchStore,
+    private readonly store: CallStore,
+    private readonly cancelCall: CancelCallService,
+  ) {}
+
+  async cancel(principal: Principal, sessionId: string, request: CancelBody): Promise<SessionCancelled> {
+    const { tenantId } = principal;
+    const detail = request.reason ?? 'The session was cancelled';
+    const running = await this.batches.runningOf(tenantId, sessionId);
+    const stopped = await Promise.all(running.map((id) => this.batches.stop(id, { reason: 'cancelled', detail })));
+
+    const calls = await this.store.unfinished(this.batches.partitionOf(tenantId, sessionId), tenantId, sessionId);
+    for (let from = 0; from < calls.length; from += AT_ONCE) {
+      await Promise.all(calls.slice(from, from + AT_ONCE).map((callId) => this.cancelCall.cancel(principal, callId, request)));
+    }
+    return { sessionId, calls: calls.length, batches: stopped.filter(Boolean).length };
+  }
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import canonicalize from 'canonicalize';
+import type { Batch, Principal, SubmitBatchBody } from '#contracts';
+import { EventLog } from '#event-log';
+import { sha256Hex } from '#redis';
+import { ToolRegistry } from '#tools';
+import { CallJudge } from '../calls/call-judge.service.js';
+import { keyReused } from '../calls/refusal.js';
+import type { Verdict } from './batch.decider.js';
+import { BatchReader } from './batch-reader.service.js';
+import type { BatchDoc } from './batch-record.js';
+import { BatchRuns } from './batch-runs.service.js';
+import { BatchStore, type BatchIdempotency } from './batch-store.service.js';
+
+export interface SubmitBatchOptions {
+  readonly idempotencyKey?: string | undefined;
+  /** Answer when the batch has ended, at most that long. */
+  readonly waitMs?: number | undefined;
+}
+
+/** Accepts the calls of one turn of a model. */
+@Injectable()
+export class SubmitBatchService {
+  constructor(
+    private readonly judge: CallJudge,
+    private readonly tools: ToolRegistry,
+    private readonly log: EventLog,
+    private readonly store: BatchStore,
+    private readonly runs: BatchRuns,
+    private readonly reader: BatchReader,
+  ) {}
+
+  /**
+   * 1. abort: judge every call, since one that may not run keeps all others from running
+   * 2. keep the batch: durable from here on, whatever happens to this process
+   * 3. bring it forward; not awaited, and whoever survives this process goes on
+   * 4. answer, at once or when it has ended
+   *
+   * A call that is refused is a result of the batch, not an error of the request.
+   */
+  async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, waitMs }: SubmitBatchOptions): Promise<Batch> {
+    const { sessionId, agentId, strategy, onFailure, calls } = body;
+    const idempotency = idempotencyOf(body, idempotencyKey);
+    const rootId = sessionId ?? (idempotency === undefined ? undefined : `k:${sha256Hex(idempotency.scopedKey)}`);
+    const doc: BatchDoc = {
+      v: 1,
+      id: this.log.newCallId(principal.tenantId, rootId),
+      principal,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(agentId === undefined ? {} : { agentId }),
+      strategy,
+      onFailure,
+      readOnly: calls.map(({ tool }) => this.tools.resolve(tool)?.tier === 'read_only'),
+      verdicts: onFailure === 'isolate' ? calls.map(() => 'allow') : await this.verdictsOf(principal, body),
+    };
+    const before = await this.store.create(doc, calls, idempotency);
+    if (before?.same === false) throw keyReused(idempotencyKey);
+    const id = before?.id ?? doc.id;
+    await this.runs.adopt(id).catch(() => {}); // The sweep of any gateway finds it.
+    return waitMs === undefined ? this.reader.read(principal, id) : this.reader.readEnded(principal, id, waitMs);
+  }
+
+  private verdictsOf(principal: Principal, { sessionId, agentId, calls }: SubmitBatchBody): Promise<Verdict[]> {
+    return Promise.all(
+      calls.map(async (call) => {
+        if (isMalformed(call.arguments)) return 'malformed';
+        const { refusal, decision } = await this.judge.judge(principal, { ...call, sessionId, agentId });
+        if (refusal !== undefined) return 'refused';
+        return decision.effect === 'ask' ? 'ask' : 'allow';
+      }),
+    );
+  }
+}
+
+/** The scope of a key is (tenant, session or none); `bk:` keeps it from those of calls. */
+function idempotencyOf(body: SubmitBatchBody, key: string | undefined): BatchIdempotency | undefined {
+  return key === undefined
+    ? undefined
+    : { scopedKey: `${body.sessionId ?? ''}/bk:${key}`, requestSha256: sha256Hex(canonicalize({ body }) ?? '') };
+}
+
+/** Arguments that no tool could read, whichever it is. */
+function isMalformed(args: unknown): boolean {
+  if (typeof args !== 'string' || args.trim() === '') return false;
+  try {
+    JSON.parse(args);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,69 @@
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import {
+  BatchId,
+  CancelBody,
+  Label,
+  ProblemError,
+  SteerBody,
+  type Batch,
+  type Principal,
+  type SessionCancelled,
+  type Steered,
+} from '#contracts';
+import { BatchReader } from '../batches/batch-reader.service.js';
+import { CancelSessionService } from '../batches/cancel-session.service.js';
+import { SteerSessionService } from '../batches/steer-session.service.js';
+import { SubmitBatchService } from '../batches/submit-batch.service.js';
+import { Caller, Needs } from './caller.decorator.js';
+import { parse, parsePreferWait, parseWaitQuery } from './parse.js';
+import { SubmitBatchDoor } from './submit-batch-door.js';
+import { submitOptions, type SubmitHeaders } from './submit-headers.js';
+
+/** The calls of one model turn, and a person's word in between. */
+@Controller('v1')
+export class BatchesController {
+  constructor(
+    private readonly submitBatch: SubmitBatchService,
+    private readonly reader: BatchReader,
+    private readonly steerSession: SteerSessionService,
+    private readonly cancelSession: CancelSessionService,
+  ) {}
+
+  @Needs('submit')
+  @Post('batches')
+  async submit(
+    @Caller() caller: Principal,
+    @Body() body: unknown,
+    @Headers() headers: SubmitHeaders,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Batch> {
+    const batch = await this.submitBatch.submit(caller, parse(SubmitBatchDoor, body, 'body'), submitOptions(headers));
+    reply.status(batch.status === 'ended' ? 200 : 202).header('Location', `/v1/batches/${batch.id}`);
+    const wait = parsePreferWait(headers.prefer);
+    if (wait !== undefined) reply.header('Preference-Applied', `wait=${wait}`);
+    return batch;
+  }
+
+  @Needs('read')
+  @Get('batches/:id')
+  read(@Caller() caller: Principal, @Param('id') id: string, @Query() query: unknown): Promise<Batch> {
+    if (!BatchId.safeParse(id).success) throw new ProblemError('resource_not_found', 'No batch with this id');
+    const waitMs = parseWaitQuery(query);
+    return waitMs === undefined ? this.reader.read(caller, id) : this.reader.readEnded(caller, id, waitMs);
+  }
+
+  @Needs('submit')
+  @Post('sessions/:id/steer')
+  @HttpCode(202)
+  steer(@Caller() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<Steered> {
+    return this.steerSession.steer(caller, parse(Label, id, 'path'), parse(SteerBody, body, 'body').message);
+  }
+
+  @Needs('cancel')
+  @Post('sessions/:id/cancel')
+  @HttpCode(202)
+  cancel(@Caller() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<SessionCancelled> {
+    return this.cancelSession.cancel(caller, parse(Label, id, 'path'), parse(CancelBody, body ?? {}, 'body'));
+  }
+}

@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Batch, Call, CallEvent, Problem, SessionCancelled, Steered } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'batches';
+const OTHER_KEY = 'key-of-another-tenant-of-the-batch-tests';
+let sessions = 0;
+
+describe('batches', () => {
+  let gateway: TestGateway;
+  let agent: Agent;
+  beforeAll(async () => {
+    const key = { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] as const };
+    const other = { id: 'other', key: OTHER_KEY, tenant: 'batches-other', scopes: ['submit', 'read', 'cancel'] as const };
+    gateway = await startTestGateway(TENANT, { keys: [key, other].map((entry) => ({ ...entry, scopes: [...entry.scopes] })) });
+    agent = gateway.agent;
+  });
+  afterAll(() => gateway.close());
+
+  const read = { tool: 'echo', arguments: { n: 1 } };
+  const write = { tool: 'shell', arguments: { command: 'true' } };
+  const newSession = () => `s${++sessions}`;
+  const submit = async (body: Record<string, unknown>, headers: Record<string, string> = {}) =>
+    agent.request<Batch>('POST', '/v1/batches', body, headers);
+  const look = async (id: string) => (await agent.get<Batch>(`/v1/batches/${id}`)).body;
+  const ended = (id: string) =>
+    eventually(async () => {
+      const { body } = await agent.get<Batch>(`/v1/batches/${id}?wait=10`);
+      return body.status === 'ended' ? body : undefined;
+    }, `batch ${id} to end`);
+  const texts = (batch: Batch) =>
+    batch.results.map(({ result }) => result?.content.map((item) => (item.type === 'text' ? item.text : item.type)).join(' '));
+  const steer = (sessionId: string, message: string) => agent.request<Steered>('POST', `/v1/sessions/${sessionId}/steer`, { message });
+
+  /** Waits until exactly these calls of the batch are queued, the others pending or ended, and answers their ids. */
+  const queued = (id: string, indexes: number[]): Promise<string[]> =>
+    eventually(
+      async () => {
+        const { results } = await look(id);
+        const found = results.filter(({ status }) => status === 'queued').map(({ index }) => index);
+        if (found.length > indexes.length) throw new Error(`calls ${found.join(', ')} are queued, expected ${indexes.join(', ')}`);
+        return found.join() === indexes.join() ? indexes.map((index) => results[index]?.callId ?? '') : undefined;
+      },
+      `calls ${indexes.join(', ')} of the batch to be queued`,
+      10_000,
+    );
+  const runAll = async (callIds: string[]) => {
+    for (const callId of callIds) await gateway.run(callId, `ran ${callId}`);
+  };
+
+  it('run one call after another when sequential', async () => {
+    const { status, headers, body } = await submit({
+      strategy: { type: 'sequential' },
+      sessionId: newSession(),
+      calls: [read, read, read],
+    });
+    expect([status, headers.get('location'), body.status]).toEqual([202, `/v1/batches/${body.id}`, 'running']);
+    for (const index of [0, 1, 2]) await runAll(await queued(body.id, [index]));
+    const batch = await ended(body.id);
+    expect(batch.results.map(({ index, outcome }) => [index, outcome])).toEqual([
+      [0, 'completed'],
+      [1, 'completed'],
+      [2, 'completed'],
+    ]);
+    expect(texts(batch)).toEqual(batch.results.map(({ callId }) => `ran ${callId}`));
+  });
+
+  it('run all calls at once when parallel, and answer in call order whichever ends first', async () => {
+    const { body } = await submit({ strategy: { type: 'parallel' }, sessionId: newSession(), calls: [read, write, read] });
+    const ids = await queued(body.id, [0, 1, 2]);
+    await runAll(ids.toReversed());
+    const batch = await ended(body.id);
+    expect(texts(batch)).toEqual(ids.map((id) => `ran ${id}`));
+  });
+
+  it('run side effects one after another when parallel calls shall not overlap in them', async () => {
+    const { body } = await submit({ strategy: { type: 'parallel', serializeSideEffects: true }, calls: [write, read, write] });
+    const [first = '', second = ''] = await queued(body.id, [0, 1]);
+    await runAll([first]);
+    await runAll(await queued(body.id, [1, 2]));
+    expect((await ended(body.id)).results[1]?.callId).toBe(second);
+  });
+
+  it('run a number of calls at once when batched, then the next ones', async () => {
+    const { body } = await submit({
+      strategy: { type: 'batched', size: 2 },
+      sessionId: newSession(),
+      calls: [read, read, read, write, read],
+    });
+    for (const group of [[0, 1], [2, 3], [4]]) await runAll(await queued(body.id, group));
+    expect((await ended(body.id)).results.map(({ outcome }) => outcome)).toEqual(Array(5).fill('completed'));
+  });
+
+  it('run reads together and anything else alone unless told otherwise', async () => {
+    const { body } = await submit({ sessionId: newSession(), calls: [read, read, write, read] });
+    expect(body.strategy).toEqual({ type: 'tiered' });
+    for (const group of [[0, 1], [2], [3]]) await runAll(await queued(body.id, group));
+    expect((await ended(body.id)).status).toBe('ended');
+  });
+
+  it('answer 200 with all results when they end within Prefer: wait', async () => {
+    const sessionId = newSession();
+    const answer = submit({ sessionId, calls: [{ ...read, toolCallId: 'a' }] }, { prefer: 'wait=20' });
+    const call = await eventually(
+      async () => (await agent.get<{ calls: Call[] }>(`/v1/calls?sessionId=${sessionId}`)).body.calls[0],
+      'the call',
+    );
+    await gateway.run(call.id, 'hello');
+    const { status, headers, body } = await answer;
+    expect([status, headers.get('preference-applied'), body.results[0]]).toEqual([
+      200,
+      'wait=20',
+      {
+        index: 0,
+        tool: 'echo',
+        toolCallId: 'a',
+        callId: call.id,
+        status: 'ended',
+        outcome: 'completed',
+        result: { content: [{ type: 'text', text: 'hello' }], isError: false },
+      },
+    ]);
+    expect((await agent.get(`/v1/calls/${call.id}`)).body).toMatchObject({ batchId: body.id, sessionId });
+  });
+
+  it('are one batch for one Idempotency-Key, with the same body only', async () => {
+    const key = { 'idempotency-key': 'one-turn' };
+    const calls = [read];
+    const [first, second] = await Promise.all([submit({ calls }, key), submit({ calls }, key)]);
+    expect(second.body.id).toBe(first.body.id);
+    const other = await agent.request<Problem>('POST', '/v1/batches', { calls: [read, read] }, key);
+    expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
+    await runAll(await queued(first.body.id, [0]));
+    expect((await submit({ calls }, { ...key, prefer: 'wait=10' })).body).toEqual(await look(first.body.id));
+  });
+
+  it('refuse what has no documented form', async () => {
+    const bad = [
+      { calls: [] },
+      { calls: Array.from({ length: 1001 }, () => read) },
+      { strategy: { type: 'batched', size: 0 }, calls: [read] },
+      { strategy: { type: 'random' }, calls: [read] },
+      { calls: [{ ...read, sessionId: 's' }] },
+    ];
+    for (const body of bad)
+      expect(await agent.request('POST', '/v1/batches', body)).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
+  });
+
+  it('of another tenant do not exist, and cannot be steered or cancelled', async () => {
+    const sessionId = newSession();
+    const { body } = await submit({ sessionId, strategy: { type: 'sequential' }, calls: [read, read] });
+    const [first = ''] = await queued(body.id, [0]);
+    const stranger = new Agent(gateway.url, OTHER_KEY);
+    expect((await stranger.get(`/v1/batches/${body.id}`)).status).toBe(404);
+    await stranger.request('POST', `/v1/sessions/${sessionId}/steer`, { message: 'stop' });
+    expect((await stranger.request<SessionCancelled>('POST', `/v1/sessions/${sessionId}/cancel`)).body).toMatchObject({
+      calls: 0,
+      batches: 0,
+    });
+    await runAll([first]);
+    await runAll(await queued(body.id, [1]));
+    expect(await ended(body.id)).toMatchObject({ steering: [], results: [{ outcome: 'completed' }, { outcome: 'completed' }] });
+  });
+
+  it('of 1,000 calls end with 1,000 results in order', async () => {
+    const calls = Array.from({ length: 1000 }, (_, n) => ({
+      tool: n % 2 ? 'no_such_tool' : 'echo',
+      arguments: n % 2 ? {} : '{not json',
+      toolCallId: `t${n}`,
+    }));
+    const { status, body } = await submit(
+      { strategy: { type: 'batched', size: 300 }, sessionId: newSession(), calls },
+      { prefer: 'wait=50' },
+    );
+    expect([status, body.status, body.results.length]).toEqual([200, 'ended', 1000]);
+    expect(body.results.map(({ toolCallId, error }) => [toolCallId, error?.code])).toEqual(
+      calls.map(({ toolCallId }, n) => [toolCallId, n % 2 ? 'not_found' : 'invalid_arguments']),
+    );
+    expect(new Set(body.results.map(({ callId }) => callId)).size).toBe(1000);
+  }, 60_000);
+
+  describe('with a refused call', () => {
+    it('run the others when isolated', async () => {
+      const { body } = await submit({
+        sessionId: newSession(),
+        calls: [{ tool: 'no_such_tool' }, read, { tool: 'echo', arguments: '{"a":' }],
+      });
+      await runAll(await queued(body.id, [1]));
+      expect((await ended(body.id)).results.map(({ outcome, error }) => error?.code ?? outcome)).toEqual([
+        'not_found',
+        'completed',
+        'invalid_arguments',
+      ]);
+    });
+
+    it('run nothing when all or nothing', async () => {
+      const { body } = await submit(
+        { onFailure: 'abort', strategy: { type: 'parallel' }, sessionId: newSession(), calls: [read, { tool: 'no_such_tool' }] },
+        { prefer: 'wait=20' },
+      );
+      expect(texts(body)).toEqual(['Tool use was not executed', expect.stringContaining('Tool not found: no_such_tool')]);
+      expect(body).toMatchObject({
+        status: 'ended',
+        stopped: { reason: 'aborted' },
+        results: [{ outcome: 'cancelled' }, { outcome: 'failed' }],
+      });
+      expect((await eventsOf(body)).filter(({ type }) => type === 'call.start')).toEqual([]);
+    });
+
+    it('run nothing when the arguments of one are no JSON, and say so', async () => {
+      const { body } = await submit(
+        { onFailure: 'abort', sessionId: newSession(), calls: [{ tool: 'echo', arguments: '{"a":' }, read] },
+        { prefer: 'wait=20' },
+      );
+      expect(texts(body)[1]).toBe('Tool use was not executed because another tool use in the same response had invalid JSON');
+      expect(body.results.map(({ error }) => error?.code)).toEqual(['invalid_arguments', 'cancelled']);
+    });
+  });
+
+  describe('with questions for a person, when all or nothing', () => {
+    const asking = async (calls: object[]) => {
+      const sessionId = newSession();
+      await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised' } });
+      const { body } = await submit({ onFailure: 'abort', strategy: { type: 'parallel' }, sessionId, calls });
+      const waiting = await eventually(async () => {
+        const { results } = await look(body.id);
+        const ids = results.flatMap(({ status, callId }) => (status === 'waiting_approval' ? [callId ?? ''] : []));
+        return ids.length === calls.filter((call) => call === write).length ? ids : undefined;
+      }, 'the questions');
+      return { id: body.id, waiting };
+    };
+    const decide = (callId: string, decision: 'allow' | 'deny') => agent.request('POST', `/v1/calls/${callId}/decision`, { decision });
+
+    it('start when every question was answered with yes', async () => {
+      const { id, waiting } = await asking([write, read, write]);
+      expect(await decide(waiting[0] ?? '', 'allow')).toMatchObject({ status: 200, body: { status: 'waiting_approval' } });
+      expect((await decide(waiting[0] ?? '', 'allow')).status).toBe(409);
+      expect((await look(id)).results.map(({ status }) => status)).toEqual(['waiting_approval', 'pending', 'waiting_approval']);
+      await decide(waiting[1] ?? '', 'allow');
+      await runAll(await queued(id, [0, 1, 2]));
+      expect((await ended(id)).results.map(({ outcome }) => outcome)).toEqual(['completed', 'completed', 'completed']);
+      const decided = (await agent.events(waiting[0] ?? '')).find(({ type }) => type === 'call.approval_decided');
+      expect(decided?.actor).toBe('apikey:bootstrap');
+    });
+
+    it('run nothing after a no, and say of each call what became of it', async () => {
+      const { id, waiting } = await asking([write, write, write, read]);
+      await decide(waiting[1] ?? '', 'allow');
+      await decide(waiting[0] ?? '', 'deny');
+      const batch = await ended(id);
+      expect(texts(batch)).toEqual([
+        'Tool use was denied by the user.',
+        'Tool use was approved, but did not execute',
+        'Tool use was not executed',
+        'Tool use was not executed',
+      ]);
+      expect((await eventsOf(batch)).filter(({ type }) => type === 'call.start')).toEqual([]);
+    });
+  });
+
+  describe('steered by a person', () => {
+    it('skip the rest when sequential, and hand the messages over once, in order', async () => {
+      const sessionId = newSession();
+      const { body } = await submit({
+        strategy: { type: 'sequential' },
+        sessionId,
+        calls: [read, { ...read, toolCallId: 'b' }, { tool: 'no_such_tool' }],
+      });
+      const [first = ''] = await queued(body.id, [0]);
+      expect(await steer(sessionId, 'stop that')).toMatchObject({
+        status: 202,
+        body: { waiting: 1, message: { message: 'stop that', from: 'apikey:bootstrap' } },
+      });
+      expect((await steer(sessionId, 'do this')).body.waiting).toBe(2);
+      await runAll([first]);
+      const batch = await ended(body.id);
+      expect(texts(batch)).toEqual([`ran ${first}`, 'Skipped due to queued user message.', 'Skipped due to queued user message.']);
+      expect(batch).toMatchObject({
+        stopped: { reason: 'steered' },
+        results: [
+          { outcome: 'completed' },
+          { outcome: 'cancelled', toolCallId: 'b', error: { code: 'cancelled' } },
+          { outcome: 'cancelled' },
+        ],
+      });
+      expect(batch.steering.map(({ message }) => message)).toEqual(['stop that', 'do this']);
+      const types = (await agent.events(batch.results[1]?.callId ?? '')).map(({ type }) => type);
+      expect(types).toEqual(['call.submitted', 'call.end']);
+
+      const next = await submit({ sessionId, calls: [{ tool: 'no_such_tool' }] }, { prefer: 'wait=20' });
+      expect(next.body.steering).toEqual([]);
+    });
+
+    it('finish the group that runs when batched or tiered, and skip the rest', async () => {
+      for (const strategy of [{ type: 'batched', size: 2 }, { type: 'tiered' }]) {
+        const sessionId = newSession();
+        const { body } = await submit({ strategy, sessionId, calls: [read, read, write] });
+        const ids = await queued(body.id, [0, 1]);
+        await steer(sessionId, 'wait');
+        await runAll(ids);
+        expect(texts(await ended(body.id))).toEqual([...ids.map((id) => `ran ${id}`), 'Skipped due to queued user message.']);
+      }
+    });
+
+    it('run everything when parallel, and hand the message over at the end', async () => {
+      const sessionId = newSession();
+      const { body } = await submit({ strategy: { type: 'parallel' }, sessionId, calls: [read, write, read] });
+      const ids = await queued(body.id, [0, 1, 2]);
+      await steer(sessionId, 'too late');
+      await runAll(ids);
+      const batch = await ended(body.id);
+      expect(texts(batch)).toEqual(ids.map((id) => `ran ${id}`));
+      expect([batch.stopped, batch.steering.map(({ message }) => message)]).toEqual([undefined, ['too late']]);
+    });
+
+    it('take at most so many messages', async () => {
+      const sessionId = newSession();
+      for (let n = 0; n < 100; n++) await steer(sessionId, `${n}`);
+      expect(await agent.request('POST', `/v1/sessions/${sessionId}/steer`, { message: 'one more' })).toMatchObject({
+        status: 409,
+        body: { code: 'conflict' },
+      });
+    });
+  });
+
+  it('stop with their session: what waits ends, what runs is told to stop, nothing starts', async () => {
+    const sessionId = newSession();
+    const { body } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
+    const [running = '', waiting = ''] = await queued(body.id, [0, 1]);
+    const attempt = await gateway.claim(running);
+    const lone = (await agent.submit('echo', {}, { sessionId })).body;
+    const elsewhere = (await agent.submit('echo', {}, { sessionId: newSession() })).body;
+
+    const { status, body: cancelled } = await agent.request<SessionCancelled>('POST', `/v1/sessions/${sessionId}/cancel`, {
+      reason: 'enough',
+    });
+    expect([status, cancelled]).toEqual([202, { sessionId, calls: 3, batches: 1 }]);
+    await eventually(
+      async () => (await agent.events(running)).some(({ type }) => type === 'call.cancel_requested'),
+      'the cancel to be asked for',
+    );
+    await attempt.end('stopped', { outcome: 'cancelled', error: { code: 'cancelled', message: 'Cancelled', retryable: false } });
+    const batch = await ended(body.id);
+    expect(batch).toMatchObject({
+      stopped: { reason: 'cancelled', detail: 'enough' },
+      results: [{ outcome: 'cancelled' }, { callId: waiting, outcome: 'cancelled' }, { outcome: 'cancelled' }],
+    });
+    expect((await agent.get(`/v1/calls/${lone.id}`)).body.outcome).toBe('cancelled');
+    expect((await agent.get(`/v1/calls/${elsewhere.id}`)).body.status).toBe('queued');
+    expect((await agent.request<SessionCancelled>('POST', `/v1/sessions/${sessionId}/cancel`)).body).toMatchObject({
+      calls: 0,
+      batches: 0,
+    });
+  });
+
+  const eventsOf = async (batch: Batch): Promise<CallEvent[]> =>
+    (await Promise.all(batch.results.map(({ callId }) => agent.events(callId ?? '')))).flat();
+});

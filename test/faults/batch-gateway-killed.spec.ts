@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Batch, CallEvent } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
+  let toolyard: Toolyard;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ gateways: 2, workers: 2 });
+  });
+  afterAll(() => toolyard.close());
+
+  it('leaves it to another one, which goes on where it was: in order, each call once, the message of a person too', async () => {
+    const [victim, survivor] = toolyard.gateways;
+    const [agent, other] = [new Agent(victim?.url ?? ''), new Agent(survivor?.url ?? '')];
+    const calls = Array.from({ length: 12 }, (_, n) => ({ tool: 'sleep', arguments: { duration_ms: 150 }, toolCallId: `t${n}` }));
+    const batches = await Promise.all(
+      ['one', 'two', 'three'].map(async (sessionId) => {
+        const { status, body } = await agent.request<Batch>('POST', '/v1/batches', { strategy: { type: 'sequential' }, sessionId, calls });
+        expect(status).toBe(202);
+        return body;
+      }),
+    );
+    const read = async ({ id }: Batch) => (await other.get<Batch>(`/v1/batches/${id}`)).body;
+    await eventually(
+      async () => (await Promise.all(batches.map(read))).every(({ results }) => results[2]?.status === 'ended'),
+      'a few calls to end',
+    );
+    victim?.signal('SIGKILL');
+    await victim?.ended();
+
+    const ended = await Promise.all(
+      batches.map((batch) =>
+        eventually(
+          async () => {
+            const { body } = await other.get<Batch>(`/v1/batches/${batch.id}?wait=10`);
+            return body.status === 'ended' ? body : undefined;
+          },
+          `batch ${batch.id} to end`,
+          60_000,
+        ),
+      ),
+    );
+    for (const batch of ended) {
+      expect(batch.results.map(({ toolCallId, outcome }) => [toolCallId, outcome])).toEqual(
+        calls.map(({ toolCallId }) => [toolCallId, 'completed']),
+      );
+      const { body } = await other.get<{ calls: { id: string }[] }>(`/v1/calls?sessionId=${batch.sessionId}&limit=200`);
+      expect(body.calls.map(({ id }) => id).sort()).toEqual(batch.results.map(({ callId }) => callId).sort());
+      await expectOneAfterAnother(other, batch);
+    }
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  });
+
+  const seqOf = ({ id }: CallEvent) => Number(id.split('.')[2]);
+
+  /** By the order of the log, which is one for a session. */
+  async function expectOneAfterAnother(agent: Agent, batch: Batch): Promise<void> {
+    let last = 0;
+    for (const { callId } of batch.results) {
+      const seqs = (await agent.events(callId ?? '')).map(seqOf);
+      expect(seqs[0]).toBeGreaterThan(last);
+      last = seqs.at(-1) ?? 0;
+    }
+  }
+});
