@@ -256,4 +256,13 @@ describe('the config file of a running gateway', () => {
     await eventually(async () => (await denied()) === 202, 'the mended file to hold');
     expect(await warnings()).toBeUndefined();
   });
+
+  it('is read at once on SIGHUP', async () => {
+    save({ ...FIRST_FILE, policy: { exclude: ['glob'] } });
+    process.emit('SIGHUP');
+    expect(await denied()).toBe(403);
+    save(FIRST_FILE);
+    process.emit('SIGHUP');
+    expect(await denied()).toBe(202);
+  });
 });

@@ -20,7 +20,7 @@ export interface CallRules {
   readonly grants: SessionGrants;
   readonly workspaceRoot: string;
   /** Whether the tool is there for this call; the same answer for the catalog and for the call. */
-  available(tool: ToolDescriptor): Availability;
+  readonly available: (tool: ToolDescriptor) => Availability;
 }
 
 /**
