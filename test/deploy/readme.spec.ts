@@ -11,7 +11,7 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 describe('README.md', () => {
   it('lists every variable that an app reads, and no other', () => {
     const rows = matches(readme, /^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm).flatMap((cell) => matches(cell, /`([A-Z_]+)`/g));
-    const read = [...matches(configs, /^ {2}([A-Z][A-Z_]+): /gm), ...matches(readFileSync('libs/tools/src/egress/egress.config.ts', 'utf8'), /env\['([A-Z_]+)'\]/g)];
+    const read = [...matches(configs, /^ {2}([A-Z][A-Z_]+): /gm), ...matches(readFileSync('libs/tools/src/sandbox/sandbox.config.ts', 'utf8'), /^ {2}(SANDBOX[A-Z_]*): /gm), ...matches(readFileSync('libs/tools/src/egress/egress.config.ts', 'utf8'), /env\['([A-Z_]+)'\]/g)];
     expect(read.length).toBeGreaterThan(20);
     expect(sorted(rows)).toEqual(sorted(read));
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -95,6 +96,10 @@ describe('a worker process', () => {
       async () => (await registered()).find(({ calls }) => calls.includes(slow)),
       'the call on the list of workers',
     );
+    const { sandbox } = z.object({ sandbox: WorkerStatus.shape.sandbox }).parse(await (await fetch(`${worker.url}/readyz`)).json());
+    expect(Object.keys(sandbox ?? {}).sort()).toEqual(['read', 'shell']);
+    expect(sandbox?.shell?.ok).toBe(true);
+    expect(seen.sandbox).toEqual(sandbox);
     expect(seen).toMatchObject({
       id: 'w-one',
       draining: false,
