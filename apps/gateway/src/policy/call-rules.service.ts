@@ -38,8 +38,8 @@ export class CallRulesService {
   async of(principal: Principal, { sessionId, agentId }: CallParties): Promise<CallRules> {
     const agent = this.rulebook.of(principal.agentId ?? agentId);
     const session = await this.sessions.state(principal.tenantId, sessionId);
-    const { tools } = session;
-    const policy = { ...agent.policy, allowedTools: [...agent.policy.allowedTools, ...(session.allowedTools ?? [])] };
+    const { tools, allowedTools: allowed = [] } = session;
+    const policy = allowed.length === 0 ? agent.policy : { ...agent.policy, allowedTools: [...agent.policy.allowedTools, ...allowed] };
     return {
       posture: { ...agent.posture, ...session.posture },
       policy,
