@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Call, CallEvent, CallEventOf, CallEventType, CallPage, ToolDescriptor } from '#contracts';
+import { executeCall } from '../../apps/worker/src/execution/execute-call.js';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { WorkerParts } from '../support/worker-parts.js';
+
+const firstOf = <T extends CallEventType>(events: readonly CallEvent[], type: T): CallEventOf<T> | undefined =>
+  events.find((event): event is CallEventOf<T> => event.type === type);
+const textOf = (call: Call) => call.result?.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
+const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Infinity;
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+describe('what agents of every kind rely on', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ workers: 2, env: { WORKER_SECRET: 'canary' } });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(() => toolyard.close());
+
+  const posture = (sessionId: string, change: Record<string, string>) =>
+    agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: change });
+  const cancel = (id: string) => agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 100 });
+
+  it('runs a tool under the names that other agents taught models, and tells its own', async () => {
+    await agent.run('fs_write', { path: 'named.txt', content: 'one' });
+    for (const name of ['file_read', 'read_file', 'read', 'fs_read', 'fsRead']) {
+      const call = await agent.run(name, { path: 'named.txt' });
+      expect([name, call.tool, textOf(call)]).toEqual([name, 'file_read', 'one']);
+      expect((await agent.events(call.id)).every((event) => event.tool === 'file_read')).toBe(true);
+    }
+  });
+
+  it('takes the arguments of a shell call under other names, or as a bare text', async () => {
+    for (const args of [{ command: 'echo hi' }, { cmd: ' echo hi ' }, { script: '', sh: 'echo hi' }, '{"command":"echo hi"}', 'echo hi'])
+      expect([args, textOf(await agent.run('bash', args))]).toEqual([args, 'hi\n']);
+    expect(await agent.submit('bash', {})).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringContaining("missing 'command' parameter") },
+    });
+  });
+
+  it('keeps the purpose of a call beside its arguments', async () => {
+    const call = await agent.run('echo', { text: 'x', __tool_use_purpose: 'look' });
+    expect(call).toMatchObject({ purpose: 'look', result: { content: [{ type: 'json', json: { text: 'x' } }] } });
+    expect(call.arguments).toEqual({ text: 'x' });
+    expect(firstOf(await agent.events(call.id), 'call.submitted')?.data).toMatchObject({ purpose: 'look', arguments: { text: 'x' } });
+  });
+
+  it('shows the facts of tools to people and keeps them to their declared time', async () => {
+    const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?format=full');
+    const factsOf = (name: string) => body.tools.find((tool) => tool.name === name);
+    expect(['file_read', 'file_write', 'shell'].map((name) => factsOf(name)?.tier)).toEqual(['read_only', 'side_effecting', 'privileged']);
+    expect((await agent.submit('echo', {})).body.timeouts.runMs).toBe(factsOf('echo')?.timeoutMs);
+  });
+
+  it('tells in Start what runs with what, in End how it went, and leaves each call one of either', async () => {
+    const slow = (await agent.submit('shell', { command: 'echo up; sleep 30' })).body;
+    await eventually(async () => firstOf(await agent.events(slow.id), 'call.update')?.data, 'the first update');
+    await cancel(slow.id);
+    const ended = [await agent.run('echo', { a: 1 }), await agent.run('file_read', { path: 'none' }), await agent.ended(slow.id)];
+    expect(ended.map(({ outcome, result }) => [outcome, result?.isError])).toEqual([
+      ['completed', false],
+      ['failed', true],
+      ['cancelled', true],
+    ]);
+    for (const call of ended) {
+      const events = await agent.events(call.id);
+      const lifecycle = events.map(({ type }) => type).filter((type) => !/update|cancel/.test(type));
+      expect(lifecycle).toEqual(['call.submitted', 'call.start', 'call.end']);
+      expect(firstOf(events, 'call.start')?.data).toMatchObject({ tool: call.tool, arguments: call.arguments, worker: expect.any(String) });
+      expect(firstOf(events, 'call.end')?.data).toMatchObject({ outcome: call.outcome, runMs: expect.any(Number), result: call.result });
+    }
+  });
+
+  it('gives a reader from the beginning all events of 100 calls of a session in one order, the same each time', async () => {
+    const stream = await agent.stream();
+    const filter = { sessionId: 'ordered' };
+    stream.send({ op: 'subscribe', id: 'live', filter });
+    const { cursor } = await stream.frame('subscribed', 'live');
+    const ids = await Promise.all(Array.from({ length: 100 }, async (_unused, n) => (await agent.submit('echo', { n }, filter)).body.id));
+    const read = async (id: string) => {
+      await eventually(() => stream.events(id).length >= 300, '300 events');
+      return stream.events(id).map(({ event }) => event);
+    };
+    const events = await read('live');
+    for (const callId of ids)
+      expect(events.filter(({ subject }) => subject === callId).map(({ type }) => type)).toEqual([
+        'call.submitted',
+        'call.start',
+        'call.end',
+      ]);
+    const places = events.map(({ id }) => Number(id.split('.')[2]));
+    expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
+    stream.send({ op: 'subscribe', id: 'again', filter, cursor });
+    expect(await read('again')).toEqual(events);
+    stream.close();
+  });
+
+  it('writes down with a call how it was judged', async () => {
+    await Promise.all([posture('judged-deny', { permissionMode: 'read-only' }), posture('judged-ask', { permissionMode: 'prompt' })]);
+    for (const [sessionId, effect] of [
+      ['judged-allow', 'allow'],
+      ['judged-deny', 'deny'],
+      ['judged-ask', 'ask'],
+    ] as const) {
+      const { body } = await agent.submit('file_write', { path: 'a', content: 'b' }, { sessionId });
+      const events = await agent.events('callId' in body ? String(body.callId) : body.id);
+      expect(firstOf(events, 'call.submitted')?.data?.decision.effect).toBe(effect);
+    }
+  });
+
+  it('lets a session do what its mode and autonomy allow, and nothing more', async () => {
+    const statuses = async (sessionId: string, change: Record<string, string>) => {
+      await posture(sessionId, change);
+      const calls = [
+        ['file_list', {}],
+        ['file_write', { path: '../x', content: '' }],
+        ['bash', { command: 'true' }],
+      ] as const;
+      return Promise.all(calls.map(async ([tool, args]) => (await agent.submit(tool, args, { sessionId })).status));
+    };
+    expect(await statuses('reads', { permissionMode: 'read-only' })).toEqual([202, 403, 403]);
+    expect(await statuses('read-autonomy', { autonomy: 'read_only' })).toEqual([202, 403, 403]);
+    expect((await agent.get<CallPage>('/v1/approvals')).body.calls.filter(({ sessionId }) => sessionId === 'reads')).toEqual([]);
+    await Promise.all([posture('prompted', { permissionMode: 'prompt' }), posture('allowed', { permissionMode: 'allow' })]);
+    expect((await agent.submit('bash', { command: 'true' }, { sessionId: 'prompted' })).body.status).toBe('waiting_approval');
+    expect((await agent.run('bash', { command: 'true' }, { sessionId: 'allowed' })).outcome).toBe('completed');
+  });
+
+  it('answers status and cancel at once while calls run, and lists them', async () => {
+    const ids = await Promise.all(Array.from({ length: 5 }, async () => (await agent.submit('shell', { command: 'sleep 10' })).body.id));
+    const running = async () =>
+      (await agent.get<CallPage>('/v1/calls?status=running&tool=shell')).body.calls.filter(({ id }) => ids.includes(id));
+    await eventually(async () => (await running()).length === ids.length, 'all to run');
+    expect((await running()).every(({ startedAt }) => Date.parse(startedAt ?? '') > 0)).toBe(true);
+    const [reads, cancels] = [[] as number[], [] as number[]];
+    for (const id of ids) {
+      reads.push(await timed(() => agent.get(`/v1/calls/${id}`)));
+      cancels.push(await timed(() => cancel(id)));
+    }
+    expect(median(reads)).toBeLessThan(200);
+    expect(median(cancels)).toBeLessThan(200);
+    for (const id of ids) expect((await agent.ended(id)).outcome).toBe('cancelled');
+  });
+
+  it('runs a call once, however often its tool call id comes', async () => {
+    const once = { sessionId: 'once', toolCallId: 'toolu_1' };
+    const calls = await Promise.all(
+      Array.from({ length: 10 }, () => agent.run('shell', { command: 'echo ran >> ran.txt; cat ran.txt' }, once)),
+    );
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(calls.map(textOf))).toEqual(new Set(['ran\n']));
+    const other = await agent.run('shell', { command: 'cat ran.txt' }, { ...once, toolCallId: 'toolu_2' });
+    expect([textOf(other), other.id === calls[0]?.id]).toEqual(['ran\n', false]);
+  });
+
+  it('lets slow shells hold up no read', async () => {
+    const shells = await Promise.all(
+      Array.from({ length: 50 }, async () => (await agent.submit('shell', { command: 'sleep 60' })).body.id),
+    );
+    const reads: number[] = [];
+    for (let n = 0; n < 5; n++) reads.push(await timed(() => agent.run('file_list', {})));
+    expect(median(reads)).toBeLessThan(500);
+    expect((await agent.get<CallPage>('/v1/calls?tool=shell&status=queued')).body.calls.length).toBeGreaterThan(0);
+    await Promise.all(shells.map(cancel));
+    for (const id of shells) expect((await agent.ended(id)).outcome).toBe('cancelled');
+  });
+
+  it('shows what was written on one worker to calls on the other', async () => {
+    const session = { sessionId: 'shared' };
+    await agent.run('file_write', { path: 'a.txt', content: 'shared' }, session);
+    const workers = new Set<string | undefined>();
+    for (let n = 0; n < 50 && workers.size < 2; n++) {
+      const reads = await Promise.all(Array.from({ length: 20 }, () => agent.run('file_read', { path: 'a.txt' }, session)));
+      expect(new Set(reads.map(textOf))).toEqual(new Set(['shared']));
+      for (const { id } of reads) workers.add(firstOf(await agent.events(id), 'call.start')?.data?.worker);
+    }
+    expect(workers.size).toBe(2);
+  });
+
+  it('keeps all of 20 edits of one file that come at once', async () => {
+    const session = { sessionId: 'edited' };
+    const lines = (mark: string) => Array.from({ length: 20 }, (_unused, n) => `${mark}${n};`).join('\n');
+    await agent.run('file_write', { path: 'a.txt', content: lines('old') }, session);
+    await Promise.all(
+      Array.from({ length: 20 }, (_unused, n) =>
+        agent.run('file_edit', { path: 'a.txt', old_text: `old${n};`, new_text: `new${n};` }, session),
+      ),
+    );
+    expect(textOf(await agent.run('file_read', { path: 'a.txt' }, session))).toBe(lines('new'));
+  });
+
+  it('gives both streams of a command told apart, and none of the variables of its worker', async () => {
+    writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'both.sh'), 'echo a; echo b >&2');
+    expect(textOf(await agent.run('shell', { command: 'bash both.sh' }))).toBe('stdout:\na\n\n\nstderr:\nb\n');
+    const env = textOf(await agent.run('shell', { command: 'env' }));
+    expect(env).toContain('PATH=');
+    expect(env).not.toMatch(/canary|WORKER_SECRET|REDIS_URL/);
+  });
+
+  it('cuts what a read gives the model, with the size of the whole', async () => {
+    await agent.run('file_write', { path: 'long.txt', content: 'x'.repeat(20_480) });
+    expect(textOf(await agent.run('file_read', { path: 'long.txt' }))).toBe(
+      `${'x'.repeat(16_384)}[output truncated — original size: 20,480 bytes]`,
+    );
+  });
+
+  it('sleeps as long as asked, and not longer than until a cancel', async () => {
+    let call: Call | undefined;
+    expect(await timed(async () => (call = await agent.run('sleep', { duration_ms: 300 })))).toBeGreaterThanOrEqual(300);
+    expect(call && textOf(call)).toBe('Slept for 300ms');
+    const { body } = await agent.submit('sleep', { duration_ms: 86_400_000 });
+    await cancel(body.id);
+    expect((await agent.ended(body.id)).outcome).toBe('cancelled');
+    expect((await agent.submit('sleep', { duration_ms: 86_400_001 })).status).toBe(422);
+  });
+
+  it('leaves a log that keeps every invariant', async () => {
+    expect((await violationsOf(toolyard.redis.url)).filter((line) => !line.startsWith('I2'))).toEqual([]);
+  });
+});
+
+describe('what a tool is given, and what becomes of what it gives', () => {
+  let parts: WorkerParts;
+  beforeAll(async () => void (parts = await WorkerParts.start()));
+  afterAll(() => parts.close());
+
+  const run = async (args: object = {}) => {
+    const callId = await parts.submit('probe', JSON.parse(JSON.stringify(args)), { sessionId: 's1' });
+    await executeCall({ callId, attempt: 1 }, 'read', parts.worker());
+    return callId;
+  };
+
+  it('is a context that no argument can change', async () => {
+    let seen: unknown[] = [];
+    parts.tool('probe', { run: (args, ctx) => ((seen = [args, ctx.tenantId, ctx.sessionId]), 'ran') });
+    const args = { ctx: { tenantId: 'other', sessionId: 'other' }, tenantId: 'other', sessionId: 'other' };
+    await run(args);
+    expect(seen).toEqual([args, 'test', 's1']);
+  });
+
+  it('shows partial content and progress to watchers, and only the last word to the model', async () => {
+    parts.tool('probe', {
+      run: (_args, ctx) => {
+        ctx.onUpdate([{ type: 'text', text: 'partial' }]);
+        ctx.onProgress({ message: 'half' });
+        return 'final';
+      },
+    });
+    const callId = await run();
+    const events = await parts.events(callId);
+    expect(firstOf(events, 'call.update')?.data).toEqual({ update: 1, content: [{ type: 'text', text: 'partial' }] });
+    expect(events.find(({ type }) => type === 'call.progress')).toMatchObject({
+      subject: callId,
+      tool: 'probe',
+      data: { message: 'half' },
+    });
+    expect((await parts.store.read(callId))?.result).toEqual({ content: [{ type: 'text', text: 'final' }], isError: false });
+  });
+
+  it('takes nothing for an empty text, and text, JSON and images as they are', async () => {
+    parts.tool('probe', { run: () => '' });
+    expect((await parts.store.read(await run()))?.result?.content).toEqual([{ type: 'text', text: '' }]);
+    const content = [
+      { type: 'text', text: 'a' },
+      { type: 'json', json: { b: 1 } },
+      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+    ] as const;
+    parts.tool('probe', { run: () => content });
+    expect((await parts.store.read(await run()))?.result?.content).toEqual(content);
+  });
+});
