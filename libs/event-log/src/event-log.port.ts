@@ -128,7 +128,11 @@ export interface CallHead {
  */
 export interface EventLogWriter {
   newCallId(tenantId: string, rootId?: string): string;
-  accept(call: NewCall): Promise<AcceptAnswer>;
+  /**
+   * `sent` is told once, when the transition has been written to the connection and before anything is known about it:
+   * what is written after that, from there, Redis reads after the accept.
+   */
+  accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer>;
   claim(input: { callId: string; attempt: number; leaseMs: number; worker: string; author: Author }): Promise<Claimed | Refusal>;
   update(input: { callId: string; guard: WorkerGuard; data: UpdateData; author: Author }): Promise<Applied | Refusal>;
   progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: Author }): Promise<Applied | Refusal>;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
 import { createRedis, partitionOfRoot, type RedisConnection } from '#redis';
@@ -29,7 +29,7 @@ type Input<M extends keyof EventLogWriter> = EventLogWriter[M] extends (input: i
 export class EventLog implements EventLogWriter {
   private readonly batcher: TransitionBatcher;
   private readonly blobs: BlobStore;
-  private readonly ulid = monotonicFactory();
+  private readonly ulid = monotonicFactory(pooledRandom());
   /** Claims are named by process and count, so that a claim asked again is known as the same. */
   private readonly claimPrefix = randomBytes(6).toString('base64url');
   private claims = 0;
@@ -66,10 +66,10 @@ export class EventLog implements EventLogWriter {
     return `${partitionOfRoot(tenantId, rootId ?? ulid, this.options.partitions)}-${ulid}`;
   }
 
-  async accept(call: NewCall): Promise<AcceptAnswer> {
+  async accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer> {
     // First the value, then the event that points at it. Left over by a refused accept, it expires by itself.
     if (call.argumentsBlob !== undefined) await this.storeArguments(call.callId, call.argumentsBlob);
-    const answer = parseAnswer(await this.batcher.submit(to.acceptTransition(call)));
+    const answer = parseAnswer(await this.batcher.submit(to.acceptTransition(call), sent));
     if ('callId' in answer) return answer;
     if (!isApplied(answer)) throw new Error(`transition.lua answered ${answer.code} to an accept.`);
     const { tool } = call.meta;
@@ -164,4 +164,17 @@ function tellRefused(transition: string, answer: Refusal): Refusal {
 
 function tellEnded(tool: string, { outcome, error }: EndData): void {
   signals.callEnded.emit({ tool, outcome, ...(error ? { code: error.code } : {}) });
+}
+
+/** Numbers in [0, 1) from the system's randomness, drawn 1 KiB at a time: the factory asks for one byte sixteen times an id. */
+function pooledRandom(): () => number {
+  const pool = new Uint8Array(1024);
+  let next = pool.length;
+  return () => {
+    if (next === pool.length) {
+      randomFillSync(pool);
+      next = 0;
+    }
+    return (pool[next++] ?? 0) / 256;
+  };
 }

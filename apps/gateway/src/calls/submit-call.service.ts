@@ -52,7 +52,8 @@ export class SubmitCallService {
    * 3. limits: budgets, rates, concurrency, sizes; counted here, given back when the call is not accepted
    * 4. watch for the End, when the caller waits: before anything can end
    * 5. accept in the log: durable from here on, queued, waiting for a person, or refused
-   * 6. dispatch; not awaited, since the log's timers dispatch again what got lost
+   * 6. dispatch, written right behind the accept unless only its answer tells whether there is a new call; not awaited,
+   *    since the log's timers dispatch again what got lost
    * 7. answer
    *
    * A refused call is a call too: the ProblemError carries its id and a result for the model. Rejects with
@@ -84,15 +85,16 @@ export class SubmitCallService {
 
     const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
     try {
-      const answer = await this.log.accept(call);
+      const dispatch = () => dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
+      const surelyQueued = call.then === undefined && call.idempotency === undefined;
+      const answer = await this.log.accept(call, surelyQueued ? dispatch : undefined);
       if ('callId' in answer) await admission.forget();
       if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
       if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, waitMs), created: false };
 
       const accepted = acceptedCall(call, judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted, retryAfterMs);
-      if (accepted.status === 'queued')
-        dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
+      if (accepted.status === 'queued' && !surelyQueued) dispatch();
       if (watch === undefined) return { call: accepted, created: true };
       const seen = await watch.ended;
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };

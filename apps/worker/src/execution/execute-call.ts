@@ -53,8 +53,20 @@ export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): 
   }
 }
 
-async function claim(job: CallJob, { log, config }: ExecuteDeps): Promise<Claimed | { code: string; retryInMs?: number }> {
-  const answer = await log.claim({ ...job, leaseMs: config.leaseMs, worker: config.id, author: workerAuthor(config.id) });
+/**
+ * A job is written right behind the accept of its call, but on another connection: Redis may read it a moment before. So
+ * long a call that is not there is asked for again; after that it was never accepted.
+ */
+const NOT_THERE_YET_MS = [1, 5, 25, 100];
+
+async function claim(job: CallJob, { log, config, clock }: ExecuteDeps): Promise<Claimed | { code: string; retryInMs?: number }> {
+  const ask = () => log.claim({ ...job, leaseMs: config.leaseMs, worker: config.id, author: workerAuthor(config.id) });
+  let answer = await ask();
+  for (const ms of NOT_THERE_YET_MS) {
+    if (answer.code !== 'NOT_FOUND') break;
+    await new Promise<void>((resolve) => clock.after(ms, resolve));
+    answer = await ask();
+  }
   if ('submitted' in answer) return answer;
   return { code: answer.code, ...(answer.code === 'NOT_DUE' ? { retryInMs: answer.retryInMs } : {}) };
 }

@@ -21,10 +21,10 @@ export class TransitionBatcher {
   ) {}
 
   /**
-   * Resolves with the script's answer. Rejects with `EventLogUnavailable` past the deadline or after `close`, with
+   * Resolves with the script's answer; `sent` is told when the first run with it has been written. Rejects with `EventLogUnavailable` past the deadline or after `close`, with
    * `EventLogFull` above maxmemory (accepts only), with a RangeError when the transition is too large to send.
    */
-  submit(transition: Transition): Promise<TransitionAnswer> {
+  submit(transition: Transition, sent?: () => void): Promise<TransitionAnswer> {
     if (this.closed) return Promise.reject(new EventLogUnavailable('The event log is closed.'));
     const bytes = bytesOf(transition);
     if (bytes > RUN_LIMITS.transitionBytes) {
@@ -34,7 +34,7 @@ export class TransitionBatcher {
         ),
       );
     }
-    return this.laneOf(transition).submit(transition, bytes);
+    return this.laneOf(transition).submit(transition, bytes, sent);
   }
 
   /** Takes no more; resolves when what is under way was answered or gave up. Idempotent. */

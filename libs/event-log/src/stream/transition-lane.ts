@@ -23,6 +23,8 @@ interface Pending {
   readonly bytes: number;
   readonly expiresAt: number;
   settled: boolean;
+  /** Told once, by the first run that was written. */
+  sent?: () => void;
   /** What the script said before a replica had it: still the answer when one has. */
   unreplicated?: TransitionAnswer;
   settle(outcome: TransitionAnswer | Error): void;
@@ -42,13 +44,14 @@ export class TransitionLane {
     private readonly settings: LaneSettings,
   ) {}
 
-  submit(transition: Transition, bytes: number): Promise<TransitionAnswer> {
+  submit(transition: Transition, bytes: number, sent?: () => void): Promise<TransitionAnswer> {
     return new Promise((resolve, reject) => {
       const pending: Pending = {
         transition,
         bytes,
         expiresAt: performance.now() + (this.settings.deadlineMs ?? Infinity),
         settled: false,
+        ...(sent === undefined ? {} : { sent }),
         settle: (outcome) => {
           if (pending.settled) return;
           pending.settled = true;
@@ -116,12 +119,14 @@ export class TransitionLane {
     const waitMs = batch.some(({ transition }) => transition.durable) ? this.settings.replicaTimeoutMs : undefined;
     const startedAt = performance.now();
     try {
-      const run = await runTransitions(
+      const running = runTransitions(
         this.redis,
         this.flavour,
         batch.map(({ transition }) => transition),
         waitMs,
       );
+      tellSent(batch);
+      const run = await running;
       signals.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
       return settleAll(batch, run);
     } catch (error) {
@@ -158,6 +163,13 @@ export class TransitionLane {
     clearTimeout(this.expiry);
     for (const pending of [...this.flying, ...this.waiting]) pending.settle(new EventLogUnavailable(why));
     this.waiting = [];
+  }
+}
+
+function tellSent(batch: readonly Pending[]): void {
+  for (const pending of batch) {
+    pending.sent?.();
+    delete pending.sent;
   }
 }
 
