@@ -65,10 +65,14 @@ module.exports = {
     },
     {
       name: 'deciders-are-pure',
-      comment: 'Deciders get time, ids and randomness as values. They import contracts and their own pure neighbours: no Redis, no Node, no packages.',
+      comment:
+        'Deciders get time, ids and randomness as values. They import contracts and their own pure neighbours: no Redis, no Node, no packages.',
       severity: 'error',
       from: { path: ['^libs/policy/src/(decide\\.ts|rules/)', '\\.decider\\.ts$'], pathNot: TESTS },
-      to: { path: '.', pathNot: ['^libs/contracts/src/index\\.ts$', '^libs/policy/src/', '^libs/event-log/src/(call/|event-log\\.port\\.ts)'] },
+      to: {
+        path: '.',
+        pathNot: ['^libs/contracts/src/index\\.ts$', '^libs/policy/src/', '^libs/event-log/src/(call/|event-log\\.port\\.ts)'],
+      },
     },
     {
       name: 'bullmq-behind-the-queue',
@@ -118,6 +122,10 @@ module.exports = {
     exclude: { path: ['^dist/'] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['source', 'import', 'node', 'default'], extensions: ['.ts', '.mjs', '.js', '.json', '.lua'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['source', 'import', 'node', 'default'],
+      extensions: ['.ts', '.mjs', '.js', '.json', '.lua'],
+    },
   },
 };

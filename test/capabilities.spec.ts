@@ -13,12 +13,16 @@ function namesATest(reference: string): boolean {
 
 describe('test/capabilities.json', () => {
   it('names only tests that exist', () => {
-    const missing = Object.entries(capabilities).flatMap(([row, references]) => references.filter((it) => !namesATest(it)).map((it) => `${row}: ${it}`));
+    const missing = Object.entries(capabilities).flatMap(([row, references]) =>
+      references.filter((it) => !namesATest(it)).map((it) => `${row}: ${it}`),
+    );
     expect(missing).toEqual([]);
   });
 
   it('has a row id of the matrix and at least one test in every entry', () => {
-    const odd = Object.entries(capabilities).filter(([row, references]) => !/^(CC|RP|PP|EX|EV|HK|TB|TS|VA|AV|CN|DX|K)-\d+$/.test(row) || references.length === 0);
+    const odd = Object.entries(capabilities).filter(
+      ([row, references]) => !/^(CC|RP|PP|EX|EV|HK|TB|TS|VA|AV|CN|DX|K)-\d+$/.test(row) || references.length === 0,
+    );
     expect(odd).toEqual([]);
   });
 });

@@ -22,7 +22,10 @@ function* filesOf(path) {
 
 function fingerprint() {
   const hash = createHash('sha256');
-  for (const file of [...SOURCES.flatMap((folder) => [...filesOf(join(root, folder))]), ...SETTINGS.map((file) => join(root, file))].sort()) {
+  for (const file of [
+    ...SOURCES.flatMap((folder) => [...filesOf(join(root, folder))]),
+    ...SETTINGS.map((file) => join(root, file)),
+  ].sort()) {
     const { size, mtimeMs } = statSync(file);
     hash.update(`${file}\0${size}\0${mtimeMs}\n`);
   }
@@ -35,7 +38,10 @@ function fail(sentence) {
 }
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19)) fail(`Toolyard needs Node 20.19 or newer; this is ${process.version}. Install a newer Node from https://nodejs.org or with your version manager.`);
+if (major < 20 || (major === 20 && minor < 19))
+  fail(
+    `Toolyard needs Node 20.19 or newer; this is ${process.version}. Install a newer Node from https://nodejs.org or with your version manager.`,
+  );
 
 // An image ships dist/ without sources.
 if (!existsSync(join(root, 'tsconfig.json'))) process.exit(0);

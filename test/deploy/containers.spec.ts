@@ -17,29 +17,46 @@ const Service = z.object({
 });
 const Compose = z.object({ services: z.record(z.string(), Service), networks: z.record(z.string(), z.unknown()) });
 const compose = Compose.parse(parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true }));
-const Scrapes = z.object({ scrape_configs: z.array(z.object({ job_name: z.string(), dns_sd_configs: z.array(z.object({ names: z.array(z.string()), port: z.number() })) })) });
+const Scrapes = z.object({
+  scrape_configs: z.array(
+    z.object({ job_name: z.string(), dns_sd_configs: z.array(z.object({ names: z.array(z.string()), port: z.number() })) }),
+  ),
+});
 
 describe('compose.yaml', () => {
   it('runs two gateways and two workers a pool beside one Redis and Prometheus', () => {
     expect(compose.services['gateway']?.deploy?.replicas).toBe(2);
     for (const pool of POOLS) {
-      expect([pool, compose.services[`worker-${pool}`]?.environment['WORKER_POOLS'], compose.services[`worker-${pool}`]?.deploy?.replicas]).toEqual([pool, pool, 2]);
+      expect([
+        pool,
+        compose.services[`worker-${pool}`]?.environment['WORKER_POOLS'],
+        compose.services[`worker-${pool}`]?.deploy?.replicas,
+      ]).toEqual([pool, pool, 2]);
     }
-    expect(Object.keys(compose.services).sort()).toEqual(['gateway', 'prometheus', 'redis', ...POOLS.map((pool) => `worker-${pool}`)].sort());
+    expect(Object.keys(compose.services).sort()).toEqual(
+      ['gateway', 'prometheus', 'redis', ...POOLS.map((pool) => `worker-${pool}`)].sort(),
+    );
   });
 
   it('lets nobody but the apps reach Redis', () => {
     expect(compose.networks).toEqual({ data: { internal: true } });
     expect(compose.services['redis']?.networks).toEqual(['data']);
-    const onData = Object.entries(compose.services).filter(([, service]) => service.networks.includes('data')).map(([name]) => name);
+    const onData = Object.entries(compose.services)
+      .filter(([, service]) => service.networks.includes('data'))
+      .map(([name]) => name);
     expect(onData).not.toContain('prometheus');
   });
 
   it('mounts files that exist and starts programs that the build makes', () => {
-    const mounted = Object.values(compose.services).flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0] ?? '')).filter((path) => path.startsWith('.'));
+    const mounted = Object.values(compose.services)
+      .flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0] ?? ''))
+      .filter((path) => path.startsWith('.'));
     expect(mounted).toHaveLength(2);
     for (const path of mounted) expect([path, existsSync(`deploy/${path}`)]).toEqual([path, true]);
-    const programs = [...Object.values(compose.services).flatMap(({ command }) => command ?? []), ...(/^CMD \["(.+)"\]$/m.exec(dockerfile())?.slice(1) ?? [])].filter((word) => word.startsWith('dist/'));
+    const programs = [
+      ...Object.values(compose.services).flatMap(({ command }) => command ?? []),
+      ...(/^CMD \["(.+)"\]$/m.exec(dockerfile())?.slice(1) ?? []),
+    ].filter((word) => word.startsWith('dist/'));
     expect(programs).toHaveLength(POOLS.length + 1);
     for (const program of programs) expect([program, existsSync(program.replace(/^dist\/(.*)\.js$/, '$1.ts'))]).toEqual([program, true]);
   });
@@ -65,7 +82,11 @@ describe('prometheus.yaml', () => {
   it('scrapes every gateway and every worker of compose.yaml', () => {
     const scrapes = Scrapes.parse(parse(readFileSync('deploy/prometheus/prometheus.yaml', 'utf8')));
     const names = scrapes.scrape_configs.flatMap((job) => job.dns_sd_configs.flatMap((dns) => dns.names));
-    expect(names.sort()).toEqual(Object.keys(compose.services).filter((name) => name === 'gateway' || name.startsWith('worker-')).sort());
+    expect(names.sort()).toEqual(
+      Object.keys(compose.services)
+        .filter((name) => name === 'gateway' || name.startsWith('worker-'))
+        .sort(),
+    );
   });
 });
 
@@ -83,7 +104,8 @@ describe('redis.conf', () => {
     const redis = createRedis(server.url);
     try {
       const settings = new Map<string, unknown>();
-      for (const name of ['appendonly', 'appendfsync', 'maxmemory-policy', 'save', 'aof-load-truncated']) settings.set(name, await redis.config('GET', name));
+      for (const name of ['appendonly', 'appendfsync', 'maxmemory-policy', 'save', 'aof-load-truncated'])
+        settings.set(name, await redis.config('GET', name));
       expect(Object.fromEntries([...settings].map(([name, answer]) => [name, z.array(z.string()).parse(answer)[1]]))).toEqual({
         appendonly: 'yes',
         appendfsync: 'always',

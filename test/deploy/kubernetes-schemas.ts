@@ -57,12 +57,14 @@ export function typeFaults(manifests: readonly Manifest[]): string[] {
   };
   const host = ts.createCompilerHost(options);
   const readReal = host.getSourceFile.bind(host);
-  host.getSourceFile = (name, version, ...rest) => (name === file ? ts.createSourceFile(name, lines.join('\n'), version) : readReal(name, version, ...rest));
+  host.getSourceFile = (name, version, ...rest) =>
+    name === file ? ts.createSourceFile(name, lines.join('\n'), version) : readReal(name, version, ...rest);
   const existsReal = host.fileExists.bind(host);
   host.fileExists = (name) => name === file || existsReal(name);
 
   return ts.getPreEmitDiagnostics(ts.createProgram([file], options, host)).map((diagnostic) => {
-    const line = diagnostic.file && diagnostic.start !== undefined ? diagnostic.file.getLineAndCharacterOfPosition(diagnostic.start).line : undefined;
+    const line =
+      diagnostic.file && diagnostic.start !== undefined ? diagnostic.file.getLineAndCharacterOfPosition(diagnostic.start).line : undefined;
     const manifest = line === undefined ? undefined : manifests[line];
     return `${manifest ? nameOf(manifest) : 'types'}: ${ts.flattenDiagnosticMessageText(diagnostic.messageText, ' ')}`;
   });

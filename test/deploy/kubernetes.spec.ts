@@ -39,7 +39,9 @@ const Autoscaler = z.object({
   kind: z.literal('HorizontalPodAutoscaler'),
   spec: z.object({ scaleTargetRef: z.object({ name: z.string() }), minReplicas: z.number(), metrics: z.array(z.unknown()) }),
 });
-const ExternalMetric = z.object({ external: z.object({ metric: z.object({ name: z.string(), selector: z.object({ matchLabels: z.record(z.string(), z.string()) }) }) }) });
+const ExternalMetric = z.object({
+  external: z.object({ metric: z.object({ name: z.string(), selector: z.object({ matchLabels: z.record(z.string(), z.string()) }) }) }),
+});
 
 function kustomize(path: string): Manifest[] {
   const run = spawnSync('kubectl', ['kustomize', path], { encoding: 'utf8' });
@@ -97,9 +99,18 @@ describe('the Kustomize base', () => {
     expect(workloads()).toHaveLength(2 + POOLS.length);
     for (const { metadata, spec } of workloads()) {
       const pod = spec.template.spec;
-      expect([metadata.name, pod.automountServiceAccountToken, pod.securityContext.runAsNonRoot, pod.securityContext.seccompProfile.type]).toEqual([metadata.name, false, true, 'RuntimeDefault']);
+      expect([
+        metadata.name,
+        pod.automountServiceAccountToken,
+        pod.securityContext.runAsNonRoot,
+        pod.securityContext.seccompProfile.type,
+      ]).toEqual([metadata.name, false, true, 'RuntimeDefault']);
       for (const container of pod.containers) {
-        expect(container.securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
         expect(Object.keys(container.resources.limits)).toContain('memory');
       }
       expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(30);
@@ -113,7 +124,9 @@ describe('the Kustomize base', () => {
       const env = Object.fromEntries(worker?.spec.template.spec.containers[0]?.env.map(({ name, value }) => [name, value]) ?? []);
       expect([env['WORKER_POOLS'], env['WORKER_CONCURRENCY']]).toEqual([pool, expect.stringMatching(new RegExp(`^${pool}=\\d+$`))]);
 
-      const scaler = manifests.flatMap((manifest) => Autoscaler.safeParse(manifest).data ?? []).find(({ spec }) => spec.scaleTargetRef.name === `toolyard-worker-${pool}`);
+      const scaler = manifests
+        .flatMap((manifest) => Autoscaler.safeParse(manifest).data ?? [])
+        .find(({ spec }) => spec.scaleTargetRef.name === `toolyard-worker-${pool}`);
       const metrics = scaler?.spec.metrics.map((metric) => ExternalMetric.parse(metric).external.metric) ?? [];
       expect(metrics).toHaveLength(2);
       for (const metric of metrics) {
@@ -138,7 +151,9 @@ describe('the overlays', () => {
   // Not run with kubectl 1.20: its kustomize is too old for any overlay in today's form, ours or others'.
   (buildsOverlays() ? it : it.skip).each(overlays)('%s renders with known fields (needs kubectl 1.21)', async (overlay) => {
     const manifests = kustomize(overlay);
-    expect(manifests.filter((manifest) => manifest.kind !== 'Namespace').map((manifest) => manifest.metadata.namespace)).not.toContain(undefined);
+    expect(manifests.filter((manifest) => manifest.kind !== 'Namespace').map((manifest) => manifest.metadata.namespace)).not.toContain(
+      undefined,
+    );
     expect(typeFaults(manifests)).toEqual([]);
     expect(await schemaFaults(manifests)).toEqual([]);
   });

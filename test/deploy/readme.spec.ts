@@ -3,7 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 
 const readme = readFileSync('README.md', 'utf8');
-const configs = ['gateway/src/gateway', 'worker/src/worker', 'standalone/src/standalone'].map((path) => readFileSync(`apps/${path}.config.ts`, 'utf8')).join('\n');
+const configs = ['gateway/src/gateway', 'worker/src/worker', 'standalone/src/standalone']
+  .map((path) => readFileSync(`apps/${path}.config.ts`, 'utf8'))
+  .join('\n');
 
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] ?? '');
@@ -11,7 +13,11 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 describe('README.md', () => {
   it('lists every variable that an app reads, and no other', () => {
     const rows = matches(readme, /^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm).flatMap((cell) => matches(cell, /`([A-Z_]+)`/g));
-    const read = [...matches(configs, /^ {2}([A-Z][A-Z_]+): /gm), ...matches(readFileSync('libs/tools/src/sandbox/sandbox.config.ts', 'utf8'), /^ {2}(SANDBOX[A-Z_]*): /gm), ...matches(readFileSync('libs/tools/src/egress/egress.config.ts', 'utf8'), /env\['([A-Z_]+)'\]/g)];
+    const read = [
+      ...matches(configs, /^ {2}([A-Z][A-Z_]+): /gm),
+      ...matches(readFileSync('libs/tools/src/sandbox/sandbox.config.ts', 'utf8'), /^ {2}(SANDBOX[A-Z_]*): /gm),
+      ...matches(readFileSync('libs/tools/src/egress/egress.config.ts', 'utf8'), /env\['([A-Z_]+)'\]/g),
+    ];
     expect(read.length).toBeGreaterThan(20);
     expect(sorted(rows)).toEqual(sorted(read));
   });
@@ -26,7 +32,9 @@ describe('README.md', () => {
 
   it('names every built-in tool', () => {
     const folder = 'libs/tools/src/builtin';
-    const tools = readdirSync(folder).filter((file) => file.endsWith('.tool.ts')).flatMap((file) => matches(readFileSync(`${folder}/${file}`, 'utf8'), /^ {2}name: '([a-z_]+)'/gm));
+    const tools = readdirSync(folder)
+      .filter((file) => file.endsWith('.tool.ts'))
+      .flatMap((file) => matches(readFileSync(`${folder}/${file}`, 'utf8'), /^ {2}name: '([a-z_]+)'/gm));
     expect(tools.length).toBeGreaterThan(5);
     expect(tools.filter((tool) => !readme.includes(`\`${tool}\``))).toEqual([]);
   });

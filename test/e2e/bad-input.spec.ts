@@ -36,7 +36,11 @@ describe('bad input at every door', () => {
     const answer = await agent.submit('file_raed', {});
     expect(answer).toMatchObject({
       status: 404,
-      body: { code: 'not_found', callId: expect.any(String), result: { isError: true, content: [{ type: 'text', text: expect.stringContaining('file_read') }] } },
+      body: {
+        code: 'not_found',
+        callId: expect.any(String),
+        result: { isError: true, content: [{ type: 'text', text: expect.stringContaining('file_read') }] },
+      },
     });
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
   });
@@ -112,18 +116,38 @@ describe('bad input at every door', () => {
     writeFileSync(join(toolyard.workspaceRoot, 'outside.txt'), 'secret');
     symlinkSync(join(toolyard.workspaceRoot, 'outside.txt'), join(workspace, 'link.txt'));
     symlinkSync(toolyard.workspaceRoot, join(workspace, 'linked'));
-    const paths = ['../../../outside.txt', '/etc/passwd', 'link.txt', 'linked/outside.txt', 'a/../../../../outside.txt', '~/x', 'inside.txt\0.png', '//etc/passwd'];
+    const paths = [
+      '../../../outside.txt',
+      '/etc/passwd',
+      'link.txt',
+      'linked/outside.txt',
+      'a/../../../../outside.txt',
+      '~/x',
+      'inside.txt\0.png',
+      '//etc/passwd',
+    ];
     for (const path of paths) {
       const call = await agent.run('file_read', { path }, { sessionId: 'escape' });
-      expect([path, call.outcome === 'completed', JSON.stringify(call).includes('secret'), JSON.stringify(call).includes('root:')]).toEqual([path, false, false, false]);
+      expect([path, call.outcome === 'completed', JSON.stringify(call).includes('secret'), JSON.stringify(call).includes('root:')]).toEqual(
+        [path, false, false, false],
+      );
     }
     const write = await agent.run('file_write', { path: 'link.txt', content: 'overwritten' }, { sessionId: 'escape' });
     expect(write.result?.isError).toBe(true);
   });
 
   it.each([
-    'http://127.0.0.1:6379/', 'http://localhost/', 'http://0x7f000001/', 'http://2130706433/', 'http://[::1]/', 'http://[::ffff:127.0.0.1]/', 'http://169.254.169.254/latest/meta-data',
-    'http://10.0.0.1/', 'file:///etc/passwd', 'gopher://127.0.0.1/', 'http://user:pass@127.0.0.1/',
+    'http://127.0.0.1:6379/',
+    'http://localhost/',
+    'http://0x7f000001/',
+    'http://2130706433/',
+    'http://[::1]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://10.0.0.1/',
+    'file:///etc/passwd',
+    'gopher://127.0.0.1/',
+    'http://user:pass@127.0.0.1/',
   ])('does not fetch %s', async (url) => {
     const call = await agent.run('web_fetch', { url });
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' }, result: { isError: true } });
@@ -131,7 +155,8 @@ describe('bad input at every door', () => {
 
   it('answers malformed frames with an error frame and goes on', async () => {
     const stream = await agent.stream();
-    for (const frame of ['{', '[]', '"text"', '{"op":"fly","id":1}', '{"op":"subscribe"}', '{"op":"subscribe","id":1,"filter":{"nope":1}}']) stream.socket.send(frame);
+    for (const frame of ['{', '[]', '"text"', '{"op":"fly","id":1}', '{"op":"subscribe"}', '{"op":"subscribe","id":1,"filter":{"nope":1}}'])
+      stream.socket.send(frame);
     await eventually(() => stream.frames.filter(({ frame }) => frame.op === 'error').length === 6, 'six error frames');
     stream.send({ op: 'ping', id: 'still here' });
     await stream.frame('pong');

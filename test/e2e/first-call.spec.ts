@@ -8,7 +8,8 @@ import { startToolyard, type Toolyard } from '../support/toolyard.js';
 
 const LINE_A_SECOND = 'for i in 1 2 3; do echo line $i; sleep 1; done';
 const types = (events: readonly CallEvent[]) => events.map((event) => event.type);
-const textOf = (event: CallEvent) => (event.type === 'call.update' ? event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('') : '');
+const textOf = (event: CallEvent) =>
+  event.type === 'call.update' ? event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('') : '';
 
 describe('one call, end to end through every door', () => {
   let toolyard: Toolyard;
@@ -70,7 +71,9 @@ describe('one call, end to end through every door', () => {
     const before = await agent.stream();
     before.send({ op: 'subscribe', id: 's', filter: { sessionId: 'resumed' } });
     await before.frame('subscribed', 's');
-    const ids = await Promise.all(Array.from({ length: 30 }, async (_unused, n) => (await agent.submit('echo', { n }, { sessionId: 'resumed' })).body.id));
+    const ids = await Promise.all(
+      Array.from({ length: 30 }, async (_unused, n) => (await agent.submit('echo', { n }, { sessionId: 'resumed' })).body.id),
+    );
     await eventually(() => before.events('s').length > 10, 'some events');
     before.close();
     const received = before.events('s');
@@ -90,7 +93,11 @@ describe('one call, end to end through every door', () => {
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
     const other = new Agent(toolyard.gateways[1]?.url ?? '');
     expect((await other.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'changed my mind', graceMs: 500 })).status).toBe(202);
-    expect(await agent.ended(body.id)).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled' }, result: { isError: true, content: [{ text: 'Cancelled' }] } });
+    expect(await agent.ended(body.id)).toMatchObject({
+      outcome: 'cancelled',
+      error: { code: 'cancelled' },
+      result: { isError: true, content: [{ text: 'Cancelled' }] },
+    });
     const end = (await agent.events(body.id)).at(-1);
     expect(end).toMatchObject({ type: 'call.end', data: { stopped: { how: expect.stringMatching(/stopped|killed/) } } });
   });
@@ -115,14 +122,18 @@ describe('one call, end to end through every door', () => {
 
   it('shares the files of a session between tools and workers, and between no sessions', async () => {
     const session = { sessionId: 'files' };
-    expect((await agent.run('file_write', { path: 'notes/a.txt', content: 'é' }, session)).result?.content).toEqual([{ type: 'text', text: 'Wrote 2 bytes to notes/a.txt' }]);
+    expect((await agent.run('file_write', { path: 'notes/a.txt', content: 'é' }, session)).result?.content).toEqual([
+      { type: 'text', text: 'Wrote 2 bytes to notes/a.txt' },
+    ]);
     expect((await agent.run('shell', { command: 'cat notes/a.txt' }, session)).result?.content).toEqual([{ type: 'text', text: 'é' }]);
     expect((await agent.run('file_read', { path: 'notes/a.txt' }, { sessionId: 'other' })).outcome).toBe('failed');
   });
 
   it('sleeps without holding a slot', async () => {
     const started = performance.now();
-    const sleepers = await Promise.all(Array.from({ length: 200 }, async () => (await agent.submit('sleep', { duration_ms: 1500 })).body.id));
+    const sleepers = await Promise.all(
+      Array.from({ length: 200 }, async () => (await agent.submit('sleep', { duration_ms: 1500 })).body.id),
+    );
     await agent.run('echo', { meanwhile: true });
     expect(performance.now() - started).toBeLessThan(20_000);
     const calls = await Promise.all(sleepers.map((id) => agent.ended(id)));

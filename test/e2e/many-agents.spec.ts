@@ -9,7 +9,7 @@ const CALLS_EACH = 50;
 
 /** The same choices in every run, different for every agent. */
 function* choices(seed: number): Generator<number, never> {
-  for (let state = seed * 2_654_435_761 + 1; ; ) {
+  for (let state = seed * 2_654_435_761 + 1; ;) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     yield state / 2 ** 32;
   }
@@ -73,6 +73,9 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
   it('refuses a key that comes again with another body', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     await agent.submit('echo', { a: 1 }, {}, { 'idempotency-key': 'same' });
-    expect(await agent.submit('echo', { a: 2 }, {}, { 'idempotency-key': 'same' })).toMatchObject({ status: 422, body: { code: 'idempotency_key_reused' } });
+    expect(await agent.submit('echo', { a: 2 }, {}, { 'idempotency-key': 'same' })).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    });
   });
 });

@@ -12,7 +12,8 @@ beforeEach(() => {
   mkdirSync(join(project, 'apps/standalone/src'), { recursive: true });
   mkdirSync(join(project, 'libs'));
   copyFileSync('apps/standalone/build-if-needed.mjs', join(project, 'apps/standalone/build-if-needed.mjs'));
-  for (const file of ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/standalone/tsconfig.app.json']) copyFileSync(file, join(project, file));
+  for (const file of ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/standalone/tsconfig.app.json'])
+    copyFileSync(file, join(project, file));
   symlinkSync(join(process.cwd(), 'node_modules'), join(project, 'node_modules'));
   writeFileSync(source(), 'export const answer: number = 42;\n');
 });
@@ -22,7 +23,9 @@ const source = () => join(project, 'apps/standalone/src/main.ts');
 const built = () => existsSync(join(project, 'dist/apps/standalone/src/main.js'));
 
 function run() {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(project, 'apps/standalone/build-if-needed.mjs')], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(project, 'apps/standalone/build-if-needed.mjs')], {
+    encoding: 'utf8',
+  });
   return { status, building: stdout.includes('Building'), said: `${stdout}${stderr}` };
 }
 

@@ -20,7 +20,9 @@ describe('npm start says in one sentence what to do when', () => {
     const data = freshDirectory();
     const first = await spawnStandalone(data);
     await first.up();
-    expect(await refusal(data)).toBe(`Another Toolyard (process ${first.child.pid}) is running on ${data}. Stop it first, or set TOOLYARD_DATA to another directory.`);
+    expect(await refusal(data)).toBe(
+      `Another Toolyard (process ${first.child.pid}) is running on ${data}. Stop it first, or set TOOLYARD_DATA to another directory.`,
+    );
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
 
@@ -50,25 +52,38 @@ describe('npm start says in one sentence what to do when', () => {
   it('redis-server is too old', async () => {
     const bin = join(freshDirectory(), 'bin');
     mkdirSync(bin);
-    writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.2.14 sha=0:0 malloc=libc bits=64 build=0"\n', { mode: 0o755 });
+    writeFileSync(join(bin, 'redis-server'), '#!/bin/sh\necho "Redis server v=6.2.14 sha=0:0 malloc=libc bits=64 build=0"\n', {
+      mode: 0o755,
+    });
     symlinkSync('/bin/sh', join(bin, 'sh'));
-    expect(await refusal(freshDirectory(), { PATH: bin })).toBe('redis-server is version 6.2, but Toolyard needs 7.0 or newer. Install a newer one, or set REDIS_URL to a server that is.');
+    expect(await refusal(freshDirectory(), { PATH: bin })).toBe(
+      'redis-server is version 6.2, but Toolyard needs 7.0 or newer. Install a newer one, or set REDIS_URL to a server that is.',
+    );
   });
 
   it('the data directory cannot be written', async () => {
     const file = join(freshDirectory(), 'file');
     writeFileSync(file, '');
-    expect(await refusal(join(file, 'below'))).toBe(`Cannot write to the data directory ${join(file, 'below')} (ENOTDIR). Make it writable for this user, or set TOOLYARD_DATA to another directory.`);
+    expect(await refusal(join(file, 'below'))).toBe(
+      `Cannot write to the data directory ${join(file, 'below')} (ENOTDIR). Make it writable for this user, or set TOOLYARD_DATA to another directory.`,
+    );
   });
 
   it('several variables are wrong: all of them at once', async () => {
-    const said = await refusal(freshDirectory(), { GATEWAY_PORT: '99999', WORKER_POOLS: 'read,bogus', LEASE_MS: 'soon', TOOLYARD_API_KEY: 'long-enough-for-a-key' });
+    const said = await refusal(freshDirectory(), {
+      GATEWAY_PORT: '99999',
+      WORKER_POOLS: 'read,bogus',
+      LEASE_MS: 'soon',
+      TOOLYARD_API_KEY: 'long-enough-for-a-key',
+    });
     for (const name of ['GATEWAY_PORT', 'WORKER_POOLS', 'LEASE_MS']) expect(said).toContain(`${name}: `);
   });
 
   it('the Redis of REDIS_URL does not answer', async () => {
     const said = await refusal(freshDirectory(), { REDIS_URL: `redis://:secret@127.0.0.1:${await freePort()}` });
-    expect(said).toMatch(/^Cannot use the Redis of REDIS_URL \(.+\)\. Start it, correct REDIS_URL, or unset it to let Toolyard start a private one\.$/);
+    expect(said).toMatch(
+      /^Cannot use the Redis of REDIS_URL \(.+\)\. Start it, correct REDIS_URL, or unset it to let Toolyard start a private one\.$/,
+    );
     expect(said).not.toContain('secret');
   });
 });

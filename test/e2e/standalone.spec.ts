@@ -32,7 +32,10 @@ describe('npm start', () => {
     expect(statSync(join(app.data, 'key')).mode & 0o777).toBe(0o600);
     expect(statSync(app.data).mode & 0o777).toBe(0o700);
 
-    const line = app.said().split('\n').find((text) => text.trimStart().startsWith('curl '));
+    const line = app
+      .said()
+      .split('\n')
+      .find((text) => text.trimStart().startsWith('curl '));
     const run = spawnSync('sh', ['-c', line ?? ''], { encoding: 'utf8' });
     const call = Call.parse(JSON.parse(run.stdout));
     expect([call.status, call.outcome]).toEqual(['ended', 'completed']);
@@ -95,10 +98,14 @@ describe('Ctrl-C', () => {
     await eventually(async () => (await read(app, call.id, 0)).status === 'running', 'the call to run');
     const pressed = performance.now();
     app.signal('SIGINT');
-    await eventually(() => {
-      if (performance.now() - pressed > 1_000) app.signal('SIGINT');
-      return app.child.exitCode !== null;
-    }, 'the second Ctrl-C to end it', 5_000);
+    await eventually(
+      () => {
+        if (performance.now() - pressed > 1_000) app.signal('SIGINT');
+        return app.child.exitCode !== null;
+      },
+      'the second Ctrl-C to end it',
+      5_000,
+    );
     expect(await app.ended()).toEqual({ code: 130, signal: null });
     await eventually(() => !isRunning(redis), 'Redis to end');
   });

@@ -30,7 +30,9 @@ describe('a gateway that is killed (SIGKILL) right after its 202', () => {
 
   it('lets an agent that got no answer ask again by its Idempotency-Key, without a second call', async () => {
     const other = new Agent(toolyard.gateways[1]?.url ?? '');
-    const again = await Promise.all(Array.from({ length: 100 }, async (_unused, n) => other.submit('echo', { n }, {}, { 'idempotency-key': `kill-${n}` })));
+    const again = await Promise.all(
+      Array.from({ length: 100 }, async (_unused, n) => other.submit('echo', { n }, {}, { 'idempotency-key': `kill-${n}` })),
+    );
     await Promise.all(again.map(({ body }) => other.ended(body.id)));
     const { body } = await other.get<{ calls: { id: string }[] }>('/v1/calls?limit=200&tool=echo');
     expect(body.calls).toHaveLength(100);

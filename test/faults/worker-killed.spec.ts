@@ -44,7 +44,10 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     const victim = toolyard.workers.at(-1);
     const { body } = await agent.submit('shell', { command: 'echo once >> ran.txt; sleep 30' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the shell to run');
-    const marker = await eventually(async () => (await agent.run('file_read', { path: 'ran.txt' })).outcome === 'completed', 'the command to have begun');
+    const marker = await eventually(
+      async () => (await agent.run('file_read', { path: 'ran.txt' })).outcome === 'completed',
+      'the command to have begun',
+    );
     expect(marker).toBe(true);
     victim?.signal('SIGKILL');
     await victim?.ended();

@@ -13,7 +13,10 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
 
   const fencedOff = async (worker: AppProcess | undefined) => {
     const metrics = await (await fetch(`${worker?.url}/metrics`)).text();
-    return /toolyard_lease[s]?_lost_total\{[^}]*\} [1-9]/.test(metrics) || /toolyard_transitions_refused_total\{[^}]*code="(FENCED|ENDED)"[^}]*\} [1-9]/.test(metrics);
+    return (
+      /toolyard_lease[s]?_lost_total\{[^}]*\} [1-9]/.test(metrics) ||
+      /toolyard_transitions_refused_total\{[^}]*code="(FENCED|ENDED)"[^}]*\} [1-9]/.test(metrics)
+    );
   };
 
   it('finds its call ended by another worker when it wakes, and its own End refused', async () => {

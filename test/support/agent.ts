@@ -79,7 +79,9 @@ export class Stream {
       this.socket.once('open', resolve);
       this.socket.once('error', reject);
     });
-    this.socket.on('message', (data: Buffer) => this.frames.push({ at: performance.now(), frame: JSON.parse(data.toString()) as ServerFrame }));
+    this.socket.on('message', (data: Buffer) =>
+      this.frames.push({ at: performance.now(), frame: JSON.parse(data.toString()) as ServerFrame }),
+    );
     this.socket.on('close', (code, reason) => (this.closed = { code, reason: String(reason) }));
     this.socket.on('error', () => {});
   }
@@ -99,7 +101,8 @@ export class Stream {
   }
 
   frame<O extends ServerFrame['op']>(op: O, id?: string | number): Promise<Extract<ServerFrame, { op: O }>> {
-    const isIt = (frame: ServerFrame): frame is Extract<ServerFrame, { op: O }> => frame.op === op && (id === undefined || ('id' in frame && frame.id === id));
+    const isIt = (frame: ServerFrame): frame is Extract<ServerFrame, { op: O }> =>
+      frame.op === op && (id === undefined || ('id' in frame && frame.id === id));
     return eventually(() => this.frames.map(({ frame }) => frame).find(isIt), `a frame ${op}`);
   }
 

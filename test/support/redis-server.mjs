@@ -33,7 +33,13 @@ export async function startRedisServer({ port, settings = ['--save', '', '--appe
     child.stderr.on('data', (chunk) => (log = (log + chunk).slice(-4096)));
     const failed = new Promise((_resolve, reject) => {
       child.once('error', (error) =>
-        reject(new Error(error.code === 'ENOENT' ? 'redis-server is missing. Install it: apt-get install redis-server (Debian) or brew install redis (macOS).' : error.message)),
+        reject(
+          new Error(
+            error.code === 'ENOENT'
+              ? 'redis-server is missing. Install it: apt-get install redis-server (Debian) or brew install redis (macOS).'
+              : error.message,
+          ),
+        ),
       );
       child.once('exit', (code, signal) => reject(new Error(`redis-server ended with ${code ?? signal} before it answered:\n${log}`)));
     });

@@ -41,7 +41,12 @@ export interface ToolyardOptions {
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 
-export async function startToolyard({ gateways = 1, workers = 1, env = {}, redisSettings = DURABLE }: ToolyardOptions = {}): Promise<Toolyard> {
+export async function startToolyard({
+  gateways = 1,
+  workers = 1,
+  env = {},
+  redisSettings = DURABLE,
+}: ToolyardOptions = {}): Promise<Toolyard> {
   const redis = await startRedisServer({ settings: redisSettings });
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-workspaces-'));
   const shared = { REDIS_URL: redis.url, TOOLYARD_API_KEY: TEST_KEY, WORKSPACE_ROOT: workspaceRoot, LOG_LEVEL: 'warn', ...env };

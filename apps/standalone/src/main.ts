@@ -19,11 +19,14 @@ async function drain(exitCode: number): Promise<void> {
   process.exit(exitCode);
 }
 
-onStopSignals((signal) => {
-  wanted = false;
-  tell(`\n${signal === 'SIGINT' ? 'Ctrl-C' : signal}: no new calls, running calls end, then Redis. Once more to stop at once.`);
-  if (running) void drain(0);
-}, () => process.exit(130));
+onStopSignals(
+  (signal) => {
+    wanted = false;
+    tell(`\n${signal === 'SIGINT' ? 'Ctrl-C' : signal}: no new calls, running calls end, then Redis. Once more to stop at once.`);
+    if (running) void drain(0);
+  },
+  () => process.exit(130),
+);
 
 process.on('uncaughtException', (error) => {
   tell(`Toolyard failed and stops: ${error.stack ?? error.message}`);

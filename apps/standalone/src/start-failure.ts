@@ -13,12 +13,16 @@ export function systemCode(error: unknown): string | undefined {
 export function explain(error: unknown, listen: { readonly host: string; readonly port: number }): unknown {
   switch (systemCode(error)) {
     case 'EADDRINUSE':
-      return new StartFailure(`Port ${listen.port} on ${listen.host} is in use. Stop the program that listens there, or set GATEWAY_PORT to another port.`);
+      return new StartFailure(
+        `Port ${listen.port} on ${listen.host} is in use. Stop the program that listens there, or set GATEWAY_PORT to another port.`,
+      );
     case 'EACCES':
       return new StartFailure(`Not allowed to listen on port ${listen.port}. Set GATEWAY_PORT to a port above 1023.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new StartFailure(`This machine has no address ${listen.host}. Set GATEWAY_HOST to 127.0.0.1, or to an address of this machine.`);
+      return new StartFailure(
+        `This machine has no address ${listen.host}. Set GATEWAY_HOST to 127.0.0.1, or to an address of this machine.`,
+      );
     default:
       return error;
   }

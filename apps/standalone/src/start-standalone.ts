@@ -102,13 +102,20 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
 
 /** Finds every fault of the environment before anything is made on disk; what is decided later stands in by a valid value. */
 function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
-  return readApps({ ...env, TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start', REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock' });
+  return readApps({
+    ...env,
+    TOOLYARD_API_KEY: env['TOOLYARD_API_KEY'] || 'made-at-the-first-start',
+    REDIS_URL: env['REDIS_URL'] || 'unix:///redis.sock',
+  });
 }
 
 /** Both apps read some of the same names; a fault of theirs is told once. */
 function distinctLines(texts: readonly string[]): string {
   const lines = texts.flatMap((text) => text.split('\n')).map((line) => line.trim());
-  return [...new Set(lines)].filter((line) => line !== '' && !line.endsWith('environment is wrong:')).map((line) => `  ${line}`).join('\n');
+  return [...new Set(lines)]
+    .filter((line) => line !== '' && !line.endsWith('environment is wrong:'))
+    .map((line) => `  ${line}`)
+    .join('\n');
 }
 
 async function undoAll(undo: Undo[]): Promise<void> {

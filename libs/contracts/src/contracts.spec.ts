@@ -1,6 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CallId, ClientFrame, errorEntry, CALL_ERROR_CODES, DOOR_ERROR_CODES, Label, Problem, ProblemError, SubmitCallBody, ToolName, Traceparent } from './index.js';
+import {
+  CallId,
+  ClientFrame,
+  errorEntry,
+  CALL_ERROR_CODES,
+  DOOR_ERROR_CODES,
+  Label,
+  Problem,
+  ProblemError,
+  SubmitCallBody,
+  ToolName,
+  Traceparent,
+} from './index.js';
 
 describe('the error catalog', () => {
   it('has a fitting status and title for every code', () => {
@@ -21,8 +33,10 @@ describe('the error catalog', () => {
 describe('names', () => {
   it('accept what they document and nothing that could leave a folder or a key', () => {
     expect(CallId.safeParse('07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').success).toBe(true);
-    for (const bad of ['', '.', '..', 'a/b', 'a\\b', 'a b', 'a:b', 'a\0b', 'é', 'x'.repeat(129)]) expect([bad, Label.safeParse(bad).success]).toEqual([bad, false]);
-    for (const bad of ['1bad name', '', 'a b', 'a'.repeat(65), '@x/y']) expect([bad, ToolName.safeParse(bad).success]).toEqual([bad, false]);
+    for (const bad of ['', '.', '..', 'a/b', 'a\\b', 'a b', 'a:b', 'a\0b', 'é', 'x'.repeat(129)])
+      expect([bad, Label.safeParse(bad).success]).toEqual([bad, false]);
+    for (const bad of ['1bad name', '', 'a b', 'a'.repeat(65), '@x/y'])
+      expect([bad, ToolName.safeParse(bad).success]).toEqual([bad, false]);
     expect(ToolName.safeParse('shell').success).toBe(true);
   });
 

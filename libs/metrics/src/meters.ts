@@ -12,35 +12,65 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
  */
 export function createMeters(registry: Registry) {
   const registers = [registry];
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) => new Counter({ name, help, labelNames, registers });
-  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) => new Gauge({ name, help, labelNames, registers });
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Gauge({ name, help, labelNames, registers });
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
 
   return {
     // Calls
     callsSubmitted: counter('toolyard_calls_submitted_total', 'Calls accepted into the log, refused ones included.', ['tool', 'pool']),
-    callsEnded: counter('toolyard_calls_ended_total', 'Calls that got their End, by outcome and error code (none when completed).', ['tool', 'outcome', 'code']),
+    callsEnded: counter('toolyard_calls_ended_total', 'Calls that got their End, by outcome and error code (none when completed).', [
+      'tool',
+      'outcome',
+      'code',
+    ]),
     callQueueWait: histogram('toolyard_call_queue_wait_seconds', 'Time from being queued to Start of the attempt.', ['pool'], WAIT_BUCKETS),
     callRun: histogram('toolyard_call_run_seconds', 'Time an attempt ran in its tool.', ['tool'], WAIT_BUCKETS),
-    callCancel: histogram('toolyard_call_cancel_seconds', 'Time from the request to cancel to the End, by how the tool stopped.', ['how'], WAIT_BUCKETS),
+    callCancel: histogram(
+      'toolyard_call_cancel_seconds',
+      'Time from the request to cancel to the End, by how the tool stopped.',
+      ['how'],
+      WAIT_BUCKETS,
+    ),
     callsRetried: counter('toolyard_calls_retried_total', 'Attempts that went back to the queue, by reason.', ['tool', 'reason']),
-    outputsTruncated: counter('toolyard_outputs_truncated_total', 'Results cut to the limit for models; the whole output is kept.', ['tool']),
+    outputsTruncated: counter('toolyard_outputs_truncated_total', 'Results cut to the limit for models; the whole output is kept.', [
+      'tool',
+    ]),
 
     // Attempts and leases
     attemptsStarted: counter('toolyard_attempts_started_total', 'Attempts started, by cause: first or retry.', ['pool', 'cause']),
     attemptsFinished: counter('toolyard_attempts_finished_total', 'Attempts over, by how: end, retry or lost.', ['pool', 'ended']),
-    leasesExpired: counter('toolyard_leases_expired_total', 'Running calls whose lease ran out and that the reconciler took over.', ['tool']),
-    leasesLost: counter('toolyard_leases_lost_total', 'Attempts this worker stopped because it could not renew or was fenced off.', ['tool']),
+    leasesExpired: counter('toolyard_leases_expired_total', 'Running calls whose lease ran out and that the reconciler took over.', [
+      'tool',
+    ]),
+    leasesLost: counter('toolyard_leases_lost_total', 'Attempts this worker stopped because it could not renew or was fenced off.', [
+      'tool',
+    ]),
 
     // Log and dispatch
     transitionsRefused: counter('toolyard_transitions_refused_total', 'Transitions the log refused, by code.', ['transition', 'code']),
     scriptRun: histogram('toolyard_script_run_seconds', 'Round trip of one run of the transition script.', [], SHORT_BUCKETS),
-    scriptTransitions: histogram('toolyard_script_transitions', 'Transitions that travelled in one run of the transition script.', [], BATCH_BUCKETS),
-    dispatchDuplicates: counter('toolyard_dispatch_duplicates_total', 'Jobs whose claim was refused: doubled or late, harmless.', ['pool', 'code']),
+    scriptTransitions: histogram(
+      'toolyard_script_transitions',
+      'Transitions that travelled in one run of the transition script.',
+      [],
+      BATCH_BUCKETS,
+    ),
+    dispatchDuplicates: counter('toolyard_dispatch_duplicates_total', 'Jobs whose claim was refused: doubled or late, harmless.', [
+      'pool',
+      'code',
+    ]),
     dispatchRepeats: counter('toolyard_dispatch_repeats_total', 'Calls dispatched again by the reconciler.', ['pool']),
     tailEvents: counter('toolyard_tail_events_total', 'Events the tail of the log delivered in this process.', []),
-    tailLag: histogram('toolyard_tail_lag_seconds', 'Time from the Redis time of an event to its delivery by this process.', [], SHORT_BUCKETS),
+    tailLag: histogram(
+      'toolyard_tail_lag_seconds',
+      'Time from the Redis time of an event to its delivery by this process.',
+      [],
+      SHORT_BUCKETS,
+    ),
     tailGapsRepaired: counter('toolyard_tail_gaps_repaired_total', 'Holes in the sequence of a partition that the tail read again.', []),
     tailEventsRepaired: counter('toolyard_tail_events_repaired_total', 'Events that were read again to close such holes.', []),
 
@@ -64,13 +94,21 @@ export function createMeters(registry: Registry) {
     redisMemoryMax: gauge('toolyard_redis_memory_max_bytes', 'INFO maxmemory; 0 means no limit.', []),
     redisMemoryFragmentation: gauge('toolyard_redis_memory_fragmentation_ratio', 'INFO mem_fragmentation_ratio.', []),
     eventLoopDelayMedian: gauge('toolyard_event_loop_delay_median_seconds', 'Median delay of the event loop since the last scrape.', []),
-    eventLoopDelayP99: gauge('toolyard_event_loop_delay_p99_seconds', '99th percentile of the delay of the event loop since the last scrape.', []),
+    eventLoopDelayP99: gauge(
+      'toolyard_event_loop_delay_p99_seconds',
+      '99th percentile of the delay of the event loop since the last scrape.',
+      [],
+    ),
     eventLoopDelayMax: gauge('toolyard_event_loop_delay_max_seconds', 'Longest delay of the event loop since the last scrape.', []),
     processCpu: counter('toolyard_process_cpu_seconds_total', 'CPU time of this process, user and system.', ['mode']),
     processResidentMemory: gauge('toolyard_process_resident_memory_bytes', 'Resident memory of this process.', []),
     processHeapUsed: gauge('toolyard_process_heap_used_bytes', 'JavaScript heap in use.', []),
     processStart: gauge('toolyard_process_start_time_seconds', 'When this process started, Unix time.', []),
-    probeFailures: counter('toolyard_probe_failures_total', 'Probes that failed or took too long at a scrape; their gauges are absent then.', ['probe']),
+    probeFailures: counter(
+      'toolyard_probe_failures_total',
+      'Probes that failed or took too long at a scrape; their gauges are absent then.',
+      ['probe'],
+    ),
     buildInfo: gauge('toolyard_build_info', 'Always 1; the labels tell what runs here.', ['role', 'version', 'node']),
   };
 }

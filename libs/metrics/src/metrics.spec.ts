@@ -91,7 +91,10 @@ describe('metrics', () => {
     signals.callSubmitted.emit({ tool: 'echo', pool: 'read' });
     for (let n = 0; n < 1000; n += 1) signals.callSubmitted.emit({ tool: `made_up_${n}`, pool: 'read' });
     const submitted = (await metrics.scrape()).split('\n').filter((line) => line.startsWith('toolyard_calls_submitted_total{'));
-    expect(submitted).toEqual(['toolyard_calls_submitted_total{tool="echo",pool="read"} 1', 'toolyard_calls_submitted_total{tool="other",pool="read"} 1000']);
+    expect(submitted).toEqual([
+      'toolyard_calls_submitted_total{tool="echo",pool="read"} 1',
+      'toolyard_calls_submitted_total{tool="other",pool="read"} 1000',
+    ]);
   });
 
   it('answers in time without the gauges of a probe that hangs or fails, and shows no old value', async () => {

@@ -44,7 +44,9 @@ function onAttempts(meters: Meters, tool: (name: string) => string) {
 
 function onLog(meters: Meters, word: (value: string) => string) {
   return [
-    signals.transitionRefused.on((refusal) => meters.transitionsRefused.inc({ transition: word(refusal.transition), code: word(refusal.code) })),
+    signals.transitionRefused.on((refusal) =>
+      meters.transitionsRefused.inc({ transition: word(refusal.transition), code: word(refusal.code) }),
+    ),
     signals.scriptRun.on((run) => {
       meters.scriptRun.observe(seconds(run.ms));
       meters.scriptTransitions.observe(run.transitions);

@@ -1,3 +1,12 @@
 export * from './keys.js';
-export { createRedis, isCluster, parseRedisUrl, redisOptionsFor, type RedisClientOptions, type RedisConnection, type RedisRole, type RedisTarget } from './redis-client.js';
+export {
+  createRedis,
+  isCluster,
+  parseRedisUrl,
+  redisOptionsFor,
+  type RedisClientOptions,
+  type RedisConnection,
+  type RedisRole,
+  type RedisTarget,
+} from './redis-client.js';
 export { LuaScript } from './lua-script.js';

@@ -14,7 +14,10 @@ describe('parseRedisUrl', () => {
   });
 
   it('reads a Unix socket', () => {
-    expect(parseRedisUrl('unix:///run/toolyard/redis.sock')).toMatchObject({ kind: 'single', options: { path: '/run/toolyard/redis.sock' } });
+    expect(parseRedisUrl('unix:///run/toolyard/redis.sock')).toMatchObject({
+      kind: 'single',
+      options: { path: '/run/toolyard/redis.sock' },
+    });
   });
 
   it('reads the nodes of Sentinel with the master name, and of a cluster', () => {
@@ -37,12 +40,17 @@ describe('parseRedisUrl', () => {
     });
   });
 
-  it.each(['', 'localhost:6379', 'http://x', 'redis://a,b', 'redis://a/x', 'redis://a:999999', 'unix://'])('refuses %j and says what it expects', (url) => {
-    expect(() => parseRedisUrl(url)).toThrow(/Expected redis:\/\//);
-  });
+  it.each(['', 'localhost:6379', 'http://x', 'redis://a,b', 'redis://a/x', 'redis://a:999999', 'unix://'])(
+    'refuses %j and says what it expects',
+    (url) => {
+      expect(() => parseRedisUrl(url)).toThrow(/Expected redis:\/\//);
+    },
+  );
 
   it('keeps the password out of the message', () => {
-    expect(() => parseRedisUrl('redis://u:hunter2@a,b')).toThrow(expect.not.objectContaining({ message: expect.stringContaining('hunter2') }));
+    expect(() => parseRedisUrl('redis://u:hunter2@a,b')).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining('hunter2') }),
+    );
   });
 });
 

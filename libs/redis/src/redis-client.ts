@@ -44,12 +44,15 @@ export function parseRedisUrl(url: string): RedisTarget {
   }
   const nodes = hosts.split(',').map(hostAndPort);
   if (scheme === 'redis+cluster') return { kind: 'cluster', nodes, options };
-  if (scheme === 'redis+sentinel') return { kind: 'sentinel', options: { ...options, sentinels: nodes, name: path.slice(1) || 'mymaster' } };
+  if (scheme === 'redis+sentinel')
+    return { kind: 'sentinel', options: { ...options, sentinels: nodes, name: path.slice(1) || 'mymaster' } };
 
   const [node] = nodes;
-  if (!node || nodes.length > 1) throw new Error(`REDIS_URL names ${nodes.length} hosts, but ${scheme}:// takes one. Expected ${EXPECTED}.`);
+  if (!node || nodes.length > 1)
+    throw new Error(`REDIS_URL names ${nodes.length} hosts, but ${scheme}:// takes one. Expected ${EXPECTED}.`);
   const db = path.length > 1 ? Number(path.slice(1)) : 0;
-  if (!Number.isInteger(db) || db < 0) throw new Error(`REDIS_URL has no valid database number after the last slash. Expected ${EXPECTED}.`);
+  if (!Number.isInteger(db) || db < 0)
+    throw new Error(`REDIS_URL has no valid database number after the last slash. Expected ${EXPECTED}.`);
   return { kind: 'single', options: { ...options, ...node, db, ...(scheme === 'rediss' ? { tls: {} } : {}) } };
 }
 

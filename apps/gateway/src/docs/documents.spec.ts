@@ -23,7 +23,10 @@ describe('the OpenAPI document', () => {
   });
 
   it('shows a Call as the contract defines it', () => {
-    expect(document.components?.schemas?.['Call']).toMatchObject({ type: 'object', required: expect.arrayContaining(['id', 'status', 'submittedAt']) });
+    expect(document.components?.schemas?.['Call']).toMatchObject({
+      type: 'object',
+      required: expect.arrayContaining(['id', 'status', 'submittedAt']),
+    });
   });
 });
 

@@ -1,4 +1,10 @@
-import { createDocument, type ZodOpenApiObject, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import { errorEntry, Problem, ROUTES, type Route } from '#contracts';
 
 type OpenApiDocument = ReturnType<typeof createDocument>;
@@ -7,21 +13,26 @@ type OpenApiDocument = ReturnType<typeof createDocument>;
 export function openApiDocument(version: string): OpenApiDocument {
   return createDocument(
     {
-    openapi: '3.1.0',
-    info: {
-      title: 'Toolyard',
-      version,
-      description: 'Runs the tool calls of many LLM agents. Errors are RFC 9457 problems; a refused call carries a result the model can read.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    security: [{ apiKey: [] }],
-    components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key with the scope that the operation names.' } } },
-    paths: pathsOf(ROUTES),
+      openapi: '3.1.0',
+      info: {
+        title: 'Toolyard',
+        version,
+        description:
+          'Runs the tool calls of many LLM agents. Errors are RFC 9457 problems; a refused call carries a result the model can read.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      security: [{ apiKey: [] }],
+      components: {
+        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key with the scope that the operation names.' } },
+      },
+      paths: pathsOf(ROUTES),
     } satisfies ZodOpenApiObject,
-    { override: ({ jsonSchema, io }) => {
-      // Readers ignore fields they do not know, so no answer may forbid them.
-      if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    } },
+    {
+      override: ({ jsonSchema, io }) => {
+        // Readers ignore fields they do not know, so no answer may forbid them.
+        if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      },
+    },
   );
 }
 

@@ -10,7 +10,11 @@ import { openApiDocument } from './openapi.js';
 export function setupDocs(app: NestFastifyApplication, version: string): void {
   const openApi = openApiDocument(version);
   const asyncApi = JSON.stringify(asyncApiDocument(version));
-  SwaggerModule.setup('docs', app, openApi as OpenAPIObject, { jsonDocumentUrl: 'openapi.json', yamlDocumentUrl: 'openapi.yaml', customSiteTitle: 'Toolyard API' });
+  SwaggerModule.setup('docs', app, openApi as OpenAPIObject, {
+    jsonDocumentUrl: 'openapi.json',
+    yamlDocumentUrl: 'openapi.yaml',
+    customSiteTitle: 'Toolyard API',
+  });
   app
     .getHttpAdapter()
     .getInstance()

@@ -35,6 +35,9 @@ function makeWritable(path: string): string {
     for (const directory of [path, redis]) accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     return realpathSync(path);
   } catch (error) {
-    throw new StartFailure(`Cannot write to the data directory ${path} (${systemCode(error) ?? 'unknown error'}). Make it writable for this user, or set TOOLYARD_DATA to another directory.`, { cause: error });
+    throw new StartFailure(
+      `Cannot write to the data directory ${path} (${systemCode(error) ?? 'unknown error'}). Make it writable for this user, or set TOOLYARD_DATA to another directory.`,
+      { cause: error },
+    );
   }
 }

@@ -16,7 +16,18 @@ const MAX_BACKOFF_MS = 5_000;
 const HEALTHY_MS = 30_000;
 
 /** Every write is on disk before it is answered, and nothing is ever evicted: the log is the truth. */
-const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--aof-load-truncated', 'yes', '--save', '', '--maxmemory-policy', 'noeviction'];
+const DURABLE = [
+  '--appendonly',
+  'yes',
+  '--appendfsync',
+  'always',
+  '--aof-load-truncated',
+  'yes',
+  '--save',
+  '',
+  '--maxmemory-policy',
+  'noeviction',
+];
 
 export interface PrivateRedis {
   readonly url: string;
@@ -34,7 +45,16 @@ export async function startPrivateRedis(directory: DataDirectory, tell: (line: s
   const program = findRedisServer();
   await endLeftoverRedis(directory);
   const endpoint = await chooseEndpoint(directory.redisSocket);
-  const words = [...endpoint.settings, '--dir', directory.redis, '--pidfile', directory.redisPid, '--logfile', directory.redisLog, ...DURABLE];
+  const words = [
+    ...endpoint.settings,
+    '--dir',
+    directory.redis,
+    '--pidfile',
+    directory.redisPid,
+    '--logfile',
+    directory.redisLog,
+    ...DURABLE,
+  ];
   const keeper = new Keeper(() => spawn(program, words, { detached: true, stdio: 'ignore' }), tell);
   const abandon = () => keeper.abandon();
   process.once('exit', abandon);
@@ -45,7 +65,13 @@ export async function startPrivateRedis(directory: DataDirectory, tell: (line: s
     await stop();
     throw error;
   }
-  return { url: endpoint.url, get pid() { return keeper.pid; }, stop };
+  return {
+    url: endpoint.url,
+    get pid() {
+      return keeper.pid;
+    },
+    stop,
+  };
 }
 
 /** Keeps one child alive until told otherwise. */
@@ -67,7 +93,10 @@ class Keeper {
     const child = this.spawn();
     const failed = new AbortController();
     const exited = ended(child).then((how) => failed.abort(new StartFailure(`Redis did not start (${how}): ${lastLine(logPath)}`)));
-    const late = setTimeout(() => failed.abort(new StartFailure(`Redis did not answer within ${READY_WITHIN_MS / 1000} s; see ${logPath}`)), READY_WITHIN_MS);
+    const late = setTimeout(
+      () => failed.abort(new StartFailure(`Redis did not answer within ${READY_WITHIN_MS / 1000} s; see ${logPath}`)),
+      READY_WITHIN_MS,
+    );
     await answersPing(endpoint, failed.signal).finally(() => clearTimeout(late));
     void exited.then(() => this.revive(FIRST_BACKOFF_MS, 0));
   }

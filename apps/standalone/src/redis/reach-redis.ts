@@ -14,7 +14,10 @@ export async function reachRedis(url: string): Promise<void> {
       said = error instanceof Error ? error.message : String(error);
     });
     const pong = await Promise.race([answer, delay(WITHIN_MS, undefined, { signal: giveUp.signal }).catch(() => undefined)]);
-    if (pong !== 'PONG') throw new StartFailure(`Cannot use the Redis of REDIS_URL (${said}). Start it, correct REDIS_URL, or unset it to let Toolyard start a private one.`);
+    if (pong !== 'PONG')
+      throw new StartFailure(
+        `Cannot use the Redis of REDIS_URL (${said}). Start it, correct REDIS_URL, or unset it to let Toolyard start a private one.`,
+      );
   } finally {
     giveUp.abort();
     client.disconnect();

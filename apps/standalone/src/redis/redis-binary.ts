@@ -12,7 +12,9 @@ export function findRedisServer(): string {
     if (status !== 0) continue;
     const version = /\bv=(\d+)\.(\d+)/.exec(stdout);
     if (Number(version?.[1]) >= 7) return program;
-    throw new StartFailure(`${program} is version ${version?.[0].slice(2) ?? 'unknown'}, but Toolyard needs 7.0 or newer. Install a newer one, or set REDIS_URL to a server that is.`);
+    throw new StartFailure(
+      `${program} is version ${version?.[0].slice(2) ?? 'unknown'}, but Toolyard needs 7.0 or newer. Install a newer one, or set REDIS_URL to a server that is.`,
+    );
   }
   throw new StartFailure(MISSING);
 }

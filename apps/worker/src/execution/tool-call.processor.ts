@@ -62,7 +62,13 @@ export class ToolCallProcessor {
     }
     const { claimed, written } = executed;
     if (written.kind === 'retried' && isApplied(written.answer)) {
-      this.dispatchLater(pool, { callId: job.callId, attempt: written.nextAttempt }, claimed.submitted.priority, written.delayMs, claimed.meta.tenantId);
+      this.dispatchLater(
+        pool,
+        { callId: job.callId, attempt: written.nextAttempt },
+        claimed.submitted.priority,
+        written.delayMs,
+        claimed.meta.tenantId,
+      );
     }
     logEnded(this.deps.logger, job, executed);
   }

@@ -115,7 +115,11 @@ export class Reconciler {
     const job = { callId: head.callId, attempt };
     await this.deps.queue.dispatch(pool, job, priority, head.meta.tenantId);
     signals.dispatchRepeated.emit({ pool });
-    await this.deps.log.deferDispatch({ callId: head.callId, fence: head.fence, delayMs: this.deferred.defer(pool, job, priority, head.meta.tenantId) });
+    await this.deps.log.deferDispatch({
+      callId: head.callId,
+      fence: head.fence,
+      delayMs: this.deferred.defer(pool, job, priority, head.meta.tenantId),
+    });
   }
 
   private async end(head: CallHead, { outcome, failure, stopped, leaseExpired }: Verdict & { kind: 'end' }, now: number): Promise<void> {
@@ -172,7 +176,9 @@ export class Reconciler {
       await this.forgetStarted(pool);
       const waiting = this.deferred.of(pool);
       if (waiting.length <= (await jobs())) continue;
-      await Promise.all(waiting.slice(0, REDISPATCH_AT_ONCE).map(({ job, priority, tenantId }) => this.deps.queue.dispatch(pool, job, priority, tenantId)));
+      await Promise.all(
+        waiting.slice(0, REDISPATCH_AT_ONCE).map(({ job, priority, tenantId }) => this.deps.queue.dispatch(pool, job, priority, tenantId)),
+      );
       this.deps.logger.warn({ pool, calls: waiting.length }, 'a queue has lost jobs; they are added again');
     }
   }

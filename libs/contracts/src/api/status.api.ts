@@ -6,7 +6,13 @@ export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai']);
 export type ToolFormat = z.output<typeof ToolFormat>;
 
 /** `GET /v1/tools`. `q` matches name, aliases, label and description. */
-export const ListToolsQuery = z.strictObject({ format: ToolFormat.default('full'), dialect: z.string().max(64).optional(), q: z.string().min(1).max(256).optional(), sessionId: Label.optional(), agentId: Label.optional() });
+export const ListToolsQuery = z.strictObject({
+  format: ToolFormat.default('full'),
+  dialect: z.string().max(64).optional(),
+  q: z.string().min(1).max(256).optional(),
+  sessionId: Label.optional(),
+  agentId: Label.optional(),
+});
 export type ListToolsQuery = z.output<typeof ListToolsQuery>;
 
 export const ToolPage = z.object({ tools: z.array(ToolDescriptor) }).meta({ id: 'ToolPage' });
@@ -33,5 +39,7 @@ export const WorkerStatus = z
   .meta({ id: 'Worker' });
 export type WorkerStatus = z.output<typeof WorkerStatus>;
 
-export const QueueStatus = z.object({ pool: Pool, waiting: z.number().int(), active: z.number().int(), oldestWaitingMs: z.number().int() }).meta({ id: 'Queue' });
+export const QueueStatus = z
+  .object({ pool: Pool, waiting: z.number().int(), active: z.number().int(), oldestWaitingMs: z.number().int() })
+  .meta({ id: 'Queue' });
 export type QueueStatus = z.output<typeof QueueStatus>;

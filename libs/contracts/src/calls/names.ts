@@ -19,4 +19,6 @@ export const ToolName = z
   .meta({ id: 'ToolName' });
 
 /** W3C Trace Context `traceparent`, version 00. */
-export const Traceparent = z.string().regex(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/, 'expected a W3C traceparent, version 00');
+export const Traceparent = z
+  .string()
+  .regex(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/, 'expected a W3C traceparent, version 00');

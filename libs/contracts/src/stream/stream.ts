@@ -27,7 +27,13 @@ export const ClientFrame = z
     z.strictObject({ op: z.literal('subscribe'), id: FrameId, filter: EventFilter.default({}), cursor: z.string().max(4096).optional() }),
     z.strictObject({ op: z.literal('unsubscribe'), id: FrameId }),
     z.strictObject({ op: z.literal('submit'), id: FrameId, call: SubmitCallBody, idempotencyKey: IdempotencyKey.optional() }),
-    z.strictObject({ op: z.literal('cancel'), id: FrameId, callId: CallId, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs }),
+    z.strictObject({
+      op: z.literal('cancel'),
+      id: FrameId,
+      callId: CallId,
+      reason: CancelBody.shape.reason,
+      graceMs: CancelBody.shape.graceMs,
+    }),
     z.strictObject({ op: z.literal('decide'), id: FrameId, callId: CallId, ...DecisionBody.shape }),
     z.strictObject({ op: z.literal('ping'), id: FrameId.optional() }),
   ])

@@ -57,7 +57,12 @@ export const ToolDescriptor = z
     retry: RetryPolicy,
     aliases: z.array(z.string()),
     examples: z.array(z.object({ title: z.string(), arguments: Json })),
-    annotations: z.object({ readOnlyHint: z.boolean(), destructiveHint: z.boolean(), idempotentHint: z.boolean(), openWorldHint: z.boolean() }),
+    annotations: z.object({
+      readOnlyHint: z.boolean(),
+      destructiveHint: z.boolean(),
+      idempotentHint: z.boolean(),
+      openWorldHint: z.boolean(),
+    }),
     available: z.object({ ok: z.boolean(), reason: z.string().optional() }),
   })
   .meta({ id: 'Tool' });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isExecutable } from './find-executable.js';
 import { watchForOwnDeath } from './orphan-watch.js';
 import { OutputCapture } from './output-capture.js';
-import type { Overrun } from './overrun-watch.js';
+import type { Exit, ProcessEnding } from './process-ending.js';
 import { newTag, processMark } from './process-mark.js';
 import { killAll, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
@@ -35,13 +35,6 @@ export interface ProcessOptions {
   readonly onText?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
-/** `stopped` ended after SIGTERM by itself, `killed` needed SIGKILL; both only after an abort. `over_limit` was killed for what it used. */
-export type ProcessEnding =
-  | { readonly how: 'exited'; readonly code: number }
-  | { readonly how: 'signalled'; readonly signal: NodeJS.Signals }
-  | { readonly how: 'stopped' | 'killed'; readonly tookMs: number }
-  | { readonly how: 'over_limit'; readonly overrun: Overrun };
-
 export interface CapturedOutput {
   readonly text: string;
   /** All bytes the program wrote, kept or not. */
@@ -69,8 +62,6 @@ export class ProcessStartError extends Error {
     super(message, { cause });
   }
 }
-
-export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 const DEFAULT_CAPTURE_BYTES = 1_048_576;
 /** How long a finished program's background children may hold its pipes before they are killed and the pipes closed. */

@@ -2,7 +2,7 @@ import { withPrecedence } from './precedence.js';
 import { watchForOverrun, type Overrun } from './overrun-watch.js';
 import { askToStop, emptied, killAll, living, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
-import type { Exit, ProcessEnding } from './run-process.js';
+import type { Exit, ProcessEnding } from './process-ending.js';
 
 export interface TreeStopper {
   /** How the tree was ended before its time, or undefined when it was not; from then on nothing ends it any more. */

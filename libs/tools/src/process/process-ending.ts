@@ -1,0 +1,11 @@
+import type { Overrun } from './overrun-watch.js';
+
+/** What the operating system says of a process that is gone. */
+export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/** `stopped` ended after SIGTERM by itself, `killed` needed SIGKILL; both only after an abort. `over_limit` was killed for what it used. */
+export type ProcessEnding =
+  | { readonly how: 'exited'; readonly code: number }
+  | { readonly how: 'signalled'; readonly signal: NodeJS.Signals }
+  | { readonly how: 'stopped' | 'killed'; readonly tookMs: number }
+  | { readonly how: 'over_limit'; readonly overrun: Overrun };
