@@ -85,7 +85,7 @@ export class EventHub implements SubscriptionHost, TailListener {
 
   /** Idempotent. Watches resolve with undefined, subscriptions end without a word: their sockets are the caller's. */
   async close(): Promise<void> {
-    await this.tail.close();
+    this.tail.close();
     for (const subscription of this.subscriptions) subscription.close();
     this.watches.release();
     this.wake();

@@ -43,7 +43,7 @@ export class LogTail {
   }
 
   /** Idempotent; nothing is handed on afterwards. */
-  async close(): Promise<void> {
-    await Promise.all(this.readers.map((reader) => reader.close()));
+  close(): void {
+    for (const reader of this.readers) reader.close();
   }
 }

@@ -58,7 +58,7 @@ export class TailReader {
   private auditedAt = Date.now();
   private closed = false;
   private listener: TailListener = { arrived: () => {}, reset: () => {} };
-  private running: Promise<void> | undefined;
+  private following = false;
 
   constructor(
     private readonly connection: RedisConnection,
@@ -81,14 +81,18 @@ export class TailReader {
 
   follow(listener: TailListener): void {
     this.listener = listener;
-    this.running ??= this.run();
+    if (this.following) return;
+    this.following = true;
+    void this.run();
   }
 
-  /** Idempotent. Nothing is handed on afterwards. */
-  async close(): Promise<void> {
+  /**
+   * Idempotent. Nothing is handed on afterwards. The loop is not waited for: ioredis never settles a command that waits
+   * for a reconnect which `disconnect` calls off.
+   */
+  close(): void {
     this.closed = true;
     this.connection.disconnect();
-    await this.running;
   }
 
   private async run(): Promise<void> {
@@ -97,7 +101,7 @@ export class TailReader {
       try {
         const reply = await this.read();
         const due = this.suspicious || Date.now() - this.auditedAt >= this.timing.auditMs;
-        const moved = due ? await this.audit() : [];
+        const moved = due && !this.closed ? await this.audit() : [];
         await this.handOn(reply, moved);
         failures = 0;
       } catch {
@@ -132,6 +136,7 @@ export class TailReader {
     if (verdict.kind === 'there' || this.closed) return false;
     if (verdict.kind === 'rolled_back') await raiseEpoch(this.connection, place.name, place.epoch);
     await this.locate(place);
+    if (this.closed) return false;
     this.listener.reset(
       place.index,
       { epoch: place.epoch, seq: place.seq },
@@ -152,6 +157,7 @@ export class TailReader {
       const place = this.byKey.get(key);
       if (place === undefined || moved.includes(place)) continue;
       const { whole, missingBefore } = await this.repaired(place, entries);
+      if (this.closed) return;
       if (missingBefore !== undefined) {
         this.tell(reads);
         reads = [];
