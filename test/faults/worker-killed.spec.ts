@@ -26,11 +26,11 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     const stream = await agent.stream();
     stream.send({ op: 'subscribe', id: 'reads', filter: { tool: 'file_read' } });
     await stream.frame('subscribed', 'reads');
+    // At the very first Start, before any read can be through.
+    stream.socket.on('message', (data: Buffer) => data.includes('"call.start"') && victim.signal('SIGKILL'));
     const ids = await Promise.all(
       Array.from({ length: 60 }, async () => (await agent.submit('file_read', { path: 'big.txt', offset: 499_999, limit: 1 })).body.id),
     );
-    await eventually(() => stream.events('reads').some(({ event }) => event.type === 'call.start'), 'the first Start');
-    victim.signal('SIGKILL');
     await victim.ended();
     await toolyard.worker();
 
