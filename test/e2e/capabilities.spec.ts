@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Call, CallEvent, CallEventOf, CallEventType, CallPage, ToolDescriptor } from '#contracts';
+import type { ApprovalPage, Call, CallEvent, CallEventOf, CallEventType, CallPage, ToolDescriptor } from '#contracts';
 import { executeCall } from '../../apps/worker/src/execution/execute-call.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -133,7 +133,7 @@ describe('what agents of every kind rely on', () => {
     };
     expect(await statuses('reads', { permissionMode: 'read-only' })).toEqual([202, 403, 403]);
     expect(await statuses('read-autonomy', { autonomy: 'read_only' })).toEqual([202, 403, 403]);
-    expect((await agent.get<CallPage>('/v1/approvals')).body.calls.filter(({ sessionId }) => sessionId === 'reads')).toEqual([]);
+    expect((await agent.get<ApprovalPage>('/v1/approvals')).body.calls.filter(({ sessionId }) => sessionId === 'reads')).toEqual([]);
     await Promise.all([posture('prompted', { permissionMode: 'prompt' }), posture('allowed', { permissionMode: 'allow' })]);
     expect((await agent.submit('bash', { command: 'true' }, { sessionId: 'prompted' })).body.status).toBe('waiting_approval');
     expect((await agent.run('bash', { command: 'true' }, { sessionId: 'allowed' })).outcome).toBe('completed');

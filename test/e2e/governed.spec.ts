@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Call, CallPage, Problem, Quote, Session, ToolDescriptor } from '#contracts';
+import type { ApprovalPage, Call, Problem, Quote, Session, ToolDescriptor } from '#contracts';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -69,7 +69,7 @@ describe('a call that waits for a person', () => {
     expect(call).toMatchObject({ status: 'waiting_approval', arguments: { path: 'a', content: 'b' } });
     expect(call.approval).toMatchObject({ reasons: [expect.any(String)], expiresAt: expect.any(String), digest: expect.any(String) });
     expect(call.approval?.options.map(({ label }) => label)).toEqual(expect.arrayContaining(['Yes', 'Always', 'No', 'Never']));
-    const { body: page } = await agent.get<CallPage>('/v1/approvals');
+    const { body: page } = await agent.get<ApprovalPage>('/v1/approvals');
     expect(page.calls.find(({ id }) => id === call.id)).toEqual(call);
   });
 

@@ -1,6 +1,6 @@
 import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, CallPage, Problem, Quote, Result } from '#contracts';
+import type { ApprovalPage, CallPage, CallSummary, Problem, Quote, Result } from '#contracts';
 import { describeTool, ToolRegistry, type ToolSource } from '#tools';
 import { Agent } from '../support/agent.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -151,7 +151,7 @@ describe('calls over HTTP', () => {
       const call = await ask();
       expect(call).toMatchObject({ status: 'waiting_approval', waiting: { reason: 'approval' } });
       expect((await agent.get(`/v1/calls/${call.id}`)).body).toEqual(call);
-      const { body: page } = await agent.get<CallPage>('/v1/approvals');
+      const { body: page } = await agent.get<ApprovalPage>('/v1/approvals');
       expect(page.calls.map(({ id }) => id)).toContain(call.id);
       expect(await agent.request('POST', `/v1/calls/${call.id}/decision`, { decision: 'allow' })).toMatchObject({
         status: 200,
@@ -274,7 +274,7 @@ describe('calls over HTTP', () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++)
       ids.unshift((await agent.submit('echo', { n }, { sessionId: 'listed', agentId: n % 2 === 0 ? 'even' : 'odd' })).body.id);
-    const pages: Call[][] = [];
+    const pages: CallPage['calls'][] = [];
     let cursor: string | undefined;
     do {
       const { body } = await agent.get<CallPage>(
@@ -326,11 +326,11 @@ describe('calls over HTTP', () => {
     });
   });
 
-  async function queuedCall(args: object): Promise<Call> {
+  async function queuedCall(args: object): Promise<CallSummary> {
     const text = JSON.stringify(args);
     for (;;) {
       const { body } = await agent.get<CallPage>('/v1/calls?status=queued&tool=echo');
-      const found = body.calls.find((call) => JSON.stringify(call.arguments) === text);
+      const found = body.calls.find(({ preview }) => preview === text);
       if (found) return found;
     }
   }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CallPage } from '#contracts';
+import type { ApprovalPage } from '#contracts';
 import { createRedis, keys } from '#redis';
 import { Agent } from '../support/agent.js';
 import { violationsOf } from '../support/installation-log.js';
@@ -46,7 +46,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     expect(readFileSync(file('once'), 'utf8')).toBe('once');
     expect((await agent.events(allowed.id)).filter(({ type }) => type === 'call.start')).toHaveLength(1);
 
-    const { body: page } = await agent.get<CallPage>('/v1/approvals');
+    const { body: page } = await agent.get<ApprovalPage>('/v1/approvals');
     expect(page.calls).toEqual([asked]);
     expect((await decide(asked.id, { decision: 'allow', scope: 'session-tool' })).status).toBe(200);
     expect((await agent.ended(asked.id)).outcome).toBe('completed');

@@ -27,6 +27,7 @@ import { HealthController } from './http/health.controller.js';
 import { LaterController } from './http/later.controller.js';
 import { OperationsController } from './http/operations.controller.js';
 import { OutputController } from './http/output.controller.js';
+import { QueriesController } from './http/queries.controller.js';
 import { PrincipalGuard } from './http/principal.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { SessionsController } from './http/sessions.controller.js';
@@ -59,6 +60,7 @@ export class GatewayModule {
         ToolsController,
         SessionsController,
         OperationsController,
+        QueriesController,
         LaterController,
         HealthController,
       ],

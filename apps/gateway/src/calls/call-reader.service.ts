@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type CallPage, type ListCallsQuery, type Principal, type Waiting } from '#contracts';
+import { ProblemError, type Call, type ApprovalPage, type ListCallsQuery, type Principal, type Waiting } from '#contracts';
 import { CallStore, EventHub, upcastEvent, type CallHead, type StoredEvent } from '#event-log';
 import { BullCallQueue, type QueuePlace } from '#queue';
 import { Drain } from '../lifecycle/drain.service.js';
@@ -51,7 +51,7 @@ export class CallReader {
     }
   }
 
-  list(principal: Principal, query: ListCallsQuery): Promise<CallPage> {
+  list(principal: Principal, query: ListCallsQuery): Promise<ApprovalPage> {
     return this.store.list(principal.tenantId, query);
   }
 

@@ -14,6 +14,12 @@ async function snapshot(store: CallStore, tenantId: string, { callId, sessionId,
     const call = await store.read(callId);
     return call?.tenantId === tenantId ? [call] : [];
   }
-  const { calls } = await store.list(tenantId, { sessionId, agentId, tool, limit: LIMITS.pageSize });
+  const only = (value: string | undefined) => (value === undefined ? undefined : [value]);
+  const { calls } = await store.list(tenantId, {
+    sessionId: only(sessionId),
+    agentId: only(agentId),
+    tool: only(tool),
+    limit: LIMITS.pageSize,
+  });
   return calls;
 }

@@ -1,6 +1,15 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CancelBody, DecisionBody, ListCallsQuery, ReplayBody, type Call, type CallPage, type Principal, type Quote } from '#contracts';
+import {
+  CancelBody,
+  DecisionBody,
+  ListApprovalsQuery,
+  ReplayBody,
+  type ApprovalPage,
+  type Call,
+  type Principal,
+  type Quote,
+} from '#contracts';
 import { CallReader } from '../calls/call-reader.service.js';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { DecideApprovalService } from '../calls/decide-approval.service.js';
@@ -43,16 +52,10 @@ export class CallsController {
   }
 
   @Needs('read')
-  @Get('calls')
-  list(@Caller() caller: Principal, @Query() query: unknown): Promise<CallPage> {
-    return this.reader.list(caller, parse(ListCallsQuery, query, 'query'));
-  }
-
-  @Needs('read')
   @Get('approvals')
-  approvals(@Caller() caller: Principal, @Query() query: unknown): Promise<CallPage> {
-    const page = parse(ListCallsQuery.pick({ cursor: true, limit: true }), query, 'query');
-    return this.reader.list(caller, { ...page, status: 'waiting_approval' });
+  approvals(@Caller() caller: Principal, @Query() query: unknown): Promise<ApprovalPage> {
+    const page = parse(ListApprovalsQuery, query, 'query');
+    return this.reader.list(caller, { ...page, status: ['waiting_approval'] });
   }
 
   @Needs('read')

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ApprovalScope } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
-import { Call, CallOutcome, CallStatus, Priority } from '../calls/call.js';
-import { Label, ToolName } from '../calls/names.js';
+import { Priority } from '../calls/call.js';
+import { Label } from '../calls/names.js';
 import { RetryPolicy } from '../tools/tool.js';
 
 /** Platform maxima; a request that asks for more is refused, not cut. */
@@ -50,26 +50,6 @@ export type SubmitCallBody = z.output<typeof SubmitCallBody>;
 
 /** `Idempotency-Key` as a header or a frame field: 1 to 255 visible ASCII characters. */
 export const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters');
-
-export const ListCallsQuery = z
-  .strictObject({
-    status: CallStatus.optional(),
-    outcome: CallOutcome.optional(),
-    tool: ToolName.optional(),
-    sessionId: Label.optional(),
-    agentId: Label.optional(),
-    since: z.iso.datetime({ offset: true }).optional(),
-    until: z.iso.datetime({ offset: true }).optional(),
-    q: z.string().min(1).max(256).optional(),
-    cursor: z.string().max(4096).optional(),
-    limit: z.coerce.number().int().min(1).max(LIMITS.pageSize).default(50),
-  })
-  .meta({ id: 'ListCallsQuery' });
-export type ListCallsQuery = z.output<typeof ListCallsQuery>;
-
-/** A page of calls, newest first. `nextCursor` is absent on the last page. */
-export const CallPage = z.object({ calls: z.array(Call), nextCursor: z.string().optional() }).meta({ id: 'CallPage' });
-export type CallPage = z.output<typeof CallPage>;
 
 export const CancelBody = z
   .strictObject({ reason: z.string().max(1024).optional(), graceMs: z.number().int().min(0).max(LIMITS.cancelGraceMs).default(5000) })

@@ -2,34 +2,16 @@ import { z } from 'zod';
 import { Json } from '../calls/json.js';
 import { Call, Decision } from '../calls/call.js';
 import { CallId, Label, Traceparent } from '../calls/names.js';
-import type { ErrorCode } from '../errors/error.catalog.js';
 import { Violation } from '../errors/problem.js';
 import { CallEvent } from '../events/envelope.js';
 import { EventFilter } from '../stream/stream.js';
-import { CallPage, CancelBody, DecisionBody, IdempotencyKey, LIMITS, ListCallsQuery, ReplayBody, SubmitCallBody } from './calls.api.js';
+import { ApprovalPage, ListApprovalsQuery } from './call-list.api.js';
+import { CancelBody, DecisionBody, IdempotencyKey, LIMITS, ReplayBody, SubmitCallBody } from './calls.api.js';
+import { QUERY_ROUTES } from './query-routes.api.js';
+import { BODY, KEY, type Route } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
-import type { Scope } from './principal.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { ListToolsQuery, QueueStatus, ToolPage, WorkerStatus } from './status.api.js';
-
-/** What an HTTP route takes and gives. The OpenAPI document is made from this table, and a test holds the gateway to it. */
-export interface Route {
-  readonly operationId: string;
-  readonly method: 'get' | 'post' | 'put' | 'delete';
-  /** With `{name}` for parameters. */
-  readonly path: string;
-  readonly tag: 'calls' | 'approvals' | 'tools' | 'sessions' | 'events' | 'operations';
-  readonly summary: string;
-  /** The scope a key needs; absent = no key at all. */
-  readonly scope?: Scope;
-  readonly params?: z.ZodObject;
-  readonly query?: z.ZodObject;
-  readonly headers?: z.ZodObject;
-  readonly body?: z.ZodType;
-  /** By status; a media type other than JSON stands before the colon. */
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly schema?: z.ZodType; readonly mediaType?: string }>>;
-  readonly problems: readonly ErrorCode[];
-}
 
 /** The answer of a dry run: what a submission would meet, without doing it. */
 export const Quote = z
@@ -62,8 +44,6 @@ const eventStream = {
   schema: CallEvent,
 };
 const REFUSALS = ['not_found', 'invalid_arguments', 'policy_denied'] as const;
-const BODY = ['malformed_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
-const KEY = ['unauthenticated', 'forbidden', 'too_many_requests'] as const;
 
 export const ROUTES: readonly Route[] = [
   {
@@ -89,17 +69,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 200: { description: 'Verdicts of every step; nothing was changed.', schema: Quote } },
     problems: [...BODY, ...KEY],
   },
-  {
-    operationId: 'listCalls',
-    method: 'get',
-    path: '/v1/calls',
-    tag: 'calls',
-    scope: 'read',
-    summary: 'List calls, newest first',
-    query: ListCallsQuery,
-    responses: { 200: { description: 'A page of calls.', schema: CallPage } },
-    problems: [...KEY, 'invalid_request'],
-  },
+  ...QUERY_ROUTES,
   {
     operationId: 'getCall',
     method: 'get',
@@ -215,8 +185,8 @@ export const ROUTES: readonly Route[] = [
     tag: 'approvals',
     scope: 'read',
     summary: 'Calls that wait for a person',
-    query: ListCallsQuery.pick({ cursor: true, limit: true }),
-    responses: { 200: { description: 'A page of calls.', schema: CallPage } },
+    query: ListApprovalsQuery,
+    responses: { 200: { description: 'A page of calls.', schema: ApprovalPage } },
     problems: [...KEY, 'invalid_request'],
   },
   {

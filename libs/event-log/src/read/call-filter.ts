@@ -16,9 +16,7 @@ export interface Candidate {
 export function mayMatch(candidate: Candidate, tenantId: string, query: ListCallsQuery): boolean {
   const { meta, time } = candidate;
   if (meta.tenantId !== tenantId) return false;
-  if (query.tool !== undefined && meta.tool !== query.tool) return false;
-  if (query.sessionId !== undefined && meta.sessionId !== query.sessionId) return false;
-  if (query.agentId !== undefined && meta.agentId !== query.agentId) return false;
+  if (!isAnyOf(query.tool, meta.tool) || !isAnyOf(query.sessionId, meta.sessionId) || !isAnyOf(query.agentId, meta.agentId)) return false;
   if (query.since !== undefined && time < Date.parse(query.since)) return false;
   if (query.until !== undefined && time > Date.parse(query.until)) return false;
   return query.q === undefined || mentions(candidate, query.q);
@@ -26,7 +24,11 @@ export function mayMatch(candidate: Candidate, tenantId: string, query: ListCall
 
 /** The filters that only the whole call can answer. */
 export function matches(call: Call, query: ListCallsQuery): boolean {
-  return (query.status === undefined || call.status === query.status) && (query.outcome === undefined || call.outcome === query.outcome);
+  return isAnyOf(query.status, call.status) && isAnyOf(query.outcome, call.outcome);
+}
+
+function isAnyOf(wanted: readonly string[] | undefined, value: string | undefined): boolean {
+  return wanted === undefined || (value !== undefined && wanted.includes(value));
 }
 
 /** Free text is looked for in tool, labels, ids and the text of the arguments, upper and lower case alike. */

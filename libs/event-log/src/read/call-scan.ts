@@ -1,4 +1,4 @@
-import type { Call, CallPage, ListCallsQuery } from '#contracts';
+import type { ApprovalPage, Call, ListCallsQuery } from '#contracts';
 import { keys, partitionName, partitionOfRoot, type RedisConnection } from '#redis';
 import { parseMeta, seqOf, type StreamEntry } from '../stream/stored-event.js';
 import { matches, mayMatch, type Candidate } from './call-filter.js';
@@ -30,7 +30,7 @@ export class CallScan {
     private readonly budget = SCAN_BUDGET,
   ) {}
 
-  async page(tenantId: string, query: ListCallsQuery): Promise<CallPage> {
+  async page(tenantId: string, query: ListCallsQuery): Promise<ApprovalPage> {
     const lanes = this.lanesOf(tenantId, query);
     const chunk = Math.max(64, Math.ceil((4 * query.limit) / lanes.length));
     const calls: Call[] = [];
@@ -56,9 +56,9 @@ export class CallScan {
   /** A session lives in one partition; everything else is spread over all of them. */
   private lanesOf(tenantId: string, { sessionId, cursor }: ListCallsQuery): Lane[] {
     const names =
-      sessionId === undefined
+      sessionId?.length !== 1
         ? Array.from({ length: this.partitions }, (_, index) => partitionName(index))
-        : [partitionOfRoot(tenantId, sessionId, this.partitions)];
+        : [partitionOfRoot(tenantId, sessionId[0] ?? '', this.partitions)];
     const positions = cursor === undefined ? names.map(() => Number.MAX_SAFE_INTEGER) : decodePageCursor(cursor, names.length);
     return names.map((name, index) => {
       const position = positions[index] ?? 0;

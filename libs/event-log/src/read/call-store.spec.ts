@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ListCallsQuery, type Call, type SubmittedData } from '#contracts';
+import { ListCallsQuery, type Call, type ListCallsInput, type SubmittedData } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
@@ -34,8 +34,8 @@ describe('the list of calls', () => {
     await log.accept(aCall(callId, { meta: { tenantId, tool, ...meta }, submitted: aSubmission({ tool, ...submission }) }));
     return callId;
   };
-  const query = (fields: Partial<ListCallsQuery> = {}): ListCallsQuery => ListCallsQuery.parse(fields);
-  const all = async (tenantId: string, fields: Partial<ListCallsQuery> = {}): Promise<Call[]> => {
+  const query = (fields: ListCallsInput = {}): ListCallsQuery => ListCallsQuery.parse(fields);
+  const all = async (tenantId: string, fields: ListCallsInput = {}): Promise<Call[]> => {
     const calls: Call[] = [];
     let cursor: string | undefined;
     do {

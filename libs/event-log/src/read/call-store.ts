@@ -1,4 +1,4 @@
-import type { Call, CallEvent, CallPage, ClaimCheck, ListCallsQuery } from '#contracts';
+import type { ApprovalPage, Call, CallEvent, ClaimCheck, ListCallsQuery } from '#contracts';
 import { Result } from '#contracts';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { decodeHead, type CallState } from '../call/call-head.js';
@@ -68,7 +68,7 @@ export class CallStore {
    * page may be short, even empty, and still name a cursor to go on from. Large values are shown by their preview.
    * Throws `invalid_request` for a cursor that is not from here.
    */
-  list(tenantId: string, query: ListCallsQuery): Promise<CallPage> {
+  list(tenantId: string, query: ListCallsQuery): Promise<ApprovalPage> {
     return this.scan.page(tenantId, query);
   }
 

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
+import { Problem } from '../errors/problem.js';
+import { Call, CallOutcome, CallStatus, Priority } from '../calls/call.js';
+import { CallId, Label } from '../calls/names.js';
+import { Pool } from '../tools/tool.js';
+import { CancelBody, LIMITS } from './calls.api.js';
+
+/** Bounds of what a query may ask for. */
+export const QUERY_LIMITS = { anyOf: 50, searchChars: 256, cursorChars: 4096, bulk: 500 } as const;
+
+/** One value or several, of which any may fit: `a,b` (as a query parameter too) or `["a", "b"]`. */
+function anyOf<T>(item: z.ZodType<T, string>, example: string) {
+  return z
+    .union([z.string(), z.array(z.string())], 'expected one value, several with commas between them, or a list')
+    .transform((given) => (typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given))
+    .pipe(z.array(item).min(1).max(QUERY_LIMITS.anyOf))
+    .meta({ description: 'One value, or several with commas: any of them fits.', examples: [example] });
+}
+
+const Moment = z.iso.datetime({ offset: true });
+const Cursor = z.string().max(QUERY_LIMITS.cursorChars);
+
+/**
+ * Which calls: every field that is given must fit. `since` and `until` are about the submission, both inclusive. `q` is
+ * free text: each of its words must begin a word of the call's id, tool, agent, session, labels, error message or
+ * (small) arguments.
+ */
+export const CallFilter = z
+  .strictObject({
+    status: anyOf(CallStatus, 'queued,running').optional(),
+    outcome: anyOf(CallOutcome, 'failed,timed_out').optional(),
+    tool: anyOf(z.string().min(1).max(256), 'shell').optional(),
+    sessionId: anyOf(Label, 'session-1').optional(),
+    agentId: anyOf(Label, 'agent-1').optional(),
+    pool: anyOf(Pool, 'shell').optional(),
+    errorCode: anyOf(z.enum(CALL_ERROR_CODES), 'tool_failed').optional(),
+    fingerprint: anyOf(
+      z.string().regex(/^[0-9a-f]{16}$/, 'expected the fingerprint of a group of failures'),
+      '9f86d081884c7d65',
+    ).optional(),
+    batchId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
+    parentCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
+    rootCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
+    priority: anyOf(Priority, 'high').optional(),
+    since: Moment.optional(),
+    until: Moment.optional(),
+    q: z.string().min(1).max(QUERY_LIMITS.searchChars).optional(),
+  })
+  .meta({ id: 'CallFilter' });
+export type CallFilter = z.output<typeof CallFilter>;
+/** As a caller may write it: one value, a text with commas, or a list. */
+export type CallFilterInput = z.input<typeof CallFilter>;
+
+/** `GET /v1/calls`. */
+export const ListCallsQuery = CallFilter.extend({
+  cursor: Cursor.optional(),
+  limit: z.coerce.number().int().min(1).max(LIMITS.pageSize).default(50),
+}).meta({ id: 'ListCallsQuery' });
+export type ListCallsQuery = z.output<typeof ListCallsQuery>;
+export type ListCallsInput = z.input<typeof ListCallsQuery>;
+
+/**
+ * A call as lists show it. `waitMs`: from the submission to the first Start; `runMs`: of the last attempt, when it ended.
+ * `retrying`: it failed before and another attempt is due. `rootCallId`: the call at the top of its tree; absent for a
+ * call without a parent. `preview`: the beginning of the arguments as JSON text.
+ */
+export const CallSummary = z
+  .object({
+    id: z.string(),
+    tool: z.string(),
+    pool: Pool,
+    status: CallStatus,
+    outcome: CallOutcome.optional(),
+    error: z.object({ code: z.enum(CALL_ERROR_CODES), message: z.string() }).optional(),
+    fingerprint: z.string().optional(),
+    attempt: z.number().int(),
+    retrying: z.boolean(),
+    priority: Priority,
+    sessionId: z.string().optional(),
+    agentId: z.string().optional(),
+    batchId: z.string().optional(),
+    parentCallId: z.string().optional(),
+    rootCallId: z.string().optional(),
+    replayOf: z.string().optional(),
+    labels: z.record(z.string(), z.string()),
+    preview: z.string(),
+    submittedAt: z.string(),
+    startedAt: z.string().optional(),
+    endedAt: z.string().optional(),
+    waitMs: z.number().int().optional(),
+    runMs: z.number().int().optional(),
+  })
+  .meta({ id: 'CallSummary' });
+export type CallSummary = z.output<typeof CallSummary>;
+
+/** There when an answer is older than the log: so many events are not in it, the oldest of them so long ago. */
+export const Behind = z.object({ events: z.number().int(), ms: z.number().int() }).meta({ id: 'Behind' });
+export type Behind = z.output<typeof Behind>;
+
+/**
+ * A page of calls, newest first. `nextCursor` is absent on the last page; with a rare filter a page may be short, even
+ * empty, and still have one. `total`: how many calls fit the filter altogether; only where that costs nothing.
+ */
+export const CallPage = z
+  .object({
+    calls: z.array(CallSummary),
+    nextCursor: z.string().optional(),
+    total: z.number().int().optional(),
+    behind: Behind.optional(),
+  })
+  .meta({ id: 'CallPage' });
+export type CallPage = z.output<typeof CallPage>;
+
+/** `GET /v1/approvals`: whole calls, with the question that waits. */
+export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: true });
+export const ApprovalPage = z.object({ calls: z.array(Call), nextCursor: z.string().optional() }).meta({ id: 'ApprovalPage' });
+export type ApprovalPage = z.output<typeof ApprovalPage>;
+
+/** `exact: false`: a bound of the work was reached; there are at least as many. */
+export const CallCount = z.object({ count: z.number().int(), exact: z.boolean(), behind: Behind.optional() }).meta({ id: 'CallCount' });
+export type CallCount = z.output<typeof CallCount>;
+
+const bulk = {
+  /** An empty filter would mean every call there is, so it is refused. */
+  filter: CallFilter.refine(
+    (filter) => Object.keys(filter).length > 0,
+    'expected at least one field: an empty filter would mean every call',
+  ),
+  dryRun: z.boolean().default(false),
+  /** At most so many calls in one request; go on with the `cursor` of the answer. */
+  limit: z.number().int().min(1).max(QUERY_LIMITS.bulk).default(QUERY_LIMITS.bulk),
+  cursor: Cursor.optional(),
+};
+
+/** `POST /v1/calls:cancel`: of the calls that fit, those that have not ended. */
+export const BulkCancelBody = z
+  .strictObject({ ...bulk, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs })
+  .meta({ id: 'BulkCancel' });
+export type BulkCancelBody = z.output<typeof BulkCancelBody>;
+export type BulkCancelInput = z.input<typeof BulkCancelBody>;
+
+/** `POST /v1/calls:replay`: of the calls that fit, those that have ended. */
+export const BulkReplayBody = z.strictObject(bulk).meta({ id: 'BulkReplay' });
+export type BulkReplayBody = z.output<typeof BulkReplayBody>;
+export type BulkReplayInput = z.input<typeof BulkReplayBody>;
+
+/**
+ * What came of a bulk request. `matched`: how many calls fit (with `exact: false` at least as many); of these `done` in
+ * this request, and `failed` with the problem of each. `cursor`: there are more; send the same request with it.
+ * A dry run says `matched` and changes nothing.
+ */
+export const BulkResult = z
+  .object({
+    matched: z.number().int(),
+    exact: z.boolean(),
+    done: z.number().int(),
+    failed: z.array(z.object({ callId: z.string(), problem: Problem })),
+    cursor: z.string().optional(),
+  })
+  .meta({ id: 'BulkResult' });
+export type BulkResult = z.output<typeof BulkResult>;
