@@ -55,6 +55,20 @@ module.exports = {
       from: { path: lib('contracts'), pathNot: TESTS },
       to: { dependencyTypes: ['core'] },
     },
+    {
+      name: 'client-knows-contracts-only',
+      comment: 'The client is what programs outside and the dashboard are built on: it runs in browsers, and sees no more than they may.',
+      severity: 'error',
+      from: { path: lib('client'), pathNot: TESTS },
+      to: { path: ['^libs/', '^apps/', '^node_modules/'], pathNot: ['^libs/(client|contracts)/', '^node_modules/zod/'] },
+    },
+    {
+      name: 'client-no-node',
+      comment: 'The client runs in browsers.',
+      severity: 'error',
+      from: { path: lib('client'), pathNot: TESTS },
+      to: { dependencyTypes: ['core'] },
+    },
     ...siblingRules,
     {
       name: 'front-door-only',

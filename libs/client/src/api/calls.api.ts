@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import {
+  Call,
+  CallEvent,
+  CallPage,
+  LIMITS,
+  Quote,
+  type CancelBody,
+  type DecisionBody,
+  type ListCallsQuery,
+  type ReplayBody,
+  type SubmitCallBody,
+} from '#contracts';
+import type { RequestOptions } from '../client-options.js';
+import type { HttpTransport } from '../http/http-transport.js';
+import { newIdempotencyKey } from '../http/submission-key.js';
+import { pathOf } from './path.js';
+import { waitUntil } from './wait-until.js';
+
+/** A call to submit, as `POST /v1/calls` takes it. */
+export type Submission = z.input<typeof SubmitCallBody>;
+
+export interface SubmitOptions extends RequestOptions {
+  /** Without one the client makes one, unless session and `toolCallId` make a repetition recognisable already. */
+  readonly idempotencyKey?: string | undefined;
+  /** Answer when the call has ended, at most that long; at most a minute. */
+  readonly waitMs?: number | undefined;
+  /** W3C Trace Context. */
+  readonly traceparent?: string | undefined;
+}
+
+/** Calls: submit, look, wait, list, cancel, decide, replay. Every method rejects with a ToolyardError. */
+export class CallsApi {
+  constructor(private readonly http: HttpTransport) {}
+
+  /**
+   * Submits one call, and again while no answer comes: the Idempotency-Key makes that safe. A refused call rejects with its
+   * problem, which has `callId` and a `result` for the model.
+   */
+  submit(submission: Submission, options: SubmitOptions = {}): Promise<Call> {
+    const recognisable = submission.sessionId !== undefined && submission.toolCallId !== undefined;
+    return this.http.json({ method: 'POST', path: '/v1/calls', body: submission, repeatable: true, ...asked(options, recognisable) }, Call);
+  }
+
+  /** Submits and waits for the end, however long that takes; `timeoutMs` or `signal` end the waiting, not the call. */
+  async run(submission: Submission, options: SubmitOptions = {}): Promise<Call> {
+    return waitUntil(
+      options,
+      (more) => this.submit(submission, { ...options, ...more }),
+      (call) => call.status === 'ended',
+      ({ id }, more) => this.get(id, more),
+    );
+  }
+
+  /** `waitMs`: answers when the call has ended, at most that long. */
+  get(callId: string, { waitMs, ...options }: RequestOptions & { readonly waitMs?: number | undefined } = {}): Promise<Call> {
+    const query = { wait: waitMs === undefined ? undefined : seconds(waitMs) };
+    return this.http.json({ method: 'GET', path: pathOf`/v1/calls/${callId}`, query, waitMs, repeatable: true, ...options }, Call);
+  }
+
+  /** Resolves with the ended call. */
+  wait(callId: string, options: RequestOptions = {}): Promise<Call> {
+    return waitUntil(
+      options,
+      (more) => this.get(callId, { ...options, ...more }),
+      (call) => call.status === 'ended',
+      ({ id }, more) => this.get(id, more),
+    );
+  }
+
+  list(query: Partial<ListCallsQuery> = {}, options: RequestOptions = {}): Promise<CallPage> {
+    return this.http.json({ method: 'GET', path: '/v1/calls', query, repeatable: true, ...options }, CallPage);
+  }
+
+  /** All that match, page by page, newest first. */
+  async *all(query: Omit<Partial<ListCallsQuery>, 'cursor'> = {}, options: RequestOptions = {}): AsyncGenerator<Call, void, undefined> {
+    for (let cursor: string | undefined; ;) {
+      const page: CallPage = await this.list({ ...query, ...(cursor === undefined ? {} : { cursor }) }, options);
+      yield* page.calls;
+      cursor = page.nextCursor;
+      if (cursor === undefined) return;
+    }
+  }
+
+  /** What a submission would meet now; changes nothing. */
+  quote(submission: Submission, options: RequestOptions = {}): Promise<Quote> {
+    return this.http.json({ method: 'POST', path: '/v1/calls:quote', body: submission, repeatable: true, ...options }, Quote);
+  }
+
+  /** Safe to repeat. Resolves with the call as it is then; wait for its end to know how it stopped. */
+  cancel(callId: string, body: z.input<typeof CancelBody> = {}, options: RequestOptions = {}): Promise<Call> {
+    return this.http.json({ method: 'POST', path: pathOf`/v1/calls/${callId}/cancel`, body, repeatable: true, ...options }, Call);
+  }
+
+  /** A person's answer. Not repeated by itself: the second would meet a decided call. */
+  decide(callId: string, body: z.input<typeof DecisionBody>, options: RequestOptions = {}): Promise<Call> {
+    return this.http.json({ method: 'POST', path: pathOf`/v1/calls/${callId}/decision`, body, repeatable: false, ...options }, Call);
+  }
+
+  /** Runs it again as a new call, with the same arguments unless new ones are given. */
+  replay(callId: string, body: ReplayBody = {}, options: SubmitOptions = {}): Promise<Call> {
+    return this.http.json(
+      { method: 'POST', path: pathOf`/v1/calls/${callId}/replay`, body, repeatable: true, ...asked(options, false) },
+      Call,
+    );
+  }
+
+  /** All events so far, oldest first. */
+  async events(callId: string, options: RequestOptions = {}): Promise<CallEvent[]> {
+    const path = pathOf`/v1/calls/${callId}/events`;
+    const { events } = await this.http.json({ method: 'GET', path, repeatable: true, ...options }, EventList);
+    return events;
+  }
+
+  /** The whole output of an ended call, where `result` was cut for the model. `from` and `to` are bytes, `to` included. */
+  async output(callId: string, { from, to, ...options }: RequestOptions & { from?: number; to?: number } = {}): Promise<Uint8Array> {
+    const headers: Record<string, string> = from === undefined && to === undefined ? {} : { range: `bytes=${from ?? 0}-${to ?? ''}` };
+    const path = pathOf`/v1/calls/${callId}/output`;
+    const response = await this.http.request({ method: 'GET', path, headers, repeatable: true, ...options }, 'text/plain');
+    return new Uint8Array(await response.arrayBuffer());
+  }
+}
+
+const EventList = z.object({ events: z.array(CallEvent) });
+
+function asked({ idempotencyKey, waitMs, traceparent, ...options }: SubmitOptions, recognisable: boolean) {
+  const key = idempotencyKey ?? (recognisable ? undefined : newIdempotencyKey());
+  const headers = {
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+    ...(waitMs === undefined ? {} : { prefer: `wait=${seconds(waitMs)}` }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+  return { headers, waitMs, ...options };
+}
+
+function seconds(ms: number): number {
+  return Math.min(LIMITS.waitSeconds, Math.ceil(ms / 1000));
+}

@@ -1,0 +1,19 @@
+const FIRST_MS = 200;
+const LONGEST_MS = 10_000;
+
+/**
+ * How long to wait before repetition `n` (1 is the first): exponential with full jitter (Brooker, AWS 2015), and never
+ * less than the server asked for. `random` is in [0, 1).
+ */
+export function backoffMs(n: number, random: number, retryAfterMs = 0): number {
+  const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** (n - 1));
+  return retryAfterMs + Math.round(ceiling * random);
+}
+
+/** `Retry-After` (RFC 9110, 10.2.3) in milliseconds: seconds or a date. */
+export function retryAfterMs(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}

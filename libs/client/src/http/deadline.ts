@@ -1,0 +1,34 @@
+import { ToolyardError } from '../toolyard-error.js';
+import type { RequestOptions } from '../client-options.js';
+
+/** The caller's signal and its time limit as one signal; undefined when there is neither. */
+export function signalOf({ signal, timeoutMs }: RequestOptions): AbortSignal | undefined {
+  if (timeoutMs === undefined) return signal;
+  const deadline = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+}
+
+/** Why the caller wants no more. */
+export function abortError(signal: AbortSignal): ToolyardError {
+  const reason: unknown = signal.reason;
+  if (reason instanceof ToolyardError) return reason;
+  if (reason instanceof Error && reason.name === 'TimeoutError')
+    return new ToolyardError('timed_out', 'The deadline has passed before the answer was there', undefined, { cause: reason });
+  return new ToolyardError('aborted', 'The request was aborted by its signal', undefined, { cause: reason });
+}
+
+/** Waits, or throws as soon as the signal is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(abortError(signal));
+    const onAbort = () => {
+      clearTimeout(timer);
+      if (signal) reject(abortError(signal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { CALL_EVENT_TYPES, CallEvent, ServerFrame } from '#contracts';
+
+/** A frame as the client goes on with it: one event and many are the same thing. */
+export type ReceivedFrame =
+  | Exclude<ServerFrame, { op: 'event' | 'events' }>
+  | { readonly op: 'events'; readonly id: number | string; readonly events: readonly CallEvent[]; readonly cursor: string };
+
+const Head = z.object({ op: z.string() });
+const FrameId = z.union([z.number(), z.string()]);
+const EventFrame = z.object({ id: FrameId, event: z.unknown(), cursor: z.string() });
+const EventsFrame = z.object({ id: FrameId, events: z.array(z.unknown()), cursor: z.string() });
+const EventHead = z.object({ type: z.string() });
+
+const OPS: ReadonlySet<string> = new Set(ServerFrame.options.map(({ shape }) => shape.op.value));
+const TYPES: ReadonlySet<string> = new Set(CALL_EVENT_TYPES);
+
+/**
+ * Reads a frame. Undefined for one that this version does not know, as a newer gateway may send; throws for a known one in
+ * another form. Events keep the very values they came with: the digest in End is over those.
+ */
+export function readServerFrame(text: string): ReceivedFrame | undefined {
+  const value: unknown = JSON.parse(text);
+  const { op } = Head.parse(value);
+  if (op === 'event') {
+    const { id, event, cursor } = EventFrame.parse(value);
+    return { op: 'events', id, events: [event].filter(isKnownEvent), cursor };
+  }
+  if (op === 'events') {
+    const { id, events, cursor } = EventsFrame.parse(value);
+    return { op, id, events: events.filter(isKnownEvent), cursor };
+  }
+  if (!OPS.has(op)) return undefined;
+  const frame = ServerFrame.parse(value);
+  return frame.op === 'event' || frame.op === 'events' ? undefined : frame;
+}
+
+/** False for types of a newer version. */
+export function isKnownEvent(value: unknown): value is CallEvent {
+  const parsed = CallEvent.safeParse(value);
+  if (parsed.success) return true;
+  if (TYPES.has(EventHead.parse(value).type)) throw parsed.error;
+  return false;
+}

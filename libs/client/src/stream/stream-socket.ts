@@ -1,0 +1,128 @@
+import type { ClientFrame, Problem } from '#contracts';
+import { CLOSE_CODES } from '#contracts';
+import type { z } from 'zod';
+import { ToolyardError } from '../toolyard-error.js';
+import { readServerFrame, type ReceivedFrame } from './server-frame.js';
+import type { Socket, SocketConstructor } from './socket.port.js';
+
+const READY_MS = 10_000;
+const BEAT_MS = 10_000;
+/** Without a word for so long, pings included, the other end is gone whatever TCP says. */
+const SILENCE_MS = 30_000;
+
+export interface StreamSocketListener {
+  /** The gateway has taken the key. Once. */
+  ready(): void;
+  frame(frame: ReceivedFrame): void;
+  /** Once, the last. */
+  over(end: SocketEnd): void;
+}
+
+/** `reached`: it was ready before. `final`: connecting again would meet the same. */
+export interface SocketEnd {
+  readonly error: ToolyardError;
+  readonly reached: boolean;
+  readonly final: boolean;
+  readonly afterMs?: number | undefined;
+}
+
+export interface StreamSocketOptions {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly WebSocket: SocketConstructor;
+}
+
+/** One WebSocket to `/v1/stream`: says who it is, notices when the other end is gone, and ends exactly once. */
+export class StreamSocket {
+  private readonly socket: Socket;
+  private readonly patience: ReturnType<typeof setTimeout>;
+  private readonly beat: ReturnType<typeof setInterval>;
+  private heardAt = performance.now();
+  private isReady = false;
+  private ended = false;
+  private comeBackMs: number | undefined;
+
+  constructor(
+    { url, apiKey, WebSocket }: StreamSocketOptions,
+    private readonly listener: StreamSocketListener,
+  ) {
+    this.socket = new WebSocket(url);
+    this.patience = setTimeout(() => this.end('the gateway did not take the key in time'), READY_MS);
+    this.beat = setInterval(() => this.checkSilence(), BEAT_MS);
+    // The key goes into a frame: browsers cannot set headers here, and a URL ends up in logs.
+    this.socket.addEventListener('open', () => this.send({ op: 'auth', token: apiKey }));
+    this.socket.addEventListener('error', () => {});
+    this.socket.addEventListener('message', ({ data }) => this.receive(data));
+    this.socket.addEventListener('close', ({ code, reason }) =>
+      this.end(`closed with ${code}${reason === '' ? '' : ` (${reason})`}`, code),
+    );
+  }
+
+  get ready(): boolean {
+    return this.isReady && !this.ended;
+  }
+
+  send(frame: z.input<typeof ClientFrame>): void {
+    if (!this.ended) this.socket.send(JSON.stringify(frame));
+  }
+
+  /** Says nothing more to the listener. Idempotent. */
+  close(): void {
+    if (this.ended) return;
+    this.release();
+    this.socket.close(1000);
+  }
+
+  private receive(data: unknown): void {
+    if (this.ended) return;
+    this.heardAt = performance.now();
+    let frame: ReceivedFrame | undefined;
+    try {
+      frame = readServerFrame(String(data));
+    } catch (cause) {
+      const error = new ToolyardError('protocol', 'The stream sent a frame that has not the documented form', undefined, { cause });
+      return this.finish({ error, final: true });
+    }
+    if (frame === undefined || frame.op === 'pong') return;
+    if (frame.op === 'reconnect') {
+      this.comeBackMs = frame.afterMs;
+      return;
+    }
+    if (frame.op === 'ready') {
+      clearTimeout(this.patience);
+      this.isReady = true;
+      return this.listener.ready();
+    }
+    if (frame.op === 'error' && frame.id === undefined) return this.refused(frame.problem);
+    this.listener.frame(frame);
+  }
+
+  /** An error that belongs to no subscription is about the socket itself. */
+  private refused(problem: Problem): void {
+    this.finish({ error: ToolyardError.of(problem), final: problem.code !== 'too_many_requests', afterMs: problem.retryAfterMs });
+  }
+
+  private end(why: string, code?: number): void {
+    const error = new ToolyardError('unreachable', `The event stream broke off: ${why}`);
+    this.finish({ error, final: code === CLOSE_CODES.unauthenticated || code === CLOSE_CODES.protocol, afterMs: this.comeBackMs });
+  }
+
+  private finish(end: Omit<SocketEnd, 'reached'>): void {
+    if (this.ended) return;
+    this.release();
+    this.socket.close();
+    this.listener.over({ ...end, reached: this.isReady });
+  }
+
+  private release(): void {
+    this.ended = true;
+    clearTimeout(this.patience);
+    clearInterval(this.beat);
+  }
+
+  private checkSilence(): void {
+    const silentMs = performance.now() - this.heardAt;
+    if (silentMs >= SILENCE_MS) this.end('nothing was heard for 30 seconds');
+    else if (this.ready && silentMs >= BEAT_MS / 2) this.send({ op: 'ping' });
+  }
+}

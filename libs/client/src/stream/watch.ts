@@ -1,0 +1,174 @@
+import type { Call, CallEvent, EventFilter, Gap } from '#contracts';
+import { abortError } from '../http/deadline.js';
+import type { ToolyardError } from '../toolyard-error.js';
+import type { LaneFrame, StreamConnection, StreamReader } from './stream-connection.js';
+import type { StreamState } from './stream-state.js';
+
+/**
+ * What a watcher gets, in order.
+ * - `event`: give `cursor` to a later watch with the same filter to go on after it. Events that came in one frame share the
+ *   frame's cursor, which the last of them has; the others have the one before, so that a resume may repeat but never skip.
+ * - `gap`: this reader was too slow, and Updates or Progress of a call were left out; nothing else ever is.
+ * - `resync`: what follows does not continue what came before (the cursor is older than what is kept, or the log lost its
+ *   end); `snapshot` is how the calls stand now.
+ */
+export type WatchItem =
+  | { readonly kind: 'event'; readonly event: CallEvent; readonly cursor: string | undefined }
+  | { readonly kind: 'gap'; readonly gap: Gap }
+  | { readonly kind: 'resync'; readonly reason: string; readonly snapshot: readonly Call[]; readonly cursor: string };
+
+export interface WatchOptions {
+  /** Go on after this place; without one from now, or for one call from its first event. */
+  readonly cursor?: string | undefined;
+  /** Ends the iteration with the error `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onState?: ((state: StreamState) => void) | undefined;
+}
+
+/** More than this unread, and the reader gets nothing more until it has caught up with half of it. */
+const MOST_UNREAD = 10_000;
+
+/**
+ * Live events as an async iterator, subscribed from its making on. It reconnects and goes on where it was by itself;
+ * leaving the loop, `close()` or the signal end it. An error that no repetition cures is thrown after what came before it.
+ */
+export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
+  private unread: WatchItem[] = [];
+  private readAt = 0;
+  private waiting: { resolve(result: IteratorResult<WatchItem>): void; reject(error: Error): void }[] = [];
+  private error: ToolyardError | undefined;
+  private over = false;
+  private paused = false;
+  private place: string | undefined;
+  private readonly onAbort: () => void;
+
+  constructor(
+    private readonly connection: StreamConnection,
+    readonly filter: EventFilter,
+    private readonly options: WatchOptions = {},
+  ) {
+    this.place = options.cursor;
+    const { signal } = options;
+    this.onAbort = () => signal && this.fail(abortError(signal));
+    if (signal?.aborted) {
+      this.onAbort();
+      return;
+    }
+    signal?.addEventListener('abort', this.onAbort, { once: true });
+    this.notice({ state: 'connecting' });
+    connection.add(this);
+  }
+
+  /** Where the stream has come; what is unread lies before it. */
+  get cursor(): string | undefined {
+    return this.place;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<WatchItem>> {
+    const item = this.unread[this.readAt];
+    if (item !== undefined) {
+      this.readAt += 1;
+      this.makeRoom();
+      return Promise.resolve({ done: false, value: item });
+    }
+    if (this.error !== undefined) {
+      const { error } = this;
+      this.error = undefined;
+      return Promise.reject(error);
+    }
+    if (this.over) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
+  }
+
+  return(): Promise<IteratorResult<WatchItem>> {
+    this.close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  /** Drops what is unread. Idempotent. */
+  close(): void {
+    this.unread = [];
+    this.readAt = 0;
+    this.finish();
+  }
+
+  take(frame: LaneFrame): void {
+    switch (frame.op) {
+      case 'subscribed':
+        this.place ??= frame.cursor;
+        return this.notice({ state: 'live' });
+      case 'events': {
+        const last = frame.events.length - 1;
+        for (const [index, event] of frame.events.entries())
+          this.put({ kind: 'event', event, cursor: index === last ? frame.cursor : this.cursorOf(event) });
+        this.place = frame.cursor;
+        break;
+      }
+      case 'gap':
+        this.put({ kind: 'gap', gap: frame.gap });
+        break;
+      case 'resync':
+        this.put({ kind: 'resync', reason: frame.reason, snapshot: frame.snapshot, cursor: frame.cursor });
+        this.place = frame.cursor;
+        break;
+      default:
+        return frame satisfies never;
+    }
+    if (this.unread.length - this.readAt > MOST_UNREAD && !this.paused && !this.over) {
+      this.paused = true;
+      this.connection.remove(this);
+    }
+  }
+
+  notice(state: StreamState): void {
+    this.options.onState?.(state);
+  }
+
+  fail(error: ToolyardError): void {
+    if (this.over) return;
+    const [first] = this.waiting;
+    if (first === undefined) this.error = error;
+    else {
+      this.waiting.shift();
+      first.reject(error);
+    }
+    this.finish(error);
+  }
+
+  /** Within one call or session the id of an event is a cursor. */
+  private cursorOf({ id }: CallEvent): string | undefined {
+    return this.filter.callId !== undefined || this.filter.sessionId !== undefined ? id : this.place;
+  }
+
+  private put(item: WatchItem): void {
+    const waiting = this.waiting.shift();
+    if (waiting) waiting.resolve({ done: false, value: item });
+    else this.unread.push(item);
+  }
+
+  private makeRoom(): void {
+    if (this.readAt === this.unread.length) {
+      this.unread = [];
+      this.readAt = 0;
+    } else if (this.readAt > 1024) {
+      this.unread = this.unread.slice(this.readAt);
+      this.readAt = 0;
+    }
+    if (!this.paused || this.over || this.unread.length - this.readAt > MOST_UNREAD / 2) return;
+    this.paused = false;
+    this.connection.add(this);
+  }
+
+  private finish(error?: ToolyardError): void {
+    if (this.over) return;
+    this.over = true;
+    this.options.signal?.removeEventListener('abort', this.onAbort);
+    this.connection.remove(this);
+    for (const reader of this.waiting.splice(0)) reader.resolve({ done: true, value: undefined });
+    this.notice({ state: 'closed', ...(error === undefined ? {} : { error }) });
+  }
+}

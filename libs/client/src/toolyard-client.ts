@@ -1,0 +1,50 @@
+import type { EventFilter } from '#contracts';
+import { ApprovalsApi } from './api/approvals.api.js';
+import { BatchesApi } from './api/batches.api.js';
+import { CallsApi } from './api/calls.api.js';
+import { GatewayApi } from './api/gateway.api.js';
+import { QueuesApi } from './api/queues.api.js';
+import { SessionsApi } from './api/sessions.api.js';
+import { ToolsApi } from './api/tools.api.js';
+import { WorkersApi } from './api/workers.api.js';
+import type { ToolyardClientOptions } from './client-options.js';
+import { HttpTransport } from './http/http-transport.js';
+import { StreamConnections } from './stream/stream-connections.js';
+import { Watch, type WatchOptions } from './stream/watch.js';
+
+/** Toolyard from a program: Node 20 and later, and browsers. One client serves a whole program; it may be used concurrently. */
+export class ToolyardClient {
+  readonly calls: CallsApi;
+  readonly batches: BatchesApi;
+  readonly sessions: SessionsApi;
+  readonly approvals: ApprovalsApi;
+  readonly tools: ToolsApi;
+  readonly workers: WorkersApi;
+  readonly queues: QueuesApi;
+  readonly gateway: GatewayApi;
+  private readonly streams: StreamConnections;
+
+  /** Throws a TypeError for options that cannot work. Nothing is sent before the first request. */
+  constructor(options: ToolyardClientOptions) {
+    const http = new HttpTransport(options);
+    this.calls = new CallsApi(http);
+    this.batches = new BatchesApi(http);
+    this.sessions = new SessionsApi(http);
+    this.approvals = new ApprovalsApi(http);
+    this.tools = new ToolsApi(http);
+    this.workers = new WorkersApi(http);
+    this.queues = new QueuesApi(http);
+    this.gateway = new GatewayApi(http);
+    this.streams = new StreamConnections(options, this.gateway);
+  }
+
+  /** Everything the key may see that the filter lets through, live; an empty filter is the whole tenant. */
+  watch(filter: EventFilter = {}, options: WatchOptions = {}): Watch {
+    return new Watch(this.streams.forOneMore(), filter, options);
+  }
+
+  /** Ends all streams quietly; requests under way go on. Idempotent. */
+  close(): void {
+    this.streams.close();
+  }
+}
