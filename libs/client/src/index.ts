@@ -1,7 +1,7 @@
 export { ToolyardClient } from './toolyard-client.js';
 export { ToolyardError, type ClientErrorCode } from './toolyard-error.js';
 export type { RequestOptions, ToolyardClientOptions } from './client-options.js';
-export type { Submission, SubmitOptions } from './api/calls.api.js';
+export type { ListCallsFilter, Submission, SubmitOptions } from './api/calls.api.js';
 export type { BatchSubmission } from './api/batches.api.js';
 export type { ModelTool } from './api/tools.api.js';
 export type { Ready } from './api/gateway.api.js';

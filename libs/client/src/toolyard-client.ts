@@ -5,6 +5,7 @@ import { CallsApi } from './api/calls.api.js';
 import { GatewayApi } from './api/gateway.api.js';
 import { QueuesApi } from './api/queues.api.js';
 import { SessionsApi } from './api/sessions.api.js';
+import { StatsApi } from './api/stats.api.js';
 import { ToolsApi } from './api/tools.api.js';
 import { WorkersApi } from './api/workers.api.js';
 import type { ToolyardClientOptions } from './client-options.js';
@@ -21,6 +22,7 @@ export class ToolyardClient {
   readonly tools: ToolsApi;
   readonly workers: WorkersApi;
   readonly queues: QueuesApi;
+  readonly stats: StatsApi;
   readonly gateway: GatewayApi;
   private readonly streams: StreamConnections;
 
@@ -34,6 +36,7 @@ export class ToolyardClient {
     this.tools = new ToolsApi(http);
     this.workers = new WorkersApi(http);
     this.queues = new QueuesApi(http);
+    this.stats = new StatsApi(http);
     this.gateway = new GatewayApi(http);
     this.streams = new StreamConnections(options, this.gateway);
   }

@@ -1,4 +1,4 @@
-import { CallPage, type ListCallsQuery } from '#contracts';
+import { ApprovalPage, type ListCallsQuery } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -6,7 +6,7 @@ import type { HttpTransport } from '../http/http-transport.js';
 export class ApprovalsApi {
   constructor(private readonly http: HttpTransport) {}
 
-  list(query: Partial<Pick<ListCallsQuery, 'cursor' | 'limit'>> = {}, options: RequestOptions = {}): Promise<CallPage> {
-    return this.http.json({ method: 'GET', path: '/v1/approvals', query, repeatable: true, ...options }, CallPage);
+  list(query: Partial<Pick<ListCallsQuery, 'cursor' | 'limit'>> = {}, options: RequestOptions = {}): Promise<ApprovalPage> {
+    return this.http.json({ method: 'GET', path: '/v1/approvals', query, repeatable: true, ...options }, ApprovalPage);
   }
 }

@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import {
+  BulkResult,
   Call,
+  CallCount,
   CallEvent,
   CallPage,
   LIMITS,
   Quote,
+  type BulkCancelInput,
+  type BulkReplayInput,
+  type CallFilterInput,
+  type CallSummary,
   type CancelBody,
   type DecisionBody,
-  type ListCallsQuery,
+  type ListCallsInput,
   type ReplayBody,
   type SubmitCallBody,
 } from '#contracts';
@@ -28,6 +34,9 @@ export interface SubmitOptions extends RequestOptions {
   /** W3C Trace Context. */
   readonly traceparent?: string | undefined;
 }
+
+/** Which calls, as `GET /v1/calls` takes it; several values of a field mean any of them. */
+export type ListCallsFilter = Omit<ListCallsInput, 'limit'> & { readonly limit?: number };
 
 /** Calls: submit, look, wait, list, cancel, decide, replay. Every method rejects with a ToolyardError. */
 export class CallsApi {
@@ -68,18 +77,34 @@ export class CallsApi {
     );
   }
 
-  list(query: Partial<ListCallsQuery> = {}, options: RequestOptions = {}): Promise<CallPage> {
+  /** One page, newest first. */
+  list(query: ListCallsFilter = {}, options: RequestOptions = {}): Promise<CallPage> {
     return this.http.json({ method: 'GET', path: '/v1/calls', query, repeatable: true, ...options }, CallPage);
   }
 
   /** All that match, page by page, newest first. */
-  async *all(query: Omit<Partial<ListCallsQuery>, 'cursor'> = {}, options: RequestOptions = {}): AsyncGenerator<Call, void, undefined> {
+  async *all(query: Omit<ListCallsFilter, 'cursor'> = {}, options: RequestOptions = {}): AsyncGenerator<CallSummary, void, undefined> {
     for (let cursor: string | undefined; ;) {
       const page: CallPage = await this.list({ ...query, ...(cursor === undefined ? {} : { cursor }) }, options);
       yield* page.calls;
       cursor = page.nextCursor;
       if (cursor === undefined) return;
     }
+  }
+
+  count(filter: CallFilterInput = {}, options: RequestOptions = {}): Promise<CallCount> {
+    return this.http.json({ method: 'GET', path: '/v1/calls:count', query: filter, repeatable: true, ...options }, CallCount);
+  }
+
+  /** Cancels what fits the filter and has not ended; go on with the `cursor` of the answer while it has one. */
+  cancelMany(body: BulkCancelInput, options: RequestOptions = {}): Promise<BulkResult> {
+    return this.http.json({ method: 'POST', path: '/v1/calls:cancel', body, repeatable: true, ...options }, BulkResult);
+  }
+
+  /** Runs what fits the filter and has ended again; go on with the `cursor` of the answer while it has one. */
+  replayMany(body: BulkReplayInput, options: SubmitOptions = {}): Promise<BulkResult> {
+    const request = { method: 'POST', path: '/v1/calls:replay', body, repeatable: true, ...asked(options, false) } as const;
+    return this.http.json(request, BulkResult);
   }
 
   /** What a submission would meet now; changes nothing. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Session, SessionCancelled, Steered, type CancelBody, type PutSessionBody } from '#contracts';
+import { Session, SessionCancelled, SessionPage, Steered, type CancelBody, type ListSessionsQuery, type PutSessionBody } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 import { pathOf } from './path.js';
@@ -7,6 +7,11 @@ import { pathOf } from './path.js';
 /** Sessions: what holds for their calls, a person's word in between, and the stop of everything in one. */
 export class SessionsApi {
   constructor(private readonly http: HttpTransport) {}
+
+  /** Sessions that had calls, the latest active first. */
+  list(query: Partial<ListSessionsQuery> = {}, options: RequestOptions = {}): Promise<SessionPage> {
+    return this.http.json({ method: 'GET', path: '/v1/sessions', query, repeatable: true, ...options }, SessionPage);
+  }
 
   get(sessionId: string, options: RequestOptions = {}): Promise<Session> {
     return this.http.json({ method: 'GET', path: pathOf`/v1/sessions/${sessionId}`, repeatable: true, ...options }, Session);
