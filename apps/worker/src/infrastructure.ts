@@ -21,7 +21,7 @@ export const infrastructure: Provider[] = [
   {
     provide: EventLog,
     inject: [COMMAND_REDIS, WORKER_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions, durability }: WorkerConfig) => new EventLog(redis, { partitions, durability }),
+    useFactory: (redis: RedisConnection, { partitions, durability }: WorkerConfig) => EventLog.open(redis, { partitions, durability }),
   },
   {
     provide: CallStore,

@@ -59,10 +59,10 @@ const execution: Provider[] = [
   {
     provide: ToolCallProcessor,
     inject: [WORKER_CONFIG, BullCallQueue, EXECUTE_DEPS, LOGGER],
-    useFactory: ({ pools, redisUrl, queueBackend }: WorkerConfig, queue: BullCallQueue, deps: ExecuteDeps, logger: WorkerLog) =>
+    useFactory: ({ pools, redisUrl, queueBackend, leaseMs }: WorkerConfig, queue: BullCallQueue, deps: ExecuteDeps, logger: WorkerLog) =>
       new ToolCallProcessor(
         pools,
-        startConsumer({ redisUrl, backend: queueBackend, onError: (error) => logger.error({ err: error }, 'the queue') }),
+        startConsumer({ redisUrl, backend: queueBackend, lockMs: leaseMs, onError: (error) => logger.error({ err: error }, 'the queue') }),
         queue,
         deps,
       ),

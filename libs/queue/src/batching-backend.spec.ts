@@ -16,8 +16,9 @@ describe('the batching backend', () => {
   let ran: Set<string>;
 
   const idOf = (n: number) => `00-${String(n).padStart(26, '0')}`;
-  const consume = (slots: number, handler: (callId: string) => Promise<void>) => {
-    const consumer = startConsumer({ redisUrl: server.url })('net', slots, async ({ callId }) => {
+  const consume = (slots: number, handler: (callId: string) => Promise<void>, lockMs?: number) => {
+    const options = lockMs === undefined ? {} : { lockMs };
+    const consumer = startConsumer({ redisUrl: server.url, ...options, onError: () => {} })('net', slots, async ({ callId }) => {
       await handler(callId);
       ran.add(callId);
     });
@@ -87,6 +88,29 @@ describe('the batching backend', () => {
     await eventually(() => ran.has(idOf(2)), 'the worker to be done with both');
     await eventually(async () => (await redis.exists(`${PREFIX}${idOf(2)}-1`)) === 0, 'the job after it to be ended');
     expect(await redis.exists(key, `${key}:lock`)).toBe(2);
+  });
+
+  it('gives a job whose worker fell silent to another soon after its lock ran out', async () => {
+    const held: string[] = [];
+    let release = () => {};
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const hold = (callId: string) => {
+      held.push(callId);
+      return gate;
+    };
+    consume(1, hold, 1_000);
+    await dispatchSurely(1);
+    await eventually(() => held.length === 1, 'the job to be held');
+    await dispatchSurely(2);
+    await redis.del(`${PREFIX}${idOf(1)}-1:lock`);
+    consume(1, hold, 1_000);
+    await eventually(() => held.length === 2, 'the next job to be held');
+    // The second worker took what came first: the other job was given back only after that, or is what it took.
+    consume(1, hold, 1_000);
+    await eventually(() => held.length === 3, 'the job to be given back', 5_000);
+    expect(held.slice(1).sort()).toEqual([idOf(1), idOf(2)]);
+    release();
+    await eventually(async () => (await redis.exists(`${PREFIX}active`, `${PREFIX}wait`)) === 0, 'all jobs to be gone');
   });
 
   it('drops a job that was found stalled too often without running it, so that its id is free again', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RedisQueueBackend, type IQueueBackend, type JobJson, type MinimalJob } from 'bullmq';
-import { JOB_NAME, JOB_OPTIONS, LOCK } from './bull-settings.js';
+import { JOB_NAME, JOB_OPTIONS, LOCK_MS, lockOf } from './bull-settings.js';
 import { commandOf, type QueueScript } from './queue-scripts.js';
 import { TickBatcher } from './tick-batcher.js';
 
@@ -38,6 +38,7 @@ export class BatchingBackend extends RedisQueueBackend {
   private readonly inHand = new Set<string>();
   private surplus: NextJob[] = [];
   private slots = 1;
+  private lockMs = LOCK_MS;
   private knownEmpty = false;
   private stopping = false;
   /** Set when jobs may stand under our lock that we do not know of, or will not run. */
@@ -46,6 +47,11 @@ export class BatchingBackend extends RedisQueueBackend {
   /** How many jobs the Worker runs at once; must be kept equal to the Worker's concurrency. */
   setSlots(slots: number): void {
     this.slots = slots;
+  }
+
+  /** How long fetched jobs are this worker's without a renewal; must be kept equal to the Worker's lock. */
+  setLock(ms: number): void {
+    this.lockMs = ms;
   }
 
   /** From now on no job is fetched ahead, and those that were go back at once. */
@@ -115,6 +121,20 @@ export class BatchingBackend extends RedisQueueBackend {
     );
   }
 
+  /**
+   * Gives jobs without a lock back to the queue; the first of all workers that asks within an interval looks. Stock would need
+   * two looks, and fail the job for its stalling: whether its call may run is for the log to say.
+   */
+  override async moveStalledJobsToWait(): Promise<string[]> {
+    const { wait, active, stalled, marker } = this.keys;
+    const given = await this.script(
+      'returnStalled',
+      [wait, active, stalled, marker, this.toKey('stalled-check')],
+      [this.toKey(''), String(Math.floor(lockOf(this.lockMs).stalledInterval * 0.8))],
+    );
+    return Array.isArray(given) ? given.map(String) : [];
+  }
+
   override async waitForJob(blockTimeout: number) {
     try {
       return await super.waitForJob(blockTimeout);
@@ -164,7 +184,7 @@ export class BatchingBackend extends RedisQueueBackend {
     const answer: unknown = await this.script(
       'finishAndFetch',
       [wait, active, prioritized, stalled, meta, marker, this.toKey('fair')],
-      [this.toKey(''), this.lockToken, String(LOCK.lockDuration), String(wanted), ...finished],
+      [this.toKey(''), this.lockToken, String(this.lockMs), String(wanted), ...finished],
     );
     if (!Array.isArray(answer)) throw new Error(`finish-and-fetch.lua answered ${typeof answer}, expected a list.`);
     this.knownEmpty = answer[0] === 1;

@@ -2,20 +2,22 @@ import { isNotConnectionError, Worker } from 'bullmq';
 import { CallJob, type Pool } from '#contracts';
 import { BatchingBackend } from './batching-backend.js';
 import { workerBackend } from './bull-connection.js';
-import { LOCK, queueOf, type QueueBackend } from './bull-settings.js';
+import { LOCK_MS, lockOf, queueOf, type QueueBackend } from './bull-settings.js';
 import type { CallConsumer, StartConsumer } from './queue.port.js';
 
 export interface CallConsumerOptions {
   readonly redisUrl: string;
   /** `batching` by default. */
   readonly backend?: QueueBackend;
+  /** How long the jobs of a worker that fell silent are its own; best the lease of its calls. 30 s by default. */
+  readonly lockMs?: number;
   /** Told what went wrong beside the handlers; warnings of the process by default. Lost connections are not told: they come back. */
   readonly onError?: (error: Error) => void;
 }
 
 /** How to consume a pool's queue on this Redis. */
-export function startConsumer({ redisUrl, backend = 'batching', onError = warn }: CallConsumerOptions): StartConsumer {
-  return (pool, concurrency, handler) => new BullCallConsumer(pool, concurrency, handler, redisUrl, backend, onError);
+export function startConsumer({ onError = warn, ...options }: CallConsumerOptions): StartConsumer {
+  return (pool, concurrency, handler) => new BullCallConsumer(pool, concurrency, handler, options, onError);
 }
 
 /** One BullMQ Worker. A job is gone when its handler has returned, whatever the handler did. */
@@ -29,8 +31,7 @@ class BullCallConsumer implements CallConsumer {
     pool: Pool,
     concurrency: number,
     private readonly handler: (job: CallJob) => Promise<void>,
-    redisUrl: string,
-    kind: QueueBackend,
+    { redisUrl, backend: kind = 'batching', lockMs = LOCK_MS }: CallConsumerOptions,
     onError: (error: Error) => void,
   ) {
     this.report = (error) => {
@@ -40,13 +41,14 @@ class BullCallConsumer implements CallConsumer {
     this.worker = new Worker(
       name,
       (job) => this.handle(job.data),
-      { ...LOCK, concurrency, connection: {}, autorun: false },
+      { ...lockOf(lockMs), concurrency, connection: {}, autorun: false },
       workerBackend(redisUrl, kind, prefix),
     );
     this.worker.on('error', this.report);
     const backend = this.worker.getBackend();
     if (backend instanceof BatchingBackend) {
       backend.setSlots(concurrency);
+      backend.setLock(lockMs);
       backend.on('ready', () => void backend.tidy().catch(this.report));
     }
     this.worker.run().catch(this.report);

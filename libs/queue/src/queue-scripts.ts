@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { RedisConnection } from '#redis';
 
 /** Our scripts on BullMQ's keys: the command's name on a client, and how many of its arguments are keys. */
-const SCRIPTS = { addJobs: 3, finishAndFetch: 7, giveBack: 5 } as const;
+const SCRIPTS = { addJobs: 3, finishAndFetch: 7, giveBack: 5, returnStalled: 5 } as const;
 
 export type QueueScript = keyof typeof SCRIPTS;
 
