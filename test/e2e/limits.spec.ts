@@ -97,7 +97,7 @@ describe('limits of calls', () => {
   it('refuse arguments above their size with a clear error, and nothing is queued', async () => {
     const { agent } = await one({ argumentBytes: 100 });
     const refused = await agent.submit('echo', { text: 'x'.repeat(200) });
-    expect([refused.status, problemOf(refused).code]).toEqual([422, 'invalid_arguments']);
+    expect([refused.status, problemOf(refused).code]).toEqual([413, 'payload_too_large']);
     expect(problemOf(refused).detail).toMatch(/they are 211 bytes of JSON, expected at most 100/);
     expect((await agent.get(`/v1/calls/${problemOf(refused).callId}`)).body).toMatchObject({ status: 'ended', outcome: 'failed' });
     expect((await agent.submit('echo', { text: 'x' })).status).toBe(202);

@@ -190,6 +190,17 @@ describe('the stream answers bad input', () => {
     await stream.frame('pong', 'still');
   });
 
+  it('refuses a frame over 64 KiB, unless it submits a call', async () => {
+    const stream = await connect();
+    stream.send({ op: 'submit', id: 'large', call: { tool: 'echo', arguments: { text: 'x'.repeat(500_000) } } });
+    expect((await stream.frame('accepted', 'large')).call.status).toBe('queued');
+    stream.send({ op: 'subscribe', id: 'wide', filter: {}, cursor: 'x'.repeat(65_536) });
+    const { problem } = await stream.frame('error', 'wide');
+    expect(problem).toMatchObject({ status: 413, code: 'payload_too_large', detail: expect.stringContaining('expected at most 65536') });
+    stream.send({ op: 'ping', id: 'still there' });
+    await stream.frame('pong', 'still there');
+  });
+
   it('closes with 1009 on a frame over 1 MiB, and others do not notice', async () => {
     const [big, other] = [await connect(), await connect()];
     big.socket.send('x'.repeat(1024 * 1024 + 1));

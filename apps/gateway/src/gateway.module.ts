@@ -43,6 +43,7 @@ import { Rulebook } from './policy/rulebook.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
 import { EventStream } from './sse/event-stream.js';
 import { StreamGateway } from './ws/stream.gateway.js';
+import { ToolReadiness } from './workers/tool-readiness.service.js';
 import { WorkerRoll } from './workers/worker-roll.service.js';
 
 /** The gateway, whole: doors, the use cases behind them, and what they stand on. Nothing is request-scoped. */
@@ -88,6 +89,7 @@ export class GatewayModule {
         CallRulesService,
         ConfigReload,
         WorkerRoll,
+        ToolReadiness,
         // several of them at once
         SubmitBatchService,
         BatchReader,

@@ -47,8 +47,8 @@ export function argumentBytesAnswer(bytes: number, limit: number): LimitAnswer {
       reason: { axis: 'limits', rule: 'argument-bytes', effect: 'allow', reason: `the arguments are ${bytes} of at most ${limit} bytes` },
     };
   return refused('argument-bytes', {
-    code: 'invalid_arguments',
-    message: `Invalid arguments: they are ${bytes} bytes of JSON, expected at most ${limit}`,
+    code: 'payload_too_large',
+    message: `Arguments too large: they are ${bytes} bytes of JSON, expected at most ${limit}`,
   });
 }
 

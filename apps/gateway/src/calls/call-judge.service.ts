@@ -3,6 +3,7 @@ import type { Decision, Principal, SubmitCallBody } from '#contracts';
 import { decide } from '#policy';
 import { ToolRegistry } from '#tools';
 import { CallRulesService } from '../policy/call-rules.service.js';
+import { ToolReadiness } from '../workers/tool-readiness.service.js';
 import type { JsonValue, JudgedCall } from './new-call.js';
 
 /** The decision about a call that was refused before anybody asked the policy. */
@@ -13,7 +14,7 @@ const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplie
 
 /**
  * Finds out everything about a call before it exists, and changes nothing. Steps, the first refusal ends them:
- * resolve the tool → is it available to this key, agent and session → parse and validate the arguments → policy.
+ * resolve the tool → is it available to this key, agent and session, and can anybody run it → parse and validate the arguments → policy.
  * Quotes and submissions come here alike.
  */
 @Injectable()
@@ -21,6 +22,7 @@ export class CallJudge {
   constructor(
     private readonly tools: ToolRegistry,
     private readonly rules: CallRulesService,
+    private readonly readiness: ToolReadiness,
   ) {}
 
   async judge(principal: Principal, body: SubmitCallBody): Promise<JudgedCall> {
@@ -35,6 +37,8 @@ export class CallJudge {
           tool,
           ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }),
         };
+      const ready = this.readiness.canRun(tool);
+      if (!ready.ok) return { ...call, tool, ...unavailable(ready.reason ?? `${tool.name} is not available`) };
     }
 
     const prepared = this.tools.prepare(body.tool, body.arguments);
@@ -58,6 +62,14 @@ export class CallJudge {
 /** The registry hands out copies of what was JSON at the door; walking them again would only prove that. */
 function jsonOf(args: Record<string, unknown>): JsonValue {
   return args as JsonValue;
+}
+
+/** Nobody denied it: the same call may run another time. */
+function unavailable(reason: string): Pick<JudgedCall, 'decision' | 'refusal'> {
+  return {
+    decision: { effect: 'deny', reasons: [{ axis: 'facts', rule: 'readiness', effect: 'deny', reason }] },
+    refusal: { outcome: 'failed', error: { code: 'unavailable', message: reason, retryable: true } },
+  };
 }
 
 function denied(decision: Decision): Pick<JudgedCall, 'decision' | 'refusal'> {

@@ -1,7 +1,15 @@
 import { ProblemError, type Call, type CallErrorCode, type Violation } from '#contracts';
 
 /** What a call can be refused for before it is queued. */
-const REFUSALS: ReadonlySet<CallErrorCode> = new Set(['not_found', 'invalid_arguments', 'policy_denied', 'rate_limited', 'quota_exceeded']);
+const REFUSALS: ReadonlySet<CallErrorCode> = new Set([
+  'not_found',
+  'invalid_arguments',
+  'payload_too_large',
+  'policy_denied',
+  'rate_limited',
+  'quota_exceeded',
+  'unavailable',
+]);
 
 /** Whether the call ended where it started: refused at the door, and recorded as that. */
 export function wasRefused(call: Call): boolean {

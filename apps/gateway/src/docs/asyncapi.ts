@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClientFrame, CLOSE_CODES, ServerFrame } from '#contracts';
+import { ClientFrame, CLOSE_CODES, LIMITS, ServerFrame } from '#contracts';
 
 /** The AsyncAPI 3.0 document of `GET /v1/stream`; frames and events come from the zod schemas of the contracts. */
 export function asyncApiDocument(version: string): Record<string, unknown> {
@@ -10,7 +10,7 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
     info: {
       title: 'Toolyard stream',
       version,
-      description: `One WebSocket for submitting calls and watching events. Close codes: ${JSON.stringify(CLOSE_CODES)}.`,
+      description: `One WebSocket for submitting calls and watching events. A frame has at most ${LIMITS.frameBytes} bytes, one that submits a call ${LIMITS.submitFrameBytes}. Close codes: ${JSON.stringify(CLOSE_CODES)}.`,
       license: { name: 'Apache-2.0' },
     },
     defaultContentType: 'application/json',

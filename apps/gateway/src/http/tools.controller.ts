@@ -3,18 +3,20 @@ import { ListToolsQuery, ProblemError, type Principal } from '#contracts';
 import { formatCatalog, matchesSearch, ToolRegistry, type CatalogEntry } from '#tools';
 import { mayUseTool } from '../auth/tool-patterns.js';
 import { CallRulesService } from '../policy/call-rules.service.js';
+import { ToolReadiness } from '../workers/tool-readiness.service.js';
 import { Caller, Needs } from './caller.decorator.js';
 import { parse } from './parse.js';
 
 /**
  * The catalog that the caller's key may use, in the shape its model's API wants. `full` also shows what the agent or the session
- * does not have, and why; the shapes for models have what a call would be let through for now.
+ * does not have or no worker can run, and why; the shapes for models have what a call would be let through for now.
  */
 @Controller('v1/tools')
 export class ToolsController {
   constructor(
     private readonly tools: ToolRegistry,
     private readonly rules: CallRulesService,
+    private readonly readiness: ToolReadiness,
   ) {}
 
   @Needs('read')
@@ -24,8 +26,11 @@ export class ToolsController {
     if (dialect !== undefined)
       throw new ProblemError('not_implemented', 'Dialects are not there yet; leave out `dialect` for the canonical names');
     const visible = this.tools.list().filter((tool) => mayUseTool(caller, tool.name) && (q === undefined || matchesSearch(tool, q)));
-    const rules = await this.rules.of(caller, { sessionId, agentId });
-    const judged = visible.map((tool) => ({ ...tool, available: tool.available.ok ? rules.available(tool) : tool.available }));
+    const [rules] = await Promise.all([this.rules.of(caller, { sessionId, agentId }), this.readiness.look()]);
+    const judged = visible.map((tool) => {
+      const allowed = rules.available(tool);
+      return { ...tool, available: allowed.ok ? this.readiness.isServed(tool) : allowed };
+    });
     return { tools: formatCatalog(format === 'full' ? judged : judged.filter(({ available }) => available.ok), format) };
   }
 }

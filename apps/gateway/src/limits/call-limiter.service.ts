@@ -12,6 +12,8 @@ import { LimitSettings } from './limit-settings.service.js';
 
 /** Who runs longer is found when its limit is full. */
 const WATCH_MS = 86_400_000;
+/** When to ask again for a tool that no worker can run: workers tell how they are every few seconds. */
+const UNAVAILABLE_MS = 5_000;
 
 export interface LimitRequest {
   readonly principal: Principal;
@@ -25,7 +27,7 @@ export interface LimitRequest {
 export interface Admission {
   /** With what the limits say among its reasons, and refused when one of them is full. */
   readonly judged: JudgedCall;
-  /** A call that limits refuse keeps no key, so that the same request may pass later. */
+  /** A call that limits refuse, or that nobody can run now, keeps no key, so that the same request may pass later. */
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly resultBytes?: number | undefined;
@@ -53,6 +55,8 @@ export class CallLimiter {
     const { principal, callId, judged, idempotency } = request;
     const limits = this.settings.of(agentOf(request));
     const plain = { judged, idempotency, resultBytes: limits.resultBytes, forget: async () => {} };
+    if (judged.refusal?.error.code === 'unavailable')
+      return { ...plain, retryAfterMs: UNAVAILABLE_MS, idempotency: await this.heldAlready(principal, callId, idempotency) };
     if (judged.refusal !== undefined || judged.tool === undefined) return plain;
 
     const checks = checksOf(request, limits);

@@ -20,7 +20,7 @@ export function judgedByLimits(
       code,
       message,
       retryable: retryAfterMs !== undefined,
-      ...(code === 'invalid_arguments' ? { errors: [{ pointer: '', message }] } : {}),
+      ...(code === 'payload_too_large' ? { errors: [{ pointer: '', message }] } : {}),
     },
   };
   return { judged: { ...judged, decision: { ...judged.decision, effect: 'deny', reasons }, refusal }, refusal, retryAfterMs };

@@ -14,10 +14,14 @@ export class WorkerRoll {
 
   /** The workers serve all tenants; of the calls they run the caller sees those of its own. */
   async alive(principal: Principal): Promise<WorkerStatus[]> {
+    return Promise.all((await this.all()).map(async (worker) => ({ ...worker, calls: await this.visible(principal, worker.calls) })));
+  }
+
+  /** With the calls of all tenants: for this process itself. */
+  async all(): Promise<WorkerStatus[]> {
     const ids = await this.redis.zrange(keys.workers(), '0', '-1');
     const texts = await Promise.all(ids.map((id) => this.redis.get(keys.worker(id))));
-    const workers = texts.filter((text) => text !== null).map((text) => WorkerStatus.parse(JSON.parse(text)));
-    return Promise.all(workers.map(async (worker) => ({ ...worker, calls: await this.visible(principal, worker.calls) })));
+    return texts.filter((text) => text !== null).map((text) => WorkerStatus.parse(JSON.parse(text)));
   }
 
   private async visible({ tenantId }: Principal, callIds: readonly string[]): Promise<string[]> {

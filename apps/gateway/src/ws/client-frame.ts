@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClientFrame, ProblemError } from '#contracts';
+import { ClientFrame, LIMITS, ProblemError } from '#contracts';
 import { parseJsonBody } from '../http/json-body.js';
 import { parse } from '../http/parse.js';
 import { SubmitCallDoor } from '../http/submit-call-door.js';
@@ -22,15 +22,22 @@ export function readClientFrame(text: string): ReceivedFrame {
   try {
     const value = parseJsonBody(text);
     id = idOf(value);
-    return { id, frame: frameOf(value) };
+    return { id, frame: frameOf(value, text) };
   } catch (error) {
     return { id, frame: error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The frame cannot be read') };
   }
 }
 
-function frameOf(value: unknown): ClientFrame {
+function frameOf(value: unknown, text: string): ClientFrame {
   const op = typeof value === 'object' && value !== null && 'op' in value ? value.op : undefined;
   if (op === 'submit') return parse(SubmitFrame, value, 'frame');
+  const bytes = Buffer.byteLength(text);
+  if (bytes > LIMITS.frameBytes) {
+    throw new ProblemError(
+      'payload_too_large',
+      `The frame has ${bytes} bytes: expected at most ${LIMITS.frameBytes}, or ${LIMITS.submitFrameBytes} for one that submits a call`,
+    );
+  }
   if (OPS.some((known) => known === op)) return parse(ClientFrame, value, 'frame');
   throw new ProblemError('invalid_request', `The frame has no known op: expected a JSON object with one of ${OPS.join(', ')}`, {
     errors: [{ pointer: '/op', message: `expected one of ${OPS.join(', ')}` }],

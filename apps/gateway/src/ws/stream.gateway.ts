@@ -37,7 +37,7 @@ const STREAM_LIMITS: StreamLimits = {
 
 const OPTIONS = {
   path: '/v1/stream',
-  maxPayload: LIMITS.framesBytes,
+  maxPayload: LIMITS.submitFrameBytes,
   perMessageDeflate: false,
   closeTimeout: 10_000,
 } satisfies ServerOptions & { closeTimeout: number };

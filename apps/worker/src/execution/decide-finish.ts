@@ -116,6 +116,7 @@ function outcomeOf(failure: Failure): CallOutcome {
       return 'unknown';
     case 'not_found':
     case 'invalid_arguments':
+    case 'payload_too_large':
     case 'rate_limited':
     case 'quota_exceeded':
     case 'unavailable':

@@ -17,7 +17,9 @@ export const LIMITS = {
   runMs: 600_000,
   totalMs: 7 * 24 * 3_600_000,
   cancelGraceMs: 60_000,
-  framesBytes: 1_048_576,
+  /** Of a WebSocket frame: of one that submits a call, as of a body over HTTP, and of any other. */
+  submitFrameBytes: 1_048_576,
+  frameBytes: 65_536,
   filtersPerSocket: 100,
   modelOutputBytes: 16_384,
 } as const;

@@ -43,7 +43,7 @@ const eventStream = {
   mediaType: 'text/event-stream',
   schema: CallEvent,
 };
-const REFUSALS = ['not_found', 'invalid_arguments', 'policy_denied'] as const;
+const REFUSALS = ['not_found', 'invalid_arguments', 'policy_denied', 'rate_limited', 'quota_exceeded', 'unavailable'] as const;
 
 export const ROUTES: readonly Route[] = [
   {

@@ -15,6 +15,8 @@ export interface ErrorEntry {
 export const CALL_ERRORS = {
   not_found: { status: 404, title: 'Tool not found', retryable: false },
   invalid_arguments: { status: 422, title: 'Invalid arguments', retryable: false },
+  /** Also of a body that never became a call. */
+  payload_too_large: { status: 413, title: 'Too large', retryable: false },
   policy_denied: { status: 403, title: 'Denied by policy', retryable: false },
   approval_denied: { status: 403, title: 'Approval denied', retryable: false },
   approval_expired: { status: 403, title: 'Approval expired', retryable: false },
@@ -41,7 +43,6 @@ export const DOOR_ERRORS = {
   resource_not_found: { status: 404, title: 'No such resource', retryable: false },
   method_not_allowed: { status: 405, title: 'Method not allowed', retryable: false },
   conflict: { status: 409, title: 'The state of the resource does not allow this', retryable: false },
-  payload_too_large: { status: 413, title: 'The body is too large', retryable: false },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', retryable: false },
   range_not_satisfiable: { status: 416, title: 'The range is outside the output', retryable: false },
   idempotency_key_reused: { status: 422, title: 'Idempotency-Key used with another body', retryable: false },

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Problem, Quote, ToolDescriptor } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+const SHELL = { tool: 'shell', arguments: { command: 'echo here' } };
+
+/** The tests are steps of one story: the shell pool of a running installation, from refusing through running to gone. */
+describe('a tool that no worker can run', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ workers: 0 });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    await Promise.all([toolyard.worker({ WORKER_POOLS: 'read' }), toolyard.worker({ WORKER_POOLS: 'shell', SANDBOX: 'none' })]);
+  });
+  afterAll(() => toolyard.close());
+
+  const shell = async () => {
+    const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
+    return body.tools.find(({ name }) => name === 'shell')?.available;
+  };
+  const forModels = async () => {
+    const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic');
+    return body.tools.map(({ name }) => name);
+  };
+
+  it('because its sandbox is switched off is not in the catalog of models, and people see why', async () => {
+    expect(await shell()).toEqual({ ok: false, reason: expect.stringMatching(/^shell is not available: .*SANDBOX switches commands off/) });
+    expect(await forModels()).not.toContain('shell');
+    expect(await forModels()).toContain('echo');
+  });
+
+  it('is refused as unavailable by every door, with the reason and a result for the model, and by a quote', async () => {
+    const refused = await eventually(async () => {
+      const answer = await agent.request<Problem>('POST', '/v1/calls', SHELL);
+      return answer.status === 503 ? answer : undefined;
+    }, 'the gateway to know');
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect(refused.body).toMatchObject({ code: 'unavailable', detail: expect.stringContaining('SANDBOX'), result: { isError: true } });
+    expect((await agent.get(`/v1/calls/${refused.body.callId}`)).body).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'unavailable', retryable: true },
+      decision: { effect: 'deny', reasons: [{ axis: 'facts', rule: 'readiness' }] },
+    });
+    const stream = await agent.stream();
+    stream.send({ op: 'submit', id: 1, call: SHELL });
+    expect((await stream.frame('error', 1)).problem.code).toBe('unavailable');
+    stream.close();
+    const { body: quote } = await agent.request<Quote>('POST', '/v1/calls:quote', SHELL);
+    expect(quote).toMatchObject({ valid: true, approvalNeeded: false, decision: { effect: 'deny' } });
+  });
+
+  it('runs as soon as a worker can, also with the Idempotency-Key of the call that was refused', async () => {
+    const key = { 'idempotency-key': 'later', prefer: 'wait=10' };
+    expect((await agent.request('POST', '/v1/calls', SHELL, key)).status).toBe(503);
+    const [, refusing] = toolyard.workers;
+    refusing?.signal('SIGTERM');
+    await refusing?.ended();
+    await toolyard.worker({ WORKER_POOLS: 'shell', SANDBOX: 'host' });
+    const { body } = await eventually(async () => {
+      const answer = await agent.request('POST', '/v1/calls', SHELL, key);
+      return answer.status === 503 ? undefined : answer;
+    }, 'the gateway to know the new worker');
+    expect(body).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'here\n' }] } });
+    expect(await shell()).toEqual({ ok: true });
+    expect(await forModels()).toContain('shell');
+  });
+
+  it('leaves the catalog when its last worker stops, with the reason no_worker; its calls wait for the next worker', async () => {
+    const last = toolyard.workers.at(-1);
+    last?.signal('SIGTERM');
+    await last?.ended();
+    expect(await shell()).toEqual({ ok: false, reason: expect.stringMatching(/^no_worker: no live worker serves the pool shell/) });
+    expect(await forModels()).not.toContain('shell');
+    const { status, body } = await agent.submit('shell', SHELL.arguments);
+    expect([status, body.status]).toEqual([202, 'queued']);
+    await toolyard.worker({ WORKER_POOLS: 'shell', SANDBOX: 'host' });
+    expect((await agent.ended(body.id)).outcome).toBe('completed');
+    expect(await shell()).toEqual({ ok: true });
+  });
+});
