@@ -43,13 +43,7 @@ export async function startToolyard(startRedis: StartRedis): Promise<ToolyardUnd
     redisUrl: redis.url,
     gatewayUrl,
     processes: { redis: redis.pid ?? 0, gateway: gateway.pid ?? 0, worker: worker.pid ?? 0, client: process.pid },
-    start: async () => {
-      const { statusCode, body } = await pool.request({ path: '/v1/calls', method: 'POST', headers: HEADERS, body: BODY });
-      const text = await body.text();
-      const id = /"id":"([^"]+)"/.exec(text)?.[1];
-      if (statusCode !== 202 || id === undefined) throw new Error(`POST /v1/calls answered ${statusCode}: ${text.slice(0, 300)}`);
-      return id;
-    },
+    start: () => submit(pool),
     onDone: (listener) => {
       ends.listener = listener;
     },
@@ -61,6 +55,29 @@ export async function startToolyard(startRedis: StartRedis): Promise<ToolyardUnd
       rmSync(workspaces, { recursive: true, force: true });
     },
   };
+}
+
+/** Without the streams of `request`, which would cost this process as much as the call costs a server. */
+function submit(pool: Pool): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let status = 0;
+    pool.dispatch(
+      { path: '/v1/calls', method: 'POST', headers: HEADERS, body: BODY },
+      {
+        onRequestStart: () => {},
+        onResponseStart: (_controller, statusCode) => (status = statusCode),
+        onResponseData: (_controller, chunk) => chunks.push(chunk),
+        onResponseEnd: () => {
+          const text = chunks.map(String).join('');
+          const id = /"id":"([^"]+)"/.exec(text)?.[1];
+          if (status === 202 && id !== undefined) resolve(id);
+          else reject(new Error(`POST /v1/calls answered ${status}: ${text.slice(0, 300)}`));
+        },
+        onResponseError: (_controller, error) => reject(error),
+      },
+    );
+  });
 }
 
 async function subscribeToEnds(gatewayUrl: string): Promise<{ socket: WebSocket; listener: (ids: readonly string[]) => void }> {

@@ -15,7 +15,7 @@ const APPEND = `
 local seq = redis.call('INCR', KEYS[2])
 local time = redis.call('TIME')
 local ms = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
-redis.call('XADD', KEYS[1], seq .. '-0', 'c', ARGV[1], 't', ARGV[2], 'v', '1', 'ts', ms, 'a', '1', 'f', '1', 'm', ARGV[3], 'e', ARGV[4])
+redis.call('XADD', KEYS[1], seq .. '-0', 'h', ARGV[1] .. ' ' .. ARGV[2] .. ' 1 ' .. ms .. ' 1 1', 'm', ARGV[3], 'e', ARGV[4])
 return seq`;
 
 /** Puts an entry into a partition's log as the transition script would, without any of its rules. Answers the sequence number. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { keys, type RedisConnection } from '#redis';
 
 /** Raised when the keys or their contents take a form that older code cannot read. */
-export const LOG_FORMAT = 1;
+export const LOG_FORMAT = 2;
 
 const Installation = z.object({ format: z.number().optional(), partitions: z.number().optional() });
 

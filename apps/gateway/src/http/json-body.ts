@@ -25,8 +25,12 @@ function checkNesting(value: unknown, depth: number): void {
   if (depth > LIMITS.jsonDepth) {
     throw new ProblemError('invalid_request', `The JSON is nested too deeply: expected at most ${LIMITS.jsonDepth} levels`);
   }
-  const members: [string, unknown][] = Object.entries(value);
-  for (const [key, inner] of members) {
+  if (Array.isArray(value)) {
+    for (const item of value) checkNesting(item, depth + 1);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    const inner: unknown = Reflect.get(value, key);
     if (
       key === '__proto__' ||
       (key === 'constructor' && typeof inner === 'object' && inner !== null && Object.hasOwn(inner, 'prototype'))

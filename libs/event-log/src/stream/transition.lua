@@ -85,7 +85,8 @@ local function append(c, type, fence, text, streaming)
   local seq = seqs[p] + 1
   local seqText = string.format('%.0f', seq)
   local version = h[V] + 1
-  call('XADD', KEYS[3 * p - 2], seqText .. '-0', 'c', c.id, 't', type, 'v', version, 'ts', nowText, 'a', h[ATT], 'f', fence, 'm', h[META], 'e', text)
+  local stamp = c.id .. ' ' .. type .. ' ' .. version .. ' ' .. nowText .. ' ' .. h[ATT] .. ' ' .. fence
+  call('XADD', KEYS[3 * p - 2], seqText .. '-0', 'h', stamp, 'm', h[META], 'e', text)
   seqs[p] = seq
   h[V], h[LAST_SEQ] = version, seq
   if not streaming then h[LIFECYCLE] = h[LIFECYCLE] == '' and seqText or (h[LIFECYCLE] .. ',' .. seqText) end
@@ -218,8 +219,8 @@ function operations.claim(c, a)
   end
   local first = match(h[LIFECYCLE], '^%d+') .. '-0'
   local entry = call('XRANGE', KEYS[3 * c.part - 2], first, first)[1]
-  if not entry or entry[2][2] ~= c.id then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
-  local submitted = entry[2][16]
+  if not entry or string.sub(entry[2][2], 1, #c.id + 1) ~= c.id .. ' ' then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
+  local submitted = entry[2][6]
   if again then return claimed(h, 1, submitted) end
 
   local _, runMs, _, _, offset, bytes = match(h[TERMS], TERMS_WORDS)

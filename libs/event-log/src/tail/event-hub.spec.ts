@@ -87,7 +87,8 @@ async function logIds(wanted: (callId: string, type: string, meta: string) => bo
     const name = String(index).padStart(2, '0');
     const epoch = (await redis.get(keys.epoch(name))) ?? '1';
     for (const [entryId, fields] of await redis.xrange(keys.log(name), '-', '+')) {
-      if (wanted(fields[1] ?? '', fields[3] ?? '', fields[13] ?? '')) ids.push(`${epoch}.${index}.${entryId.split('-')[0]}`);
+      const [callId = '', type = ''] = fields[1]?.split(' ') ?? [];
+      if (wanted(callId, type, fields[3] ?? '')) ids.push(`${epoch}.${index}.${entryId.split('-')[0]}`);
     }
   }
   return ids;

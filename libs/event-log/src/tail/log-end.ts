@@ -57,9 +57,9 @@ export async function raiseEpoch(redis: RedisConnection, partition: string, loss
   return Number(await redis.eval(RAISE_EPOCH, 1, keys.epoch(partition), lossSeenIn));
 }
 
-/** Tells entries with the same sequence number apart: call, type, version and time. */
+/** Tells entries with the same sequence number apart: by call, type, version, time, attempt and fence. */
 export function fingerprintOf(fields: readonly string[]): string {
-  return fields.slice(0, 8).join(' ');
+  return fields[1] ?? '';
 }
 
 function epochOf(stored: string | null): number {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 /**
@@ -6,7 +6,5 @@ import canonicalize from 'canonicalize';
  * with the question, and the worker computes it again from what it is about to run.
  */
 export function approvalDigest(tool: string, version: string, args: unknown): string {
-  return createHash('sha256')
-    .update(canonicalize({ tool, version, arguments: args }) ?? '')
-    .digest('hex');
+  return hash('sha256', canonicalize({ tool, version, arguments: args }) ?? '');
 }
