@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { keys, type RedisConnection } from '#redis';
 
-/** Raised when the keys or their contents take a form that older code cannot read. */
+/** Raised when the keys or their contents take a form that older code cannot read. Entries of format 1 had more fields. */
 export const LOG_FORMAT = 2;
+const READABLE_FORMATS = [1, LOG_FORMAT];
 
 const Installation = z.object({ format: z.number().optional(), partitions: z.number().optional() });
 
@@ -17,9 +18,9 @@ export async function openInstallation(redis: RedisConnection, partitions: numbe
   await redis.set(keys.installation(), JSON.stringify({ format: LOG_FORMAT, partitions }), 'NX');
   const text = await redis.get(keys.installation());
   const found = Installation.parse(JSON.parse(text ?? '{}'));
-  if (found.format !== LOG_FORMAT) {
+  if (found.format === undefined || !READABLE_FORMATS.includes(found.format)) {
     throw new Error(
-      `This Redis holds an event log of format ${found.format}, and this version of Toolyard reads format ${LOG_FORMAT}. Run the version that wrote it, or name another Redis in REDIS_URL.`,
+      `This Redis holds an event log of format ${found.format}, and this version of Toolyard reads formats ${READABLE_FORMATS.join(' and ')}. Run the version that wrote it, or name another Redis in REDIS_URL.`,
     );
   }
   if (found.partitions !== partitions) {
@@ -27,4 +28,5 @@ export async function openInstallation(redis: RedisConnection, partitions: numbe
       `This Redis holds an event log of ${found.partitions} partitions, but PARTITIONS is ${partitions}. The number is fixed for an installation: set PARTITIONS=${found.partitions}, or name another Redis in REDIS_URL.`,
     );
   }
+  if (found.format !== LOG_FORMAT) await redis.set(keys.installation(), JSON.stringify({ format: LOG_FORMAT, partitions }));
 }

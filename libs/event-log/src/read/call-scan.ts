@@ -1,6 +1,6 @@
 import type { ApprovalPage, Call, ListCallsQuery } from '#contracts';
 import { keys, partitionName, partitionOfRoot, type RedisConnection } from '#redis';
-import { parseMeta, seqOf, type StreamEntry } from '../stream/stored-event.js';
+import { parseMeta, readEntry, seqOf, type StreamEntry } from '../stream/stored-event.js';
 import { matches, mayMatch, type Candidate } from './call-filter.js';
 import { decodePageCursor, encodePageCursor } from './page-cursor.js';
 
@@ -90,11 +90,12 @@ function take(lane: Lane, entries: readonly StreamEntry[], atStart: boolean, sin
   const [newestEntry] = entries;
   if (newestEntry !== undefined) lane.position = Math.min(lane.position, seqOf(newestEntry[0]) + 1);
   const oldest = entries.at(-1);
-  const ended = atStart || oldest === undefined || Number(oldest[1][7]) < since;
+  const ended = atStart || oldest === undefined || Number(readEntry(oldest[1]).timeText) < since;
   lane.readTo = ended ? 0 : seqOf(oldest[0]);
   for (const [entryId, fields] of entries) {
-    const [, callId = '', , type, , , , time, , , , , , meta = '', , text = ''] = fields;
-    if (type === 'call.submitted') lane.buffer.push({ callId, seq: seqOf(entryId), time: Number(time), meta: parseMeta(meta), text });
+    const { callId, type, timeText, meta, rest } = readEntry(fields);
+    if (type === 'call.submitted')
+      lane.buffer.push({ callId, seq: seqOf(entryId), time: Number(timeText), meta: parseMeta(meta), text: rest });
   }
   if (lane.buffer.length === 0) lane.position = lane.readTo;
 }

@@ -5,7 +5,7 @@ import { decodeHead, type CallState } from '../call/call-head.js';
 import { parseOwn } from '../call/own-json.js';
 import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
-import { callIdOf, FIRST_EPOCH, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
 import { BlobStore } from './blob-store.js';
 import { CallScan } from './call-scan.js';
 import { foldCall, type StoredValues } from './fold-call.js';
@@ -53,7 +53,7 @@ export class CallStore {
     while (from <= head.lastSeq && found.length < limit) {
       const entries = await this.redis.xrange(keys.log(partition), `${from}-0`, `${head.lastSeq}-0`, 'COUNT', PAGE);
       for (const [entryId, fields] of entries) {
-        const event = callIdOf(fields) === callId ? toStoredEvent(partition, epoch, entryId, fields) : undefined;
+        const event = readEntry(fields).callId === callId ? toStoredEvent(partition, epoch, entryId, fields) : undefined;
         if (event && found.length < limit) found.push(event);
       }
       const last = entries.at(-1);

@@ -27,13 +27,10 @@ const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; text: string; sche
  * Makes the event that readers see out of a stream entry. The envelope is put together by joining strings: nothing is
  * parsed but the call's fixed facts, and these once for the events of a call that follow each other.
  *
- * An entry has three fields, in this order (see transition.lua): `h` the words call id, type, version, time, attempt and
- * fence; `m` the call's fixed facts; `e` the rest of the envelope. Few fields are cheap to write and to read. Answers
- * `undefined` for a type this version does not know; its sequence number still counts.
+ * Answers `undefined` for a type this version does not know; its sequence number still counts.
  */
 export function toStoredEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
-  const [, stamp = '', , meta = '', , rest = ''] = fields;
-  const [callId = '', type = '', version = '', timeText = '', attempt = '', fence = ''] = stamp.split(' ');
+  const { callId, type, version, timeText, attempt, fence, meta, rest } = readEntry(fields);
   const known = KNOWN_TYPES.get(type);
   if (known === undefined) return undefined;
   const seq = seqOf(entryId);
@@ -44,10 +41,31 @@ export function toStoredEvent(partition: string, epoch: number, entryId: string,
   return { partition, epoch, seq, callId, type: known.type, time, meta: parseMeta(meta), json };
 }
 
-/** The call that an entry is about, without looking at the rest. */
-export function callIdOf(fields: readonly string[]): string {
-  const [, stamp = ''] = fields;
-  return stamp.slice(0, stamp.indexOf(' '));
+/** What stands in an entry, as text. */
+interface EntryTexts {
+  readonly callId: string;
+  readonly type: string;
+  readonly version: string;
+  readonly timeText: string;
+  readonly attempt: string;
+  readonly fence: string;
+  readonly meta: string;
+  readonly rest: string;
+}
+
+/**
+ * An entry has three fields, in this order (see transition.lua): `h` the words call id, type, version, time, attempt and
+ * fence; `m` the call's fixed facts; `e` the rest of the envelope. Few fields are cheap to write and to read. Logs of
+ * format 1 have one field a word: `c t v ts a f m e`.
+ */
+export function readEntry(fields: readonly string[]): EntryTexts {
+  if (fields.length > 6) {
+    const [, callId = '', , type = '', , version = '', , timeText = '', , attempt = '', , fence = '', , meta = '', , rest = ''] = fields;
+    return { callId, type, version, timeText, attempt, fence, meta, rest };
+  }
+  const [, stamp = '', , meta = '', , rest = ''] = fields;
+  const [callId = '', type = '', version = '', timeText = '', attempt = '', fence = ''] = stamp.split(' ');
+  return { callId, type, version, timeText, attempt, fence, meta, rest };
 }
 
 /** `<seq>-0` → seq. */

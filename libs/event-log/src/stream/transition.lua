@@ -219,8 +219,10 @@ function operations.claim(c, a)
   end
   local first = match(h[LIFECYCLE], '^%d+') .. '-0'
   local entry = call('XRANGE', KEYS[3 * c.part - 2], first, first)[1]
-  if not entry or string.sub(entry[2][2], 1, #c.id + 1) ~= c.id .. ' ' then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
-  local submitted = entry[2][6]
+  local fields = entry and entry[2]
+  if not fields or string.sub(fields[2], 1, #c.id) ~= c.id then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
+  -- The last field is the event's text, also in logs of format 1.
+  local submitted = fields[#fields]
   if again then return claimed(h, 1, submitted) end
 
   local _, runMs, _, _, offset, bytes = match(h[TERMS], TERMS_WORDS)

@@ -1,5 +1,5 @@
 import { keys, type RedisConnection } from '#redis';
-import { FIRST_EPOCH, seqOf } from '../stream/stored-event.js';
+import { FIRST_EPOCH, readEntry, seqOf } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
 
 /** The newest place of a partition's log. `fingerprint` is of the entry at `seq`, unless that was trimmed or never was. */
@@ -59,7 +59,8 @@ export async function raiseEpoch(redis: RedisConnection, partition: string, loss
 
 /** Tells entries with the same sequence number apart: by call, type, version, time, attempt and fence. */
 export function fingerprintOf(fields: readonly string[]): string {
-  return fields[1] ?? '';
+  const { callId, type, version, timeText, attempt, fence } = readEntry(fields);
+  return `${callId} ${type} ${version} ${timeText} ${attempt} ${fence}`;
 }
 
 function epochOf(stored: string | null): number {

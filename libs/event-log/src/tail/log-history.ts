@@ -1,6 +1,6 @@
 import { keys, partitionName, type RedisConnection } from '#redis';
 import type { StoredEvent } from '../event-log.port.js';
-import { callIdOf, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
 import { readLogEnd } from './log-end.js';
 
@@ -29,7 +29,7 @@ export class LogHistory {
     for (const [entryId, fields] of entries) {
       if (seqOf(entryId) !== seq + 1) return undefined;
       seq += 1;
-      if (callId !== undefined && callIdOf(fields) !== callId) continue;
+      if (callId !== undefined && readEntry(fields).callId !== callId) continue;
       const event = toStoredEvent(name, from.epoch, entryId, fields);
       if (event) events.push(event);
     }
