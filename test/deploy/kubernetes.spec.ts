@@ -39,6 +39,13 @@ const Autoscaler = z.object({
   kind: z.literal('HorizontalPodAutoscaler'),
   spec: z.object({ scaleTargetRef: z.object({ name: z.string() }), minReplicas: z.number(), metrics: z.array(z.unknown()) }),
 });
+const Scaled = z.object({
+  kind: z.literal('ScaledObject'),
+  spec: z.object({
+    scaleTargetRef: z.object({ name: z.string() }),
+    triggers: z.array(z.object({ metadata: z.object({ query: z.string() }) })),
+  }),
+});
 const ExternalMetric = z.object({
   external: z.object({ metric: z.object({ name: z.string(), selector: z.object({ matchLabels: z.record(z.string(), z.string()) }) }) }),
 });
@@ -48,13 +55,6 @@ function kustomize(path: string): Manifest[] {
   if (run.error) throw new Error('kubectl is missing. Install it: apt-get install kubernetes-client', { cause: run.error });
   if (run.status !== 0) throw new Error(`kubectl kustomize ${path}:\n${run.stderr}`);
   return parseAllDocuments(run.stdout).map((document) => document.toJS() as Manifest);
-}
-
-/** Debian 12 has kubectl 1.20, whose kustomize cannot build overlays on a folder; 1.21 and later can. */
-function buildsOverlays(): boolean {
-  const { stdout } = spawnSync('kubectl', ['version', '--client', '--output=json'], { encoding: 'utf8' });
-  const version = z.object({ clientVersion: z.object({ minor: z.string() }) }).safeParse(JSON.parse(stdout || '{}'));
-  return version.success && Number.parseInt(version.data.clientVersion.minor, 10) >= 21;
 }
 
 describe('the Kustomize base', () => {
@@ -71,7 +71,7 @@ describe('the Kustomize base', () => {
     expect(kinds).toEqual({
       ConfigMap: 1,
       Deployment: 1 + POOLS.length,
-      HorizontalPodAutoscaler: 1 + POOLS.length,
+      HorizontalPodAutoscaler: 1,
       NetworkPolicy: 6,
       PersistentVolumeClaim: 1,
       PodDisruptionBudget: 1,
@@ -117,22 +117,11 @@ describe('the Kustomize base', () => {
     }
   });
 
-  it('gives every pool workers of its own, scaled by that pool’s queue', () => {
-    const known = metricNames();
+  it('gives every pool workers of its own', () => {
     for (const pool of POOLS) {
       const worker = workloads().find((workload) => workload.metadata.name === `toolyard-worker-${pool}`);
       const env = Object.fromEntries(worker?.spec.template.spec.containers[0]?.env.map(({ name, value }) => [name, value]) ?? []);
       expect([env['WORKER_POOLS'], env['WORKER_CONCURRENCY']]).toEqual([pool, expect.stringMatching(new RegExp(`^${pool}=\\d+$`))]);
-
-      const scaler = manifests
-        .flatMap((manifest) => Autoscaler.safeParse(manifest).data ?? [])
-        .find(({ spec }) => spec.scaleTargetRef.name === `toolyard-worker-${pool}`);
-      const metrics = scaler?.spec.metrics.map((metric) => ExternalMetric.parse(metric).external.metric) ?? [];
-      expect(metrics).toHaveLength(2);
-      for (const metric of metrics) {
-        expect(metric.selector.matchLabels).toEqual({ pool });
-        expect(known).toContain(metric.name);
-      }
     }
   });
 
@@ -147,15 +136,44 @@ describe('the Kustomize base', () => {
 });
 
 describe('the overlays', () => {
-  const overlays = ['example', 'keda'].map((name) => `deploy/kubernetes/overlays/${name}`);
-  // Not run with kubectl 1.20: its kustomize is too old for any overlay in today's form, ours or others'.
-  (buildsOverlays() ? it : it.skip).each(overlays)('%s renders with known fields (needs kubectl 1.21)', async (overlay) => {
-    const manifests = kustomize(overlay);
+  const overlay = (name: string) => kustomize(`deploy/kubernetes/overlays/${name}`);
+  const known = metricNames();
+
+  it.each(['example', 'adapter', 'keda'])('%s renders with known fields, all in one namespace', async (name) => {
+    const manifests = overlay(name);
     expect(manifests.filter((manifest) => manifest.kind !== 'Namespace').map((manifest) => manifest.metadata.namespace)).not.toContain(
       undefined,
     );
     expect(typeFaults(manifests)).toEqual([]);
     expect(await schemaFaults(manifests)).toEqual([]);
+  });
+
+  it('adapter scales the workers of each pool by that pool’s queue', () => {
+    const autoscalers = overlay('adapter').flatMap((manifest) => Autoscaler.safeParse(manifest).data ?? []);
+    for (const pool of POOLS) {
+      const scaler = autoscalers.find(({ spec }) => spec.scaleTargetRef.name === `toolyard-worker-${pool}`);
+      const metrics = scaler?.spec.metrics.map((metric) => ExternalMetric.parse(metric).external.metric) ?? [];
+      expect(metrics).toHaveLength(2);
+      for (const metric of metrics) {
+        expect(metric.selector.matchLabels).toEqual({ pool });
+        expect(known).toContain(metric.name);
+      }
+    }
+  });
+
+  it('keda does the same, and nothing else scales those workers', () => {
+    const manifests = overlay('keda');
+    const scaled = manifests.flatMap((manifest) => Scaled.safeParse(manifest).data ?? []);
+    expect(scaled.map(({ spec }) => spec.scaleTargetRef.name).sort()).toEqual(POOLS.map((pool) => `toolyard-worker-${pool}`).sort());
+    const autoscalers = manifests.flatMap((manifest) => Autoscaler.safeParse(manifest).data ?? []);
+    expect(autoscalers.map(({ spec }) => spec.scaleTargetRef.name)).toEqual(['toolyard-gateway']);
+    for (const { spec } of scaled) {
+      const pool = spec.scaleTargetRef.name.replace('toolyard-worker-', '');
+      for (const { metadata } of spec.triggers) {
+        const [, name = '', of] = /^max\((\w+)\{pool="(\w+)"\}\)$/.exec(metadata.query) ?? [];
+        expect([known.includes(name), of]).toEqual([true, pool]);
+      }
+    }
   });
 });
 
