@@ -1,10 +1,10 @@
 // Which room may see which: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
 const TESTS = '(\\.spec|\\.contract|\\.property)\\.ts$|/testing/';
 const lib = (...names) => `^libs/(${names.join('|')})/src/`;
-const SIBLINGS = ['event-log', 'limits', 'metrics', 'policy', 'queue', 'redis', 'signals', 'tools'];
+const SIBLINGS = ['event-log', 'lifecycle', 'limits', 'metrics', 'policy', 'queue', 'redis', 'signals', 'tools', 'tracing'];
 
 /** What a library may import besides itself, contracts and (all of them) signals. */
-const MAY_ALSO_SEE = { queue: ['redis'], limits: ['redis'], 'event-log': ['redis'] };
+const MAY_ALSO_SEE = { lifecycle: ['redis', 'event-log'], queue: ['redis'], limits: ['redis'], 'event-log': ['redis'] };
 
 const siblingRules = SIBLINGS.map((name) => {
   const allowed = ['contracts', 'signals', ...(MAY_ALSO_SEE[name] ?? []), name];
@@ -108,6 +108,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^(libs|apps)/', pathNot: '^libs/metrics/' },
       to: { path: '^node_modules/prom-client/' },
+    },
+    {
+      name: 'opentelemetry-behind-tracing',
+      comment: 'Off means not loaded: libs/tracing imports the SDK when it is wanted, everybody else sees its port.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: '^libs/tracing/src/(otel-tracing|told-exporter)\\.ts$' },
+      to: { path: '^node_modules/@opentelemetry/' },
     },
     {
       name: 'no-tests-in-the-product',

@@ -16,6 +16,7 @@ describe('README.md', () => {
     const read = [
       ...matches(configs, /^ {2}([A-Z][A-Z_]+): /gm),
       ...matches(readFileSync('libs/tools/src/sandbox/sandbox.config.ts', 'utf8'), /^ {2}(SANDBOX[A-Z_]*): /gm),
+      ...matches(readFileSync('libs/tracing/src/tracing.config.ts', 'utf8'), /^ {2}(OTEL_[A-Z_]+): /gm),
       ...matches(readFileSync('libs/tools/src/egress/egress.config.ts', 'utf8'), /env\['([A-Z_]+)'\]/g),
     ];
     expect(read.length).toBeGreaterThan(20);

@@ -42,6 +42,16 @@ describe('npm start', () => {
     expect(JSON.stringify(call.result)).toContain('hello');
   });
 
+  it('serves what gateway and worker measure as one', async () => {
+    const app = await spawnStandalone(freshDirectory());
+    await app.up();
+    await submit(app, echo('measured'));
+    const metrics = await (await fetch(`${app.url}/metrics`)).text();
+    expect(metrics).toContain('toolyard_worker_slots{pool="read"} 64');
+    expect(metrics).toContain('toolyard_attempts_started_total{pool="read",cause="first"} 1');
+    expect(metrics).toContain('toolyard_calls_submitted_total{tool="echo",pool="read"} 1');
+  });
+
   it('keeps key and calls over a restart', async () => {
     const data = freshDirectory();
     const first = await spawnStandalone(data);

@@ -13,6 +13,7 @@ import {
   type Posture,
   Principal,
 } from '#contracts';
+import { TRACING_ENV, tracingConfig, type TracingConfig } from '#tracing';
 import { readConfigFile } from './config-file.config.js';
 
 /** Token for the validated settings; they are values, so there is no class to inject by. */
@@ -29,6 +30,8 @@ export interface GatewayConfig {
   readonly durability: 'local' | 'replicated';
   readonly queueBackend: 'batching' | 'stock';
   readonly logLevel: string;
+  /** There when spans are exported. */
+  readonly tracing?: TracingConfig | undefined;
   /** How long a submission waits for the log while Redis is out of reach; then it is answered 503 and may be repeated. */
   readonly logDeadlineMs: number;
   /** How long a drain waits for requests in flight, ms. */
@@ -102,6 +105,7 @@ const Environment = z.object({
   TOOLYARD_CONFIG: z.string().min(1).optional(),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   WORKSPACE_ROOT: z.string().min(1).optional(),
+  ...TRACING_ENV,
 });
 
 /** Reads and checks the environment and, where it names one, the config file. Throws a ConfigError that lists every fault. */
@@ -130,6 +134,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     durability: e.DURABILITY,
     queueBackend: e.QUEUE_BACKEND,
     logLevel: e.LOG_LEVEL,
+    tracing: tracingConfig(e, 'toolyard-gateway'),
     logDeadlineMs: e.LOG_DEADLINE_MS,
     drainMs: e.DRAIN_MS,
     retryMaxAttempts: e.RETRY_MAX_ATTEMPTS,

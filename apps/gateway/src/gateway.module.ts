@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import type { MetricsProbes } from '#metrics';
 import { ToolsModule } from '#tools';
 import { KeyRing } from './auth/key-ring.service.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
@@ -43,13 +44,14 @@ import { Rulebook } from './policy/rulebook.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
 import { EventStream } from './sse/event-stream.js';
 import { StreamGateway } from './ws/stream.gateway.js';
+import { MORE_PROBES } from './tokens.js';
 import { ToolReadiness } from './workers/tool-readiness.service.js';
 import { WorkerRoll } from './workers/worker-roll.service.js';
 
 /** The gateway, whole: doors, the use cases behind them, and what they stand on. Nothing is request-scoped. */
 @Module({})
 export class GatewayModule {
-  static async forRoot(config: GatewayConfig): Promise<DynamicModule> {
+  static async forRoot(config: GatewayConfig, moreProbes: MetricsProbes = {}): Promise<DynamicModule> {
     return {
       module: GatewayModule,
       imports: [await ToolsModule.forRoot()],
@@ -67,6 +69,7 @@ export class GatewayModule {
       ],
       providers: [
         { provide: GATEWAY_CONFIG, useValue: config },
+        { provide: MORE_PROBES, useValue: moreProbes },
         ...infrastructure,
         // who asks
         KeyRing,

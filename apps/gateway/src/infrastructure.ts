@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
 import { POOLS } from '#contracts';
 import { CallStore, EventHub, EventLog, LogTail } from '#event-log';
+import { VERSION } from '#lifecycle';
 import { CallLimits } from '#limits';
-import { createMetrics } from '#metrics';
+import { createMetrics, type MetricsProbes } from '#metrics';
 import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
 import { subscriptionSources } from './calls/subscription-sources.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { createLogger } from './logger.js';
-import { VERSION } from './version.js';
-import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from './tokens.js';
+import { COMMAND_REDIS, LOGGER, METRICS, MORE_PROBES, PROMPT_REDIS } from './tokens.js';
 
 /** Everything that is opened at the start; `shutdown.ts` closes it. */
 export const infrastructure: Provider[] = [
@@ -52,13 +52,17 @@ export const infrastructure: Provider[] = [
   },
   {
     provide: METRICS,
-    inject: [BullCallQueue, ToolRegistry, PROMPT_REDIS],
-    useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection) =>
+    inject: [BullCallQueue, ToolRegistry, PROMPT_REDIS, MORE_PROBES],
+    useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection, more: MetricsProbes) =>
       createMetrics({
         role: 'gateway',
         version: VERSION,
         isKnownTool: (name) => tools.resolve(name)?.name === name,
-        probes: { queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))), redisMemoryInfo: () => redis.info('memory') },
+        probes: {
+          queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
+          redisMemoryInfo: () => redis.info('memory'),
+          ...more,
+        },
       }),
   },
 ];

@@ -5,15 +5,16 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
+import { reachRedis, runUntilSignal, StartFailure, VERSION } from '#lifecycle';
+import type { MetricsProbes } from '#metrics';
+import { openTracing, type Tracing } from '#tracing';
 import { setupDocs } from './docs/setup-docs.js';
-import { readGatewayConfig, type GatewayConfig } from './gateway.config.js';
+import { ConfigError, readGatewayConfig, type GatewayConfig } from './gateway.config.js';
 import { createLogger, nestLogger } from './logger.js';
 import { GatewayModule } from './gateway.module.js';
 import { createDoor, furnishDoor } from './http/door.js';
-import { reachRedis } from './lifecycle/reach-redis.js';
 import { closeGateway } from './lifecycle/shutdown.js';
-import { runUntilSignal } from './lifecycle/signals.js';
-import { VERSION } from './version.js';
+import { traceGateway } from './tracing/trace-gateway.js';
 import { StreamAdapter } from './ws/stream.adapter.js';
 import { LOGGER } from './tokens.js';
 
@@ -25,12 +26,13 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway in this process. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
-export async function startGateway(config: GatewayConfig): Promise<Gateway> {
-  await reachRedis(config);
-  const app = await createGateway(config);
+/** Starts a gateway in this process; `moreProbes` read what else runs in it. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
+export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}): Promise<Gateway> {
+  await reachRedis(config, 'gateway-start');
+  const tracing = await openTracing(config.tracing, VERSION, createLogger(config.logLevel, config.name));
+  const app = await createGateway(config, moreProbes, tracing);
   let closing: Promise<void> | undefined;
-  const close = () => (closing ??= closeGateway(app, config.drainMs));
+  const close = () => (closing ??= closeGateway(app, config.drainMs, tracing));
   try {
     await app.get(EventHub).start();
     await app.listen({ host: config.host, port: config.port });
@@ -41,24 +43,34 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   }
 }
 
-/** The application, ready but not listening: tests inject requests into it. */
-export async function createGateway(config: GatewayConfig): Promise<NestFastifyApplication> {
+/** The application, ready but not listening. */
+async function createGateway(config: GatewayConfig, moreProbes: MetricsProbes, tracing?: Tracing): Promise<NestFastifyApplication> {
   const logger = createLogger(config.logLevel, config.name);
-  const app = await NestFactory.create<NestFastifyApplication>(await GatewayModule.forRoot(config), createDoor(config), {
+  const app = await NestFactory.create<NestFastifyApplication>(await GatewayModule.forRoot(config, moreProbes), createDoor(config), {
     logger: nestLogger(logger),
     bodyParser: false,
     abortOnError: false,
   });
   furnishDoor(app, config);
+  if (tracing !== undefined) traceGateway(app, tracing);
   app.useWebSocketAdapter(new StreamAdapter(app));
   setupDocs(app, VERSION);
   await app.init();
   return app;
 }
 
+function readOrFail(): GatewayConfig {
+  try {
+    return readGatewayConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new StartFailure(`The configuration of the gateway is wrong:\n${error.message}`, { cause: error });
+  }
+}
+
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  await runUntilSignal(async () => {
-    const config = readGatewayConfig();
+  await runUntilSignal({ what: 'gateway', port: 'GATEWAY_PORT', host: 'GATEWAY_HOST' }, async () => {
+    const config = readOrFail();
     const gateway = await startGateway(config);
     gateway.app.get<Logger>(LOGGER).info({ url: gateway.url, redis: config.redisUrl.replace(/\/\/[^@/]*@/, '//…@') }, 'gateway is up');
     return gateway;

@@ -4,6 +4,9 @@ export const LOGGER = Symbol('LOGGER');
 /** The metrics of this process (`Metrics` of #metrics). */
 export const METRICS = Symbol('METRICS');
 
+/** What else of this process the metrics should read (`MetricsProbes` of #metrics): in standalone the worker's slots. */
+export const MORE_PROBES = Symbol('MORE_PROBES');
+
 /** Transitions and the history of events: commands wait for a reconnect, and their callers set deadlines. */
 export const COMMAND_REDIS = Symbol('COMMAND_REDIS');
 

@@ -68,7 +68,7 @@ async function bringUpApps(apps: AppConfigs, undo: Undo[]): Promise<string> {
   const worker = await startWorker(apps.worker);
   undo.push(() => worker.close());
   try {
-    const gateway = await startGateway(apps.gateway);
+    const gateway = await startGateway(apps.gateway, { slots: () => worker.slots() });
     undo.pop();
     undo.push(async () => void (await Promise.allSettled([gateway.close(), worker.close()])));
     return gateway.url;

@@ -1,6 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import { POOLS } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
+import { VERSION } from '#lifecycle';
 import { createMetrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
@@ -48,6 +49,7 @@ export const infrastructure: Provider[] = [
     useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection, processor: ToolCallProcessor) =>
       createMetrics({
         role: 'worker',
+        version: VERSION,
         isKnownTool: (name) => tools.resolve(name)?.name === name,
         probes: {
           queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),

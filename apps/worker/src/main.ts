@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { reachRedis, runUntilSignal, VERSION } from '#lifecycle';
+import type { SlotReading } from '#metrics';
+import { openTracing } from '#tracing';
 import { CancelListener } from './execution/cancel-listener.js';
 import { ToolCallProcessor } from './execution/tool-call.processor.js';
-import { reachRedis } from './lifecycle/reach-redis.js';
 import { closeWorker } from './lifecycle/shutdown.js';
-import { runUntilSignal } from './lifecycle/signals.js';
 import { Reconciler } from './recovery/reconciler.js';
 import { WorkerRegistration } from './registry/worker-registration.js';
 import { readWorkerConfig, type WorkerConfig } from './worker.config.js';
@@ -20,16 +21,19 @@ export interface RunningWorker {
   readonly app: INestApplicationContext;
   /** Where health and metrics are served; undefined when that is off. */
   readonly url: string | undefined;
+  /** Its slots by pool, and how many are taken. */
+  slots(): readonly SlotReading[];
   /** Drains and closes; idempotent. */
   close(): Promise<void>;
 }
 
 /** Starts a worker in this process. Rejects, with everything closed again, when it cannot take calls. */
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
-  await reachRedis(config.redisUrl, config.partitions);
+  await reachRedis(config, 'worker-start');
   const logger = createLogger(config.logLevel, config.id);
   const options = { logger: nestLogger(logger), abortOnError: false };
-  const module = await WorkerModule.forRoot(config, logger);
+  const tracing = await openTracing(config.tracing, VERSION, logger);
+  const module = await WorkerModule.forRoot(config, logger, tracing);
   const served =
     config.port === 'off'
       ? undefined
@@ -43,7 +47,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
     app.get(Reconciler).start();
     await app.get(WorkerRegistration).start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
-    return { id: config.id, app, url: await served?.getUrl(), close };
+    return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close };
   } catch (error) {
     await close();
     throw error;
@@ -51,5 +55,5 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  await runUntilSignal(() => startWorker(readWorkerConfig(process.env)));
+  await runUntilSignal({ what: 'worker', port: 'WORKER_PORT', host: 'WORKER_HOST' }, () => startWorker(readWorkerConfig(process.env)));
 }

@@ -3,8 +3,9 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
+import { StartFailure } from '#lifecycle';
 import { SANDBOX_ENV, sandboxConfig, sandboxContradictions, type SandboxConfig } from '#tools';
-import { StartFailure } from './lifecycle/start-failure.js';
+import { TRACING_ENV, tracingConfig, type TracingConfig } from '#tracing';
 
 /** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */
 const DEFAULT_SLOTS: Readonly<Record<Pool, number>> = { read: 64, write: 16, shell: 8, net: 32, agent: 16 };
@@ -74,6 +75,7 @@ const WorkerEnv = z.object({
   RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000),
   TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(list),
   ...SANDBOX_ENV,
+  ...TRACING_ENV,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -107,6 +109,8 @@ export interface WorkerConfig {
   /** The environment variables that child processes of tools see, and their values. */
   readonly toolEnv: Readonly<Record<string, string>>;
   readonly sandbox: SandboxConfig;
+  /** There when spans are exported. */
+  readonly tracing?: TracingConfig | undefined;
   readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
 }
 
@@ -145,6 +149,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     maxBackoffMs: values.RETRY_MAX_BACKOFF_MS,
     toolEnv: Object.fromEntries(values.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     sandbox,
+    tracing: tracingConfig(values, 'toolyard-worker'),
     logLevel: values.LOG_LEVEL,
   };
 }

@@ -3,6 +3,7 @@ import { BlobStore, CallStore, EventLog } from '#event-log';
 import { BullCallQueue, startConsumer } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { Sandbox, SandboxRegistry, ToolRegistry, ToolsModule } from '#tools';
+import type { Tracing } from '#tracing';
 import { CancelListener } from './execution/cancel-listener.js';
 import { systemClock } from './execution/clock.js';
 import type { ExecuteDeps } from './execution/execute-deps.js';
@@ -20,7 +21,8 @@ import { WorkerRegistration } from './registry/worker-registration.js';
 import { workerStatus } from './registry/worker-status.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
-import { COMMAND_REDIS } from './worker.tokens.js';
+import { AttemptTracer } from './tracing/attempt-tracer.js';
+import { COMMAND_REDIS, SPANS, type Spans } from './worker.tokens.js';
 
 /** How often a sweeper says that it still sweeps, times four. */
 const SWEEP_LEASE_MS = 2_000;
@@ -32,7 +34,7 @@ const execution: Provider[] = [
   RunningCalls,
   {
     provide: EXECUTE_DEPS,
-    inject: [WORKER_CONFIG, EventLog, BlobStore, ToolRegistry, LeaseRenewer, RunningCalls, WorkerState, LOGGER],
+    inject: [WORKER_CONFIG, EventLog, BlobStore, ToolRegistry, LeaseRenewer, RunningCalls, WorkerState, LOGGER, CallStore, SPANS],
     useFactory: (
       config: WorkerConfig,
       log: EventLog,
@@ -42,6 +44,8 @@ const execution: Provider[] = [
       running: RunningCalls,
       state: WorkerState,
       logger: WorkerLog,
+      store: CallStore,
+      { tracing }: Spans,
     ): ExecuteDeps => ({
       config,
       log,
@@ -52,6 +56,7 @@ const execution: Provider[] = [
       logger,
       workspaces: new Workspaces(config.workspaceRoot),
       leaving: state.leaving,
+      tracer: tracing && new AttemptTracer(tracing, store, config.id),
       clock: systemClock,
       random: Math.random,
     }),
@@ -79,7 +84,7 @@ const execution: Provider[] = [
 const recovery: Provider[] = [
   {
     provide: Reconciler,
-    inject: [WORKER_CONFIG, COMMAND_REDIS, EventLog, CallStore, BullCallQueue, LOGGER],
+    inject: [WORKER_CONFIG, COMMAND_REDIS, EventLog, CallStore, BullCallQueue, LOGGER, SPANS],
     useFactory: (
       { id, partitions }: WorkerConfig,
       redis: RedisConnection,
@@ -87,7 +92,19 @@ const recovery: Provider[] = [
       store: CallStore,
       queue: BullCallQueue,
       logger: WorkerLog,
-    ) => new Reconciler({ workerId: id, partitions, redis, log, store, queue, logger, lease: new SweepLease(redis, id, SWEEP_LEASE_MS) }),
+      { tracing }: Spans,
+    ) =>
+      new Reconciler({
+        workerId: id,
+        partitions,
+        redis,
+        log,
+        store,
+        queue,
+        logger,
+        tracing,
+        lease: new SweepLease(redis, id, SWEEP_LEASE_MS),
+      }),
   },
 ];
 
@@ -116,7 +133,7 @@ const presence: Provider[] = [
 
 @Module({})
 export class WorkerModule {
-  static async forRoot(config: WorkerConfig, logger: WorkerLog): Promise<DynamicModule> {
+  static async forRoot(config: WorkerConfig, logger: WorkerLog, tracing?: Tracing): Promise<DynamicModule> {
     const sandboxes = await SandboxRegistry.open(
       config.sandbox,
       config.pools.map(({ pool }) => pool),
@@ -130,6 +147,7 @@ export class WorkerModule {
       providers: [
         { provide: WORKER_CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
+        { provide: SPANS, useValue: { tracing } satisfies Spans },
         { provide: SandboxRegistry, useValue: sandboxes },
         ...infrastructure,
         ...execution,

@@ -63,6 +63,9 @@ export function createMeters(registry: Registry) {
       'pool',
       'code',
     ]),
+    dispatchFailures: counter('toolyard_dispatch_failures_total', 'Jobs that could not be added at once; the reconciler adds them.', [
+      'pool',
+    ]),
     dispatchRepeats: counter('toolyard_dispatch_repeats_total', 'Calls dispatched again by the reconciler.', ['pool']),
     tailEvents: counter('toolyard_tail_events_total', 'Events the tail of the log delivered in this process.', []),
     tailLag: histogram(
@@ -80,6 +83,9 @@ export function createMeters(registry: Registry) {
     socketsClosed: counter('toolyard_sockets_closed_total', 'Event streams closed, by why.', ['kind', 'why']),
     updatesMerged: counter('toolyard_updates_merged_total', 'Updates a fast tool or a slow socket did not get one by one.', ['where']),
     configRefused: gauge('toolyard_config_refused', '1 while the config file as it is was refused and the one before is in force.', []),
+    spansExported: counter('toolyard_spans_exported_total', 'Spans of traces handed to the collector, by result: ok or failed.', [
+      'result',
+    ]),
     rateLimitHits: counter('toolyard_rate_limit_hits_total', 'Requests refused by a rate limit.', ['limit']),
 
     // Queues and slots (read by probes at scrape)

@@ -29,12 +29,14 @@ function emitEverything() {
   signals.transitionRefused.emit({ transition: 'end', code: 'FENCED' });
   signals.scriptRun.emit({ transitions: 7, ms: 0.8 });
   signals.dispatchDuplicate.emit({ pool: 'read', code: 'ENDED' });
+  signals.dispatchFailed.emit({ pool: 'read' });
   signals.dispatchRepeated.emit({ pool: 'read' });
   signals.tailDelivered.emit({ events: 3, lagMs: 2 });
   signals.tailGapRepaired.emit({ partition: '00', events: 2 });
   signals.socketOpened.emit({ kind: 'ws' });
   signals.socketClosed.emit({ kind: 'ws', why: 'client' });
   signals.updatesMerged.emit({ where: 'socket', n: 4 });
+  signals.spansExported.emit({ spans: 3, ok: true });
   signals.rateLimited.emit({ limit: 'key' });
   signals.outputTruncated.emit({ tool: 'shell' });
 }

@@ -52,6 +52,7 @@ function onLog(meters: Meters, word: (value: string) => string) {
       meters.scriptTransitions.observe(run.transitions);
     }),
     signals.dispatchDuplicate.on((job) => meters.dispatchDuplicates.inc({ pool: job.pool, code: word(job.code) })),
+    signals.dispatchFailed.on((job) => meters.dispatchFailures.inc({ pool: job.pool })),
     signals.dispatchRepeated.on((job) => meters.dispatchRepeats.inc({ pool: job.pool })),
     signals.tailDelivered.on((batch) => {
       meters.tailEvents.inc(batch.events);
@@ -76,6 +77,7 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
     }),
     signals.updatesMerged.on((merged) => meters.updatesMerged.inc({ where: merged.where }, merged.n)),
     signals.configRead.on(({ ok }) => meters.configRefused.set(ok ? 0 : 1)),
+    signals.spansExported.on(({ spans, ok }) => meters.spansExported.inc({ result: ok ? 'ok' : 'failed' }, spans)),
     signals.rateLimited.on((hit) => meters.rateLimitHits.inc({ limit: word(hit.limit) })),
   ];
 }

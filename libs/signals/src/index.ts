@@ -56,6 +56,8 @@ export const signals = {
   updatesMerged: signal<{ where: 'worker' | 'socket'; n: number }>('updates.merged'),
   /** The config file was read again; `ok: false` when it was refused. */
   configRead: signal<{ ok: boolean }>('config.read'),
+  /** One batch of spans that reached the collector, or did not. */
+  spansExported: signal<{ spans: number; ok: boolean }>('spans.exported'),
   rateLimited: signal<{ limit: string }>('rate.limited'),
   outputTruncated: signal<{ tool: string }>('output.truncated'),
 } as const;

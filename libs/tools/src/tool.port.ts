@@ -14,6 +14,7 @@ export interface ToolContext {
   readonly tenantId: string;
   readonly agentId?: string;
   readonly sessionId?: string;
+  /** W3C; what the tool asks others for is a child of it. Absent when neither the agent nor this worker traces. */
   readonly traceparent?: string;
   /** Aborted by cancel, time-out, lost lease or shutdown; `signal.reason` is a ToolFailure that says which. */
   readonly signal: AbortSignal;

@@ -36,7 +36,7 @@ export class BatchCalls {
 
   /** The call's id, also when it was refused. Rejects when it should be tried again later. */
   async submit(batch: BatchRecord, index: number): Promise<string> {
-    const options = { idempotencyKey: keyOf(batch, index), batchId: batch.doc.id };
+    const options = { idempotencyKey: keyOf(batch, index), batchId: batch.doc.id, traceparent: batch.doc.traceparent };
     try {
       return (await this.submitCall.submit(batch.doc.principal, bodyOf(batch, index), options)).call.id;
     } catch (error) {
@@ -86,7 +86,7 @@ export class BatchCalls {
   }
 
   private async record(batch: BatchRecord, index: number, refusal: NonNullable<JudgedCall['refusal']>): Promise<string> {
-    const { principal, id } = batch.doc;
+    const { principal, id, traceparent } = batch.doc;
     const body = bodyOf(batch, index);
     const idempotencyKey = keyOf(batch, index);
     const { rootId, idempotency } = identityOf(body, idempotencyKey);
@@ -101,7 +101,7 @@ export class BatchCalls {
     const callId = this.log.newCallId(principal.tenantId, rootId);
     const author = authorOf(this.config.name, principal);
     const answer = await this.log.accept(
-      newCall({ callId, principal, body, judged, author, idempotencyKey, idempotency, batchId: id, config: this.config }),
+      newCall({ callId, principal, body, judged, author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
     );
     return 'callId' in answer ? answer.callId : callId;
   }

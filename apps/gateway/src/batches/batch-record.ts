@@ -9,6 +9,8 @@ export const BatchDoc = z.object({
   principal: Principal,
   sessionId: z.string().optional(),
   agentId: z.string().optional(),
+  /** Of whoever submitted the batch: its calls continue it. */
+  traceparent: z.string().optional(),
   strategy: BatchStrategy,
   onFailure: OnFailure,
   /** By call. */

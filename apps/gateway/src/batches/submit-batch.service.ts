@@ -14,6 +14,7 @@ import { BatchStore, type BatchIdempotency } from './batch-store.service.js';
 
 export interface SubmitBatchOptions {
   readonly idempotencyKey?: string | undefined;
+  readonly traceparent?: string | undefined;
   /** Answer when the batch has ended, at most that long. */
   readonly waitMs?: number | undefined;
 }
@@ -38,7 +39,7 @@ export class SubmitBatchService {
    *
    * A call that is refused is a result of the batch, not an error of the request.
    */
-  async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, waitMs }: SubmitBatchOptions): Promise<Batch> {
+  async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
     const { sessionId, agentId, strategy, onFailure, calls } = body;
     const idempotency = idempotencyOf(body, idempotencyKey);
     const rootId = sessionId ?? (idempotency === undefined ? undefined : `k:${sha256Hex(idempotency.scopedKey)}`);
@@ -48,6 +49,7 @@ export class SubmitBatchService {
       principal,
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(agentId === undefined ? {} : { agentId }),
+      ...(traceparent === undefined ? {} : { traceparent }),
       strategy,
       onFailure,
       readOnly: calls.map(({ tool }) => this.tools.resolve(tool)?.tier === 'read_only'),

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { answersPing } from '#lifecycle';
 import type { RedisConnection } from '#redis';
 import { PROMPT_REDIS } from '../tokens.js';
 import { Drain } from './drain.service.js';
-
-const REDIS_PATIENCE_MS = 1000;
 
 /** May traffic come here? Not while this process drains, and not while Redis does not answer. */
 @Injectable()
@@ -16,19 +15,6 @@ export class Readiness {
   /** Why not; undefined when it may. Never rejects. */
   async obstacle(): Promise<string | undefined> {
     if (this.drain.draining) return 'This gateway is stopping; another one takes over';
-    return (await this.redisAnswers()) ? undefined : 'Redis does not answer';
-  }
-
-  private redisAnswers(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), REDIS_PATIENCE_MS);
-      this.redis
-        .ping()
-        .then(
-          () => resolve(true),
-          () => resolve(false),
-        )
-        .finally(() => clearTimeout(timer));
-    });
+    return (await answersPing(this.redis)) ? undefined : 'Redis does not answer';
   }
 }

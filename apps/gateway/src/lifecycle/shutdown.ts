@@ -4,6 +4,7 @@ import { EventHub, EventLog } from '#event-log';
 import type { Metrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
+import type { Tracing } from '#tracing';
 import { Drain } from './drain.service.js';
 import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from '../tokens.js';
 
@@ -13,9 +14,9 @@ import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from '../tokens.js';
  * 2. the door: no new connections, requests in flight finish, at most `drainMs`
  * 3. the tail: nobody is left to tell
  * 4. the queue, then the log: what was accepted is dispatched and written
- * 5. metrics, and last the connections that all of them used
+ * 5. metrics and spans, and last the connections that all of them used
  */
-export async function closeGateway(app: NestFastifyApplication, drainMs: number): Promise<void> {
+export async function closeGateway(app: NestFastifyApplication, drainMs: number, tracing?: Tracing): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const [metrics, commands, prompt] = [
     app.get<Metrics>(METRICS),
@@ -37,6 +38,7 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number)
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
   await step('metrics', () => metrics.close());
+  await step('spans', () => tracing?.close());
   await step('connections', () => {
     commands.disconnect();
     prompt.disconnect();

@@ -159,10 +159,14 @@ export class StreamSocket {
   }
 
   /** The moment is taken first: everything that happens to the call comes after it. A repeated submission starts with the call's first event. */
-  private async submit({ call: body, idempotencyKey }: FrameOf<'submit'>, principal: Principal, lane: StreamLane): Promise<void> {
+  private async submit(
+    { call: body, idempotencyKey, traceparent }: FrameOf<'submit'>,
+    principal: Principal,
+    lane: StreamLane,
+  ): Promise<void> {
     await this.allow(principal, 'submit');
     const moment = this.services.hub.moment();
-    const { call, created } = await this.services.submitCall.submit(principal, body, { idempotencyKey });
+    const { call, created } = await this.services.submitCall.submit(principal, body, { idempotencyKey, traceparent });
     this.outbox.send(serverFrames.accepted(lane.id, call));
     this.openLane(lane, principal, { callId: call.id }, created ? moment.cursorOf(call.id) : undefined);
   }

@@ -14,6 +14,7 @@ export class CallContext implements ToolContext {
   readonly agentId?: string;
   readonly sessionId?: string;
   readonly traceparent?: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly deadline: number;
   readonly sinceFirstStartMs: number;
@@ -25,9 +26,11 @@ export class CallContext implements ToolContext {
     private readonly run: Attempt,
     claimed: Claimed,
     readonly workspace: Workspace,
-    readonly env: Readonly<Record<string, string>>,
+    env: Readonly<Record<string, string>>,
     updates: UpdateStream,
     logger: WorkerLog,
+    /** Of the attempt's own span, while spans are exported. */
+    traceparent?: string,
   ) {
     const { meta, time, firstStartedAt, runMs } = claimed;
     this.callId = run.callId;
@@ -37,7 +40,9 @@ export class CallContext implements ToolContext {
     this.tenantId = meta.tenantId;
     if (meta.agentId !== undefined) this.agentId = meta.agentId;
     if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
-    if (meta.traceparent !== undefined) this.traceparent = meta.traceparent;
+    this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };
+    const parent = traceparent ?? meta.traceparent;
+    if (parent !== undefined) this.traceparent = parent;
     this.signal = run.signal;
     this.deadline = Date.now() + runMs;
     this.sinceFirstStartMs = Math.max(0, time - firstStartedAt);

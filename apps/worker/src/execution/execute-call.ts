@@ -9,6 +9,7 @@ import type { ExecuteDeps } from './execute-deps.js';
 import { finishCall, type Written } from './finish-call.js';
 import { runClaimed } from './run-claimed.js';
 import type { RunEnd } from './run-tool.js';
+import type { AttemptTrace } from '../tracing/attempt-tracer.js';
 import { UpdateStream } from './update-stream.js';
 
 export type Executed =
@@ -39,10 +40,14 @@ export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): 
       lost: () => attempt.stop('lease_lost'),
       cancelRequested: () => attempt.stop('cancelled'),
     });
+    const trace = deps.tracer?.begin(job.callId, claimed, pool);
+    let written: Written | undefined;
     try {
-      return { kind: 'executed', claimed, written: await runAndFinish(attempt, claimed, pool, deps) };
+      written = await runAndFinish(attempt, claimed, pool, deps, trace);
+      return { kind: 'executed', claimed, written };
     } finally {
       release();
+      trace?.end(written);
     }
   } catch (error) {
     deps.logger.error({ callId: job.callId, err: error }, 'an attempt was left to the reconciler');
@@ -71,7 +76,7 @@ async function claim(job: CallJob, { log, config, clock }: ExecuteDeps): Promise
   return { code: answer.code, ...(answer.code === 'NOT_DUE' ? { retryInMs: answer.retryInMs } : {}) };
 }
 
-async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps: ExecuteDeps): Promise<Written> {
+async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps: ExecuteDeps, trace?: AttemptTrace): Promise<Written> {
   const { config, clock } = deps;
   const { tool } = claimed.meta;
   signals.attemptStarted.emit({
@@ -91,7 +96,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     clock,
   );
   const startedAt = clock.now();
-  const ran = await runClaimed(attempt, claimed, updates, deps);
+  const ran = await runClaimed(attempt, claimed, updates, deps, trace);
   const endedAt = clock.now();
   attempt.finishing = true;
 

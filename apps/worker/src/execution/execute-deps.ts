@@ -1,5 +1,6 @@
 import type { BlobStore, EventLogWriter } from '#event-log';
 import type { ToolRegistry } from '#tools';
+import type { AttemptTracer } from '../tracing/attempt-tracer.js';
 import type { LeaseRenewer } from '../lease/lease-renewer.js';
 import type { WorkerConfig } from '../worker.config.js';
 import type { WorkerLog } from '../worker.logger.js';
@@ -18,6 +19,8 @@ export interface ExecuteDeps {
   readonly workspaces: Workspaces;
   /** Aborted when the worker must leave: then no write is insisted on any more. */
   readonly leaving: AbortSignal;
+  /** There while spans are exported. */
+  readonly tracer?: Pick<AttemptTracer, 'begin'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: WorkerLog;

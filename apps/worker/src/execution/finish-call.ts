@@ -1,4 +1,4 @@
-import type { CallError, EndData, Result } from '#contracts';
+import type { CallError, EndData, Result, RetryData } from '#contracts';
 import type { Applied, BlobStore, Claimed, Refusal } from '#event-log';
 import { CANCELLED, type Finish } from './decide-finish.js';
 import { ResultStore } from './result-store.js';
@@ -16,7 +16,13 @@ export interface FinishedAttempt {
 
 export type Written =
   | { readonly kind: 'ended'; readonly data: EndData; readonly answer: Applied | Refusal }
-  | { readonly kind: 'retried'; readonly nextAttempt: number; readonly delayMs: number; readonly answer: Applied | Refusal }
+  | {
+      readonly kind: 'retried';
+      readonly data: RetryData;
+      readonly nextAttempt: number;
+      readonly delayMs: number;
+      readonly answer: Applied | Refusal;
+    }
   | { readonly kind: 'nothing' };
 
 /**
@@ -37,12 +43,9 @@ export async function finishCall(
   if (finish.kind === 'retry') {
     const nextAttempt = attempt.claimed.attempt + 1;
     const { reason, delayMs, countsAsFailure, failure } = finish;
-    const answer = await writer.retry(
-      { reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) },
-      countsAsFailure,
-      patience,
-    );
-    if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', nextAttempt, delayMs, answer };
+    const data = { reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) };
+    const answer = await writer.retry(data, countsAsFailure, patience);
+    if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', data, nextAttempt, delayMs, answer };
     return finishCall(
       attempt,
       { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: 'stopped', tookMs: 0 } },

@@ -4,6 +4,7 @@ import { checkApproved } from './approved-call.js';
 import type { Attempt } from './attempt.js';
 import { CallContext } from './call-context.js';
 import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptTrace } from '../tracing/attempt-tracer.js';
 import { readArguments } from './read-arguments.js';
 import { runTool, type RunEnd } from './run-tool.js';
 import type { UpdateStream } from './update-stream.js';
@@ -11,11 +12,17 @@ import type { UpdateStream } from './update-stream.js';
 type RunDeps = Pick<ExecuteDeps, 'blobs' | 'clock' | 'config' | 'logger' | 'tools' | 'workspaces'>;
 
 /** Everything of an attempt that may fail or take long, under its run deadline. Never rejects: all of it ends as a RunEnd. */
-export async function runClaimed(attempt: Attempt, claimed: Claimed, updates: UpdateStream, deps: RunDeps): Promise<RunEnd> {
+export async function runClaimed(
+  attempt: Attempt,
+  claimed: Claimed,
+  updates: UpdateStream,
+  deps: RunDeps,
+  trace?: AttemptTrace,
+): Promise<RunEnd> {
   const { tool } = claimed.meta;
   const callOffDeadline = deps.clock.after(claimed.runMs, () => attempt.stop('run_timeout'));
   try {
-    const ran = await runTool(async () => {
+    const call = async () => {
       const descriptor = deps.tools.resolve(tool);
       if (!descriptor) throw new ToolFailure('not_found', notFound(tool, deps.tools.near(tool)));
       const [args, workspace] = await Promise.all([
@@ -24,10 +31,10 @@ export async function runClaimed(attempt: Attempt, claimed: Claimed, updates: Up
       ]);
       checkApproved(descriptor, claimed.submitted, args);
       attempt.signal.throwIfAborted();
-      return deps.tools
-        .source(tool)
-        .call(tool, args, new CallContext(attempt, claimed, workspace, deps.config.toolEnv, updates, deps.logger));
-    }, attempt);
+      const context = new CallContext(attempt, claimed, workspace, deps.config.toolEnv, updates, deps.logger, trace?.traceparent);
+      return deps.tools.source(tool).call(tool, args, context);
+    };
+    const ran = await (trace === undefined ? runTool(call, attempt) : trace.run(() => runTool(call, attempt)));
     if (ran.kind === 'failure' && ran.unexpected !== undefined)
       deps.logger.error({ callId: attempt.callId, tool, err: ran.unexpected }, 'a tool threw');
     return ran;

@@ -1,8 +1,7 @@
+import { answersPing } from '#lifecycle';
 import type { RedisConnection } from '#redis';
 import type { LeaseRenewer } from '../lease/lease-renewer.js';
 import type { WorkerState } from './worker-state.js';
-
-const REDIS_PATIENCE_MS = 1_000;
 
 /** Does this worker take calls? Not while it drains, while Redis does not answer, or while nobody renews its leases. */
 export class Readiness {
@@ -16,19 +15,6 @@ export class Readiness {
   async obstacle(): Promise<string | undefined> {
     if (this.state.draining) return 'This worker is stopping';
     if (!this.leases.alive) return 'Leases are not renewed';
-    return (await this.redisAnswers()) ? undefined : 'Redis does not answer';
-  }
-
-  private redisAnswers(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), REDIS_PATIENCE_MS);
-      this.redis
-        .ping()
-        .then(
-          () => resolve(true),
-          () => resolve(false),
-        )
-        .finally(() => clearTimeout(timer));
-    });
+    return (await answersPing(this.redis)) ? undefined : 'Redis does not answer';
   }
 }

@@ -10,7 +10,7 @@ import { LeaseRenewer } from '../lease/lease-renewer.js';
 import { Reconciler } from '../recovery/reconciler.js';
 import { WorkerRegistration } from '../registry/worker-registration.js';
 import { LOGGER, type WorkerLog } from '../worker.logger.js';
-import { COMMAND_REDIS, METRICS } from '../worker.tokens.js';
+import { COMMAND_REDIS, METRICS, SPANS, type Spans } from '../worker.tokens.js';
 import { drainCalls, type DrainTimes } from './drain-calls.js';
 import { WorkerState } from './worker-state.js';
 
@@ -26,7 +26,7 @@ const STEP_MS = 5_000;
  * 5. off the list of workers
  * 6. the queue, then the log: all was dispatched and written
  * 7. the door with /livez, and the tools' sources
- * 8. metrics, and last the connection that all of them used
+ * 8. metrics and spans, and last the connection that all of them used
  */
 export async function closeWorker(app: INestApplicationContext, times: DrainTimes): Promise<void> {
   const log = app.get<WorkerLog>(LOGGER);
@@ -58,6 +58,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('log', () => parts.eventLog.close());
   await step('door', () => app.close());
   await step('metrics', () => metrics.close());
+  await step('spans', () => app.get<Spans>(SPANS).tracing?.close());
   await step('connection', () => redis.disconnect());
 }
 

@@ -3,8 +3,10 @@ import { isApplied, type Applied, type Author, type CallHead, type CallStore, ty
 import type { CallQueue } from '#queue';
 import { partitionName, type RedisConnection } from '#redis';
 import { signals } from '#signals';
+import type { Tracing } from '#tracing';
 import { callError, errorResult } from '../execution/finish-call.js';
 import type { WorkerLog } from '../worker.logger.js';
+import { traceReconciled } from '../tracing/trace-reconciled.js';
 import { DeferredDispatches } from './deferred-dispatches.js';
 import type { SweepLease } from './sweep-lease.js';
 import { verdictOf, type Verdict } from './verdict.js';
@@ -25,6 +27,7 @@ export interface ReconcilerDeps {
   readonly queue: Pick<CallQueue, 'dispatch' | 'depth'>;
   readonly lease: SweepLease;
   readonly logger: WorkerLog;
+  readonly tracing?: Tracing | undefined;
 }
 
 /**
@@ -108,7 +111,7 @@ export class Reconciler {
     const verdict = verdictOf(head, dueAt, now);
     if (verdict.kind === 'dispatch') await this.dispatchAgain(head, verdict);
     else if (verdict.kind === 'end') await this.end(head, verdict, now);
-    else if (verdict.kind === 'retry') await this.retry(head, verdict);
+    else if (verdict.kind === 'retry') await this.retry(head, verdict, now);
   }
 
   private async dispatchAgain(head: CallHead, { pool, attempt, priority }: Verdict & { kind: 'dispatch' }): Promise<void> {
@@ -122,7 +125,8 @@ export class Reconciler {
     });
   }
 
-  private async end(head: CallHead, { outcome, failure, stopped, leaseExpired }: Verdict & { kind: 'end' }, now: number): Promise<void> {
+  private async end(head: CallHead, verdict: Verdict & { kind: 'end' }, now: number): Promise<void> {
+    const { outcome, failure, stopped, leaseExpired } = verdict;
     const data: EndData = {
       outcome,
       error: callError(failure),
@@ -138,11 +142,13 @@ export class Reconciler {
       author: this.author,
     });
     this.told(head, answer, leaseExpired);
-    if (isApplied(answer))
-      this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
+    if (!isApplied(answer)) return;
+    if (this.deps.tracing) traceReconciled(this.deps.tracing, head, verdict, now);
+    this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
   }
 
-  private async retry(head: CallHead, { reason, failure }: Verdict & { kind: 'retry' }): Promise<void> {
+  private async retry(head: CallHead, verdict: Verdict & { kind: 'retry' }, now: number): Promise<void> {
+    const { reason, failure } = verdict;
     const nextAttempt = head.attempt + 1;
     const data = { reason, nextAttempt, delayMs: 0, error: callError(failure) };
     const answer = await this.deps.log.retry({
@@ -154,6 +160,7 @@ export class Reconciler {
     });
     this.told(head, answer, true);
     if (!isApplied(answer)) return;
+    if (this.deps.tracing) traceReconciled(this.deps.tracing, head, verdict, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, nextAttempt }, 'the worker of a call was lost, it runs again');
     await this.deps.queue.dispatch(head.pool, { callId: head.callId, attempt: nextAttempt }, head.priority, head.meta.tenantId);
   }

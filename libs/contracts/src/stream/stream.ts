@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Call } from '../calls/call.js';
-import { CallId, Label } from '../calls/names.js';
+import { CallId, Label, Traceparent } from '../calls/names.js';
 import { CancelBody, DecisionBody, IdempotencyKey, SubmitCallBody } from '../api/calls.api.js';
 import { CallEvent } from '../events/envelope.js';
 import { CallEventType } from '../events/call.events.js';
@@ -26,7 +26,13 @@ export const ClientFrame = z
     z.strictObject({ op: z.literal('auth'), id: FrameId.optional(), token: z.string().max(8192) }),
     z.strictObject({ op: z.literal('subscribe'), id: FrameId, filter: EventFilter.default({}), cursor: z.string().max(4096).optional() }),
     z.strictObject({ op: z.literal('unsubscribe'), id: FrameId }),
-    z.strictObject({ op: z.literal('submit'), id: FrameId, call: SubmitCallBody, idempotencyKey: IdempotencyKey.optional() }),
+    z.strictObject({
+      op: z.literal('submit'),
+      id: FrameId,
+      call: SubmitCallBody,
+      idempotencyKey: IdempotencyKey.optional(),
+      traceparent: Traceparent.optional(),
+    }),
     z.strictObject({
       op: z.literal('cancel'),
       id: FrameId,

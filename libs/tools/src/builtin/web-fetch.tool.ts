@@ -1,11 +1,12 @@
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { decodeBody, isHtml, isTextLike, isUntyped, looksBinary } from '../egress/decode-body.js';
-import { egressPolicyFrom } from '../egress/egress.config.js';
+import { egressPolicyFrom, traceHostsFrom } from '../egress/egress.config.js';
 import { EgressError } from '../egress/egress-error.js';
 import { EgressPolicy } from '../egress/egress-policy.js';
 import { HtmlReader, type ReadPage } from '../egress/html-reader.js';
 import { SafeFetch, type FetchedDocument } from '../egress/safe-fetch.js';
+import { TraceHosts } from '../egress/trace-hosts.js';
 import { Tool } from '../tool.decorator.js';
 import { ToolFailure, type ToolContext, type ToolOutputObject } from '../tool.port.js';
 
@@ -49,12 +50,15 @@ export class WebFetchTool {
   private readonly fetcher: SafeFetch;
   private readonly reader = new HtmlReader();
 
-  constructor(@Optional() policy: EgressPolicy = egressPolicyFrom(process.env)) {
+  constructor(
+    @Optional() policy: EgressPolicy = egressPolicyFrom(process.env),
+    @Optional() private readonly traceHosts: TraceHosts = traceHostsFrom(process.env),
+  ) {
     this.fetcher = new SafeFetch(policy);
   }
 
   async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
-    const document = await this.fetch(args, ctx.signal);
+    const document = await this.fetch(args, ctx);
     if (document.status < 200 || document.status > 299) throw httpFailure(document);
     const shown = await this.show(document, args, ctx.signal);
     return render(document, shown, args.max_chars);
@@ -65,10 +69,10 @@ export class WebFetchTool {
     await Promise.all([this.fetcher.close(), this.reader.close()]);
   }
 
-  private async fetch(args: Input, signal: AbortSignal): Promise<FetchedDocument> {
+  private async fetch(args: Input, { signal, traceparent }: ToolContext): Promise<FetchedDocument> {
     const wantsBody = (type: string) => args.output_format !== 'metadata_only' && (isTextLike(type) || isUntyped(type));
     try {
-      return await this.fetcher.get(args.url, { signal, wantsBody });
+      return await this.fetcher.get(args.url, { signal, wantsBody, headers: (url) => this.traceHosts.headers(url, traceparent) });
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       const code = { blocked: 'policy_denied', invalid: 'invalid_arguments', failed: 'tool_failed' } as const;

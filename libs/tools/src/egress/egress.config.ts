@@ -1,17 +1,26 @@
 import { EgressPolicy } from './egress-policy.js';
+import { TraceHosts } from './trace-hosts.js';
 
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i;
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** The policy that `EGRESS_ALLOW_HOSTS` describes: hosts tools may reach though they are not public, as `host` or `host:port`, separated by commas. */
-export function egressPolicyFrom(env: Readonly<Record<string, string | undefined>>): EgressPolicy {
-  const hosts = (env['EGRESS_ALLOW_HOSTS'] ?? '')
+export function egressPolicyFrom(env: Env): EgressPolicy {
+  return new EgressPolicy(hostsOf('EGRESS_ALLOW_HOSTS', env['EGRESS_ALLOW_HOSTS']));
+}
+
+/** The hosts of `TRACE_HOSTS`, written alike: requests of tools to them carry the call's trace. Nobody else is told. */
+export function traceHostsFrom(env: Env): TraceHosts {
+  return new TraceHosts(hostsOf('TRACE_HOSTS', env['TRACE_HOSTS']));
+}
+
+function hostsOf(name: string, text = ''): string[] {
+  const hosts = text
     .split(',')
-    .map((host) => host.trim())
+    .map((host) => host.trim().toLowerCase())
     .filter((host) => host !== '');
   const wrong = hosts.filter((host) => !HOST.test(host));
   if (wrong.length > 0)
-    throw new Error(
-      `EGRESS_ALLOW_HOSTS: expected host or host:port, separated by commas, got ${wrong.map((host) => `"${host}"`).join(', ')}`,
-    );
-  return new EgressPolicy(hosts);
+    throw new Error(`${name}: expected host or host:port, separated by commas, got ${wrong.map((host) => `"${host}"`).join(', ')}`);
+  return hosts;
 }

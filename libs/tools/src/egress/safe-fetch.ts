@@ -10,6 +10,8 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Whether the body of an answer with this content type is worth its download; an error answer is always read. */
   readonly wantsBody: (contentType: string) => boolean;
+  /** More headers for a hop to this place. */
+  readonly headers?: (url: URL) => Readonly<Record<string, string>>;
 }
 
 export interface FetchedDocument {
@@ -74,7 +76,8 @@ export class SafeFetch {
   /** The document, or the checked place it was redirected to. */
   private async once(url: URL, options: FetchOptions): Promise<FetchedDocument | URL> {
     try {
-      const response = await request(url, { dispatcher: this.agent, method: 'GET', headers: HEADERS, signal: options.signal });
+      const headers = { ...HEADERS, ...options.headers?.(url) };
+      const response = await request(url, { dispatcher: this.agent, method: 'GET', headers, signal: options.signal });
       const location = header(response, 'location');
       if (!REDIRECTS.has(response.statusCode) || location === undefined) return await documentOf(url, response, options);
       discard(response.body);

@@ -1,10 +1,17 @@
 import { StartFailure } from './start-failure.js';
 
+/** How messages name the process and the variables that say where it listens. */
+export interface ProcessNames {
+  readonly what: string;
+  readonly port: string;
+  readonly host: string;
+}
+
 /**
  * Runs a process around something that closes: the first SIGTERM or SIGINT closes it and exits 0, the second exits at
  * once. A start that fails says why on standard error and exits 1.
  */
-export async function runUntilSignal(start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+export async function runUntilSignal(names: ProcessNames, start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
   let stopping = false;
   const starting = Promise.resolve().then(start);
   const stop = async () => {
@@ -17,23 +24,23 @@ export async function runUntilSignal(start: () => Promise<{ close(): Promise<voi
   try {
     await starting;
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${explain(error, names)}\n`);
     process.exit(1);
   }
 }
 
 /** One sentence for what a person can cure; anything else keeps its stack. */
-function explain(error: unknown): string {
+function explain(error: unknown, { what, port, host }: ProcessNames): string {
   if (error instanceof StartFailure) return error.message;
   if (!(error instanceof Error)) return String(error);
   switch ('code' in error ? error.code : undefined) {
     case 'EADDRINUSE':
-      return 'The worker cannot listen: the port is in use. Stop the program that listens there, or set WORKER_PORT to another port, to 0 for any free one, or to "off".';
+      return `The ${what} cannot listen: the port is in use. Stop the program that listens there, or set ${port} to another port, or to 0 for any free one.`;
     case 'EACCES':
-      return 'The worker cannot listen: the port is not allowed. Set WORKER_PORT to a port above 1023.';
+      return `The ${what} cannot listen: the port is not allowed. Set ${port} to a port above 1023.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return 'The worker cannot listen: this machine has no such address. Set WORKER_HOST to 127.0.0.1, or to an address of this machine.';
+      return `The ${what} cannot listen: this machine has no such address. Set ${host} to 127.0.0.1, or to an address of this machine.`;
     default:
       return error.stack ?? error.message;
   }

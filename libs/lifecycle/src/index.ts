@@ -1,0 +1,5 @@
+export { answersPing } from './answers-ping.js';
+export { reachRedis } from './reach-redis.js';
+export { runUntilSignal } from './run-until-signal.js';
+export { StartFailure } from './start-failure.js';
+export { VERSION } from './version.js';

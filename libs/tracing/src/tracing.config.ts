@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** Where and how spans are exported. */
+export interface TracingConfig {
+  readonly serviceName: string;
+  /** Of the collector's trace intake. */
+  readonly url: string;
+  readonly content: boolean;
+}
+
+const url = z.url({ protocol: /^https?$/, error: 'expected the http or https URL of an OTLP collector, such as http://127.0.0.1:4318' });
+const flag = z.string().transform((text) => text.toLowerCase() === 'true');
+const protocol = z.literal('http/json', {
+  error: 'expected http/json, which collectors take on the same port as http/protobuf (4318); or leave it unset',
+});
+
+/**
+ * The standard variables that decide whether and where. What else OpenTelemetry defines (`OTEL_TRACES_SAMPLER`,
+ * `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES` …) its SDK reads itself.
+ */
+export const TRACING_ENV = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: url.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url.optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: protocol.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol.optional(),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], { error: 'expected otlp or none' }).optional(),
+  OTEL_SDK_DISABLED: flag.default(false),
+  OTEL_SERVICE_NAME: z.string().min(1).optional(),
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag.default(false),
+};
+const TracingEnv = z.object(TRACING_ENV);
+
+/** Undefined while tracing is off, which it is unless an endpoint is named or `OTEL_TRACES_EXPORTER=otlp`. */
+export function tracingConfig(env: z.output<typeof TracingEnv>, serviceName: string): TracingConfig | undefined {
+  const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const traces = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base === undefined ? undefined : `${base.replace(/\/+$/, '')}/v1/traces`);
+  const wanted = env.OTEL_TRACES_EXPORTER ?? (traces === undefined ? 'none' : 'otlp');
+  if (env.OTEL_SDK_DISABLED || wanted === 'none') return undefined;
+  return {
+    serviceName: env.OTEL_SERVICE_NAME ?? serviceName,
+    url: traces ?? 'http://localhost:4318/v1/traces',
+    content: env.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT,
+  };
+}

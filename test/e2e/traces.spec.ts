@@ -1,0 +1,283 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { OtlpCollector, type CollectedSpan } from '../support/otlp-collector.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+/** What an agent would send with a call: its own span, which nobody here ever exports. */
+function agentSpan(sampled = true) {
+  const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}` };
+}
+
+/** Every span but those of the agent has its parent in the trace. */
+function orphans(spans: readonly CollectedSpan[], agentSpanId: string): string[] {
+  const known = new Set([agentSpanId, ...spans.map(({ spanId }) => spanId)]);
+  return spans.filter(({ parentSpanId }) => parentSpanId === undefined || !known.has(parentSpanId)).map(({ name }) => name);
+}
+
+const named = (spans: readonly CollectedSpan[], name: string) => spans.filter((span) => span.name === name);
+const parentOf = (spans: readonly CollectedSpan[], span: CollectedSpan | undefined) =>
+  spans.find(({ spanId }) => spanId === span?.parentSpanId)?.name;
+
+describe('traces', () => {
+  let collector: OtlpCollector;
+  let site: { url: string; host: string; seen: IncomingHttpHeaders[]; close(): void };
+  let folder = '';
+  let toolyard: Toolyard;
+  let agent: Agent;
+
+  beforeAll(async () => {
+    collector = await OtlpCollector.start();
+    site = await startSite();
+    folder = mkdtempSync(join(tmpdir(), 'toolyard-traces-'));
+    const config = join(folder, 'config.yaml');
+    writeFileSync(config, 'policy: { egress: { privateHosts: [127.0.0.1, localhost] } }\n');
+    toolyard = await startToolyard({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_BSP_SCHEDULE_DELAY: '50',
+        EGRESS_ALLOW_HOSTS: `${site.host},localhost`,
+        TRACE_HOSTS: site.host,
+        TOOLYARD_CONFIG: config,
+      },
+    });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(async () => {
+    await toolyard?.close();
+    await collector?.close();
+    site?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const submit = (tool: string, args: unknown, traceparent: string, more: Record<string, unknown> = {}) =>
+    agent.submit(tool, args, more, { traceparent, prefer: 'wait=20' });
+
+  it('one call is one connected trace, from the agent over gateway and queue to the tool', async () => {
+    const { traceId, spanId, traceparent } = agentSpan();
+    const { body } = await submit('shell', { command: 'echo "$TRACEPARENT"' }, traceparent, { toolCallId: 'toolu_1', sessionId: 'traced' });
+    expect(body.outcome).toBe('completed');
+    const names = ['POST /v1/calls', 'submit_call shell', 'judge', 'accept', 'queue shell', 'execute_tool shell'];
+    const spans = await collector.whole(traceId, names);
+
+    expect(spans.map(({ name }) => name).sort()).toEqual([...names].sort());
+    expect(orphans(spans, spanId)).toEqual([]);
+    expect(named(spans, 'POST /v1/calls')[0]).toMatchObject({ parentSpanId: spanId, kind: 'server', service: 'toolyard-gateway' });
+    expect(named(spans, 'submit_call shell')[0]).toMatchObject({ kind: 'producer', failed: false });
+    for (const name of ['judge', 'accept', 'queue shell', 'execute_tool shell'])
+      expect(parentOf(spans, named(spans, name)[0])).toBe('submit_call shell');
+    const [execute] = named(spans, 'execute_tool shell');
+    expect(execute).toMatchObject({
+      service: 'toolyard-worker',
+      kind: 'internal',
+      failed: false,
+      attributes: {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': 'shell',
+        'gen_ai.tool.type': 'function',
+        'gen_ai.tool.call.id': 'toolu_1',
+        'gen_ai.conversation.id': 'traced',
+        'toolyard.call.id': body.id,
+        'toolyard.attempt': 1,
+        'toolyard.outcome': 'completed',
+      },
+    });
+    // What the command starts continues its span.
+    expect(JSON.stringify(body.result)).toContain(`00-${traceId}-${execute?.spanId}-01`);
+    const [queue] = named(spans, 'queue shell');
+    expect(queue?.endMs).toBeLessThanOrEqual((execute?.startMs ?? 0) + 1);
+    // The log says it too, for whoever reads the events.
+    const [event] = await agent.events(body.id);
+    expect(event?.traceparent).toBe(`00-${traceId}-${named(spans, 'submit_call shell')[0]?.spanId}-01`);
+  });
+
+  it('shows each attempt of a call that is retried, and how long each waited; named hosts are told the trace', async () => {
+    const { traceId, spanId, traceparent } = agentSpan();
+    const { body } = await submit('web_fetch', { url: `${site.url}/flaky` }, traceparent, { retry: { maxAttempts: 2, backoffMs: 50 } });
+    expect([body.outcome, body.attempt]).toEqual(['completed', 2]);
+    const spans = await collector.whole(traceId, ['execute_tool web_fetch', 'execute_tool web_fetch', 'queue net', 'queue net']);
+    expect(orphans(spans, spanId)).toEqual([]);
+    const [first, second] = named(spans, 'execute_tool web_fetch').sort((a, b) => a.startMs - b.startMs);
+    expect(first).toMatchObject({ failed: true, attributes: { 'error.type': 'tool_failed', 'toolyard.retry.reason': 'tool_failed' } });
+    expect(second).toMatchObject({ failed: false, attributes: { 'toolyard.attempt': 2, 'toolyard.outcome': 'completed' } });
+    const waits = named(spans, 'queue net').sort((a, b) => a.startMs - b.startMs);
+    // The second wait begins when the first attempt was over, not at the submission.
+    expect(waits[1]?.startMs).toBeGreaterThanOrEqual(first?.startMs ?? 0);
+    expect(site.seen.map((headers) => headers['traceparent'])).toEqual([
+      `00-${traceId}-${first?.spanId}-01`,
+      `00-${traceId}-${second?.spanId}-01`,
+    ]);
+  });
+
+  it('tells nobody else which trace a request belongs to', async () => {
+    const { traceId, traceparent } = agentSpan();
+    const before = site.seen.length;
+    await submit('web_fetch', { url: `${site.url.replace('127.0.0.1', 'localhost')}/ok` }, traceparent);
+    await collector.whole(traceId, ['execute_tool web_fetch']);
+    expect(site.seen.slice(before).map((headers) => headers['traceparent'])).toEqual([undefined]);
+  });
+
+  it('marks failed, refused and cancelled calls by their code', async () => {
+    const [failed, refused, running, queued] = [agentSpan(), agentSpan(), agentSpan(), agentSpan()];
+    await submit('file_read', { path: 'not/there' }, failed.traceparent);
+    const ofFailed = await collector.whole(failed.traceId, ['execute_tool file_read']);
+    expect(named(ofFailed, 'execute_tool file_read')[0]).toMatchObject({ failed: true, attributes: { 'error.type': 'tool_failed' } });
+
+    await submit('shell', { command: 7 }, refused.traceparent);
+    const ofRefused = await collector.whole(refused.traceId, ['submit_call shell', 'POST /v1/calls']);
+    expect(named(ofRefused, 'submit_call shell')[0]).toMatchObject({ failed: true, attributes: { 'error.type': 'invalid_arguments' } });
+    expect(named(ofRefused, 'POST /v1/calls')[0]).toMatchObject({ failed: false, attributes: { 'http.response.status_code': 422 } });
+
+    const { body } = await agent.submit('shell', { command: 'sleep 60' }, {}, { traceparent: running.traceparent });
+    await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
+    await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
+    const ofRunning = await collector.whole(running.traceId, ['cancel', 'execute_tool shell']);
+    expect(orphans(ofRunning, running.spanId)).toEqual([]);
+    expect(named(ofRunning, 'execute_tool shell')[0]).toMatchObject({
+      failed: true,
+      attributes: {
+        'error.type': 'cancelled',
+        'toolyard.outcome': 'cancelled',
+        'toolyard.stopped.how': expect.stringMatching(/stopped|killed/),
+      },
+    });
+
+    // No worker serves the pool `agent` long enough to matter: the call is cancelled while an approval holds it.
+    const supervised = { posture: { autonomy: 'supervised', permissionMode: 'prompt' } };
+    await agent.request('PUT', '/v1/sessions/careful', supervised);
+    const asked = await agent.submit('shell', { command: 'touch x' }, { sessionId: 'careful' }, { traceparent: queued.traceparent });
+    expect(asked.body.status).toBe('waiting_approval');
+    await agent.request('POST', `/v1/calls/${asked.body.id}/cancel`, {});
+    const ofAsked = await collector.whole(queued.traceId, ['cancel', 'approve']);
+    expect(named(ofAsked, 'approve')[0]).toMatchObject({ failed: true, attributes: { 'error.type': 'cancelled' } });
+    expect(orphans(ofAsked, queued.spanId)).toEqual([]);
+  });
+
+  it('shows how long a call waited for a person, and only then for a worker', async () => {
+    const { traceId, spanId, traceparent } = agentSpan();
+    await agent.request('PUT', '/v1/sessions/asked', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    const { body } = await agent.submit('shell', { command: 'touch y' }, { sessionId: 'asked' }, { traceparent });
+    expect(body.status).toBe('waiting_approval');
+    await agent.request('POST', `/v1/calls/${body.id}/decision`, { decision: 'allow' });
+    const spans = await collector.whole(traceId, ['approve', 'queue shell', 'execute_tool shell']);
+    expect(orphans(spans, spanId)).toEqual([]);
+    const [approve, queue] = [named(spans, 'approve')[0], named(spans, 'queue shell')[0]];
+    expect(approve).toMatchObject({ failed: false, attributes: { 'toolyard.approval.decision': 'allow' } });
+    expect(queue?.startMs).toBeGreaterThan(approve?.startMs ?? 0);
+  });
+
+  it('continues the agent’s trace over WebSocket and over batches', async () => {
+    const [ws, batch] = [agentSpan(), agentSpan()];
+    const stream = await agent.stream();
+    stream.send({ op: 'submit', id: 1, call: { tool: 'echo', arguments: { text: 'hi' } }, traceparent: ws.traceparent });
+    const byWs = await collector.whole(ws.traceId, ['submit_call echo', 'queue read', 'execute_tool echo']);
+    stream.close();
+    expect(orphans(byWs, ws.spanId)).toEqual([]);
+    expect(named(byWs, 'submit_call echo')[0]).toMatchObject({ kind: 'server', parentSpanId: ws.spanId });
+
+    const calls = [1, 2].map((n) => ({ tool: 'echo', arguments: { n } }));
+    await agent.request('POST', '/v1/batches', { calls, strategy: { type: 'parallel' } }, { traceparent: batch.traceparent });
+    const byBatch = await collector.whole(batch.traceId, ['POST /v1/batches', 'execute_tool echo', 'execute_tool echo']);
+    expect(orphans(byBatch, batch.spanId)).toEqual([]);
+    for (const span of named(byBatch, 'submit_call echo')) expect(parentOf(byBatch, span)).toBe('POST /v1/batches');
+  });
+
+  it('holds to the agent’s decision not to sample', async () => {
+    const [silent, loud] = [agentSpan(false), agentSpan()];
+    await submit('echo', { text: 'x' }, silent.traceparent);
+    await submit('echo', { text: 'x' }, loud.traceparent);
+    await collector.whole(loud.traceId, ['execute_tool echo', 'submit_call echo', 'POST /v1/calls']);
+    expect(collector.trace(silent.traceId)).toEqual([]);
+  });
+
+  it('exports no arguments, results or messages unless it is told to', async () => {
+    const secret = 'canary-5f1d';
+    const plain = agentSpan();
+    await submit('shell', { command: `echo ${secret}` }, plain.traceparent);
+    await submit('file_read', { path: `${secret}.txt` }, plain.traceparent);
+    await collector.whole(plain.traceId, ['execute_tool shell', 'execute_tool file_read']);
+    expect(collector.bodies.filter((body) => body.includes(secret))).toEqual([]);
+
+    const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' };
+    for (const worker of toolyard.workers) worker.signal('SIGTERM');
+    await Promise.all(toolyard.workers.map((worker) => worker.ended()));
+    await toolyard.worker(env);
+    const shown = agentSpan();
+    await submit('shell', { command: `echo ${secret}` }, shown.traceparent);
+    const [span] = named(await collector.whole(shown.traceId, ['execute_tool shell']), 'execute_tool shell');
+    expect(span?.attributes['gen_ai.tool.call.arguments']).toContain(`"command":"echo ${secret}"`);
+    expect(span?.attributes['gen_ai.tool.call.result']).toContain(secret);
+  });
+});
+
+describe('a collector that is away', () => {
+  it('costs no call and holds up no stop', async () => {
+    const collector = await OtlpCollector.start();
+    const { url } = collector;
+    await collector.close();
+    const toolyard = await startToolyard({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_BSP_SCHEDULE_DELAY: '20' } });
+    try {
+      const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+      const calls = await Promise.all(Array.from({ length: 20 }, (_unused, n) => agent.run('echo', { n })));
+      expect(calls.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 20 }, () => 'completed'));
+      const told = () => toolyard.gateways.every((app) => app.log().includes('spans do not reach the collector'));
+      await eventually(told, 'the log to say that spans are lost');
+      const metrics = await (await fetch(`${agent.url}/metrics`)).text();
+      expect(metrics).toMatch(/toolyard_spans_exported_total\{result="failed"\} [1-9]/);
+      for (const app of [...toolyard.gateways, ...toolyard.workers]) {
+        app.signal('SIGTERM');
+        expect(await app.ended()).toEqual({ code: 0, signal: null });
+      }
+    } finally {
+      await toolyard.close();
+    }
+  });
+});
+
+describe('without a collector', () => {
+  it.each(['gateway', 'worker'])('OpenTelemetry’s SDK is not loaded by the %s', (app) => {
+    const script = `
+      await import('./dist/apps/${app}/src/main.js');
+      const { openTracing, tracingConfig } = await import('#tracing');
+      const opened = await openTracing(tracingConfig({ OTEL_SDK_DISABLED: false }, 'x'), '1', console);
+      const { createRequire } = await import('node:module');
+      const loaded = Object.keys(createRequire(import.meta.url).cache).filter((path) => /@opentelemetry\\/(?!api\\/)/.test(path));
+      console.log(JSON.stringify({ on: opened !== undefined, loaded }));`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'] },
+    });
+    expect([stdout.trim(), stderr]).toEqual(['{"on":false,"loaded":[]}', '']);
+  });
+
+  it('a wrong setting stops the start and is named', () => {
+    const env = { PATH: process.env['PATH'], OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+    const { status, stderr } = spawnSync(process.execPath, ['dist/apps/worker/src/main.js'], { encoding: 'utf8', env });
+    expect(status).toBe(1);
+    expect(stderr).toContain('OTEL_EXPORTER_OTLP_ENDPOINT: expected the http or https URL of an OTLP collector');
+    expect(stderr).toContain('OTEL_EXPORTER_OTLP_PROTOCOL: expected http/json');
+  });
+});
+
+/** A site whose page /flaky fails the first time. */
+async function startSite() {
+  const seen: IncomingHttpHeaders[] = [];
+  let flaky = 0;
+  const server = createServer((request, response) => {
+    seen.push(request.headers);
+    response.statusCode = request.url === '/flaky' && flaky++ === 0 ? 503 : 200;
+    response.setHeader('content-type', 'text/plain').end('page');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the site does not listen');
+  const host = `127.0.0.1:${address.port}`;
+  return { url: `http://${host}`, host, seen, close: () => void server.close() };
+}

@@ -1,0 +1,123 @@
+import { createServer, type Server } from 'node:http';
+import { z } from 'zod';
+import { eventually } from './eventually.js';
+
+const Value = z.object({ stringValue: z.string().optional(), intValue: z.number().optional(), boolValue: z.boolean().optional() });
+const Attribute = z.object({ key: z.string(), value: Value });
+const OtlpSpan = z.object({
+  traceId: z.string(),
+  spanId: z.string(),
+  parentSpanId: z.string().optional(),
+  name: z.string(),
+  kind: z.number(),
+  startTimeUnixNano: z.string(),
+  endTimeUnixNano: z.string(),
+  attributes: z.array(Attribute),
+  status: z.object({ code: z.number(), message: z.string().optional() }),
+});
+const Export = z.object({
+  resourceSpans: z.array(
+    z.object({
+      resource: z.object({ attributes: z.array(Attribute) }),
+      scopeSpans: z.array(z.object({ spans: z.array(OtlpSpan) })),
+    }),
+  ),
+});
+
+export interface CollectedSpan {
+  readonly service: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+  readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly failed: boolean;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
+
+/** A collector on loopback that takes OTLP over HTTP as JSON and keeps what it gets. */
+export class OtlpCollector {
+  /** The text of every request. */
+  readonly bodies: string[] = [];
+  readonly spans: CollectedSpan[] = [];
+  private readonly server: Server;
+
+  private constructor() {
+    this.server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = Buffer.concat(chunks).toString();
+        this.bodies.push(body);
+        this.spans.push(...spansOf(body));
+        response.setHeader('content-type', 'application/json').end('{}');
+      });
+    });
+  }
+
+  static async start(): Promise<OtlpCollector> {
+    const collector = new OtlpCollector();
+    await new Promise<void>((resolve) => collector.server.listen(0, '127.0.0.1', resolve));
+    return collector;
+  }
+
+  get url(): string {
+    const address = this.server.address();
+    if (address === null || typeof address === 'string') throw new Error('the collector does not listen');
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  trace(traceId: string): CollectedSpan[] {
+    return this.spans.filter((span) => span.traceId === traceId);
+  }
+
+  /** The spans of a trace, once there is at least one of every name. */
+  whole(traceId: string, names: readonly string[]): Promise<CollectedSpan[]> {
+    return eventually(
+      () => {
+        const spans = this.trace(traceId);
+        return names.every((name) => countOf(spans, name) >= countOfName(names, name)) ? spans : undefined;
+      },
+      `the spans ${names.join(', ')} of ${traceId}`,
+    ).catch((error: unknown) => {
+      const got = this.trace(traceId).map(({ name }) => name);
+      throw new Error(`${error instanceof Error ? error.message : String(error)}; got ${got.join(', ')}`);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+const countOf = (spans: readonly CollectedSpan[], name: string) => spans.filter((span) => span.name === name).length;
+const countOfName = (names: readonly string[], name: string) => names.filter((other) => other === name).length;
+
+function spansOf(body: string): CollectedSpan[] {
+  return Export.parse(JSON.parse(body)).resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = String(attributesOf(resource.attributes)['service.name']);
+    return scopeSpans.flatMap(({ spans }) =>
+      spans.map(({ traceId, spanId, parentSpanId, name, kind, attributes, status, startTimeUnixNano, endTimeUnixNano }) => ({
+        service,
+        traceId,
+        spanId,
+        parentSpanId: parentSpanId === '' ? undefined : parentSpanId,
+        name,
+        kind: KINDS[kind] ?? 'internal',
+        attributes: attributesOf(attributes),
+        failed: status.code === 2,
+        startMs: Number(BigInt(startTimeUnixNano) / 1_000_000n),
+        endMs: Number(BigInt(endTimeUnixNano) / 1_000_000n),
+      })),
+    );
+  });
+}
+
+function attributesOf(attributes: readonly z.output<typeof Attribute>[]): Record<string, string | number | boolean | undefined> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.boolValue]));
+}
