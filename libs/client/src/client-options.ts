@@ -7,8 +7,11 @@ export interface ToolyardClientOptions {
   readonly apiKey: string;
   /** Instead of the global one. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Instead of the global one; Node 20 has none: give it `WebSocket` of the package `ws`. Needed for streams only. */
-  readonly WebSocket?: SocketConstructor;
+  /**
+   * For streams, instead of the global one. Node 20 has none: give it `WebSocket` of the package `ws`. Without any, or with
+   * `false`, streams are server-sent events: one connection each, of which browsers open six to a host.
+   */
+  readonly WebSocket?: SocketConstructor | false;
   /** How often a request that is safe to repeat is repeated after its first failure; 5 without. */
   readonly retries?: number;
   /** How long one attempt of a request may take, besides what it asks the gateway to wait; 30,000 without. */

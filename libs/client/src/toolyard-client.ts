@@ -10,7 +10,8 @@ import { ToolsApi } from './api/tools.api.js';
 import { WorkersApi } from './api/workers.api.js';
 import type { ToolyardClientOptions } from './client-options.js';
 import { HttpTransport } from './http/http-transport.js';
-import { StreamConnections } from './stream/stream-connections.js';
+import { StreamLinks } from './stream/stream-links.js';
+import { ToolyardError } from './toolyard-error.js';
 import { Watch, type WatchOptions } from './stream/watch.js';
 
 /** Toolyard from a program: Node 20 and later, and browsers. One client serves a whole program; it may be used concurrently. */
@@ -24,12 +25,12 @@ export class ToolyardClient {
   readonly queues: QueuesApi;
   readonly stats: StatsApi;
   readonly gateway: GatewayApi;
-  private readonly streams: StreamConnections;
+  private readonly streams: StreamLinks;
 
   /** Throws a TypeError for options that cannot work. Nothing is sent before the first request. */
   constructor(options: ToolyardClientOptions) {
     const http = new HttpTransport(options);
-    this.calls = new CallsApi(http);
+    this.calls = new CallsApi(http, (filter, options) => this.watch(filter, options));
     this.batches = new BatchesApi(http);
     this.sessions = new SessionsApi(http);
     this.approvals = new ApprovalsApi(http);
@@ -38,7 +39,7 @@ export class ToolyardClient {
     this.queues = new QueuesApi(http);
     this.stats = new StatsApi(http);
     this.gateway = new GatewayApi(http);
-    this.streams = new StreamConnections(options, this.gateway);
+    this.streams = new StreamLinks(options, http, () => this.whyUnreachable());
   }
 
   /** Everything the key may see that the filter lets through, live; an empty filter is the whole tenant. */
@@ -49,5 +50,15 @@ export class ToolyardClient {
   /** Ends all streams quietly; requests under way go on. Idempotent. */
   close(): void {
     this.streams.close();
+  }
+
+  /** As far as HTTP can tell: browsers say nothing about a handshake that failed. */
+  private async whyUnreachable(): Promise<ToolyardError | undefined> {
+    try {
+      await this.gateway.ready({ timeoutMs: 5000 });
+      return undefined;
+    } catch (error) {
+      return error instanceof ToolyardError ? error : undefined;
+    }
   }
 }

@@ -3,12 +3,12 @@ import {
   BulkResult,
   Call,
   CallCount,
-  CallEvent,
   CallPage,
   LIMITS,
   Quote,
   type BulkCancelInput,
   type BulkReplayInput,
+  type CallEvent,
   type CallFilterInput,
   type CallSummary,
   type CancelBody,
@@ -20,6 +20,9 @@ import {
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 import { newIdempotencyKey } from '../http/submission-key.js';
+import { streamCall, type CallStreamSources } from '../stream/call-stream.js';
+import { readEvents } from '../stream/server-frame.js';
+import type { WatchOptions } from '../stream/watch.js';
 import { pathOf } from './path.js';
 import { waitUntil } from './wait-until.js';
 
@@ -40,7 +43,10 @@ export type ListCallsFilter = Omit<ListCallsInput, 'limit'> & { readonly limit?:
 
 /** Calls: submit, look, wait, list, cancel, decide, replay. Every method rejects with a ToolyardError. */
 export class CallsApi {
-  constructor(private readonly http: HttpTransport) {}
+  constructor(
+    private readonly http: HttpTransport,
+    private readonly watch: CallStreamSources['watch'],
+  ) {}
 
   /**
    * Submits one call, and again while no answer comes: the Idempotency-Key makes that safe. A refused call rejects with its
@@ -134,19 +140,32 @@ export class CallsApi {
   async events(callId: string, options: RequestOptions = {}): Promise<CallEvent[]> {
     const path = pathOf`/v1/calls/${callId}/events`;
     const { events } = await this.http.json({ method: 'GET', path, repeatable: true, ...options }, EventList);
-    return events;
+    return readEvents(events);
+  }
+
+  /**
+   * Every event of a call in order, each once, until its End: of one that was submitted before, or of one that is submitted
+   * here. Survives cuts; give the `id` of an event as `cursor` to go on after it. A call that is refused throws its problem.
+   * When the events do not add up to what End says, `stream_incomplete` is thrown after the End.
+   */
+  async *stream(
+    call: string | Submission,
+    options: WatchOptions & Pick<SubmitOptions, 'idempotencyKey' | 'traceparent'> = {},
+  ): AsyncGenerator<CallEvent, void, undefined> {
+    const { idempotencyKey, traceparent, signal } = options;
+    const callId = typeof call === 'string' ? call : (await this.submit(call, { idempotencyKey, traceparent, signal })).id;
+    yield* streamCall(callId, { watch: this.watch, events: (id, more) => this.events(id, more) }, options);
   }
 
   /** The whole output of an ended call, where `result` was cut for the model. `from` and `to` are bytes, `to` included. */
   async output(callId: string, { from, to, ...options }: RequestOptions & { from?: number; to?: number } = {}): Promise<Uint8Array> {
     const headers: Record<string, string> = from === undefined && to === undefined ? {} : { range: `bytes=${from ?? 0}-${to ?? ''}` };
     const path = pathOf`/v1/calls/${callId}/output`;
-    const response = await this.http.request({ method: 'GET', path, headers, repeatable: true, ...options }, 'text/plain');
-    return new Uint8Array(await response.arrayBuffer());
+    return this.http.bytes({ method: 'GET', path, headers, repeatable: true, ...options }, 'text/plain');
   }
 }
 
-const EventList = z.object({ events: z.array(CallEvent) });
+const EventList = z.object({ events: z.array(z.unknown()) });
 
 function asked({ idempotencyKey, waitMs, traceparent, ...options }: SubmitOptions, recognisable: boolean) {
   const key = idempotencyKey ?? (recognisable ? undefined : newIdempotencyKey());

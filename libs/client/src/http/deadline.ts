@@ -12,7 +12,8 @@ export function signalOf({ signal, timeoutMs }: RequestOptions): AbortSignal | u
 export function abortError(signal: AbortSignal): ToolyardError {
   const reason: unknown = signal.reason;
   if (reason instanceof ToolyardError) return reason;
-  if (reason instanceof Error && reason.name === 'TimeoutError')
+  // Not by class: the error may come from another realm.
+  if (typeof reason === 'object' && reason !== null && 'name' in reason && reason.name === 'TimeoutError')
     return new ToolyardError('timed_out', 'The deadline has passed before the answer was there', undefined, { cause: reason });
   return new ToolyardError('aborted', 'The request was aborted by its signal', undefined, { cause: reason });
 }

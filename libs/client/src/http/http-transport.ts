@@ -27,14 +27,12 @@ export interface HttpRequest extends RequestOptions {
 }
 
 /** `againInMs` is there when trying again may help: not before that. */
-interface Failure {
-  readonly error: ToolyardError;
-  readonly againInMs?: number;
-}
+type Answer<T> = { readonly value: T } | { readonly error: ToolyardError; readonly againInMs?: number };
 
 /** HTTP with the key, deadlines and repetitions. Everything that goes wrong is a ToolyardError. */
 export class HttpTransport {
-  private readonly baseUrl: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
   private readonly send: typeof globalThis.fetch;
 
   constructor(private readonly options: ToolyardClientOptions) {
@@ -48,56 +46,79 @@ export class HttpTransport {
 
   /** The answer's body in the form of `schema`. */
   async json<S extends z.ZodType>(request: HttpRequest, schema: S): Promise<z.output<S>> {
-    const response = await this.request(request, 'application/json');
-    return understand(schema, await bodyOf(response, request), response.status);
+    const { status, text } = await this.request(request, 'application/json', textOf);
+    return understand(schema, jsonOf(text, status), status);
   }
 
+  /** For answers without a body. */
   async nothing(request: HttpRequest): Promise<void> {
-    const response = await this.request(request, 'application/json');
-    await bodyOf(response, request);
+    await this.request(request, 'application/json', textOf);
   }
 
-  /** The answer itself, its body unread. Rejects with the problem of any status that is not 2xx. */
-  async request(request: HttpRequest, accept: string): Promise<Response> {
+  async bytes(request: HttpRequest, accept: string): Promise<Uint8Array> {
+    return this.request(request, accept, async (response) => new Uint8Array(await response.arrayBuffer()));
+  }
+
+  /** A body that goes on for as long as it likes; only its head has a time limit. Abort the signal to leave it. */
+  async endless(request: HttpRequest, accept: string): Promise<ReadableStream<Uint8Array> | null> {
+    return this.request(request, accept, (response) => Promise.resolve(response.body));
+  }
+
+  private async request<T>(request: HttpRequest, accept: string, read: (response: Response) => Promise<T>): Promise<T> {
     const signal = signalOf(request);
     const retries = request.repeatable ? (this.options.retries ?? RETRIES) : 0;
     for (let n = 1; ; n += 1) {
-      const answer = await this.attempt(request, accept, signal);
-      if (!('error' in answer)) return answer;
+      const answer = await this.attempt(request, accept, signal, read);
+      if ('value' in answer) return answer.value;
       if (n > retries || answer.againInMs === undefined) throw answer.error;
       await pause(backoffMs(n, Math.random(), answer.againInMs), signal);
     }
   }
 
-  private async attempt(
-    { method, path, query, body, headers, waitMs = 0 }: HttpRequest,
+  /** Once, with its time limit; throws only what ends the whole request. */
+  private async attempt<T>(
+    request: HttpRequest,
     accept: string,
     signal: AbortSignal | undefined,
-  ): Promise<Response | Failure> {
-    const limit = AbortSignal.timeout((this.options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS) + waitMs);
+    read: (response: Response) => Promise<T>,
+  ): Promise<Answer<T>> {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), (this.options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS) + (request.waitMs ?? 0));
     try {
-      const response = await this.send(`${this.baseUrl}${path}${queryText(query)}`, {
-        method,
-        headers: {
-          accept,
-          authorization: `Bearer ${this.options.apiKey}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-        redirect: 'error',
-      });
-      if (response.ok) return response;
+      const init = this.initOf(request, accept, signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]));
+      const response = await this.send(`${this.baseUrl}${request.path}${queryText(request.query)}`, init);
+      if (response.ok) return { value: await read(response) };
       const error = await problemOf(response);
       const asked = retryAfterMs(response.headers.get('retry-after'), Date.now()) ?? error.problem?.retryAfterMs ?? 0;
       return RETRYABLE.has(response.status) && asked <= LONGEST_RETRY_AFTER_MS ? { error, againInMs: asked } : { error };
     } catch (cause) {
       if (signal?.aborted) throw abortError(signal);
-      const why = limit.aborted ? 'it did not answer in time' : reasonOf(cause);
+      if (cause instanceof ToolyardError) return { error: cause };
+      const why = limit.signal.aborted ? 'it did not answer in time' : reasonOf(cause);
       return { error: new ToolyardError('unreachable', `No answer from ${this.baseUrl}: ${why}`, undefined, { cause }), againInMs: 0 };
+    } finally {
+      clearTimeout(timer);
     }
   }
+
+  private initOf({ method, body, headers }: HttpRequest, accept: string, signal: AbortSignal): RequestInit {
+    return {
+      method,
+      headers: {
+        accept,
+        authorization: `Bearer ${this.options.apiKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
+      redirect: 'error',
+    };
+  }
+}
+
+async function textOf(response: Response): Promise<{ status: number; text: string }> {
+  return { status: response.status, text: await response.text() };
 }
 
 /** A value in the form of `schema`, or `protocol`. Unknown fields are left out: newer gateways may send more. */
@@ -110,14 +131,6 @@ export function understand<S extends z.ZodType>(schema: S, value: unknown, statu
     'protocol',
     `The answer with status ${status} does not have the documented form${where}; is this a Toolyard gateway of this version?`,
   );
-}
-
-async function bodyOf(response: Response, { signal }: HttpRequest): Promise<unknown> {
-  const text = await response.text().catch((cause: unknown) => {
-    if (signal?.aborted) throw abortError(signal);
-    throw new ToolyardError('unreachable', `The answer broke off: ${reasonOf(cause)}`, undefined, { cause });
-  });
-  return text === '' ? undefined : jsonOf(text, response.status);
 }
 
 function jsonOf(text: string, status: number): unknown {
@@ -150,11 +163,14 @@ function queryText(query: Query | undefined): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** `fetch` of Node says only "fetch failed"; its cause tells why. */
+/** `fetch` of Node says only "fetch failed"; its cause tells why. Not by class: an error may come from another realm. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  const deeper = cause instanceof Error && cause.message !== '' ? cause.message : undefined;
-  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
-  return deeper ?? code ?? error.message;
+  const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
+  return textIn(cause, 'message') ?? textIn(cause, 'code') ?? textIn(error, 'message') ?? String(error);
+}
+
+function textIn(value: unknown, name: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const text: unknown = Reflect.get(value, name);
+  return typeof text === 'string' && text !== '' ? text : undefined;
 }

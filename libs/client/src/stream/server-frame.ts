@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CALL_EVENT_TYPES, CallEvent, ServerFrame } from '#contracts';
+import { ToolyardError } from '../toolyard-error.js';
 
 /** A frame as the client goes on with it: one event and many are the same thing. */
 export type ReceivedFrame =
@@ -16,29 +17,41 @@ const OPS: ReadonlySet<string> = new Set(ServerFrame.options.map(({ shape }) => 
 const TYPES: ReadonlySet<string> = new Set(CALL_EVENT_TYPES);
 
 /**
- * Reads a frame. Undefined for one that this version does not know, as a newer gateway may send; throws for a known one in
- * another form. Events keep the very values they came with: the digest in End is over those.
+ * Reads a frame. Undefined for one that this version does not know, as a newer gateway may send; throws `protocol` for a
+ * known one in another form. Events keep the very values they came with: the digest in End is over those.
  */
-export function readServerFrame(text: string): ReceivedFrame | undefined {
-  const value: unknown = JSON.parse(text);
-  const { op } = Head.parse(value);
-  if (op === 'event') {
-    const { id, event, cursor } = EventFrame.parse(value);
-    return { op: 'events', id, events: [event].filter(isKnownEvent), cursor };
+export function readServerFrame(value: unknown): ReceivedFrame | undefined {
+  try {
+    const { op } = Head.parse(value);
+    if (op === 'event') {
+      const { id, event, cursor } = EventFrame.parse(value);
+      return { op: 'events', id, events: [event].filter(isKnownEvent), cursor };
+    }
+    if (op === 'events') {
+      const { id, events, cursor } = EventsFrame.parse(value);
+      return { op, id, events: events.filter(isKnownEvent), cursor };
+    }
+    if (!OPS.has(op)) return undefined;
+    const frame = ServerFrame.parse(value);
+    return frame.op === 'event' || frame.op === 'events' ? undefined : frame;
+  } catch (cause) {
+    throw new ToolyardError('protocol', 'The stream brought a frame that has not the documented form', undefined, { cause });
   }
-  if (op === 'events') {
-    const { id, events, cursor } = EventsFrame.parse(value);
-    return { op, id, events: events.filter(isKnownEvent), cursor };
-  }
-  if (!OPS.has(op)) return undefined;
-  const frame = ServerFrame.parse(value);
-  return frame.op === 'event' || frame.op === 'events' ? undefined : frame;
 }
 
 /** False for types of a newer version. */
-export function isKnownEvent(value: unknown): value is CallEvent {
+function isKnownEvent(value: unknown): value is CallEvent {
   const parsed = CallEvent.safeParse(value);
   if (parsed.success) return true;
   if (TYPES.has(EventHead.parse(value).type)) throw parsed.error;
   return false;
+}
+
+/** The events of a call as they came, without those of types that this version does not know. Throws as above. */
+export function readEvents(values: readonly unknown[]): CallEvent[] {
+  try {
+    return values.filter(isKnownEvent);
+  } catch (cause) {
+    throw new ToolyardError('protocol', 'An event of this call has not the documented form', undefined, { cause });
+  }
 }

@@ -1,23 +1,8 @@
-import type { EventFilter } from '#contracts';
 import { backoffMs } from '../http/backoff.js';
 import { ToolyardError } from '../toolyard-error.js';
 import type { ReceivedFrame } from './server-frame.js';
+import { mayPass, type StreamLink, type StreamReader } from './stream-link.js';
 import { StreamSocket, type SocketEnd, type StreamSocketOptions } from './stream-socket.js';
-import type { StreamState } from './stream-state.js';
-
-/** One reader of the stream, as the connection sees it. */
-export interface StreamReader {
-  readonly filter: EventFilter;
-  /** Where to go on; undefined before the first answer. */
-  readonly cursor: string | undefined;
-  take(frame: LaneFrame): void;
-  notice(state: StreamState): void;
-  /** The last word: nothing more will come. */
-  fail(error: ToolyardError): void;
-}
-
-/** What a reader gets. */
-export type LaneFrame = Extract<ReceivedFrame, { op: 'subscribed' | 'events' | 'gap' | 'resync' }>;
 
 export interface StreamConnectionOptions extends StreamSocketOptions {
   /** Why a connection could not be made, as far as HTTP can tell: browsers say nothing about a failed handshake. */
@@ -32,7 +17,7 @@ const AGAIN_MS = 1000;
  * One socket for many readers, opened with the first and closed after the last. When it breaks it is opened again, with
  * growing pauses, and every reader is subscribed from its own cursor: none misses an event, none gets one twice.
  */
-export class StreamConnection {
+export class StreamConnection implements StreamLink {
   private readonly readers = new Map<number, StreamReader>();
   private socket: StreamSocket | undefined;
   private nextId = 1;
@@ -54,7 +39,6 @@ export class StreamConnection {
     else if (this.socket === undefined && this.retry === undefined) this.open();
   }
 
-  /** Nothing is given to the reader afterwards. Idempotent. */
   remove(reader: StreamReader): void {
     for (const [id, other] of this.readers) {
       if (other !== reader) continue;
@@ -111,10 +95,7 @@ export class StreamConnection {
   /** The subscription is over on the other side; what may pass is asked for again. */
   private refused(id: number, reader: StreamReader, error: ToolyardError): void {
     this.readers.delete(id);
-    if (error.code !== 'unavailable' && error.code !== 'overloaded' && error.code !== 'too_many_requests') {
-      this.remove(reader);
-      return reader.fail(error);
-    }
+    if (!mayPass(error)) return reader.fail(error);
     const again = this.nextId++;
     const inMs = backoffMs(1, Math.random(), error.problem?.retryAfterMs ?? AGAIN_MS);
     this.readers.set(again, reader);
@@ -141,8 +122,4 @@ export class StreamConnection {
     this.readers.clear();
     for (const reader of failed) reader.fail(error);
   }
-}
-
-function mayPass({ code }: ToolyardError): boolean {
-  return code === 'unreachable' || code === 'timed_out' || code === 'unavailable' || code === 'overloaded' || code === 'too_many_requests';
 }

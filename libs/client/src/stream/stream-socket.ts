@@ -76,13 +76,8 @@ export class StreamSocket {
   private receive(data: unknown): void {
     if (this.ended) return;
     this.heardAt = performance.now();
-    let frame: ReceivedFrame | undefined;
-    try {
-      frame = readServerFrame(String(data));
-    } catch (cause) {
-      const error = new ToolyardError('protocol', 'The stream sent a frame that has not the documented form', undefined, { cause });
-      return this.finish({ error, final: true });
-    }
+    const frame = frameOf(data);
+    if (frame instanceof ToolyardError) return this.finish({ error: frame, final: true });
     if (frame === undefined || frame.op === 'pong') return;
     if (frame.op === 'reconnect') {
       this.comeBackMs = frame.afterMs;
@@ -124,5 +119,15 @@ export class StreamSocket {
     const silentMs = performance.now() - this.heardAt;
     if (silentMs >= SILENCE_MS) this.end('nothing was heard for 30 seconds');
     else if (this.ready && silentMs >= BEAT_MS / 2) this.send({ op: 'ping' });
+  }
+}
+
+function frameOf(data: unknown): ReceivedFrame | undefined | ToolyardError {
+  try {
+    return readServerFrame(JSON.parse(String(data)));
+  } catch (cause) {
+    return cause instanceof ToolyardError
+      ? cause
+      : new ToolyardError('protocol', 'The stream brought something that is not JSON', undefined, { cause });
   }
 }

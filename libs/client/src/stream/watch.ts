@@ -1,7 +1,7 @@
 import type { Call, CallEvent, EventFilter, Gap } from '#contracts';
 import { abortError } from '../http/deadline.js';
 import type { ToolyardError } from '../toolyard-error.js';
-import type { LaneFrame, StreamConnection, StreamReader } from './stream-connection.js';
+import type { LaneFrame, StreamLink, StreamReader } from './stream-link.js';
 import type { StreamState } from './stream-state.js';
 
 /**
@@ -43,7 +43,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
   private readonly onAbort: () => void;
 
   constructor(
-    private readonly connection: StreamConnection,
+    private readonly link: StreamLink,
     readonly filter: EventFilter,
     private readonly options: WatchOptions = {},
   ) {
@@ -56,7 +56,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     }
     signal?.addEventListener('abort', this.onAbort, { once: true });
     this.notice({ state: 'connecting' });
-    connection.add(this);
+    link.add(this);
   }
 
   /** Where the stream has come; what is unread lies before it. */
@@ -120,7 +120,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     }
     if (this.unread.length - this.readAt > MOST_UNREAD && !this.paused && !this.over) {
       this.paused = true;
-      this.connection.remove(this);
+      this.link.remove(this);
     }
   }
 
@@ -160,14 +160,14 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     }
     if (!this.paused || this.over || this.unread.length - this.readAt > MOST_UNREAD / 2) return;
     this.paused = false;
-    this.connection.add(this);
+    this.link.add(this);
   }
 
   private finish(error?: ToolyardError): void {
     if (this.over) return;
     this.over = true;
     this.options.signal?.removeEventListener('abort', this.onAbort);
-    this.connection.remove(this);
+    this.link.remove(this);
     for (const reader of this.waiting.splice(0)) reader.resolve({ done: true, value: undefined });
     this.notice({ state: 'closed', ...(error === undefined ? {} : { error }) });
   }

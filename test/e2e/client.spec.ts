@@ -1,0 +1,250 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { ToolyardClient, ToolyardError, type StreamState, type WatchItem } from '#client';
+import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+
+let toolyard: Toolyard;
+let client: ToolyardClient;
+const clients: ToolyardClient[] = [];
+const servers: Server[] = [];
+
+beforeAll(async () => {
+  toolyard = await startToolyard();
+  client = clientOf(gatewayUrl());
+});
+afterAll(async () => {
+  clients.forEach((each) => each.close());
+  servers.forEach((each) => each.close());
+  await toolyard.close();
+});
+
+function gatewayUrl(): string {
+  return toolyard.gateways[0]!.url;
+}
+
+function clientOf(baseUrl: string, more: Partial<ConstructorParameters<typeof ToolyardClient>[0]> = {}): ToolyardClient {
+  const made = new ToolyardClient({ baseUrl, apiKey: TEST_KEY, WebSocket, ...more });
+  clients.push(made);
+  return made;
+}
+
+/** A server that is no gateway. */
+async function stranger(answer: Parameters<typeof createServer>[1]): Promise<string> {
+  const server = createServer(answer);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<ToolyardError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ToolyardError);
+  return error as ToolyardError;
+}
+
+describe('calls', () => {
+  it('are submitted, waited for and read with their whole output', async () => {
+    const call = await client.calls.run({ tool: 'shell', arguments: { command: 'seq 1 9000' } });
+    expect(call).toMatchObject({ status: 'ended', outcome: 'completed', result: { isError: false } });
+    const output = new TextDecoder().decode(await client.calls.output(call.id));
+    expect(output).toContain('\n8999\n9000');
+    expect(new TextDecoder().decode(await client.calls.output(call.id, { from: 0, to: 2 }))).toBe(output.slice(0, 3));
+  });
+
+  it('are listed page by page, counted in no answer twice', async () => {
+    const sessionId = 'client-pages';
+    const submitted = await Promise.all(Array.from({ length: 7 }, () => client.calls.submit({ tool: 'echo', arguments: {}, sessionId })));
+    const listed: string[] = [];
+    for await (const { id } of client.calls.all({ sessionId, limit: 3 })) listed.push(id);
+    expect(listed.toSorted()).toEqual(submitted.map(({ id }) => id).toSorted());
+  });
+
+  it('that are refused reject with their problem, their id and what the model may read', async () => {
+    const error = await errorOf(client.calls.submit({ tool: 'no_such_tool', arguments: {} }));
+    expect(error).toMatchObject({ code: 'not_found', status: 404, callId: expect.any(String), result: { isError: true } });
+    expect((await client.calls.get(error.callId!)).outcome).toBe('failed');
+    const invalid = await errorOf(client.calls.submit({ tool: 'shell', arguments: { command: 7 } }));
+    expect(invalid.problem?.errors).toEqual([expect.objectContaining({ pointer: '/arguments/command' })]);
+  });
+
+  it('are cancelled, replayed and quoted', async () => {
+    const { id } = await client.calls.submit({ tool: 'sleep', arguments: { ms: 60_000 } });
+    await client.calls.cancel(id, { reason: 'enough' });
+    expect(await client.calls.wait(id, { timeoutMs: 20_000 })).toMatchObject({ outcome: 'cancelled' });
+    const replay = await client.calls.replay(id, { arguments: { ms: 1 } }, { waitMs: 20_000 });
+    expect(replay).toMatchObject({ replayOf: id, outcome: 'completed' });
+    expect(await client.calls.quote({ tool: 'echo', arguments: {} })).toMatchObject({ valid: true, approvalNeeded: false });
+  });
+
+  it('wait for a person, who decides', async () => {
+    const sessionId = 'client-supervised';
+    await client.sessions.put(sessionId, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+    const { id, status } = await client.calls.submit({ tool: 'shell', arguments: { command: 'curl example.com' }, sessionId });
+    expect(status).toBe('waiting_approval');
+    const { calls } = await client.approvals.list();
+    expect(calls.find((call) => call.id === id)?.approval?.options.length).toBeGreaterThan(0);
+    await client.calls.decide(id, { decision: 'deny', reason: 'not today' });
+    expect(await client.calls.wait(id)).toMatchObject({ outcome: 'denied' });
+    expect((await errorOf(client.calls.decide(id, { decision: 'allow' }))).code).toBe('conflict');
+    await client.sessions.delete(sessionId);
+  });
+
+  it('of one turn run as a batch, with what a person said in between', async () => {
+    const sessionId = 'client-batch';
+    await client.sessions.steer(sessionId, 'mind the gap');
+    const calls = [1, 2].map((n) => ({ tool: 'echo', arguments: { n } }));
+    const batch = await client.batches.run({ sessionId, calls });
+    expect(batch.steering.map(({ message }) => message)).toEqual(['mind the gap']);
+    expect(batch.results.map(({ index }) => index)).toEqual([0, 1]);
+  });
+});
+
+describe('the catalog and the operations', () => {
+  it('are there as types and in the shapes of model APIs', async () => {
+    expect((await client.tools.list()).find(({ name }) => name === 'shell')).toMatchObject({ pool: 'shell' });
+    expect(await client.tools.forModel('anthropic', { q: 'shell' })).toContainEqual(
+      expect.objectContaining({ name: 'shell', input_schema: expect.any(Object) }),
+    );
+    expect(await client.tools.forModel('openai')).toContainEqual(expect.objectContaining({ type: 'function' }));
+    expect((await client.workers.list()).map(({ draining }) => draining)).toEqual([false]);
+    expect((await client.queues.list()).map(({ pool }) => pool)).toContain('shell');
+    expect(await client.gateway.ready()).toEqual({ status: 'ok' });
+  });
+});
+
+describe.each([
+  ['WebSocket', WebSocket],
+  ['server-sent events', false],
+] as const)('streams over %s', (_name, transport) => {
+  const streaming = () => clientOf(gatewayUrl(), { WebSocket: transport });
+
+  it('give every event of a call in order until its End', async () => {
+    const types: string[] = [];
+    let said = '';
+    for await (const event of streaming().calls.stream({
+      tool: 'shell',
+      arguments: { command: 'for i in 1 2 3; do echo $i; sleep 0.4; done' },
+    })) {
+      types.push(event.type);
+      if (event.type === 'call.update') said += event.data.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+    }
+    expect(types[0]).toBe('call.submitted');
+    expect(types.at(-1)).toBe('call.end');
+    expect(said).toBe('1\n2\n3\n');
+  });
+
+  it('show a call that has ended, from its beginning or after any of its events', async () => {
+    const { id } = await client.calls.run({ tool: 'echo', arguments: { n: 1 } });
+    const all = await client.calls.events(id);
+    for (const cursor of [undefined, ...all.map((event) => event.id)]) {
+      const seen: string[] = [];
+      for await (const event of streaming().calls.stream(id, { cursor })) seen.push(event.id);
+      const from = all.findIndex((event) => event.id === cursor) + 1;
+      expect(seen).toEqual(all.slice(from).map((event) => event.id));
+    }
+  });
+
+  it('watch everything from the moment they are live, and go on after a cursor', async () => {
+    const states: StreamState['state'][] = [];
+    let isLive = () => {};
+    const live = new Promise<void>((resolve) => (isLive = resolve));
+    const watch = streaming().watch(
+      { types: ['call.submitted', 'call.end'] },
+      { onState: ({ state }) => (states.push(state), state === 'live' && isLive()) },
+    );
+    await live;
+    const first = await client.calls.run({ tool: 'echo', arguments: {} });
+    const second = await client.calls.run({ tool: 'echo', arguments: {} });
+    const seen: Extract<WatchItem, { kind: 'event' }>[] = [];
+    for await (const item of watch) {
+      if (item.kind === 'event') seen.push(item);
+      if (seen.length === 4) break;
+    }
+    expect(seen.map(({ event }) => [event.subject, event.type])).toEqual(
+      [first, second].flatMap(({ id }) => [
+        [id, 'call.submitted'],
+        [id, 'call.end'],
+      ]),
+    );
+    expect(states).toEqual(['connecting', 'live', 'closed']);
+
+    const again = streaming().watch({ types: ['call.submitted', 'call.end'] }, { cursor: seen[1]!.cursor });
+    const rest: string[] = [];
+    for await (const item of again) {
+      if (item.kind === 'event') rest.push(item.event.id);
+      if (rest.at(-1) === seen[3]!.event.id) break;
+    }
+    expect(rest).toEqual(seen.slice(2).map(({ event }) => event.id));
+  });
+
+  it('say what is wrong with a key, a filter or an id, and end', async () => {
+    const wrongKey = clientOf(gatewayUrl(), { apiKey: 'no-such-key-anywhere', WebSocket: transport });
+    expect((await errorOf(wrongKey.watch().next())).code).toBe('unauthenticated');
+    expect((await errorOf(streaming().calls.stream('00-01JZ8C5W3Q4X9R7T2M6K8N0P1V').next())).code).toBe('resource_not_found');
+    expect((await errorOf(streaming().watch({}, { cursor: 'nonsense!' }).next())).code).toBe('invalid_request');
+  });
+
+  it('end with the signal', async () => {
+    const leaving = new AbortController();
+    const watch = streaming().watch({}, { signal: leaving.signal });
+    const next = watch.next();
+    leaving.abort();
+    expect((await errorOf(next)).code).toBe('aborted');
+    expect(await watch.next()).toEqual({ done: true, value: undefined });
+  });
+});
+
+describe('the client without a gateway', () => {
+  it('says that nobody answers, after as many attempts as it was told', async () => {
+    let asked = 0;
+    const url = await stranger((_request, response) => {
+      asked += 1;
+      response.socket?.destroy();
+    });
+    expect((await errorOf(clientOf(url, { retries: 2 }).workers.list())).code).toBe('unreachable');
+    expect(asked).toBe(3);
+    asked = 0;
+    expect((await errorOf(clientOf(url, { retries: 2 }).calls.decide('07-x', { decision: 'allow' }))).code).toBe('unreachable');
+    expect(asked).toBe(1);
+  });
+
+  it('says that something else answers there', async () => {
+    const page = await stranger((_request, response) => response.end('<html>'));
+    expect((await errorOf(clientOf(page).workers.list())).code).toBe('protocol');
+    expect((await errorOf(clientOf(page).watch().next())).code).toBe('protocol');
+    const proxy = await stranger((_request, response) => response.writeHead(404).end('nothing here'));
+    expect((await errorOf(clientOf(proxy).workers.list())).message).toContain('is this a Toolyard gateway');
+  });
+
+  it('waits as long as Retry-After says, and repeats a submission under the same key', async () => {
+    const keys: unknown[] = [];
+    const at: number[] = [];
+    const url = await stranger((request, response) => {
+      keys.push(request.headers['idempotency-key']);
+      at.push(performance.now());
+      const problem = { type: 'x', title: 'No capacity now', status: 503, detail: 'later', code: 'overloaded' };
+      response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/problem+json' }).end(JSON.stringify(problem));
+    });
+    expect((await errorOf(clientOf(url, { retries: 1 }).calls.submit({ tool: 'echo' }))).code).toBe('overloaded');
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('keeps the deadlines and signals of its caller', async () => {
+    const url = await stranger(() => {});
+    expect((await errorOf(clientOf(url).calls.wait('07-01JZ8C5W3Q4X9R7T2M6K8N0P1V', { timeoutMs: 50 }))).code).toBe('timed_out');
+    expect((await errorOf(clientOf(url).workers.list({ signal: AbortSignal.abort() }))).code).toBe('aborted');
+    expect((await errorOf(clientOf(url, { attemptTimeoutMs: 50, retries: 0 }).workers.list())).message).toContain('in time');
+  });
+
+  it('refuses options that cannot work', () => {
+    expect(() => clientOf('127.0.0.1:7411')).toThrow('expected an http(s) URL');
+    expect(() => clientOf('http://127.0.0.1', { apiKey: 'with a blank' })).toThrow('visible ASCII');
+  });
+});

@@ -1,0 +1,62 @@
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A TCP proxy on loopback that a test can turn against its client. */
+export class CuttingProxy {
+  private readonly pairs = new Set<{ client: Socket; server: Socket }>();
+  private target = 0;
+  /** Changes what goes to the client. Give a piece back, or undefined to cut this connection instead. */
+  toClient: (piece: Buffer) => Buffer | undefined = (piece) => piece;
+  connections = 0;
+
+  private constructor(private readonly server: Server) {}
+
+  static async start(targetUrl: string): Promise<CuttingProxy> {
+    const server = createServer();
+    const proxy = new CuttingProxy(server);
+    proxy.to(targetUrl);
+    server.on('connection', (client) => proxy.accept(client));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Where new connections go. */
+  to(url: string): void {
+    this.target = Number(new URL(url).port);
+  }
+
+  /** Cuts every connection, in the middle of whatever is under way. */
+  cut(): void {
+    for (const { client, server } of this.pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private accept(client: Socket): void {
+    this.connections += 1;
+    const server = connect(this.target, '127.0.0.1');
+    const pair = { client, server };
+    this.pairs.add(pair);
+    const end = () => {
+      this.pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) socket.on('error', end).on('close', end);
+    client.on('data', (piece) => server.write(piece));
+    server.on('data', (piece) => {
+      const changed = this.toClient(piece);
+      if (changed === undefined) end();
+      else client.write(changed);
+    });
+  }
+}
