@@ -8,6 +8,7 @@ import { createRedis, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
 import { ToolCallProcessor } from './execution/tool-call.processor.js';
 import { LeaseRenewer, renewInThread } from './lease/lease-renewer.js';
+import { WorkerState } from './lifecycle/worker-state.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
 import { COMMAND_REDIS, METRICS } from './worker.tokens.js';
@@ -45,15 +46,15 @@ export const infrastructure: Provider[] = [
   },
   {
     provide: METRICS,
-    inject: [BullCallQueue, ToolRegistry, COMMAND_REDIS, ToolCallProcessor],
-    useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection, processor: ToolCallProcessor) =>
+    inject: [BullCallQueue, ToolRegistry, COMMAND_REDIS, ToolCallProcessor, WorkerState],
+    useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection, processor: ToolCallProcessor, state: WorkerState) =>
       createMetrics({
         role: 'worker',
         version: VERSION,
         isKnownTool: (name) => tools.resolve(name)?.name === name,
         probes: {
           queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
-          slots: () => processor.slots(),
+          slots: () => processor.slots().map(({ pool, slots, running }) => ({ pool, slots: state.draining ? 0 : slots, running })),
           redisMemoryInfo: () => redis.info('memory'),
         },
       }),

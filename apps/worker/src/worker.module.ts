@@ -127,7 +127,17 @@ const presence: Provider[] = [
       running: RunningCalls,
       sandboxes: SandboxRegistry,
       logger: WorkerLog,
-    ) => new WorkerRegistration(redis, () => workerStatus(id, state, processor, running, sandboxes), logger),
+    ) =>
+      new WorkerRegistration(
+        redis,
+        () => workerStatus(id, state, processor, running, sandboxes),
+        logger,
+        () => {
+          state.drain();
+          // Ends with the last call that runs; a stop that comes later waits for it.
+          processor.close().catch((error: unknown) => logger.error({ err: error }, 'the worker could not stop taking calls'));
+        },
+      ),
   },
 ];
 

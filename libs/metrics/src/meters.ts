@@ -92,7 +92,7 @@ export function createMeters(registry: Registry) {
     queueWaiting: gauge('toolyard_queue_waiting_calls', 'Calls waiting for a worker; the same from every gateway: take max.', ['pool']),
     queueActive: gauge('toolyard_queue_active_calls', 'Calls held by workers; the same from every gateway: take max.', ['pool']),
     queueOldest: gauge('toolyard_queue_oldest_seconds', 'Age of the oldest waiting call; the same from every gateway: take max.', ['pool']),
-    workerSlots: gauge('toolyard_worker_slots', 'Calls this worker may run at a time.', ['pool']),
+    workerSlots: gauge('toolyard_worker_slots', 'Calls this worker may run at a time; 0 while it drains.', ['pool']),
     workerSlotsBusy: gauge('toolyard_worker_slots_busy', 'Calls this worker runs now.', ['pool']),
 
     // Redis and this process

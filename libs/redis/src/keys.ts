@@ -31,6 +31,8 @@ export const keys = {
   /** Pub/sub channel: something happened to this batch that its log cannot tell. */
   batchChannel: () => 'toolyard:batch',
   worker: (workerId: string) => `worker:${workerId}`,
+  /** Who asked this worker to take no more calls. */
+  workerDrain: (workerId: string) => `worker:${workerId}:drain`,
   workers: () => 'workers',
   /** Held by the worker that looks after due timers now; others may, too. */
   sweeper: () => 'sweeper',

@@ -1,4 +1,4 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { POOLS, type Principal, type QueueStatus, type WorkerStatus } from '#contracts';
 import { BullCallQueue } from '#queue';
 import { WorkerRoll } from '../workers/worker-roll.service.js';
@@ -22,5 +22,12 @@ export class OperationsController {
   @Get('workers')
   async list(@Caller() caller: Principal): Promise<{ workers: WorkerStatus[] }> {
     return { workers: await this.workers.alive(caller) };
+  }
+
+  @Needs('admin')
+  @Post('workers/:id/drain')
+  @HttpCode(202)
+  drain(@Caller() caller: Principal, @Param('id') id: string): Promise<WorkerStatus> {
+    return this.workers.drain(caller, id);
   }
 }

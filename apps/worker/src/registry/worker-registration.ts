@@ -1,4 +1,4 @@
-import type { WorkerStatus } from '#contracts';
+import { DrainRequest, type WorkerStatus } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import type { WorkerLog } from '../worker.logger.js';
 
@@ -15,12 +15,15 @@ export class WorkerRegistration {
     private readonly redis: RedisConnection,
     private readonly status: () => WorkerStatus,
     private readonly logger: WorkerLog,
+    /** Somebody wants this worker to take no more calls. */
+    private readonly drainAsked: () => void,
   ) {}
 
-  /** Resolves after the first beat, whether it was heard or not. */
+  /** Resolves after the first beat, whether it was heard or not. What was asked of an earlier worker of this name is not meant for this one. */
   async start(): Promise<void> {
+    await this.redis.del(keys.workerDrain(this.status().id)).catch(() => {});
     await this.beat();
-    this.timer = setInterval(() => void this.beat(), BEAT_MS);
+    this.timer = setInterval(() => void this.beatAndListen(), BEAT_MS);
     this.timer.unref();
   }
 
@@ -39,12 +42,24 @@ export class WorkerRegistration {
     }
   }
 
+  private async beatAndListen(): Promise<void> {
+    await this.beat();
+    const { id, draining } = this.status();
+    if (draining || this.closed) return;
+    const asked = await this.redis.get(keys.workerDrain(id)).catch(() => null);
+    if (asked === null) return;
+    const { actor, at } = DrainRequest.parse(JSON.parse(asked));
+    this.logger.warn({ actor, at }, 'this worker takes no more calls, as it was asked to');
+    this.drainAsked();
+    await this.beat();
+  }
+
   /** Takes this worker off the list. Idempotent. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
     clearInterval(this.timer);
     const { id } = this.status();
-    await Promise.allSettled([this.redis.del(keys.worker(id)), this.redis.zrem(keys.workers(), id)]);
+    await Promise.allSettled([this.redis.del(keys.worker(id)), this.redis.del(keys.workerDrain(id)), this.redis.zrem(keys.workers(), id)]);
   }
 }

@@ -11,7 +11,7 @@ import { QUERY_ROUTES } from './query-routes.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
-import { ListToolsQuery, QueueStatus, ToolPage, WorkerStatus } from './status.api.js';
+import { ListToolsQuery, QueueStatus, ToolPage, WorkerId, WorkerStatus } from './status.api.js';
 
 /** The answer of a dry run: what a submission would meet, without doing it. */
 export const Quote = z
@@ -284,6 +284,17 @@ export const ROUTES: readonly Route[] = [
     summary: 'Who is alive, and what runs there',
     responses: { 200: { description: 'Workers.', schema: z.object({ workers: z.array(WorkerStatus) }) } },
     problems: [...KEY],
+  },
+  {
+    operationId: 'drainWorker',
+    method: 'post',
+    path: '/v1/workers/{id}/drain',
+    tag: 'operations',
+    scope: 'admin',
+    summary: 'Let a worker take no more calls; those it runs go on. It stays so until its process ends',
+    params: z.object({ id: WorkerId }),
+    responses: { 202: { description: 'The worker as it was last seen; it hears of it within seconds.', schema: WorkerStatus } },
+    problems: [...KEY, 'resource_not_found', 'overloaded'],
   },
   {
     operationId: 'listQueues',

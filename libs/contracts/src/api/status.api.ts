@@ -39,6 +39,12 @@ export const WorkerStatus = z
   .meta({ id: 'Worker' });
 export type WorkerStatus = z.output<typeof WorkerStatus>;
 
+export const WorkerId = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -');
+
+/** How one process asks another to drain; it travels in Redis. */
+export const DrainRequest = z.object({ actor: z.string(), at: z.string() });
+export type DrainRequest = z.output<typeof DrainRequest>;
+
 export const QueueStatus = z
   .object({ pool: Pool, waiting: z.number().int(), active: z.number().int(), oldestWaitingMs: z.number().int() })
   .meta({ id: 'Queue' });

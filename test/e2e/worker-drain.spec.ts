@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { WorkerStatus } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+describe('draining a worker on request', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  let reader: Agent;
+  beforeAll(async () => {
+    const readKey = randomBytes(12).toString('hex');
+    toolyard = await startToolyard({ workers: 0, gateways: 0 });
+    const config = join(toolyard.workspaceRoot, 'keys.yaml');
+    writeFileSync(config, `keys: [{ id: reader, key: ${readKey}, tenant: default, scopes: [submit, read] }]\n`);
+    const gateway = await toolyard.gateway({ TOOLYARD_CONFIG: config });
+    agent = new Agent(gateway.url);
+    reader = new Agent(gateway.url, readKey);
+  });
+  afterAll(() => toolyard?.close());
+
+  const statusOf = async (id: string) =>
+    (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers.find((worker) => worker.id === id);
+
+  it('lets it take no more calls, finishes what it runs, shows it, and ends with the process', async () => {
+    const worker = await toolyard.worker({ WORKER_ID: 'w-drained', WORKER_POOLS: 'shell' });
+    const slow = await agent.submit('shell', { command: 'until [ -e go ]; do sleep 0.05; done; echo ended here' });
+    await eventually(async () => (await agent.get(`/v1/calls/${slow.body.id}`)).body.status === 'running', 'the call to run');
+
+    const asked = await agent.request<WorkerStatus>('POST', '/v1/workers/w-drained/drain');
+    expect([asked.status, asked.body.id]).toEqual([202, 'w-drained']);
+    const drained = await eventually(async () => ((await statusOf('w-drained'))?.draining ? statusOf('w-drained') : undefined), 'draining');
+    expect(drained.calls).toEqual([slow.body.id]);
+    expect((await fetch(`${worker.url}/readyz`)).status).toBe(503);
+    expect(await (await fetch(`${worker.url}/metrics`)).text()).toContain('toolyard_worker_slots{pool="shell"} 0');
+    expect([toolyard.gateways[0]?.log(), worker.log()]).toEqual([
+      expect.stringContaining('"worker":"w-drained","actor":"apikey:bootstrap"'),
+      expect.stringContaining('"actor":"apikey:bootstrap"'),
+    ]);
+
+    const waits = await agent.submit('shell', { command: 'echo not here' });
+    writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'go'), '');
+    expect(await agent.ended(slow.body.id)).toMatchObject({ outcome: 'completed', attempt: 1 });
+    expect((await agent.get(`/v1/calls/${waits.body.id}`)).body.status).toBe('queued');
+
+    worker.signal('SIGTERM');
+    expect(await worker.ended()).toEqual({ code: 0, signal: null });
+    // A worker that starts again under the same name is a new one.
+    await toolyard.worker({ WORKER_ID: 'w-drained', WORKER_POOLS: 'shell' });
+    expect(await agent.ended(waits.body.id)).toMatchObject({ outcome: 'completed' });
+    expect((await statusOf('w-drained'))?.draining).toBe(false);
+  });
+
+  it('is for administrators and for workers that are alive', async () => {
+    expect((await reader.request('POST', '/v1/workers/w-drained/drain')).status).toBe(403);
+    for (const id of ['nobody', 'x%20y']) {
+      const answer = await agent.request<{ code: string }>('POST', `/v1/workers/${id}/drain`);
+      expect([answer.status, answer.body.code]).toEqual([404, 'resource_not_found']);
+    }
+  });
+});
