@@ -117,6 +117,20 @@ module.exports = {
       to: { path: '^node_modules/@opentelemetry/' },
     },
     {
+      name: 'dashboard-is-a-client',
+      comment: 'The dashboard runs in a browser and is a client like any other: what it knows comes from contracts and through the SDK.',
+      severity: 'error',
+      from: { path: '^apps/dashboard/src/' },
+      to: { path: ['^libs/', '^apps/'], pathNot: ['^libs/(contracts|client)/', '^apps/dashboard/'] },
+    },
+    {
+      name: 'dashboard-no-node',
+      comment: 'It runs in a browser.',
+      severity: 'error',
+      from: { path: '^apps/dashboard/src/', pathNot: TESTS },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
       name: 'no-tests-in-the-product',
       comment: 'Product code that imports a test or its support ships it.',
       severity: 'error',
@@ -127,7 +141,8 @@ module.exports = {
       name: 'no-dev-packages-in-the-product',
       comment: 'The image is installed with --omit=dev.',
       severity: 'error',
-      from: { path: '^(libs|apps)/.*\\.ts$', pathNot: TESTS },
+      // The dashboard is bundled when it is built.
+      from: { path: '^(libs|apps)/.*\\.ts$', pathNot: [TESTS, '^apps/dashboard/'] },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     },
     {
@@ -146,7 +161,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['source', 'import', 'node', 'default'],
-      extensions: ['.ts', '.mjs', '.js', '.json', '.lua'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js', '.json', '.lua'],
     },
   },
 };

@@ -16,7 +16,7 @@ function* filesOf(path) {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const below = join(path, entry.name);
     if (entry.isDirectory() && entry.name !== 'node_modules') yield* filesOf(below);
-    else if (/\.(ts|lua|json)$/.test(entry.name) && !entry.name.endsWith('.spec.ts')) yield below;
+    else if (/\.(tsx?|lua|json|html|css|svg)$/.test(entry.name) && !entry.name.endsWith('.spec.ts')) yield below;
   }
 }
 
@@ -30,6 +30,10 @@ function fingerprint() {
     hash.update(`${file}\0${size}\0${mtimeMs}\n`);
   }
   return hash.digest('hex');
+}
+
+function run(...command) {
+  return spawnSync(process.execPath, command, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
 }
 
 function fail(sentence) {
@@ -52,8 +56,11 @@ const always = process.argv.includes('--always');
 if (!always && existsSync(main) && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) process.exit(0);
 
 const nest = join(root, 'node_modules/@nestjs/cli/bin/nest.js');
+const vite = join(root, 'node_modules/vite/bin/vite.js');
 if (!existsSync(nest)) fail('The packages are not installed. Run `npm ci` first, then `npm start` again.');
 console.log(always ? 'Building …' : 'Building, since something changed …');
-const { status } = spawnSync(process.execPath, [nest, 'build', 'standalone'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
-if (status !== 0 || !existsSync(main)) fail('The build failed; what the compiler said is above. Correct it and start again.');
+const compiled = run(nest, 'build', 'standalone') && existsSync(main);
+const dashboard = join(root, 'apps/dashboard/vite.config.ts');
+const bundled = compiled && (!existsSync(dashboard) || run(vite, 'build', '--config', dashboard, '--logLevel', 'warn'));
+if (!bundled) fail('The build failed; what the compiler said is above. Correct it and start again.');
 writeFileSync(stamp, now);

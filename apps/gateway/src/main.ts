@@ -12,6 +12,7 @@ import { setupDocs } from './docs/setup-docs.js';
 import { ConfigError, readGatewayConfig, type GatewayConfig } from './gateway.config.js';
 import { createLogger, nestLogger } from './logger.js';
 import { GatewayModule } from './gateway.module.js';
+import { setupDashboard } from './http/dashboard.js';
 import { createDoor, furnishDoor } from './http/door.js';
 import { closeGateway } from './lifecycle/shutdown.js';
 import { traceGateway } from './tracing/trace-gateway.js';
@@ -55,6 +56,7 @@ async function createGateway(config: GatewayConfig, moreProbes: MetricsProbes, t
   if (tracing !== undefined) traceGateway(app, tracing);
   app.useWebSocketAdapter(new StreamAdapter(app));
   setupDocs(app, VERSION);
+  await setupDashboard(app);
   await app.init();
   return app;
 }

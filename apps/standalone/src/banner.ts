@@ -2,6 +2,8 @@ export interface BannerFacts {
   readonly url: string;
   /** Where the key is, or undefined when it came from the environment. */
   readonly keyFile: string | undefined;
+  /** The key itself, where it may be shown: at a terminal, never in a log. */
+  readonly keyToShow: string | undefined;
   readonly redis: string;
   readonly dataDirectory: string;
   readonly tookMs: number;
@@ -13,6 +15,7 @@ export function banner(facts: BannerFacts): string {
   return `
 Toolyard is up after ${(facts.tookMs / 1000).toFixed(1)} s.  Ctrl-C drains and stops it; a second Ctrl-C stops at once.
 
+  Dashboard   ${facts.url}/${facts.keyToShow === undefined ? '' : `#key=${facts.keyToShow}`}
   API         ${facts.url}
   Explore     ${facts.url}/docs
   Metrics     ${facts.url}/metrics

@@ -36,8 +36,11 @@ process.on('uncaughtException', (error) => {
 const startedAt = performance.now();
 try {
   running = await startStandalone(process.env, tell);
-  if (wanted) console.log(banner({ ...running, tookMs: performance.now() - startedAt }));
-  else await drain(0);
+  if (wanted) {
+    // A key that came from the environment is its owner's to show, and a log is read by more people than a terminal.
+    const keyToShow = process.stdout.isTTY && running.keyFile !== undefined ? running.key : undefined;
+    console.log(banner({ ...running, keyToShow, tookMs: performance.now() - startedAt }));
+  } else await drain(0);
 } catch (error) {
   if (error instanceof StartFailure) tell(`\n${error.message}\n`);
   else tell(`\nToolyard could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -14,6 +14,7 @@ import { explain, StartFailure } from './start-failure.js';
 export interface Standalone {
   readonly url: string;
   readonly keyFile: string | undefined;
+  readonly key: string;
   readonly dataDirectory: string;
   readonly redis: string;
   /** Drains in order: no new calls, running calls end, Redis with its data on disk. Idempotent. */
@@ -43,6 +44,7 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
     return {
       url,
       keyFile: config.apiKey === undefined ? directory.key : undefined,
+      key,
       dataDirectory: directory.path,
       redis: redis.label,
       stop: down,

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Redirect, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ProblemError } from '#contracts';
 import type { Metrics } from '#metrics';
@@ -35,8 +35,4 @@ export class HealthController {
   async scrape(@Res() reply: FastifyReply): Promise<void> {
     reply.type(this.metrics.contentType).send(await this.metrics.scrape());
   }
-
-  @Get()
-  @Redirect('/docs', 302)
-  root(): void {}
 }

@@ -1,0 +1,286 @@
+import { Badge, Box, Button, Grid, Group, Kbd, Paper, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { IconChecklist } from '@tabler/icons-react';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { ApprovalOption, Call, TrustOption } from '#contracts';
+import { DecisionView } from '../call/decision-view.js';
+import { Json } from '../parts/json.js';
+import { LinkAnchor } from '../parts/links.js';
+import { PageHead } from '../parts/page-head.js';
+import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
+import { tellDone, tellFailed } from '../parts/tell.js';
+import { Ago, useNow } from '../parts/time.js';
+import { durationText } from '../parts/duration.js';
+import { visible } from '../parts/visible.js';
+import { useToolyard } from '../stream/toolyard.js';
+import classes from './approvals-page.module.css';
+
+const PAGE = 100;
+
+interface Answer {
+  readonly call: Call;
+  readonly option: Pick<ApprovalOption, 'decision' | 'scope' | 'label'>;
+  readonly trust?: TrustOption | undefined;
+  readonly reason: string;
+}
+
+/** Calls that wait for a person: one after the other, by keyboard. */
+export function ApprovalsPage() {
+  const inbox = useInbox();
+  const { calls } = inbox;
+  const [chosen, setChosen] = useState<string>();
+  const [reason, setReason] = useState('');
+  const index = Math.max(
+    0,
+    calls.findIndex(({ id }) => id === chosen),
+  );
+  const call = calls[index];
+  const answer = useAnswer(() => {
+    setChosen(calls[index + 1]?.id ?? calls[index - 1]?.id);
+    setReason('');
+  });
+  const say = (option: Answer['option'], trust?: TrustOption) => {
+    if (call && !answer.isPending) answer.mutate({ call, option, trust, reason });
+  };
+  const step = (by: number) => setChosen(calls[Math.min(calls.length - 1, Math.max(0, index + by))]?.id);
+  useHotkeys([
+    ['j', () => step(1)],
+    ['ArrowDown', () => step(1)],
+    ['k', () => step(-1)],
+    ['ArrowUp', () => step(-1)],
+    ['a', () => say({ decision: 'allow', scope: 'once', label: 'Allowed' })],
+    ['d', () => say({ decision: 'deny', scope: 'once', label: 'Denied' })],
+    ...[1, 2, 3, 4, 5, 6].map((digit): [string, () => void] => [
+      String(digit),
+      () => {
+        const trust = call?.approval?.trustOptions[digit - 1];
+        if (trust) say({ decision: 'allow', scope: 'session-args', label: 'Allowed' }, trust);
+      },
+    ]),
+  ]);
+
+  return (
+    <>
+      <PageHead
+        title="Approvals"
+        about={
+          <span>
+            <Kbd size="xs">j</Kbd> <Kbd size="xs">k</Kbd> next and previous · <Kbd size="xs">a</Kbd> allow once · <Kbd size="xs">d</Kbd>{' '}
+            deny · <Kbd size="xs">1</Kbd>–<Kbd size="xs">6</Kbd> trust for the session
+          </span>
+        }
+      />
+      {inbox.query.isPending && <LoadingRows />}
+      {inbox.query.isError && <ErrorState error={inbox.query.error} onRetry={() => void inbox.query.refetch()} />}
+      {inbox.query.isSuccess && call === undefined && (
+        <EmptyState icon={IconChecklist} title="Nothing waits for you">
+          A call that needs a person appears here by itself. Which calls do is set by the posture of their session.
+        </EmptyState>
+      )}
+      {call && (
+        <Grid gap="md">
+          <Grid.Col span={{ base: 12, sm: 5, md: 4 }}>
+            <Inbox calls={calls} current={call.id} onChoose={setChosen} />
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, sm: 7, md: 8 }}>
+            <Question key={call.id} call={call} pending={answer.isPending} reason={reason} onReason={setReason} onSay={say} />
+          </Grid.Col>
+        </Grid>
+      )}
+    </>
+  );
+}
+
+/** What waits, oldest first, so that nothing expires unseen; asked for anew when an event says it changed. */
+function useInbox() {
+  const { client, feed } = useToolyard();
+  const queries = useQueryClient();
+  const query = useInfiniteQuery({
+    queryKey: ['approvals'],
+    queryFn: ({ pageParam, signal }) =>
+      client.approvals.list({ limit: PAGE, ...(pageParam === undefined ? {} : { cursor: pageParam }) }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+    staleTime: 0,
+  });
+  useEffect(() => {
+    const ask = () => void queries.invalidateQueries({ queryKey: ['approvals'] });
+    const waiting = new Set(query.data?.pages.flatMap(({ calls }) => calls.map(({ id }) => id)));
+    const stopEvents = feed.listen((events) => {
+      if (events.some((event) => event.type.startsWith('call.approval') || (event.type === 'call.end' && waiting.has(event.subject))))
+        ask();
+    });
+    const stopLive = feed.onLive(ask);
+    return () => {
+      stopEvents();
+      stopLive();
+    };
+  }, [feed, queries, query.data]);
+  const calls = (query.data?.pages.flatMap((page) => page.calls) ?? []).filter(({ status }) => status === 'waiting_approval').toReversed();
+  return { query, calls };
+}
+
+function useAnswer(onAnswered: () => void) {
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ call, option: { decision, scope }, trust, reason }: Answer) =>
+      client.calls.decide(call.id, {
+        decision,
+        scope,
+        ...(trust === undefined ? {} : { trustOption: trust.id }),
+        ...(reason === '' ? {} : { reason }),
+      }),
+    onSuccess: (_call, { call, option, trust }) => {
+      tellDone(
+        `${option.decision === 'allow' ? 'Allowed' : 'Denied'}: ${call.tool}${trust === undefined ? '' : `, and ${trust.display} from now on`}`,
+      );
+      onAnswered();
+    },
+    onError: (error) => tellFailed('The answer was not taken', error),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['approvals'] }),
+  });
+}
+
+function Inbox({
+  calls,
+  current,
+  onChoose,
+}: {
+  readonly calls: readonly Call[];
+  readonly current: string;
+  readonly onChoose: (id: string) => void;
+}) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [current]);
+  return (
+    <Paper withBorder className={classes.inbox} ref={list} component="nav" aria-label="Waiting calls" tabIndex={0}>
+      {calls.map((call) => (
+        <UnstyledButton
+          key={call.id}
+          className={classes.item}
+          data-call={call.id}
+          {...(call.id === current ? { 'aria-current': true } : {})}
+          onClick={() => onChoose(call.id)}
+        >
+          <Group justify="space-between" gap="xs" wrap="nowrap">
+            <Text fw={600} size="sm" truncate>
+              {call.tool}
+            </Text>
+            {call.approval && <Expires at={Date.parse(call.approval.expiresAt)} />}
+          </Group>
+          <Text size="xs" ff="monospace" truncate>
+            {visible(JSON.stringify(call.arguments)).slice(0, 160)}
+          </Text>
+          <Text size="xs" c="dimmed" truncate>
+            {[call.agentId, call.sessionId].filter(Boolean).join(' · ') || 'no session'}
+          </Text>
+        </UnstyledButton>
+      ))}
+    </Paper>
+  );
+}
+
+const SOON_MS = 60_000;
+
+function Expires({ at }: { readonly at: number }) {
+  const left = at - useNow();
+  return (
+    <Badge size="xs" variant="dot" color={left < SOON_MS ? 'red' : 'gray'} tt="none">
+      {left <= 0 ? 'expired' : `${durationText(left)} left`}
+    </Badge>
+  );
+}
+
+interface QuestionProps {
+  readonly call: Call;
+  readonly pending: boolean;
+  readonly reason: string;
+  readonly onReason: (reason: string) => void;
+  readonly onSay: (option: Answer['option'], trust?: TrustOption) => void;
+}
+
+function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
+  const { approval } = call;
+  const always = approval?.options.filter(({ scope }) => scope === 'session-tool') ?? [];
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="flex-start">
+        <div>
+          <Title order={2}>May this run?</Title>
+          <Text size="sm" c="dimmed">
+            <LinkAnchor size="sm" to="/calls/$callId" params={{ callId: call.id }}>
+              {call.tool}
+            </LinkAnchor>{' '}
+            asked <Ago at={Date.parse(approval?.requestedAt ?? call.submittedAt)} />
+            {call.agentId === undefined ? '' : ` by ${call.agentId}`}
+          </Text>
+        </div>
+      </Group>
+      {call.purpose !== undefined && <Text size="sm">The agent says: “{visible(call.purpose)}”</Text>}
+      <Json value={call.arguments} label="Arguments" />
+      <Paper withBorder p="sm">
+        <Text size="sm" fw={600}>
+          Why a person is asked
+        </Text>
+        {approval?.reasons.map((each) => (
+          <Text key={each} size="sm">
+            {visible(each)}
+          </Text>
+        ))}
+      </Paper>
+      <TextInput
+        label="Reason"
+        placeholder="Optional; kept with the call, and told to the agent when denied"
+        value={reason}
+        onChange={({ currentTarget }) => onReason(currentTarget.value)}
+      />
+      <Group gap="xs">
+        <Button
+          color="teal.9"
+          loading={pending}
+          onClick={() => onSay({ decision: 'allow', scope: 'once', label: 'Allowed' })}
+          rightSection={<Kbd size="xs">a</Kbd>}
+        >
+          Allow once
+        </Button>
+        <Button
+          color="red.8"
+          loading={pending}
+          onClick={() => onSay({ decision: 'deny', scope: 'once', label: 'Denied' })}
+          rightSection={<Kbd size="xs">d</Kbd>}
+        >
+          Deny
+        </Button>
+        {always.map((option) => (
+          <Button key={option.id} variant="default" disabled={pending} onClick={() => onSay(option)}>
+            {option.label}
+          </Button>
+        ))}
+      </Group>
+      {approval !== undefined && approval.trustOptions.length > 0 && (
+        <Box>
+          <Text size="sm" fw={600} mb={6}>
+            Allow, and trust for the rest of the session
+          </Text>
+          <Group gap="xs">
+            {approval.trustOptions.map((trust, index) => (
+              <Button
+                key={trust.id}
+                variant="default"
+                size="xs"
+                disabled={pending}
+                onClick={() => onSay({ decision: 'allow', scope: 'session-args', label: 'Allowed' }, trust)}
+                leftSection={index < 6 ? <Kbd size="xs">{index + 1}</Kbd> : undefined}
+              >
+                {trust.label}: {visible(trust.display)}
+              </Button>
+            ))}
+          </Group>
+        </Box>
+      )}
+      <DecisionView decision={call.decision} />
+    </Stack>
+  );
+}

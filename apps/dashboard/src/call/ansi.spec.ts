@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { createLineParser, plainText, textOf } from './ansi.js';
+import { TERMINAL_LIMITS, TerminalText } from './terminal-text.js';
+
+const E = '\u001b';
+const spans = (line: string) => createLineParser()(line);
+
+describe('terminal colours', () => {
+  it('become styles of a closed set, and go on over line ends', () => {
+    const parse = createLineParser();
+    expect(parse(`${E}[1;31mred`)).toEqual([{ text: 'red', style: { color: 'red', bold: true } }]);
+    expect(parse(`still${E}[m plain`)).toEqual([
+      { text: 'still', style: { color: 'red', bold: true } },
+      { text: ' plain', style: {} },
+    ]);
+    expect(spans(`${E}[38;2;1;2;300mx`)).toEqual([{ text: 'x', style: { color: '#0102ff' } }]);
+    expect(spans(`${E}[38;5;999mx`)).toEqual([{ text: 'x', style: {} }]);
+  });
+
+  it.each([
+    ['a title', `a${E}]0;pwned\u0007b`, 'ab'],
+    ['a link', `${E}]8;;javascript:alert(1)${E}\\click${E}]8;;${E}\\`, 'click'],
+    ['a string that nothing ends', `a${E}]52;c;ZXZpbA==`, 'a'],
+    ['cursor movement and clearing', `a${E}[2J${E}[10;10Hb${E}[?25l`, 'ab'],
+    ['an escape that a colour would swallow text for', `${E}[ harm`, `arm`],
+    ['markup', '<script>alert(1)</script>', '<script>alert(1)</script>'],
+    ['text that runs backwards', 'a\u202eb', 'a\ufffdb'],
+    ['hidden text', `${E}[8msecret`, 'secret'],
+    ['a rewritten line', '10%\r50%\r100%\r', '100%'],
+  ])('%s is only text', (_what, input, shown) => {
+    expect(plainText(input)).toBe(shown);
+  });
+
+  it('leave no control character, whatever comes', () => {
+    const nasty = fc.array(
+      fc.oneof(
+        fc.constantFrom(E, '[', 'm', ';', '31', '\r', '\u0007', ']', '\\', '\u009b', '?', 'P', ' '),
+        fc.string({ unit: 'grapheme' }),
+      ),
+    );
+    fc.assert(
+      fc.property(nasty, (parts) => {
+        // oxlint-disable-next-line no-control-regex
+        expect(textOf(spans(parts.join('').replaceAll('\n', '')))).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+      }),
+    );
+  });
+});
+
+describe('streamed text', () => {
+  it('is the same however it is cut into pieces', () => {
+    const whole = `one ${E}[32mgreen${E}[0m\nprogress 1%\rprogress 2%\nlast`;
+    fc.assert(
+      fc.property(fc.array(fc.nat(whole.length)), (cuts) => {
+        const terminal = new TerminalText();
+        let from = 0;
+        for (const to of [...cuts.sort((a, b) => a - b), whole.length]) {
+          terminal.append(whole.slice(from, to));
+          from = to;
+        }
+        expect(terminal.text()).toBe('one green\nprogress 2%\nlast');
+      }),
+    );
+  });
+
+  it('stays within its limits and says what it left out', () => {
+    const terminal = new TerminalText();
+    for (let line = 0; line < TERMINAL_LIMITS.lines + 7; line += 1) terminal.append(`line ${line}\n`);
+    terminal.append('x'.repeat(TERMINAL_LIMITS.lineChars + 5));
+    expect(terminal.dropped).toBe(7);
+    expect(terminal.lines()).toHaveLength(TERMINAL_LIMITS.lines + 1);
+    expect(terminal.text()).toMatch(/x … 5 more characters$/);
+  });
+});

@@ -1,0 +1,82 @@
+import { Button, Group, Menu } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { IconBan, IconCopy, IconEdit, IconRepeat } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Call } from '#contracts';
+import { tellDone, tellFailed } from '../parts/tell.js';
+import { useToolyard } from '../stream/toolyard.js';
+import { asCli, asCurl, asSdk } from './copy-as.js';
+import { ReplayModal } from './replay-modal.js';
+
+/** What can be done with a call. */
+export function CallActions({ call }: { readonly call: Call }) {
+  const { client } = useToolyard();
+  const navigate = useNavigate();
+  const [editing, setEditing] = useState(false);
+  const cancel = useMutation({
+    mutationFn: () => client.calls.cancel(call.id, { reason: 'cancelled in the dashboard' }),
+    onSuccess: () => tellDone('Cancel asked for'),
+    onError: (error) => tellFailed('The call was not cancelled', error),
+  });
+  const replay = useMutation({
+    mutationFn: () => client.calls.replay(call.id),
+    onSuccess: ({ id }) => {
+      tellDone('Runs again as a new call');
+      void navigate({ to: '/calls/$callId', params: { callId: id } });
+    },
+    onError: (error) => tellFailed('The call was not replayed', error),
+  });
+  return (
+    <Group gap="xs">
+      {call.status !== 'ended' && (
+        <Button
+          size="xs"
+          variant="light"
+          color="red"
+          leftSection={<IconBan size={15} aria-hidden />}
+          loading={cancel.isPending}
+          onClick={() => cancel.mutate()}
+        >
+          Cancel
+        </Button>
+      )}
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconRepeat size={15} aria-hidden />}
+        loading={replay.isPending}
+        onClick={() => replay.mutate()}
+      >
+        Replay
+      </Button>
+      <Button size="xs" variant="default" leftSection={<IconEdit size={15} aria-hidden />} onClick={() => setEditing(true)}>
+        Edit and replay
+      </Button>
+      <CopyMenu call={call} />
+      {editing && <ReplayModal call={call} onClose={() => setEditing(false)} />}
+    </Group>
+  );
+}
+
+function CopyMenu({ call }: { readonly call: Call }) {
+  const { copy, copied } = useClipboard({ timeout: 1500 });
+  return (
+    <Menu position="bottom-end" shadow="md">
+      <Menu.Target>
+        <Button size="xs" variant="default" leftSection={<IconCopy size={15} aria-hidden />}>
+          {copied ? 'Copied' : 'Copy as'}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => copy(asCurl(call, location.origin))}>curl</Menu.Item>
+        <Menu.Item onClick={() => copy(asSdk(call, location.origin))}>TypeScript SDK</Menu.Item>
+        <Menu.Item onClick={() => copy(asCli(call))}>Command line</Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => copy(call.id)}>Its id</Menu.Item>
+        <Menu.Item onClick={() => copy(JSON.stringify(call, null, 2))}>The call as JSON</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

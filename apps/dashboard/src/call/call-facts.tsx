@@ -1,0 +1,101 @@
+import { Code, CopyButton, Group, Paper, Text, Tooltip, UnstyledButton } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { Call } from '#contracts';
+import { durationText, momentText } from '../parts/duration.js';
+import { visible } from '../parts/visible.js';
+import classes from './call-facts.module.css';
+import { LinkAnchor } from '../parts/links.js';
+
+/** What a call is, beside what happened to it. */
+export function CallFacts({ call }: { readonly call: Call }) {
+  const { timeouts } = call;
+  return (
+    <Paper withBorder p="sm" component="section" aria-label="Facts">
+      <dl className={classes.facts}>
+        <Fact name="Agent">
+          {call.agentId && (
+            <LinkAnchor size="sm" to="/calls" search={{ agentId: call.agentId }}>
+              {call.agentId}
+            </LinkAnchor>
+          )}
+        </Fact>
+        <Fact name="Session">
+          {call.sessionId && (
+            <LinkAnchor size="sm" to="/sessions/$sessionId" params={{ sessionId: call.sessionId }}>
+              {call.sessionId}
+            </LinkAnchor>
+          )}
+        </Fact>
+        <Fact name="Purpose">{call.purpose && visible(call.purpose)}</Fact>
+        <Fact name="Attempt">{call.attempt > 0 && call.attempt}</Fact>
+        <Fact name="Priority">{call.priority !== 'normal' && call.priority}</Fact>
+        <Fact name="Submitted">{momentText(Date.parse(call.submittedAt))}</Fact>
+        <Fact name="Batch">
+          {call.batchId && (
+            <LinkAnchor size="sm" to="/calls" search={{ batchId: call.batchId }}>
+              {short(call.batchId)}
+            </LinkAnchor>
+          )}
+        </Fact>
+        <Fact name="Child of">{call.parentCallId && <CallLink id={call.parentCallId} />}</Fact>
+        <Fact name="Replay of">{call.replayOf && <CallLink id={call.replayOf} />}</Fact>
+        <Fact name="Model’s id">{call.toolCallId && <Code>{visible(call.toolCallId)}</Code>}</Fact>
+        <Fact name="Source">{call.source}</Fact>
+        <Fact name="May take">
+          {durationText(timeouts.runMs)} a run, {durationText(timeouts.totalMs)} in all
+        </Fact>
+        <Fact name="Labels">
+          {Object.keys(call.labels).length > 0 &&
+            Object.entries(call.labels).map(([name, value]) => (
+              <Code key={name} mr={4}>
+                {visible(`${name}=${value}`)}
+              </Code>
+            ))}
+        </Fact>
+      </dl>
+    </Paper>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  if (children === undefined || children === false || children === '') return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+export function CallLink({ id }: { readonly id: string }) {
+  return (
+    <LinkAnchor size="sm" to="/calls/$callId" params={{ callId: id }} ff="monospace" title={id}>
+      {short(id)}
+    </LinkAnchor>
+  );
+}
+
+/** The end of an id is what tells two apart. */
+export function short(id: string): string {
+  return id.length > 14 ? `${id.slice(0, 3)}…${id.slice(-8)}` : id;
+}
+
+export function CopyableId({ id }: { readonly id: string }) {
+  return (
+    <CopyButton value={id}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? 'Copied' : 'Copy the id'}>
+          <UnstyledButton onClick={copy} aria-label={`Copy the id ${id}`}>
+            <Group gap={4} wrap="nowrap">
+              <Text span size="xs" ff="monospace" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                {id}
+              </Text>
+              {copied ? <IconCheck size={13} aria-hidden /> : <IconCopy size={13} aria-hidden />}
+            </Group>
+          </UnstyledButton>
+        </Tooltip>
+      )}
+    </CopyButton>
+  );
+}

@@ -1,0 +1,118 @@
+import type { CallEvent, Content, ProgressData } from '#contracts';
+import { FrameStore } from '../stream/frame-store.js';
+import { TerminalText } from './terminal-text.js';
+
+/** Raw events kept in the browser; of updates only the latest, since their text is in the output. */
+export const KEPT_EVENTS = 1000;
+/** Pieces of output that are no text (images, JSON) kept for one attempt. */
+const KEPT_PIECES = 50;
+
+/** What one attempt put out while it ran. */
+export interface AttemptOutput {
+  readonly attempt: number;
+  readonly text: TerminalText;
+  readonly pieces: Exclude<Content, { type: 'text' }>[];
+  updates: number;
+  progress?: ProgressData;
+}
+
+/** One call as its events tell it, while they arrive. Bounded, however much the call puts out. */
+export class CallView extends FrameStore {
+  private readonly seen = new Map<string, CallEvent>();
+  private readonly outputs = new Map<number, AttemptOutput>();
+  /** Updates and progress that were left out for a slow reader. */
+  private leftOut = 0;
+  private story: readonly CallEvent[] = [];
+  private forgotten = 0;
+  private newestForgotten = 0;
+
+  /** Everything but updates and progress, in order. */
+  get lifecycle(): readonly CallEvent[] {
+    return this.story;
+  }
+
+  /** The raw events that are kept, oldest first. */
+  get events(): readonly CallEvent[] {
+    return [...this.seen.values()];
+  }
+
+  /** Raw events no longer kept. */
+  get dropped(): number {
+    return this.forgotten;
+  }
+
+  get skipped(): number {
+    return this.leftOut;
+  }
+
+  get attempts(): readonly AttemptOutput[] {
+    return [...this.outputs.values()];
+  }
+
+  /** An event that came before changes nothing: after a reconnect some come again. */
+  take(event: CallEvent): void {
+    if (this.seen.has(event.id) || this.isOld(event)) return;
+    this.seen.set(event.id, event);
+    if (event.type === 'call.update') this.update(event.attempt, event.data.content);
+    else if (event.type === 'call.progress') this.output(event.attempt).progress = event.data;
+    else this.story = [...this.story, event];
+    if (this.seen.size > KEPT_EVENTS) this.forget();
+    this.changed();
+  }
+
+  gap(n: number): void {
+    this.leftOut += n;
+    this.changed();
+  }
+
+  /** The stream begins anew. */
+  reset(): void {
+    this.seen.clear();
+    this.outputs.clear();
+    this.story = [];
+    this.leftOut = this.forgotten = this.newestForgotten = 0;
+    this.changed();
+  }
+
+  private update(attempt: number, content: readonly Content[]): void {
+    const output = this.output(attempt);
+    output.updates += 1;
+    for (const piece of content) {
+      if (piece.type === 'text') output.text.append(piece.text);
+      else {
+        output.pieces.push(piece);
+        if (output.pieces.length > KEPT_PIECES) output.pieces.shift();
+      }
+    }
+  }
+
+  private output(attempt: number): AttemptOutput {
+    const known = this.outputs.get(attempt);
+    if (known) return known;
+    const made: AttemptOutput = { attempt, text: new TerminalText(), pieces: [], updates: 0 };
+    this.outputs.set(attempt, made);
+    return made;
+  }
+
+  private forget(): void {
+    for (const [id, event] of this.seen) {
+      if (event.type !== 'call.update' && event.type !== 'call.progress') continue;
+      this.newestForgotten = event.callver;
+      this.seen.delete(id);
+      this.forgotten += 1;
+      return;
+    }
+  }
+
+  /** `callver` counts the events of a call without holes, so that what was forgotten is not taken twice. */
+  private isOld(event: CallEvent): boolean {
+    return event.callver <= this.newestForgotten;
+  }
+}
+
+/** Whether all updates of the last attempt are here, as End counts them; undefined before the end or where it does not say. */
+export function completeness(view: CallView): { readonly got: number; readonly of: number } | undefined {
+  const end = view.lifecycle.findLast((event) => event.type === 'call.end');
+  if (end?.type !== 'call.end' || end.data.updates === undefined) return undefined;
+  return { got: view.attempts.at(-1)?.updates ?? 0, of: end.data.updates.count };
+}

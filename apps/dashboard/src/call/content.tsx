@@ -1,0 +1,84 @@
+import { Anchor, Stack, Text } from '@mantine/core';
+import { useMemo } from 'react';
+import type { Content } from '#contracts';
+import { Json } from '../parts/json.js';
+import { visible } from '../parts/visible.js';
+import { Terminal } from './terminal.js';
+import { linesOf } from './terminal-text.js';
+
+/** Pictures that hold pixels only. SVG is a document with scripts and links of its own: it is shown as text. */
+const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** What a tool gave back, piece by piece. All of it is foreign: text stays text, pictures are pixels, links say where they lead. */
+export function ContentView({ content }: { readonly content: readonly Content[] }) {
+  return (
+    <Stack gap="sm">
+      {content.map((piece, index) => (
+        <Piece key={index} piece={piece} />
+      ))}
+    </Stack>
+  );
+}
+
+function Piece({ piece }: { readonly piece: Content }) {
+  switch (piece.type) {
+    case 'text':
+      return <TextPiece text={piece.text} />;
+    case 'json':
+      return <Json value={piece.json} label="JSON content" />;
+    case 'image':
+      return <Picture data={piece.data} mimeType={piece.mimeType} />;
+    case 'resource_link':
+      return (
+        <Text size="sm">
+          {visible(piece.name ?? 'Resource')}: <SafeLink uri={piece.uri} />
+          {piece.description !== undefined && (
+            <Text span size="sm" c="dimmed">
+              {' '}
+              {visible(piece.description)}
+            </Text>
+          )}
+        </Text>
+      );
+  }
+}
+
+function TextPiece({ text }: { readonly text: string }) {
+  const lines = useMemo(() => linesOf(text), [text]);
+  return text === '' ? (
+    <Text size="sm" c="dimmed">
+      (empty text)
+    </Text>
+  ) : (
+    <Terminal lines={lines} label="Text" dropped={Math.max(0, text.split('\n').length - lines.length - 1)} />
+  );
+}
+
+function Picture({ data, mimeType }: { readonly data: string; readonly mimeType: string }) {
+  if (!PICTURES.has(mimeType) || !BASE64.test(data))
+    return (
+      <Text size="sm" c="dimmed">
+        A picture of the kind {visible(mimeType)} ({data.length.toLocaleString()} characters of base64), which is not shown.
+      </Text>
+    );
+  return (
+    <img src={`data:${mimeType};base64,${data}`} alt={`Made by the tool (${mimeType})`} style={{ maxWidth: '100%', maxHeight: 480 }} />
+  );
+}
+
+/** A link only where it leads to the web, and always with its address in full. */
+export function SafeLink({ uri }: { readonly uri: string }) {
+  const shown = visible(uri);
+  if (!/^https?:\/\//i.test(uri) || !URL.canParse(uri))
+    return (
+      <Text span ff="monospace" size="sm">
+        {shown}
+      </Text>
+    );
+  return (
+    <Anchor href={uri} target="_blank" rel="noopener noreferrer nofollow" size="sm" ff="monospace">
+      {shown}
+    </Anchor>
+  );
+}

@@ -1,0 +1,87 @@
+import { Badge, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import type { Approval, Decision } from '#contracts';
+import { momentText } from '../parts/duration.js';
+import { visible } from '../parts/visible.js';
+
+const COLORS = { allow: 'teal', ask: 'yellow', deny: 'red' } as const;
+const AXES = { facts: 'Tool and posture', risk: 'Risk of the arguments', grants: 'Grants', limits: 'Limits' } as const;
+
+/** The verdict about a call with the answer of every rule, and what a person said. */
+export function DecisionView({ decision, approval }: { readonly decision: Decision; readonly approval?: Approval | undefined }) {
+  return (
+    <Stack gap="md">
+      <div>
+        <Text mb="xs">
+          Verdict: <Effect effect={decision.effect} />
+        </Text>
+        {decision.reasons.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            No rule had anything to say, so it may run.
+          </Text>
+        ) : (
+          <Table.ScrollContainer minWidth={520}>
+            <Table verticalSpacing={6} aria-label="Answers of the rules">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Answer</Table.Th>
+                  <Table.Th>Looked at</Table.Th>
+                  <Table.Th>Rule</Table.Th>
+                  <Table.Th>Why</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {decision.reasons.map((reason, index) => (
+                  <Table.Tr key={index}>
+                    <Table.Td>
+                      <Effect effect={reason.effect} />
+                    </Table.Td>
+                    <Table.Td>{AXES[reason.axis]}</Table.Td>
+                    <Table.Td>
+                      <code>{reason.rule}</code>
+                    </Table.Td>
+                    <Table.Td>
+                      {visible(reason.reason)}
+                      {reason.satisfiedBy !== undefined && (
+                        <Text size="xs" c="dimmed">
+                          answered already by {visible(reason.satisfiedBy)}
+                        </Text>
+                      )}
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+        )}
+      </div>
+      {approval && (
+        <Paper withBorder p="sm">
+          <Title order={3} mb={4}>
+            Approval
+          </Title>
+          <Text size="sm">
+            Asked {momentText(Date.parse(approval.requestedAt))}, because: {visible(approval.reasons.join('; '))}
+          </Text>
+          {approval.decided ? (
+            <Text size="sm">
+              <strong>{approval.decided.decision === 'allow' ? 'Allowed' : 'Denied'}</strong> by {approval.decided.by}{' '}
+              {momentText(Date.parse(approval.decided.at))} ({approval.decided.scope}
+              {approval.decided.trustOption === undefined ? '' : `, ${approval.decided.trustOption}`})
+              {approval.decided.reason === undefined ? '' : `: ${visible(approval.decided.reason)}`}
+            </Text>
+          ) : (
+            <Text size="sm">Nobody has answered; it expires {momentText(Date.parse(approval.expiresAt))}.</Text>
+          )}
+        </Paper>
+      )}
+    </Stack>
+  );
+}
+
+function Effect({ effect }: { readonly effect: Decision['effect'] }) {
+  return (
+    <Badge variant="dot" color={COLORS[effect]} tt="none">
+      {effect}
+    </Badge>
+  );
+}

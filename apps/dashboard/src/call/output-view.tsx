@@ -1,0 +1,97 @@
+import { Button, Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import type { Call } from '#contracts';
+import { tellFailed } from '../parts/tell.js';
+import { visible } from '../parts/visible.js';
+import { useToolyard } from '../stream/toolyard.js';
+import { completeness, type AttemptOutput, type CallView } from './call-view.js';
+import { ContentView } from './content.js';
+import { Terminal } from './terminal.js';
+
+interface OutputViewProps {
+  readonly view: CallView;
+  readonly version: number;
+  readonly running: boolean;
+}
+
+/** What the tool puts out while it runs, attempt by attempt. */
+export function OutputView({ view, version, running }: OutputViewProps) {
+  const { attempts } = view;
+  const [chosen, setChosen] = useState<number>();
+  const latest = attempts.at(-1);
+  const shown = attempts.find(({ attempt }) => attempt === chosen) ?? latest;
+  const whole = completeness(view);
+  if (shown === undefined)
+    return (
+      <Text size="sm" c="dimmed" py="md">
+        {running
+          ? 'Nothing yet. Output appears here as the tool writes it.'
+          : 'The tool wrote nothing while it ran; what it gave back is under Result.'}
+      </Text>
+    );
+  return (
+    <Stack gap="xs">
+      {attempts.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          aria-label="Attempt"
+          value={String(shown.attempt)}
+          onChange={(value) => setChosen(Number(value))}
+          data={attempts.map(({ attempt }) => ({ value: String(attempt), label: `Attempt ${attempt}` }))}
+        />
+      )}
+      <Progressed output={shown} />
+      <AttemptText output={shown} version={version} live={running && shown === latest} />
+      <ContentView content={shown.pieces} />
+      <Text size="xs" c="dimmed" role="status" data-testid="output-state">
+        {shown.updates.toLocaleString()} {shown.updates === 1 ? 'update' : 'updates'}
+        {view.skipped > 0 ? `, ${view.skipped} left out because this page was too slow` : ''}
+        {running ? ' so far' : whole === undefined ? '' : whole.got === whole.of ? ': complete' : ` of ${whole.of}`}
+      </Text>
+    </Stack>
+  );
+}
+
+function AttemptText({ output, version, live }: { readonly output: AttemptOutput; readonly version: number; readonly live: boolean }) {
+  const lines = useMemo(() => output.text.lines(), [output, version]);
+  return lines.length === 0 ? null : (
+    <Terminal lines={lines} label={`Output of attempt ${output.attempt}`} dropped={output.text.dropped} live={live} />
+  );
+}
+
+function Progressed({ output: { progress } }: { readonly output: AttemptOutput }) {
+  if (progress === undefined) return null;
+  const { message, done, total } = progress;
+  return (
+    <div>
+      {message !== undefined && <Text size="sm">{visible(message)}</Text>}
+      {done !== undefined && total !== undefined && total > 0 && (
+        <Progress value={Math.min(100, (100 * done) / total)} size="lg" aria-label={`${done} of ${total}`} />
+      )}
+    </div>
+  );
+}
+
+const MOST_SHOWN = 2_000_000;
+
+/** The whole of an output that was cut for the model, on demand. */
+export function WholeOutput({ call, bytes }: { readonly call: Call; readonly bytes: number }) {
+  const { client } = useToolyard();
+  const load = useMutation({
+    mutationFn: () => client.calls.output(call.id),
+    onError: (error) => tellFailed('The output could not be loaded', error),
+  });
+  const text = useMemo(() => load.data && new TextDecoder().decode(load.data.slice(0, MOST_SHOWN)), [load.data]);
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Text size="sm">The model got the beginning; all of it is {bytes.toLocaleString()} bytes.</Text>
+        <Button size="compact-xs" variant="default" loading={load.isPending} onClick={() => load.mutate()}>
+          Load the whole output
+        </Button>
+      </Group>
+      {text !== undefined && <ContentView content={[{ type: 'text', text }]} />}
+    </Stack>
+  );
+}

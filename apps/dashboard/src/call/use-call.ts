@@ -1,0 +1,43 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
+import { useFrames } from '../stream/frame-store.js';
+import { useToolyard } from '../stream/toolyard.js';
+import { CallView } from './call-view.js';
+
+/** A call and everything that happens to it, from its first event on; asked for anew whenever its state changes. */
+export function useCall(callId: string) {
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  const view = useMemo(() => new CallView(), [callId]);
+  const [connection, setConnection] = useState<'connecting' | 'live' | 'reconnecting' | 'closed'>('connecting');
+  const version = useFrames(view);
+  const call = useQuery({
+    queryKey: ['call', callId],
+    queryFn: ({ signal }) => client.calls.get(callId, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 10_000,
+  });
+
+  useEffect(() => {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const read = async () => {
+      for await (const item of client.watch({ callId }, { signal, onState: ({ state }) => signal.aborted || setConnection(state) })) {
+        if (item.kind === 'event') {
+          view.take(item.event);
+          if (item.event.type !== 'call.update' && item.event.type !== 'call.progress')
+            void queries.invalidateQueries({ queryKey: ['call', callId] });
+        } else if (item.kind === 'gap') view.gap(item.gap.n);
+        else {
+          view.reset();
+          for (const event of await client.calls.events(callId, { signal })) view.take(event);
+        }
+      }
+    };
+    // Why the stream ended is told by its state; what the call is, the query says.
+    read().catch(() => undefined);
+    return () => stopping.abort();
+  }, [client, queries, view, callId]);
+
+  return { call, view, version, connection };
+}

@@ -1,0 +1,139 @@
+import { Box, Button, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconArrowUp } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState } from 'react';
+import { StateBadge } from '../parts/state-badge.js';
+import { Ago, Duration, Since } from '../parts/time.js';
+import classes from './call-list.module.css';
+import { byNewest, shownState, type CallRow } from './call-row.js';
+
+const ROW_PX = 38;
+const CARD_PX = 92;
+
+interface CallListProps {
+  readonly rows: readonly CallRow[];
+  /** The end of the list came into sight. */
+  readonly onEnd?: () => void;
+  readonly foot?: string | undefined;
+}
+
+/**
+ * Calls as a table of which only the rows in sight exist. While somebody reads further down, new calls gather above
+ * instead of pushing the rows away.
+ */
+export function CallList({ rows, onEnd, foot }: CallListProps) {
+  const narrow = useMediaQuery('(max-width: 48em)') ?? false;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [anchor, setAnchor] = useState<string>();
+  const shown = anchor === undefined ? rows : rows.slice(rows.findIndex((row) => byNewest({ id: anchor }, row) <= 0));
+  const above = rows.length - shown.length;
+
+  const virtualizer = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => (narrow ? CARD_PX : ROW_PX),
+    overscan: 12,
+    getItemKey: (index) => shown[index]?.id ?? index,
+  });
+  useEffect(() => virtualizer.measure(), [virtualizer, narrow]);
+
+  const items = virtualizer.getVirtualItems();
+  const lastSeen = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (shown.length > 0 && lastSeen >= shown.length - 15) onEnd?.();
+  }, [lastSeen, shown.length, onEnd]);
+
+  const toTop = () => {
+    setAnchor(undefined);
+    scroller.current?.scrollTo({ top: 0 });
+  };
+
+  return (
+    <Box pos="relative">
+      {above > 0 && (
+        <div className={classes.above}>
+          <Button size="compact-sm" radius="xl" leftSection={<IconArrowUp size={14} aria-hidden />} onClick={toTop}>
+            {above.toLocaleString()} new
+          </Button>
+        </div>
+      )}
+      <div
+        ref={scroller}
+        className={classes.scroller}
+        role="table"
+        aria-label="Calls"
+        aria-rowcount={shown.length + 1}
+        tabIndex={0}
+        onScroll={({ currentTarget: { scrollTop } }) => {
+          if (scrollTop <= ROW_PX / 2) setAnchor(undefined);
+          else setAnchor((known) => known ?? rows[0]?.id);
+        }}
+      >
+        <div className={classes.head} role="row" aria-rowindex={1}>
+          {COLUMNS.map((name) => (
+            <div key={name} role="columnheader" className={classes.cell} data-column={name}>
+              {name}
+            </div>
+          ))}
+        </div>
+        <div role="rowgroup" style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
+          {items.map(({ index, start, key, size }) => {
+            const row = shown[index];
+            return row && <Row key={key} row={row} index={index} style={{ transform: `translateY(${start}px)`, height: size }} />;
+          })}
+        </div>
+        {foot !== undefined && (
+          <Text size="xs" c="dimmed" ta="center" p="sm">
+            {foot}
+          </Text>
+        )}
+      </div>
+    </Box>
+  );
+}
+
+const COLUMNS = ['State', 'Tool', 'Arguments', 'Agent', 'Session', 'Attempt', 'Wait', 'Run', 'Started', 'Error'] as const;
+
+function Row({ row, index, style }: { readonly row: CallRow; readonly index: number; readonly style: React.CSSProperties }) {
+  const cell = (name: (typeof COLUMNS)[number], children: React.ReactNode, title?: string) => (
+    <div role="cell" className={classes.cell} data-column={name} {...(title === undefined ? {} : { title })}>
+      {children}
+    </div>
+  );
+  const state = shownState(row);
+  return (
+    <div role="row" aria-rowindex={index + 2} className={classes.row} style={style} data-call={row.id} data-state={state}>
+      {cell('State', <StateBadge state={state} />)}
+      {cell(
+        'Tool',
+        <Link to="/calls/$callId" params={{ callId: row.id }} className={classes.link} aria-label={`Call ${row.tool} ${row.id}`}>
+          {row.tool}
+        </Link>,
+      )}
+      {cell('Arguments', <code className={classes.preview}>{row.preview ?? ''}</code>, row.preview)}
+      {cell('Agent', row.agentId ?? '', row.agentId)}
+      {cell(
+        'Session',
+        row.sessionId !== undefined && (
+          <Link to="/sessions/$sessionId" params={{ sessionId: row.sessionId }} className={classes.inner}>
+            {row.sessionId}
+          </Link>
+        ),
+        row.sessionId,
+      )}
+      {cell('Attempt', row.attempt === 0 ? '' : row.attempt)}
+      {cell('Wait', <Waiting row={row} />)}
+      {cell('Run', row.status === 'running' && row.startedAt !== undefined ? <Since at={row.startedAt} /> : <Duration ms={row.runMs} />)}
+      {cell('Started', row.startedAt === undefined ? '–' : <Ago at={row.startedAt} />)}
+      {cell('Error', row.error && <span className={classes.error}>{`${row.error.code}: ${row.error.message}`}</span>, row.error?.message)}
+    </div>
+  );
+}
+
+function Waiting({ row }: { readonly row: CallRow }) {
+  if (row.waitMs !== undefined) return <Duration ms={row.waitMs} />;
+  if (row.status === 'queued' || row.status === 'waiting_approval') return <Since at={row.submittedAt} />;
+  return <Duration ms={row.startedAt === undefined ? undefined : row.startedAt - row.submittedAt} />;
+}

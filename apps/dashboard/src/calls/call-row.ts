@@ -1,0 +1,143 @@
+import type { CallEvent, CallOutcome, CallStatus, CallSummary, Pool, Priority } from '#contracts';
+import type { ShownState } from '../theme.js';
+
+/** What a list shows of a call: made from an answer of the gateway or, as far as they tell, from events alone. */
+export interface CallRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly pool?: Pool | undefined;
+  readonly priority?: Priority | undefined;
+  /** The beginning of the arguments as JSON text, where it is known. */
+  readonly preview?: string | undefined;
+  readonly status: CallStatus;
+  readonly outcome?: CallOutcome | undefined;
+  readonly retrying: boolean;
+  readonly cancelling: boolean;
+  readonly agentId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly batchId?: string | undefined;
+  readonly parentCallId?: string | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly attempt: number;
+  /** Milliseconds since 1970, as all times here. */
+  readonly submittedAt: number;
+  readonly startedAt?: number | undefined;
+  readonly endedAt?: number | undefined;
+  readonly waitMs?: number | undefined;
+  readonly runMs?: number | undefined;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}
+
+export function shownState(row: Pick<CallRow, 'status' | 'outcome' | 'retrying' | 'cancelling'>): ShownState {
+  if (row.status === 'ended') return row.outcome ?? 'unknown';
+  if (row.cancelling) return 'cancelling';
+  return row.status === 'queued' && row.retrying ? 'retrying' : row.status;
+}
+
+/** Queued again after an attempt is a call that is being retried, however it got there. */
+export function isRetrying({ status, attempt }: { readonly status: CallStatus; readonly attempt: number }): boolean {
+  return status === 'queued' && attempt > 0;
+}
+
+export function rowOfSummary(call: CallSummary): CallRow {
+  return {
+    ...call,
+    cancelling: false,
+    submittedAt: Date.parse(call.submittedAt),
+    startedAt: momentOf(call.startedAt),
+    endedAt: momentOf(call.endedAt),
+    runMs: call.runMs ?? runOf(call),
+  };
+}
+
+function runOf({ startedAt, endedAt }: CallSummary): number | undefined {
+  return startedAt === undefined || endedAt === undefined ? undefined : Date.parse(endedAt) - Date.parse(startedAt);
+}
+
+function momentOf(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time);
+}
+
+/** The row after an event. A call never seen before starts from what the envelope and its id tell. */
+export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow {
+  const at = Date.parse(event.time);
+  const row: CallRow = { ...(before ?? rowOfEnvelope(event)), attempt: Math.max(before?.attempt ?? 0, event.attempt) };
+  switch (event.type) {
+    case 'call.submitted':
+      return {
+        ...row,
+        submittedAt: at,
+        pool: event.data.pool,
+        priority: event.data.priority,
+        batchId: event.data.batchId,
+        parentCallId: event.data.parentCallId,
+        preview: previewOf(event.data.arguments) ?? event.data.argumentsRef?.preview,
+      };
+    case 'call.approval_requested':
+      return { ...row, status: 'waiting_approval' };
+    case 'call.approval_decided':
+      return { ...row, status: 'queued' };
+    case 'call.start':
+      return { ...row, status: 'running', retrying: false, startedAt: row.startedAt ?? at, waitMs: row.waitMs ?? at - row.submittedAt };
+    case 'call.retry':
+      return { ...row, status: 'queued', retrying: true, error: event.data.error ?? row.error };
+    case 'call.cancel_requested':
+      return { ...row, cancelling: true };
+    case 'call.end':
+      return {
+        ...row,
+        status: 'ended',
+        outcome: event.data.outcome,
+        retrying: false,
+        cancelling: false,
+        endedAt: at,
+        waitMs: event.data.queueMs ?? row.waitMs,
+        runMs: event.data.runMs ?? (row.startedAt === undefined ? undefined : at - row.startedAt),
+        error: event.data.error ?? (event.data.outcome === 'completed' ? undefined : row.error),
+      };
+    case 'call.update':
+    case 'call.progress':
+      return row.status === 'running' ? row : { ...row, status: 'running' };
+  }
+}
+
+function rowOfEnvelope(event: CallEvent): CallRow {
+  return {
+    id: event.subject,
+    tool: event.tool,
+    status: 'queued',
+    retrying: false,
+    cancelling: false,
+    agentId: event.agentid,
+    sessionId: event.sessionid,
+    attempt: event.attempt,
+    submittedAt: timeOfId(event.subject) ?? Date.parse(event.time),
+  };
+}
+
+const PREVIEW_CHARS = 200;
+
+export function previewOf(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value).slice(0, PREVIEW_CHARS);
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** When a call was submitted, as its id tells: the first ten characters of a ULID are milliseconds in base 32. */
+export function timeOfId(id: string): number | undefined {
+  const stamp = id.slice(id.indexOf('-') + 1).slice(0, 10);
+  let ms = 0;
+  for (const character of stamp) {
+    const digit = CROCKFORD.indexOf(character);
+    if (digit < 0) return undefined;
+    ms = ms * 32 + digit;
+  }
+  return stamp.length === 10 ? ms : undefined;
+}
+
+/** Newest first: by the ULID, whatever the partition before it. */
+export function byNewest(a: Pick<CallRow, 'id'>, b: Pick<CallRow, 'id'>): number {
+  const left = a.id.slice(a.id.indexOf('-') + 1);
+  const right = b.id.slice(b.id.indexOf('-') + 1);
+  return left < right ? 1 : left > right ? -1 : 0;
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { CallFilter, type CallFilterInput } from '#contracts';
+
+/** The filters of a list as they stand in the address: the same names and texts as the API takes. */
+export interface CallSearch {
+  readonly status?: string;
+  readonly outcome?: string;
+  readonly tool?: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly pool?: string;
+  readonly priority?: string;
+  readonly errorCode?: string;
+  readonly fingerprint?: string;
+  readonly batchId?: string;
+  readonly parentCallId?: string;
+  readonly rootCallId?: string;
+  /** A moment (RFC 3339), or a span before now such as `15m`, `24h`, `7d`, which goes on moving. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly q?: string;
+}
+
+export const FILTER_NAMES = [
+  'q',
+  'status',
+  'outcome',
+  'tool',
+  'agentId',
+  'sessionId',
+  'pool',
+  'priority',
+  'errorCode',
+  'fingerprint',
+  'batchId',
+  'parentCallId',
+  'rootCallId',
+  'since',
+  'until',
+] as const satisfies readonly (keyof CallSearch)[];
+
+const Given = z.record(z.string(), z.unknown());
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Takes what is in the address; names that are no filter are left out, and so are empty ones. */
+export function CallSearch(search: unknown): CallSearch {
+  const given = Given.parse(search);
+  return Object.fromEntries(
+    FILTER_NAMES.flatMap((name) => {
+      const value = given[name];
+      return typeof value === 'string' && value !== '' ? [[name, value]] : [];
+    }),
+  );
+}
+
+export function isEmpty(search: CallSearch): boolean {
+  return Object.keys(search).length === 0;
+}
+
+/** What the API takes for it. `now`: milliseconds, what a span such as `15m` is counted back from. */
+export function filterOf(search: CallSearch, now: number): CallFilterInput {
+  const since = search.since === undefined ? undefined : spanMs(search.since);
+  return { ...search, ...(since === undefined ? {} : { since: new Date(now - since).toISOString() }) };
+}
+
+/** The filter with its lists read, or what is wrong with it, for a person. */
+export function readFilter(search: CallSearch, now: number): { filter: CallFilter } | { fault: string } {
+  const read = CallFilter.safeParse(filterOf(search, now));
+  return read.success ? { filter: read.data } : { fault: z.prettifyError(read.error) };
+}
+
+export function spanMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const length = UNITS[unit];
+  return count === undefined || length === undefined ? undefined : Number(count) * length;
+}
+
+export function listOf(text: string | undefined): string[] {
+  return text === undefined || text === '' ? [] : text.split(',').map((part) => part.trim());
+}

@@ -1,0 +1,77 @@
+import type { CallEvent, CallFilter, CallSummary } from '#contracts';
+import { FrameStore } from '../stream/frame-store.js';
+import { byNewest, foldRow, rowOfSummary, type CallRow } from './call-row.js';
+import { rowMatches } from './row-matches.js';
+
+/** Rows kept in the browser, however many calls come by. */
+export const KEPT_ROWS = 5000;
+
+/**
+ * The calls of a list: what the gateway answered, moved on by events, newest first. Beyond `KEPT_ROWS` the oldest ended
+ * ones go, then the oldest. A call that no longer fits the filter leaves the list by itself.
+ */
+export class CallTable extends FrameStore {
+  private readonly rows = new Map<string, CallRow>();
+  /** Calls that the gateway found for this filter: they fit what events cannot tell. */
+  private readonly found = new Set<string>();
+
+  constructor(
+    private readonly filter: CallFilter,
+    private readonly kept: number = KEPT_ROWS,
+  ) {
+    super();
+  }
+
+  /** An answer of the gateway. What events told since is newer, and stays. */
+  answer(calls: readonly CallSummary[]): void {
+    for (const call of calls) {
+      this.found.add(call.id);
+      const known = this.rows.get(call.id);
+      if (known === undefined || rank(known) <= rank(call)) this.rows.set(call.id, { ...known, ...rowOfSummary(call) });
+    }
+    this.trim();
+    this.changed();
+  }
+
+  events(events: readonly CallEvent[]): void {
+    let any = false;
+    for (const event of events) {
+      if (event.type === 'call.update' || event.type === 'call.progress') continue;
+      this.rows.set(event.subject, foldRow(this.rows.get(event.subject), event));
+      any = true;
+    }
+    if (!any) return;
+    this.trim();
+    this.changed();
+  }
+
+  /** The rows to show, newest first. */
+  list(): CallRow[] {
+    const shown: CallRow[] = [];
+    for (const row of this.rows.values()) if (rowMatches(row, this.filter) ?? this.found.has(row.id)) shown.push(row);
+    return shown.sort(byNewest);
+  }
+
+  get size(): number {
+    return this.rows.size;
+  }
+
+  /** In strides, so that the sorting is paid once for many rows. */
+  private trim(): void {
+    if (this.rows.size <= this.kept * 1.1) return;
+    const dispensable = [...this.rows.values()].sort(
+      (a, b) => Number(a.status === 'ended') - Number(b.status === 'ended') || byNewest(a, b),
+    );
+    for (const row of dispensable.slice(this.kept)) {
+      this.rows.delete(row.id);
+      this.found.delete(row.id);
+    }
+  }
+}
+
+const ORDER = { waiting_approval: 0, queued: 1, running: 2, ended: 1_000_000 } as const;
+
+/** How far a call has come: attempts count first, since a retried call goes back to the queue. */
+function rank({ status, attempt, retrying }: Pick<CallRow, 'status' | 'attempt' | 'retrying'>): number {
+  return ORDER[status] + attempt * 4 + (retrying ? 2 : 0);
+}

@@ -1,0 +1,132 @@
+import { Button, Group, Table, Text } from '@mantine/core';
+import { IconMoodSmile } from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import type { FailureGroup } from '#contracts';
+import { BulkModal } from '../calls/bulk-modal.js';
+import { CallLink } from '../call/call-facts.js';
+import { LinkAnchor } from '../parts/links.js';
+import { PageHead } from '../parts/page-head.js';
+import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
+import { TimeWindow, WINDOWS } from '../parts/time-window.js';
+import { Ago } from '../parts/time.js';
+import { visible } from '../parts/visible.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+const route = getRouteApi('/failures');
+/** After a failure the groups are asked for again, at most this often. */
+const ASK_MS = 1000;
+
+/** Failures that look alike, together: what went wrong most, since when, and all of one kind again. */
+export function FailuresPage() {
+  const { window = '24h' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { client } = useToolyard();
+  const [replaying, setReplaying] = useState<FailureGroup>();
+  const failures = useQuery({
+    queryKey: ['failures', window],
+    queryFn: ({ signal }) => client.stats.failures({ since: new Date(Date.now() - WINDOWS[window]).toISOString() }, { signal }),
+    staleTime: 0,
+  });
+  useAskAgainAfterFailures();
+  const groups = failures.data?.failures ?? [];
+  const since = failures.data?.since;
+  return (
+    <>
+      <PageHead title="Failures" about="The same tool, the same error, the same message but for numbers, ids and paths.">
+        <TimeWindow value={window} names={['1h', '24h', '7d']} onChange={(chosen) => void navigate({ search: { window: chosen } })} />
+      </PageHead>
+      {failures.isPending && <LoadingRows />}
+      {failures.isError && <ErrorState error={failures.error} onRetry={() => void failures.refetch()} />}
+      {failures.isSuccess && groups.length === 0 && (
+        <EmptyState icon={IconMoodSmile} title="Nothing failed">
+          No call failed in this time. Groups appear here by themselves.
+        </EmptyState>
+      )}
+      {groups.length > 0 && (
+        <Table.ScrollContainer minWidth={760}>
+          <Table verticalSpacing="xs" highlightOnHover aria-label="Groups of failures">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th ta="right">Calls</Table.Th>
+                <Table.Th>Tool</Table.Th>
+                <Table.Th>What went wrong</Table.Th>
+                <Table.Th>First</Table.Th>
+                <Table.Th>Last</Table.Th>
+                <Table.Th />
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {groups.map((group) => (
+                <Table.Tr key={group.fingerprint} data-fingerprint={group.fingerprint}>
+                  <Table.Td ta="right" fw={650}>
+                    {group.count.toLocaleString()}
+                  </Table.Td>
+                  <Table.Td>{group.tool}</Table.Td>
+                  <Table.Td>
+                    <Text size="sm" fw={550}>
+                      {group.code}
+                    </Text>
+                    <Text size="xs" lineClamp={2} maw={460} style={{ overflowWrap: 'anywhere' }}>
+                      {visible(group.message)}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <Ago at={Date.parse(group.firstSeen)} />
+                  </Table.Td>
+                  <Table.Td>
+                    <Ago at={Date.parse(group.lastSeen)} />
+                    <br />
+                    <CallLink id={group.lastCallId} />
+                  </Table.Td>
+                  <Table.Td>
+                    <Group gap="xs" justify="flex-end" wrap="nowrap">
+                      <LinkAnchor
+                        size="sm"
+                        to="/calls"
+                        search={{ fingerprint: group.fingerprint, ...(since === undefined ? {} : { since }) }}
+                      >
+                        Show
+                      </LinkAnchor>
+                      <Button size="compact-xs" variant="default" onClick={() => setReplaying(group)}>
+                        Replay all …
+                      </Button>
+                    </Group>
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      {replaying && (
+        <BulkModal
+          action="replay"
+          filter={{ fingerprint: replaying.fingerprint, ...(since === undefined ? {} : { since }) }}
+          search={{ tool: replaying.tool, errorCode: replaying.code }}
+          onClose={() => setReplaying(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function useAskAgainAfterFailures() {
+  const { feed } = useToolyard();
+  const queries = useQueryClient();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = feed.listen((events) => {
+      if (!events.some((event) => event.type === 'call.end' && event.data.error !== undefined)) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void queries.invalidateQueries({ queryKey: ['failures'] });
+      }, ASK_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [feed, queries]);
+}

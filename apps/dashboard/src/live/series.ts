@@ -1,0 +1,150 @@
+import type { StatsPoint } from '#contracts';
+
+/** Times kept for percentiles of one step; beyond it every new one replaces a random one (reservoir sampling, algorithm R). */
+const SAMPLES = 256;
+
+export interface Point {
+  /** Begin of the step, milliseconds since 1970. */
+  readonly at: number;
+  /** Calls a second. */
+  readonly submitted: number;
+  readonly ended: number;
+  readonly failed: number;
+  readonly wait: Percentiles;
+  readonly run: Percentiles;
+}
+
+/** Milliseconds; absent where nothing was measured. */
+export interface Percentiles {
+  readonly p50?: number | undefined;
+  readonly p95?: number | undefined;
+  readonly p99?: number | undefined;
+}
+
+interface Step {
+  submitted: number;
+  ended: number;
+  failed: number;
+  readonly wait: Samples;
+  readonly run: Samples;
+}
+
+interface Samples {
+  count: number;
+  readonly values: number[];
+  /** Of `values`, until the next one comes. */
+  percentiles: Percentiles | undefined;
+}
+
+/**
+ * Numbers over time in a ring of steps: as many as fit the window, whatever comes. Begins with what the gateway counted
+ * (`seed`) and goes on by events.
+ */
+export class Series {
+  private readonly steps = new Map<number, Step>();
+  private readonly seeded = new Map<number, StatsPoint>();
+  private seededStepMs = 1;
+  /** Events before it are in the seed. */
+  private liveFrom = 0;
+
+  constructor(
+    readonly stepMs: number,
+    readonly length: number,
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  /** What the gateway counted until `until`; what events told of the time before it is forgotten. */
+  seed(points: readonly StatsPoint[], stepMs: number, until: number): void {
+    this.seeded.clear();
+    for (const point of points) this.seeded.set(Math.floor(Date.parse(point.at) / stepMs) * stepMs, point);
+    this.seededStepMs = stepMs;
+    this.liveFrom = until;
+    for (const at of this.steps.keys()) if (at + this.stepMs <= until) this.steps.delete(at);
+  }
+
+  submitted(at: number): void {
+    this.step(at).submitted += 1;
+  }
+
+  started(at: number, waitMs: number): void {
+    this.sample(this.step(at).wait, waitMs);
+  }
+
+  ended(at: number, failed: boolean, runMs: number | undefined): void {
+    const step = this.step(at);
+    step.ended += 1;
+    if (failed) step.failed += 1;
+    if (runMs !== undefined) this.sample(step.run, runMs);
+  }
+
+  /** All steps of the window that ends now, oldest first, empty ones included. */
+  points(now: number): Point[] {
+    const last = this.floor(now);
+    const first = last - (this.length - 1) * this.stepMs;
+    for (const at of this.steps.keys()) if (at < first) this.steps.delete(at);
+    return Array.from({ length: this.length }, (_, index) => this.point(first + index * this.stepMs, now));
+  }
+
+  private point(at: number, now: number): Point {
+    const counted = at < this.liveFrom ? this.seededPoint(at) : undefined;
+    const live = this.steps.get(at);
+    // The step under way is as long as it has lasted, so that a rate neither starts at zero nor jumps.
+    const seconds = Math.max(500, Math.min(this.stepMs, now - at)) / 1000;
+    const seededSeconds = this.seededStepMs / 1000;
+    const rate = (name: 'submitted' | 'ended' | 'failed') =>
+      (counted ? counted[name] / seededSeconds : 0) + (live ? live[name] / seconds : 0);
+    return {
+      at,
+      submitted: rate('submitted'),
+      ended: rate('ended'),
+      failed: rate('failed'),
+      wait: live && live.wait.count > 0 ? known(live.wait) : (counted?.wait ?? {}),
+      run: live && live.run.count > 0 ? known(live.run) : (counted?.run ?? {}),
+    };
+  }
+
+  private seededPoint(at: number): StatsPoint | undefined {
+    return this.seeded.get(Math.floor(at / this.seededStepMs) * this.seededStepMs);
+  }
+
+  private step(at: number): Step {
+    const begin = this.floor(at);
+    const known = this.steps.get(begin);
+    if (known) return known;
+    const step: Step = { submitted: 0, ended: 0, failed: 0, wait: noSamples(), run: noSamples() };
+    this.steps.set(begin, step);
+    const surplus = this.steps.size - 2 * this.length;
+    if (surplus > 0) for (const old of [...this.steps.keys()].sort((a, b) => a - b).slice(0, surplus)) this.steps.delete(old);
+    return step;
+  }
+
+  private sample(samples: Samples, value: number): void {
+    samples.count += 1;
+    samples.percentiles = undefined;
+    if (samples.values.length < SAMPLES) samples.values.push(value);
+    else {
+      const place = Math.floor(this.random() * samples.count);
+      if (place < SAMPLES) samples.values[place] = value;
+    }
+  }
+
+  private floor(at: number): number {
+    return Math.floor(at / this.stepMs) * this.stepMs;
+  }
+}
+
+function noSamples(): Samples {
+  return { count: 0, values: [], percentiles: undefined };
+}
+
+function known(samples: Samples): Percentiles {
+  return (samples.percentiles ??= percentilesOf(samples.values));
+}
+
+/** Nearest rank. */
+export function percentilesOf(values: readonly number[]): Percentiles {
+  if (values.length === 0) return {};
+  const sorted = [...values].sort((a, b) => a - b);
+  const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+  return { p50: rank(0.5), p95: rank(0.95), p99: rank(0.99) };
+}

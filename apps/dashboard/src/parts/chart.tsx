@@ -1,0 +1,158 @@
+import { Group, Paper, Text, Title, useComputedColorScheme } from '@mantine/core';
+import { useElementSize } from '@mantine/hooks';
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import classes from './chart.module.css';
+
+export interface ChartLine {
+  readonly label: string;
+  /** One for light and one for dark ground. */
+  readonly color: readonly [light: string, dark: string];
+  readonly fill?: boolean;
+  readonly dash?: number[];
+}
+
+export interface ChartProps {
+  readonly title: string;
+  /** What the chart says at this moment, for those who do not see it. */
+  readonly summary: string;
+  readonly lines: readonly ChartLine[];
+  /** Seconds since 1970, then the values of each line; null draws nothing. */
+  readonly data: readonly (readonly (number | null)[])[];
+  /** Texts of a value on the axis and beside the cursor. */
+  readonly format: (value: number) => string;
+  readonly height?: number;
+  /** The axis reaches at least this far, so that a quiet time looks quiet. */
+  readonly atLeast: number;
+}
+
+/** A chart over time that is drawn anew when its data change, without being built anew. */
+export function Chart({ title, summary, lines, data, format, atLeast, height = 170 }: ChartProps) {
+  const { ref, width } = useElementSize();
+  const plot = useRef<uPlot>(undefined);
+  const host = useRef<HTMLDivElement>(null);
+  const dark = useComputedColorScheme('light') === 'dark';
+  const latest = useRef(data);
+  latest.current = data;
+
+  useEffect(() => {
+    if (host.current === null || width === 0) return undefined;
+    const made = new uPlot(optionsOf({ lines, format, atLeast, width, height, dark }), aligned(latest.current), host.current);
+    plot.current = made;
+    return () => {
+      plot.current = undefined;
+      made.destroy();
+    };
+    // Lines and format are constants of their page.
+  }, [width, height, dark, lines, format, atLeast]);
+
+  useEffect(() => plot.current?.setData(aligned(data)), [data]);
+
+  return (
+    <Paper withBorder p="sm" className={classes.paper}>
+      <Group justify="space-between" gap="xs" mb={4} wrap="nowrap">
+        <Title order={2} size="h3">
+          {title}
+        </Title>
+        <Group gap="sm" wrap="wrap" justify="flex-end">
+          {lines.map(({ label, color }) => (
+            <Text key={label} size="xs" c="dimmed" className={classes.key}>
+              <span className={classes.swatch} style={{ background: color[dark ? 1 : 0] }} aria-hidden />
+              {label}
+            </Text>
+          ))}
+        </Group>
+      </Group>
+      <div ref={ref} style={{ height, overflow: 'hidden' }} role="img" aria-label={`${title}: ${summary}`}>
+        <div ref={host} />
+      </div>
+    </Paper>
+  );
+}
+
+function aligned(data: ChartProps['data']): uPlot.AlignedData {
+  const [times = [], ...values] = data;
+  return [times.map((time) => time ?? 0), ...values.map((line) => [...line])];
+}
+
+function optionsOf({
+  lines,
+  format,
+  atLeast,
+  width,
+  height,
+  dark,
+}: Pick<ChartProps, 'lines' | 'format' | 'atLeast'> & { width: number; height: number; dark: boolean }): uPlot.Options {
+  const ink = dark ? '#a6a7ab' : '#5c636a';
+  const grid = dark ? 'rgba(255,255,255,0.07)' : 'rgba(0,0,0,0.07)';
+  const font = '11px system-ui, sans-serif';
+  return {
+    width,
+    height,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { size: 6 } },
+    scales: { x: { time: true }, y: { range: (_plot, _min, max) => [0, Math.max((max ?? 0) * 1.1, atLeast)] } },
+    axes: [
+      {
+        stroke: ink,
+        font,
+        grid: { show: false },
+        ticks: { show: false },
+        size: 26,
+        space: 80,
+        values: (_plot, splits) => splits.map((at) => clock(at, splits)),
+      },
+      {
+        stroke: ink,
+        font,
+        grid: { stroke: grid, width: 1 },
+        ticks: { show: false },
+        size: 58,
+        values: (_plot, splits) => splits.map((value) => format(value)),
+      },
+    ],
+    series: [
+      {},
+      ...lines.map(({ label, color, fill, dash }): uPlot.Series => {
+        const stroke = color[dark ? 1 : 0];
+        return { label, stroke, width: 1.5, points: { show: false }, ...(fill ? { fill: `${stroke}26` } : {}), ...(dash ? { dash } : {}) };
+      }),
+    ],
+    plugins: [tooltip(lines, format)],
+  };
+}
+
+/** As fine as the distance of the marks needs. */
+function clock(seconds: number, marks: readonly number[]): string {
+  const distance = (marks[1] ?? 0) - (marks[0] ?? 0);
+  if (distance >= 86_400) return new Date(seconds * 1000).toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
+  const second = distance < 60 ? { second: '2-digit' as const } : {};
+  return new Date(seconds * 1000).toLocaleTimeString(undefined, { hour12: false, hour: '2-digit', minute: '2-digit', ...second });
+}
+
+/** The values under the pointer, as text. */
+function tooltip(lines: readonly ChartLine[], format: (value: number) => string): uPlot.Plugin {
+  const box = document.createElement('div');
+  box.className = classes['tooltip'] ?? '';
+  return {
+    hooks: {
+      init: (plot) => plot.over.append(box),
+      setCursor: (plot) => {
+        const { idx, left = 0 } = plot.cursor;
+        const time = idx == null ? undefined : plot.data[0][idx];
+        box.style.display = time === undefined || left < 0 ? 'none' : 'block';
+        if (idx == null || time === undefined) return;
+        const values = lines.map(({ label }, index) => {
+          const value = plot.data[index + 1]?.[idx];
+          return `${label} ${value == null ? '–' : format(value)}`;
+        });
+        box.textContent = [new Date(time * 1000).toLocaleTimeString(undefined, { hour12: false }), ...values].join('\n');
+        const flip = left > plot.over.clientWidth / 2;
+        box.style.left = flip ? '' : `${left + 12}px`;
+        box.style.right = flip ? `${plot.over.clientWidth - left + 12}px` : '';
+      },
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { Code, Text, useComputedColorScheme } from '@mantine/core';
+import { useMemo } from 'react';
+import { JsonView, collapseAllNested, allExpanded, darkStyles, defaultStyles } from 'react-json-view-lite';
+import 'react-json-view-lite/dist/index.css';
+import classes from './json.module.css';
+import { visible } from './visible.js';
+
+/** Above it the text alone is shown: a tree of a hundred thousand nodes would freeze the page. */
+const TREE_CHARS = 200_000;
+const TEXT_CHARS = 500_000;
+
+/** Any JSON value, as a tree to open and close; everything in it is text. */
+export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const dark = useComputedColorScheme('light') === 'dark';
+  const text = useMemo(() => JSON.stringify(value, null, 2) ?? 'undefined', [value]);
+  const shown = useMemo(() => shownValue(value), [value]);
+  const base = dark ? darkStyles : defaultStyles;
+  if (typeof shown !== 'object' || shown === null || text.length > TREE_CHARS)
+    return (
+      <>
+        <Code block className={classes.text}>
+          {visible(text.slice(0, TEXT_CHARS))}
+        </Code>
+        {text.length > TEXT_CHARS && <Text size="xs">… {(text.length - TEXT_CHARS).toLocaleString()} more characters</Text>}
+      </>
+    );
+  return (
+    <div className={classes.tree}>
+      <JsonView
+        data={shown}
+        aria-label={label}
+        shouldExpandNode={text.length < 8000 ? allExpanded : collapseAllNested}
+        clickToExpandNode
+        style={{ ...base, container: classes['container'] ?? '', stringifyStringValues: true }}
+      />
+    </div>
+  );
+}
+
+/** The value with every text in it made visible. */
+function shownValue(value: unknown): unknown {
+  if (typeof value === 'string') return visible(value);
+  if (Array.isArray(value)) return value.map(shownValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [visible(name), shownValue(inner)]));
+}

@@ -1,0 +1,33 @@
+import { Group, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+
+/** The title of a page (of the tab, too), one line about it, and what can be done on it. */
+export function PageHead({ title, tab, about, children }: PageHeadProps) {
+  useDocumentTitle(`${tab ?? (typeof title === 'string' ? title : '')} · Toolyard`);
+  return (
+    <Group justify="space-between" align="flex-end" gap="sm" mb="md" wrap="wrap">
+      <div style={{ minWidth: 0 }}>
+        <Title order={1}>{title}</Title>
+        {about !== undefined && (
+          <Text component="div" size="sm" c="dimmed">
+            {about}
+          </Text>
+        )}
+      </div>
+      {children !== undefined && (
+        <Group gap="xs" wrap="wrap">
+          {children}
+        </Group>
+      )}
+    </Group>
+  );
+}
+
+interface PageHeadProps {
+  readonly title: ReactNode;
+  /** What the tab says, where the title is no text. */
+  readonly tab?: string;
+  readonly about?: ReactNode;
+  readonly children?: ReactNode;
+}

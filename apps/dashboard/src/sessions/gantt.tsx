@@ -1,0 +1,99 @@
+import { Text, Tooltip } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useRef } from 'react';
+import { shownState, type CallRow } from '../calls/call-row.js';
+import { clockText, durationText } from '../parts/duration.js';
+import { StateBadge } from '../parts/state-badge.js';
+import { useNow } from '../parts/time.js';
+import { STATES } from '../theme.js';
+import classes from './gantt.module.css';
+import type { Branch } from './session-tree.js';
+
+const ROW_PX = 30;
+const MARKS = [0, 0.25, 0.5, 0.75, 1];
+
+/** The calls of a session as a tree, each with the stretch of time it waited and ran. */
+export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const now = useNow();
+  const virtualizer = useVirtualizer({
+    count: branches.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 20,
+  });
+  const first = Math.min(...branches.map(({ row }) => row.submittedAt));
+  const last = Math.max(first + 1, ...branches.map(({ row }) => row.endedAt ?? (row.status === 'ended' ? row.submittedAt : now)));
+  const share = (at: number) => `${(100 * (at - first)) / (last - first)}%`;
+  return (
+    <div className={classes.frame}>
+      <div className={classes.head} aria-hidden>
+        <span>Call</span>
+        <span className={classes.scale}>
+          {MARKS.map((mark) => (
+            <Text
+              key={mark}
+              span
+              size="xs"
+              c="dimmed"
+              className={classes.mark}
+              style={{ left: `${mark * 100}%` }}
+              data-last={mark === 1 || undefined}
+            >
+              {mark === 0 ? clockText(first) : `+${durationText((last - first) * mark)}`}
+            </Text>
+          ))}
+        </span>
+      </div>
+      <div ref={scroller} className={classes.scroller} role="list" aria-label="Calls of the session" tabIndex={0}>
+        <div style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
+          {virtualizer.getVirtualItems().map(({ index, start, key }) => {
+            const branch = branches[index];
+            return (
+              branch && (
+                <div
+                  key={key}
+                  role="listitem"
+                  className={classes.row}
+                  style={{ transform: `translateY(${start}px)` }}
+                  data-call={branch.row.id}
+                  data-depth={branch.depth}
+                >
+                  <span className={classes.name} style={{ paddingLeft: 10 + branch.depth * 18 }}>
+                    <StateBadge size="xs" state={shownState(branch.row)} />
+                    <Link to="/calls/$callId" params={{ callId: branch.row.id }} className={classes.link}>
+                      {branch.row.tool}
+                    </Link>
+                  </span>
+                  <span className={classes.lane}>
+                    <Bar row={branch.row} now={now} share={share} />
+                  </span>
+                </div>
+              )
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Bar({ row, now, share }: { readonly row: CallRow; readonly now: number; readonly share: (at: number) => string }) {
+  const end = row.endedAt ?? (row.status === 'ended' ? row.submittedAt : now);
+  const started = row.startedAt ?? end;
+  const { color } = STATES[shownState(row)];
+  const told = `waited ${durationText(started - row.submittedAt)}, ran ${durationText(end - started)}`;
+  return (
+    <Tooltip label={`${row.tool}: ${told}`}>
+      <span className={classes.bars} role="img" aria-label={told}>
+        <span className={classes.wait} style={{ left: share(row.submittedAt), right: `calc(100% - ${share(started)})` }} />
+        <span
+          className={classes.run}
+          style={{ left: share(started), right: `calc(100% - ${share(end)})`, background: `var(--mantine-color-${color}-6)` }}
+          data-open={row.status === 'running' || undefined}
+        />
+      </span>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,70 @@
+import { Code, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Session, SessionGrants } from '#contracts';
+import { tellDone, tellFailed } from '../parts/tell.js';
+import { visible } from '../parts/visible.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+interface Grant {
+  readonly what: string;
+  readonly value: string;
+  /** The grants without this one. */
+  readonly without: SessionGrants;
+}
+
+/** What people trusted or denied for the rest of the session, each to be taken back. */
+export function SessionGrantsCard({ session }: { readonly session: Session }) {
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: ({ without }: Grant) => client.sessions.put(session.id, { grants: without }),
+    onSuccess: (changed) => {
+      queries.setQueryData(['session', session.id], changed);
+      tellDone('Taken back');
+    },
+    onError: (error) => tellFailed('It was not taken back', error),
+  });
+  const grants = grantsOf(session.grants);
+  return (
+    <Paper withBorder p="sm" component="section" aria-label="Grants">
+      <Title order={2} mb="xs">
+        Grants
+      </Title>
+      {grants.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Nothing is trusted or denied beyond the posture. Answers of the kind “always” in the approvals add to this.
+        </Text>
+      )}
+      <Stack gap={4}>
+        {grants.map((grant) => (
+          <Group key={`${grant.what} ${grant.value}`} gap="xs" justify="space-between" wrap="nowrap">
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {grant.what} <Code>{visible(grant.value)}</Code>
+            </Text>
+            <CloseButton
+              size="sm"
+              aria-label={`Take back: ${grant.what} ${grant.value}`}
+              disabled={revoke.isPending}
+              onClick={() => revoke.mutate(grant)}
+            />
+          </Group>
+        ))}
+      </Stack>
+    </Paper>
+  );
+}
+
+function grantsOf(grants: SessionGrants): Grant[] {
+  const { allowedPaths, deniedPaths } = grants;
+  const each = (what: string, values: readonly string[], without: (kept: string[]) => Partial<SessionGrants>): Grant[] =>
+    values.map((value) => ({ what, value, without: { ...grants, ...without(values.filter((other) => other !== value)) } }));
+  return [
+    ...each('Trusted tool', grants.trustedTools, (trustedTools) => ({ trustedTools })),
+    ...each('Denied tool', grants.deniedTools, (deniedTools) => ({ deniedTools })),
+    ...each('May read', allowedPaths.read, (read) => ({ allowedPaths: { ...allowedPaths, read } })),
+    ...each('May write', allowedPaths.write, (write) => ({ allowedPaths: { ...allowedPaths, write } })),
+    ...each('May not read', deniedPaths.read, (read) => ({ deniedPaths: { ...deniedPaths, read } })),
+    ...each('May not write', deniedPaths.write, (write) => ({ deniedPaths: { ...deniedPaths, write } })),
+    ...each('Trusted command', grants.allowedCommands, (allowedCommands) => ({ allowedCommands })),
+  ];
+}

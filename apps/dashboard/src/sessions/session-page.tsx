@@ -1,0 +1,148 @@
+import { Button, Grid, Group, Modal, Stack, Text } from '@mantine/core';
+import { IconHandStop, IconMessages } from '@tabler/icons-react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
+import { CallFilter } from '#contracts';
+import { CallTable } from '../calls/call-table.js';
+import { LinkButton } from '../parts/links.js';
+import { PageHead } from '../parts/page-head.js';
+import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
+import { tellDone, tellFailed } from '../parts/tell.js';
+import { useFrames } from '../stream/frame-store.js';
+import { useToolyard } from '../stream/toolyard.js';
+import { Gantt } from './gantt.js';
+import { SessionGrantsCard } from './session-grants-card.js';
+import { SessionPostureCard } from './session-posture-card.js';
+import { treeOf } from './session-tree.js';
+import { SteerCard } from './steer-card.js';
+
+const route = getRouteApi('/sessions/$sessionId');
+const PAGE = 200;
+/** Calls of a session that are loaded; a longer one is seen in the list of calls. */
+const MOST_CALLS = 2000;
+
+/** One session: all its calls and their children over time, and how to steer, stop and bound it. */
+export function SessionPage() {
+  const { sessionId } = route.useParams();
+  return <OneSession key={sessionId} sessionId={sessionId} />;
+}
+
+function OneSession({ sessionId }: { readonly sessionId: string }) {
+  const { client } = useToolyard();
+  const [stopping, setStopping] = useState(false);
+  const { query, branches, underWay } = useSessionCalls(sessionId);
+  const session = useQuery({ queryKey: ['session', sessionId], queryFn: ({ signal }) => client.sessions.get(sessionId, { signal }) });
+  return (
+    <>
+      <PageHead
+        title={sessionId}
+        tab={`Session ${sessionId}`}
+        about={`${branches.length.toLocaleString()} calls, ${underWay.toLocaleString()} under way`}
+      >
+        <LinkButton to="/calls" search={{ sessionId }} size="xs" variant="default">
+          As a list
+        </LinkButton>
+        <Button
+          size="xs"
+          color="red"
+          variant="light"
+          leftSection={<IconHandStop size={15} aria-hidden />}
+          onClick={() => setStopping(true)}
+        >
+          Stop all
+        </Button>
+      </PageHead>
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, lg: 8 }}>
+          {query.isPending && <LoadingRows />}
+          {query.isError && <ErrorState error={query.error} onRetry={() => void query.refetch()} />}
+          {query.isSuccess && branches.length === 0 && (
+            <EmptyState icon={IconMessages} title="No calls in this session">
+              A call with <code>{`"sessionId": "${sessionId}"`}</code> appears here by itself. What is set at the side holds for it.
+            </EmptyState>
+          )}
+          {branches.length > 0 && <Gantt branches={branches} />}
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: 4 }}>
+          <Stack gap="md">
+            <SteerCard sessionId={sessionId} />
+            {session.isError && <ErrorState error={session.error} onRetry={() => void session.refetch()} />}
+            {session.data && (
+              <>
+                <SessionPostureCard session={session.data} />
+                <SessionGrantsCard session={session.data} />
+              </>
+            )}
+          </Stack>
+        </Grid.Col>
+      </Grid>
+      {stopping && <StopModal sessionId={sessionId} underWay={underWay} onClose={() => setStopping(false)} />}
+    </>
+  );
+}
+
+function useSessionCalls(sessionId: string) {
+  const { client, feed } = useToolyard();
+  const table = useMemo(() => new CallTable(CallFilter.parse({ sessionId }), MOST_CALLS), [sessionId]);
+  const query = useQuery({
+    queryKey: ['session-calls', sessionId],
+    queryFn: async ({ signal }) => {
+      let loaded = 0;
+      for (let cursor: string | undefined; loaded < MOST_CALLS;) {
+        const page = await client.calls.list({ sessionId, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }, { signal });
+        table.answer(page.calls);
+        loaded += page.calls.length;
+        cursor = page.nextCursor;
+        if (cursor === undefined) break;
+      }
+      return loaded;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  useEffect(() => feed.listen((events) => table.events(events.filter((event) => event.sessionid === sessionId))), [feed, table, sessionId]);
+  useEffect(() => feed.onLive(() => void query.refetch()), [feed, query.refetch]);
+  const version = useFrames(table);
+  const rows = useMemo(() => table.list(), [table, version]);
+  const branches = useMemo(() => treeOf(rows), [rows]);
+  return { query, branches, underWay: rows.filter(({ status }) => status !== 'ended').length };
+}
+
+function StopModal({
+  sessionId,
+  underWay,
+  onClose,
+}: {
+  readonly sessionId: string;
+  readonly underWay: number;
+  readonly onClose: () => void;
+}) {
+  const { client } = useToolyard();
+  const stop = useMutation({
+    mutationFn: () => client.sessions.cancel(sessionId, { reason: 'stopped in the dashboard' }),
+    onSuccess: ({ calls, batches }) => {
+      tellDone(`Stopped ${calls} calls and ${batches} batches`);
+      onClose();
+    },
+    onError: (error) => tellFailed('The session was not stopped', error),
+  });
+  return (
+    <Modal opened onClose={onClose} title="Stop everything in this session?" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Text size="sm" mb="md">
+        {underWay === 0
+          ? 'No call is under way; batches that have calls left are stopped.'
+          : `${underWay} calls that are under way are cancelled, and batches do not go on.`}{' '}
+        The agent may submit new ones.
+      </Text>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Let it run
+        </Button>
+        <Button color="red.8" loading={stop.isPending} onClick={() => stop.mutate()}>
+          Stop all
+        </Button>
+      </Group>
+    </Modal>
+  );
+}

@@ -1,0 +1,58 @@
+import { Paper, Select, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Autonomy, PermissionMode, type Posture, type Session } from '#contracts';
+import { tellDone, tellFailed } from '../parts/tell.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+const AUTONOMY: Readonly<Record<Autonomy, string>> = {
+  read_only: 'Read only',
+  supervised: 'Supervised: risky calls ask',
+  full: 'Full: nobody is asked',
+};
+const MODES: Readonly<Record<PermissionMode, string>> = {
+  'read-only': 'Read only',
+  'workspace-write': 'May write its workspace',
+  'danger-full-access': 'Full access',
+  prompt: 'Ask for everything',
+  allow: 'Allow everything',
+};
+
+/** How freely the calls of the session may act; a change holds for the next call. */
+export function SessionPostureCard({ session }: { readonly session: Session }) {
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  const put = useMutation({
+    mutationFn: (posture: Partial<Posture>) => client.sessions.put(session.id, { posture }),
+    onSuccess: (changed) => {
+      queries.setQueryData(['session', session.id], changed);
+      tellDone('Holds from the next call on');
+    },
+    onError: (error) => tellFailed('The posture was not changed', error),
+  });
+  const { autonomy, permissionMode } = put.isPending ? { ...session.posture, ...put.variables } : session.posture;
+  return (
+    <Paper withBorder p="sm" component="section" aria-label="Posture">
+      <Title order={2} mb="xs">
+        Posture
+      </Title>
+      <Stack gap="xs">
+        <Select
+          label="Autonomy"
+          allowDeselect={false}
+          data={Autonomy.options.map((value) => ({ value, label: AUTONOMY[value] }))}
+          value={autonomy}
+          onChange={(value) => put.mutate({ autonomy: Autonomy.parse(value) })}
+        />
+        <Select
+          label="Permissions"
+          allowDeselect={false}
+          data={PermissionMode.options.map((value) => ({ value, label: MODES[value] }))}
+          value={permissionMode}
+          onChange={(value) => put.mutate({ permissionMode: PermissionMode.parse(value) })}
+        />
+        {session.tools && <Text size="xs">Tools: {session.tools.join(', ')}</Text>}
+        {session.allowedTools && <Text size="xs">Run without asking: {session.allowedTools.join(', ')}</Text>}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,90 @@
+import { Button, Table } from '@mantine/core';
+import { IconMessages } from '@tabler/icons-react';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { LinkAnchor } from '../parts/links.js';
+import { PageHead } from '../parts/page-head.js';
+import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
+import { Ago } from '../parts/time.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+const ASK_MS = 1500;
+
+/** Sessions with calls, the latest active first. */
+export function SessionsPage() {
+  const { client, feed } = useToolyard();
+  const queries = useQueryClient();
+  const pages = useInfiniteQuery({
+    queryKey: ['sessions'],
+    queryFn: ({ pageParam, signal }) => client.sessions.list(pageParam === undefined ? {} : { cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.nextCursor,
+    staleTime: 0,
+  });
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = feed.listen((events) => {
+      if (!events.some(({ sessionid }) => sessionid !== undefined)) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void queries.invalidateQueries({ queryKey: ['sessions'] });
+      }, ASK_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [feed, queries]);
+  const sessions = pages.data?.pages.flatMap((page) => page.sessions) ?? [];
+  return (
+    <>
+      <PageHead title="Sessions" about="All the calls of one conversation; the latest active first." />
+      {pages.isPending && <LoadingRows />}
+      {pages.isError && <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />}
+      {pages.isSuccess && sessions.length === 0 && (
+        <EmptyState icon={IconMessages} title="No sessions yet">
+          A call that names a <code>sessionId</code> makes one; it appears here by itself.
+        </EmptyState>
+      )}
+      {sessions.length > 0 && (
+        <Table.ScrollContainer minWidth={560}>
+          <Table verticalSpacing="xs" highlightOnHover aria-label="Sessions">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Session</Table.Th>
+                <Table.Th>Agent</Table.Th>
+                <Table.Th ta="right">Calls</Table.Th>
+                <Table.Th ta="right">Under way</Table.Th>
+                <Table.Th ta="right">Failed</Table.Th>
+                <Table.Th>Active</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {sessions.map((session) => (
+                <Table.Tr key={session.sessionId}>
+                  <Table.Td>
+                    <LinkAnchor fw={550} size="sm" to="/sessions/$sessionId" params={{ sessionId: session.sessionId }}>
+                      {session.sessionId}
+                    </LinkAnchor>
+                  </Table.Td>
+                  <Table.Td>{session.agentId ?? ''}</Table.Td>
+                  <Table.Td ta="right">{session.calls.toLocaleString()}</Table.Td>
+                  <Table.Td ta="right">{session.running.toLocaleString()}</Table.Td>
+                  <Table.Td ta="right">{session.failed.toLocaleString()}</Table.Td>
+                  <Table.Td>
+                    <Ago at={Date.parse(session.lastAt)} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+      {pages.hasNextPage && (
+        <Button mt="sm" variant="default" size="xs" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+          Older sessions
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+import type { CallEvent, CallEventType } from '#contracts';
+import type { ToolyardClient } from '#client';
+import { FrameStore } from './frame-store.js';
+
+export type FeedState = 'connecting' | 'live' | 'reconnecting' | 'closed';
+
+/** Everything but the output of calls: that is read by the page that shows it. */
+export const LIFECYCLE: CallEventType[] = [
+  'call.submitted',
+  'call.approval_requested',
+  'call.approval_decided',
+  'call.start',
+  'call.retry',
+  'call.cancel_requested',
+  'call.end',
+];
+
+/** Events gathered before the page is told, when they come faster than the browser has time. */
+const MOST_AT_ONCE = 500;
+
+type Listener = (events: readonly CallEvent[]) => void;
+
+/**
+ * The one event stream of the page: everything the key may see. The client reconnects it and goes on where it was, so that
+ * listeners miss nothing; after a `resync` (or an absence longer than the log) they are told to ask again.
+ */
+export class Feed extends FrameStore {
+  private current: FeedState = 'connecting';
+  private readonly readers = new Set<Listener>();
+  private readonly liveListeners = new Set<() => void>();
+  private buffer: CallEvent[] = [];
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private cursor: string | undefined;
+
+  constructor(private readonly client: ToolyardClient) {
+    super();
+  }
+
+  get state(): FeedState {
+    return this.current;
+  }
+
+  /** Events in the order they come, in pieces. */
+  listen(listener: Listener): () => void {
+    this.readers.add(listener);
+    return () => this.readers.delete(listener);
+  }
+
+  /** Told whenever the present begins anew: connected, connected again, or jumped. */
+  onLive(listener: () => void): () => void {
+    this.liveListeners.add(listener);
+    return () => this.liveListeners.delete(listener);
+  }
+
+  /** Reads until stopped; started again it goes on where it was. */
+  start(): () => void {
+    const stopping = new AbortController();
+    void this.follow(stopping.signal);
+    return () => stopping.abort();
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    try {
+      const watch = this.client.watch(
+        { types: LIFECYCLE },
+        { signal, onState: ({ state }) => this.enter(state, signal), ...(this.cursor === undefined ? {} : { cursor: this.cursor }) },
+      );
+      for await (const item of watch) {
+        if (item.kind === 'event') this.take(item.event);
+        else if (item.kind === 'resync') for (const tell of this.liveListeners) tell();
+        if (item.kind !== 'gap') this.cursor = item.cursor ?? this.cursor;
+      }
+    } catch {
+      this.enter('closed', signal);
+    }
+  }
+
+  private enter(state: FeedState, signal: AbortSignal): void {
+    if (signal.aborted || state === this.current) return;
+    this.current = state;
+    this.changed();
+    if (state === 'live') for (const tell of this.liveListeners) tell();
+  }
+
+  private take(event: CallEvent): void {
+    this.buffer.push(event);
+    if (this.buffer.length >= MOST_AT_ONCE) this.flush();
+    else this.timer ??= setTimeout(() => this.flush(), 0);
+  }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const events = this.buffer;
+    this.buffer = [];
+    for (const tell of this.readers) tell(events);
+  }
+}

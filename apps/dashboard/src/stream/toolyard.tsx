@@ -1,0 +1,40 @@
+import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
+import { ToolyardClient } from '#client';
+import { Board } from '../live/board.js';
+import { keepBoard } from '../live/keep-board.js';
+import { Feed } from './feed.js';
+
+export interface ToolyardParts {
+  readonly client: ToolyardClient;
+  /** The one event stream of the page. */
+  readonly feed: Feed;
+  /** What runs and waits now, and the last while; kept on every page. */
+  readonly board: Board;
+}
+
+const Parts = createContext<ToolyardParts | undefined>(undefined);
+
+/** Connects the page with a key; everything below talks through it. */
+export function ToolyardProvider({ apiKey, children }: { readonly apiKey: string; readonly children: ReactNode }) {
+  const [parts] = useState((): ToolyardParts => {
+    const client = new ToolyardClient({ baseUrl: location.origin, apiKey });
+    return { client, feed: new Feed(client), board: new Board() };
+  });
+  useEffect(() => {
+    const stopListening = parts.feed.listen((events) => parts.board.fold(events));
+    const stopBoard = keepBoard(parts);
+    const stopFeed = parts.feed.start();
+    return () => {
+      stopFeed();
+      stopBoard();
+      stopListening();
+    };
+  }, [parts]);
+  return <Parts value={parts}>{children}</Parts>;
+}
+
+export function useToolyard(): ToolyardParts {
+  const parts = useContext(Parts);
+  if (parts === undefined) throw new Error('useToolyard needs a ToolyardProvider above it');
+  return parts;
+}

@@ -1,0 +1,43 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core';
+import type { CallOutcome, CallStatus } from '#contracts';
+
+const sky: MantineColorsTuple = [
+  '#e8f4ff',
+  '#d2e5f9',
+  '#a5c9ee',
+  '#74abe4',
+  '#4d92db',
+  '#3482d6',
+  '#1f74cc',
+  '#1463b0',
+  '#07589e',
+  '#004b8d',
+];
+
+export const theme = createTheme({
+  colors: { sky },
+  primaryColor: 'sky',
+  primaryShade: { light: 7, dark: 6 },
+  defaultRadius: 'sm',
+  fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontWeight: '650', sizes: { h1: { fontSize: '1.35rem' }, h2: { fontSize: '1.05rem' }, h3: { fontSize: '0.95rem' } } },
+  cursorType: 'pointer',
+});
+
+/** What a call's state is called and coloured, everywhere. `retrying` and `cancelling` are states to a person, not to the log. */
+export type ShownState = Exclude<CallStatus, 'ended'> | CallOutcome | 'retrying' | 'cancelling';
+
+export const STATES: Readonly<Record<ShownState, { readonly label: string; readonly color: string }>> = {
+  waiting_approval: { label: 'Needs approval', color: 'yellow' },
+  queued: { label: 'Queued', color: 'gray' },
+  running: { label: 'Running', color: 'blue' },
+  retrying: { label: 'Retrying', color: 'orange' },
+  cancelling: { label: 'Cancelling', color: 'gray' },
+  completed: { label: 'Completed', color: 'teal' },
+  failed: { label: 'Failed', color: 'red' },
+  cancelled: { label: 'Cancelled', color: 'gray' },
+  timed_out: { label: 'Timed out', color: 'orange' },
+  denied: { label: 'Denied', color: 'grape' },
+  unknown: { label: 'Unknown', color: 'pink' },
+};

@@ -1,0 +1,272 @@
+import {
+  Alert,
+  Badge,
+  Button,
+  Code,
+  Grid,
+  Group,
+  JsonInput,
+  Paper,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Tabs,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { z } from 'zod';
+import { Json as JsonValue, type ToolDescriptor, type Violation } from '#contracts';
+import { durationText } from '../parts/duration.js';
+import { Json } from '../parts/json.js';
+import { LinkAnchor, LinkButton } from '../parts/links.js';
+import { PageHead } from '../parts/page-head.js';
+import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
+import { tellFailed } from '../parts/tell.js';
+import { visible } from '../parts/visible.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+const route = getRouteApi('/tools/$tool');
+const ArgumentForm = lazy(() => import('./argument-form.js'));
+const Arguments = z.record(z.string(), JsonValue);
+
+/** One tool: what it takes, what it may do, and a form to call it. */
+export function ToolPage() {
+  const { tool: name } = route.useParams();
+  const { client } = useToolyard();
+  const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools.list({}, { signal }), staleTime: 60_000 });
+  const tool = tools.data?.find((each) => each.name === name || each.aliases.includes(name));
+  if (tools.isPending) return <LoadingRows />;
+  if (tools.isError) return <ErrorState error={tools.error} onRetry={() => void tools.refetch()} />;
+  if (tool === undefined)
+    return (
+      <EmptyState
+        title={`There is no tool ${name}`}
+        action={
+          <LinkButton to="/tools" variant="default" size="xs" mt="xs">
+            All tools
+          </LinkButton>
+        }
+      >
+        It may have been renamed, or your key may not use it.
+      </EmptyState>
+    );
+  return (
+    <>
+      <PageHead title={tool.name} about={tool.label}>
+        <LinkButton to="/calls" search={{ tool: tool.name }} size="xs" variant="default">
+          Its calls
+        </LinkButton>
+      </PageHead>
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          <TryIt key={tool.name} tool={tool} />
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <ToolFacts tool={tool} />
+        </Grid.Col>
+      </Grid>
+    </>
+  );
+}
+
+function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
+  const { client } = useToolyard();
+  const navigate = useNavigate();
+  const [value, setValue] = useState<unknown>(tool.examples[0]?.arguments ?? {});
+  const [asText, setAsText] = useState(false);
+  const [text, setText] = useState('');
+  const [sessionId, setSessionId] = useState('');
+  const [violations, setViolations] = useState<readonly Violation[]>([]);
+  const submit = useMutation({
+    mutationFn: async () => {
+      const args = Arguments.parse(asText ? JSON.parse(text) : value);
+      const submission = { tool: tool.name, arguments: args, ...(sessionId === '' ? {} : { sessionId }) };
+      const quote = await client.calls.quote(submission);
+      setViolations(quote.errors);
+      return quote.valid ? client.calls.submit(submission) : undefined;
+    },
+    onSuccess: (call) => call && void navigate({ to: '/calls/$callId', params: { callId: call.id } }),
+    onError: (error) => tellFailed('The call was not submitted', error),
+  });
+  const show = (form: boolean) => {
+    if (form) setValue(parsed(text) ?? value);
+    else setText(JSON.stringify(value, null, 2));
+    setAsText(!form);
+  };
+  const actions = (
+    <Group justify="space-between" mt="md" align="flex-end">
+      <TextInput
+        size="xs"
+        label="Session"
+        placeholder="none"
+        value={sessionId}
+        onChange={({ currentTarget }) => setSessionId(currentTarget.value.trim())}
+      />
+      <Button
+        type={asText ? 'button' : 'submit'}
+        loading={submit.isPending}
+        disabled={!tool.available.ok}
+        {...(asText ? { onClick: () => submit.mutate() } : {})}
+      >
+        Call {tool.name}
+      </Button>
+    </Group>
+  );
+  return (
+    <Paper withBorder p="md">
+      <Group justify="space-between" mb="sm">
+        <Title order={2}>Try it</Title>
+        <SegmentedControl
+          size="xs"
+          aria-label="Arguments as"
+          value={asText ? 'json' : 'form'}
+          onChange={(mode) => show(mode === 'form')}
+          data={[
+            { value: 'form', label: 'Form' },
+            { value: 'json', label: 'JSON' },
+          ]}
+        />
+      </Group>
+      {!tool.available.ok && (
+        <Alert color="orange" mb="sm" title="Not available now">
+          {tool.available.reason}
+        </Alert>
+      )}
+      {tool.tier !== 'read_only' && (
+        <Alert color="yellow" mb="sm" variant="light">
+          This tool changes things. What it does here is real.
+        </Alert>
+      )}
+      {asText ? (
+        <>
+          <JsonInput
+            label="Arguments"
+            value={text}
+            onChange={setText}
+            autosize
+            minRows={8}
+            maxRows={24}
+            formatOnBlur
+            validationError="This is not JSON yet"
+            styles={{ input: { fontFamily: 'var(--app-mono)', fontSize: 13 } }}
+          />
+          {violations.map(({ pointer, message }) => (
+            <Text key={`${pointer}${message}`} size="sm" c="red.9" role="alert">
+              {pointer} {message}
+            </Text>
+          ))}
+          {actions}
+        </>
+      ) : (
+        <Suspense fallback={<Skeleton height={180} />}>
+          <ArgumentForm schema={tool.input} value={value} onChange={setValue} onSubmit={() => submit.mutate()} violations={violations}>
+            {actions}
+          </ArgumentForm>
+        </Suspense>
+      )}
+      {tool.examples.length > 0 && (
+        <Group gap="xs" mt="md">
+          <Text size="xs" c="dimmed">
+            Examples
+          </Text>
+          {tool.examples.map(({ title, arguments: args }) => (
+            <Button
+              key={title}
+              size="compact-xs"
+              variant="default"
+              onClick={() => {
+                setValue(args);
+                setText(JSON.stringify(args, null, 2));
+              }}
+            >
+              {title}
+            </Button>
+          ))}
+        </Group>
+      )}
+    </Paper>
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function ToolFacts({ tool }: { readonly tool: ToolDescriptor }) {
+  const { client } = useToolyard();
+  const stats = useQuery({ queryKey: ['tool-stats', '24h'], queryFn: ({ signal }) => client.stats.tools({}, { signal }) });
+  const mine = stats.data?.tools.find((each) => each.tool === tool.name);
+  const facts = [
+    tool.tier.replace('_', ' '),
+    `effect: ${tool.effect}`,
+    `pool ${tool.pool}`,
+    `at most ${durationText(tool.timeoutMs)}`,
+    `${tool.retry.maxAttempts} ${tool.retry.maxAttempts === 1 ? 'attempt' : 'attempts'}`,
+  ];
+  return (
+    <Stack gap="md">
+      <Paper withBorder p="md">
+        <Title order={2} mb="xs">
+          What models read
+        </Title>
+        <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+          {visible(tool.description)}
+        </Text>
+        <Group gap={6} mt="sm">
+          {facts.map((fact) => (
+            <Badge key={fact} variant="default" tt="none" fw={500}>
+              {fact}
+            </Badge>
+          ))}
+        </Group>
+        {tool.aliases.length > 0 && (
+          <Text size="xs" c="dimmed" mt="xs">
+            Also known as{' '}
+            {tool.aliases.map((alias) => (
+              <Code key={alias}>{alias}</Code>
+            ))}
+          </Text>
+        )}
+      </Paper>
+      {mine && (
+        <Paper withBorder p="md">
+          <Title order={2} mb="xs">
+            Last 24 hours
+          </Title>
+          <Text size="sm">
+            {mine.calls.toLocaleString()} calls, {(100 * mine.errorRate).toFixed(1)} % failing{' '}
+            {mine.failed > 0 && (
+              <LinkAnchor size="sm" to="/calls" search={{ tool: tool.name, outcome: 'failed,timed_out,unknown', since: '24h' }}>
+                (show)
+              </LinkAnchor>
+            )}
+          </Text>
+          <Text size="sm" c="dimmed">
+            runs {durationText(mine.run.p50 ?? 0)} at the median, {durationText(mine.run.p95 ?? 0)} at p95,{' '}
+            {durationText(mine.run.p99 ?? 0)} at p99
+          </Text>
+        </Paper>
+      )}
+      <Tabs defaultValue="input" keepMounted={false}>
+        <Tabs.List mb="xs">
+          <Tabs.Tab value="input">Input schema</Tabs.Tab>
+          {tool.output && <Tabs.Tab value="output">Output schema</Tabs.Tab>}
+        </Tabs.List>
+        <Tabs.Panel value="input">
+          <Json value={tool.input} label="Input schema" />
+        </Tabs.Panel>
+        <Tabs.Panel value="output">
+          <Json value={tool.output} label="Output schema" />
+        </Tabs.Panel>
+      </Tabs>
+    </Stack>
+  );
+}

@@ -1,0 +1,123 @@
+import { Badge, Table, Text, TextInput } from '@mantine/core';
+import { IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ToolDescriptor, ToolStats } from '#contracts';
+import { durationText } from '../parts/duration.js';
+import { LinkAnchor } from '../parts/links.js';
+import { PageHead } from '../parts/page-head.js';
+import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
+import { TimeWindow, WINDOWS } from '../parts/time-window.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+const route = getRouteApi('/tools');
+const TIERS = { read_only: 'teal', side_effecting: 'yellow', privileged: 'red' } as const;
+
+/** The catalog, and how each tool does. */
+export function ToolsPage() {
+  const { window = '24h' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { client } = useToolyard();
+  const [text, setText] = useState('');
+  const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools.list({}, { signal }), staleTime: 60_000 });
+  const stats = useQuery({
+    queryKey: ['tool-stats', window],
+    queryFn: ({ signal }) => client.stats.tools({ since: new Date(Date.now() - WINDOWS[window]).toISOString() }, { signal }),
+    refetchInterval: 10_000,
+  });
+  const byName = new Map(stats.data?.tools.map((each) => [each.tool, each]));
+  const words = text.trim().toLowerCase();
+  const shown = (tools.data ?? []).filter(({ name, label, description }) =>
+    `${name} ${label} ${description}`.toLowerCase().includes(words),
+  );
+  return (
+    <>
+      <PageHead title="Tools" about="What agents may call here. Open one to try it.">
+        <TextInput
+          size="xs"
+          aria-label="Search tools"
+          placeholder="Search"
+          leftSection={<IconSearch size={14} aria-hidden />}
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <TimeWindow value={window} names={['1h', '24h', '7d']} onChange={(chosen) => void navigate({ search: { window: chosen } })} />
+      </PageHead>
+      {tools.isPending && <LoadingRows />}
+      {tools.isError && <ErrorState error={tools.error} onRetry={() => void tools.refetch()} />}
+      {stats.isError && <ErrorState error={stats.error} onRetry={() => void stats.refetch()} />}
+      {tools.isSuccess && shown.length === 0 && (
+        <EmptyState title={words === '' ? 'No tools' : 'No tool fits'}>
+          {words === '' ? 'This key may not use any tool.' : 'Try other words; names, labels and descriptions are looked through.'}
+        </EmptyState>
+      )}
+      {shown.length > 0 && (
+        <Table.ScrollContainer minWidth={860}>
+          <Table verticalSpacing="xs" highlightOnHover aria-label="Tools">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Tool</Table.Th>
+                <Table.Th>Kind</Table.Th>
+                <Table.Th>Pool</Table.Th>
+                <Table.Th ta="right">Calls</Table.Th>
+                <Table.Th ta="right">Failing</Table.Th>
+                <Table.Th ta="right">Wait p50 / p95</Table.Th>
+                <Table.Th ta="right">Run p50 / p95 / p99</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {shown.map((tool) => (
+                <ToolRow key={tool.name} tool={tool} stats={byName.get(tool.name)} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Table.ScrollContainer>
+      )}
+    </>
+  );
+}
+
+function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stats: ToolStats | undefined }) {
+  return (
+    <Table.Tr data-tool={tool.name}>
+      <Table.Td maw={380}>
+        <LinkAnchor fw={550} size="sm" to="/tools/$tool" params={{ tool: tool.name }}>
+          {tool.name}
+        </LinkAnchor>
+        {!tool.available.ok && (
+          <Badge ml="xs" size="xs" variant="dot" color="red" tt="none">
+            not available
+          </Badge>
+        )}
+        <Text size="xs" c="dimmed" truncate>
+          {tool.label}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Badge size="sm" variant="dot" color={TIERS[tool.tier]} tt="none">
+          {tool.tier.replace('_', ' ')}
+        </Badge>
+      </Table.Td>
+      <Table.Td>{tool.pool}</Table.Td>
+      <Table.Td ta="right">
+        {stats === undefined ? (
+          '–'
+        ) : (
+          <LinkAnchor size="sm" to="/calls" search={{ tool: tool.name }}>
+            {stats.calls.toLocaleString()}
+          </LinkAnchor>
+        )}
+      </Table.Td>
+      <Table.Td ta="right" {...(stats && stats.failed > 0 ? { c: 'red.9' } : {})}>
+        {stats === undefined ? '–' : `${(100 * stats.errorRate).toFixed(stats.errorRate > 0 && stats.errorRate < 0.1 ? 1 : 0)} %`}
+      </Table.Td>
+      <Table.Td ta="right">{timesText([stats?.wait.p50, stats?.wait.p95])}</Table.Td>
+      <Table.Td ta="right">{timesText([stats?.run.p50, stats?.run.p95, stats?.run.p99])}</Table.Td>
+    </Table.Tr>
+  );
+}
+
+function timesText(times: readonly (number | undefined)[]): string {
+  return times.every((time) => time === undefined) ? '–' : times.map((time) => (time === undefined ? '–' : durationText(time))).join(' / ');
+}

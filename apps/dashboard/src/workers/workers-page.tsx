@@ -1,0 +1,109 @@
+import { Badge, Card, Group, Progress, SimpleGrid, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { IconServerOff } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { WorkerStatus } from '#contracts';
+import { CallLink } from '../call/call-facts.js';
+import { PoolTable } from '../live/pool-table.js';
+import { PageHead } from '../parts/page-head.js';
+import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
+import { Ago } from '../parts/time.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+const ASK_MS = 3000;
+const SHOWN_CALLS = 12;
+
+/** Who is alive, what runs there, and what waits for them. Workers speak for themselves every few seconds; they send no events. */
+export function WorkersPage() {
+  const { client, board } = useToolyard();
+  const workers = useQuery({
+    queryKey: ['workers'],
+    queryFn: ({ signal }) => client.workers.list({ signal }),
+    refetchInterval: ASK_MS,
+    staleTime: 0,
+  });
+  useEffect(() => {
+    if (workers.data) board.anchorWorkers(workers.data);
+  }, [board, workers.data]);
+  return (
+    <>
+      <PageHead title="Workers and queues" about="A worker takes calls of its pools, as many at a time as it has slots." />
+      <PoolTable />
+      <Title order={2} mt="lg" mb="sm">
+        Workers
+      </Title>
+      {workers.isPending && <LoadingRows rows={3} />}
+      {workers.isError && <ErrorState error={workers.error} onRetry={() => void workers.refetch()} />}
+      {workers.data?.length === 0 && (
+        <EmptyState icon={IconServerOff} title="No worker is alive">
+          Calls are accepted and wait. Start one with <code>npm run worker</code>, or look why yours do not reach Redis.
+        </EmptyState>
+      )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        {workers.data?.map((worker) => (
+          <WorkerCard key={worker.id} worker={worker} />
+        ))}
+      </SimpleGrid>
+    </>
+  );
+}
+
+function WorkerCard({ worker }: { readonly worker: WorkerStatus }) {
+  return (
+    <Card withBorder padding="sm" data-worker={worker.id}>
+      <Group justify="space-between" mb="xs" wrap="nowrap">
+        <Group gap="xs" style={{ minWidth: 0 }}>
+          <Text fw={600} truncate>
+            {worker.id}
+          </Text>
+          <Badge variant="dot" color={worker.draining ? 'orange' : 'teal'} tt="none">
+            {worker.draining ? 'Draining' : 'Alive'}
+          </Badge>
+        </Group>
+      </Group>
+      <Text size="xs" c="dimmed" mb="sm">
+        started <Ago at={Date.parse(worker.startedAt)} />, seen <Ago at={Date.parse(worker.seenAt)} />
+      </Text>
+      <Stack gap={6}>
+        {worker.pools.map(({ pool, slots, running }) => {
+          const sandbox = worker.sandbox?.[pool];
+          return (
+            <Group key={pool} gap="sm" wrap="nowrap">
+              <Text size="sm" w={50}>
+                {pool}
+              </Text>
+              <Progress value={slots === 0 ? 0 : (100 * running) / slots} style={{ flex: 1 }} aria-label={`Slots of ${pool} in use`} />
+              <Text size="xs" c="dimmed" w={64} ta="right">
+                {running} of {slots}
+              </Text>
+              {sandbox && (
+                <Tooltip label={sandbox.reason ?? `Commands run in ${sandbox.backend}`} multiline maw={320}>
+                  <Badge
+                    size="xs"
+                    variant="dot"
+                    color={!sandbox.ok ? 'red' : sandbox.isolation === 'none' ? 'orange' : 'teal'}
+                    tt="none"
+                    tabIndex={0}
+                  >
+                    {sandbox.ok ? (sandbox.isolation === 'none' ? 'not isolated' : 'isolated') : 'refused'}
+                  </Badge>
+                </Tooltip>
+              )}
+            </Group>
+          );
+        })}
+      </Stack>
+      {worker.calls.length > 0 && (
+        <Group gap={8} mt="sm">
+          <Text size="xs" c="dimmed">
+            Running:
+          </Text>
+          {worker.calls.slice(0, SHOWN_CALLS).map((id) => (
+            <CallLink key={id} id={id} />
+          ))}
+          {worker.calls.length > SHOWN_CALLS && <Text size="xs">and {worker.calls.length - SHOWN_CALLS} more</Text>}
+        </Group>
+      )}
+    </Card>
+  );
+}

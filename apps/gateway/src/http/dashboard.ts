@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/**
+ * What the page may do: load files of this gateway and talk to it, nothing else; nothing inline runs. Styles may be inline,
+ * since the component library sets its theme in a style element; without scripts or foreign hosts there is nothing to win there.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Files under `assets/` carry a digest of their content in their names. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** Paths that belong to programs: a browser that asks for one of them gets the program's answer, also when that is a 404. */
+const NOT_PAGES = /^\/(v1|mcp|docs|assets|livez|readyz|metrics|openapi\.|asyncapi\.)/;
+
+/**
+ * Serves the dashboard at `/`, its files, and its start page for every deep link (a path that no route knows, asked for by
+ * a browser). Without a built dashboard `/` leads to the API explorer.
+ */
+export async function setupDashboard(app: NestFastifyApplication, folder: string | undefined = builtDashboard()): Promise<void> {
+  const fastify: FastifyInstance = app.getHttpAdapter().getInstance();
+  if (folder === undefined) {
+    fastify.get('/', (_request, reply) => reply.redirect('/docs', 302));
+    return;
+  }
+  await fastify.register(fastifyStatic, {
+    root: folder,
+    index: false,
+    wildcard: false,
+    cacheControl: false,
+    setHeaders: (reply, path) => void reply.header('Cache-Control', path.includes('/assets/') ? FOREVER : 'no-cache'),
+  });
+  const page = (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.header('Content-Security-Policy', CONTENT_SECURITY_POLICY).sendFile('index.html');
+  fastify.get('/', page);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (isDeepLink(request)) page(request, reply);
+    else done();
+  });
+}
+
+function isDeepLink(request: FastifyRequest): boolean {
+  return request.is404 && request.method === 'GET' && (request.headers.accept ?? '').includes('text/html') && !NOT_PAGES.test(request.url);
+}
+
+/** The bundle beside this build, or the one of the source tree; undefined when it was not built. */
+function builtDashboard(from: string = dirname(fileURLToPath(import.meta.url))): string | undefined {
+  for (let folder = from; folder !== dirname(folder); folder = dirname(folder)) {
+    if (!existsSync(join(folder, 'package.json'))) continue;
+    const bundle = join(folder, 'dist/apps/dashboard');
+    return existsSync(join(bundle, 'index.html')) ? bundle : undefined;
+  }
+  return undefined;
+}

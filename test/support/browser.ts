@@ -1,0 +1,54 @@
+import { createRequire } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { TEST_KEY } from './toolyard.js';
+
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** A real browser, its pages, and what went wrong in them. */
+export interface TestBrowser {
+  readonly browser: Browser;
+  /** Texts of errors that pages threw or wrote to the console, refused requests left out. */
+  readonly faults: string[];
+  /** A page of its own (own storage), logged in by the address as `npm start` prints it. */
+  open(url: string, options?: BrowserContextOptions): Promise<Page>;
+  close(): Promise<void>;
+}
+
+export async function startBrowser(): Promise<TestBrowser> {
+  if (!existsSync(CHROMIUM))
+    throw new Error(`There is no browser at ${CHROMIUM}: install it (apt-get install chromium) or set CHROMIUM to where it is`);
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  const faults: string[] = [];
+  return {
+    browser,
+    faults,
+    open: async (url, options = {}) => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      page.on('pageerror', (error) => faults.push(error.message));
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text())) faults.push(message.text());
+      });
+      await page.goto(`${url}#key=${TEST_KEY}`);
+      return page;
+    },
+    close: () => browser.close(),
+  };
+}
+
+interface Found {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly target: unknown; readonly failureSummary?: string }[];
+  }[];
+}
+
+/** What axe finds against WCAG 2.1 A and AA: one line a fault, none when the page is clean. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate<Found>("axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] })");
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id} ${JSON.stringify(node.target)} ${node.failureSummary ?? ''}`));
+}
