@@ -23,4 +23,5 @@ export { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS, evolve } from './call/evolve.js'
 export { upcastEvent } from './call/upcasters.js';
 export { BLOB_LIMITS, BlobStore } from './read/blob-store.js';
 export { CallStore } from './read/call-store.js';
+export { LogReader, type LogEntry } from './read/log-reader.js';
 export { foldCall, type StoredValues } from './read/fold-call.js';

@@ -77,6 +77,16 @@ export function createMeters(registry: Registry) {
     tailGapsRepaired: counter('toolyard_tail_gaps_repaired_total', 'Holes in the sequence of a partition that the tail read again.', []),
     tailEventsRepaired: counter('toolyard_tail_events_repaired_total', 'Events that were read again to close such holes.', []),
 
+    // Projection (what lists and numbers are answered from)
+    projectionLag: histogram(
+      'toolyard_projection_lag_seconds',
+      'Time from the Redis time of an event to when this process had put it into the projection.',
+      [],
+      WAIT_BUCKETS,
+    ),
+    projectionStep: histogram('toolyard_projection_step_seconds', 'Time one batch of a partition took.', [], SHORT_BUCKETS),
+    projectionEvents: counter('toolyard_projection_events_total', 'Events that this process put into the projection.', []),
+
     // Subscribers and limits
     sockets: gauge('toolyard_sockets', 'Open event streams by kind.', ['kind']),
     socketsOpened: counter('toolyard_sockets_opened_total', 'Event streams opened.', ['kind']),

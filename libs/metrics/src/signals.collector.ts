@@ -62,6 +62,11 @@ function onLog(meters: Meters, word: (value: string) => string) {
       meters.tailGapsRepaired.inc();
       meters.tailEventsRepaired.inc(gap.events);
     }),
+    signals.projected.on((step) => {
+      meters.projectionLag.observe(seconds(step.lagMs));
+      meters.projectionStep.observe(seconds(step.tookMs));
+      meters.projectionEvents.inc(step.events);
+    }),
   ];
 }
 

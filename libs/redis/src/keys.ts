@@ -19,6 +19,21 @@ export const keys = {
   idempotency: (partition: string, tenantId: string, scopedKey: string) => `{p${partition}}:idem:${tenantId}:${sha256Hex(scopedKey)}`,
   /** Scoped to the call, so that equal ids for different calls never answer for each other. */
   command: (callId: string, commandId: string) => `{p${partitionOf(callId)}}:cmd:${callId}:${commandId}`,
+  /** What the projection (libs/projection) keeps of a partition; `view` is its checkpoint and how many calls each tenant has. */
+  view: (partition: string) => `{p${partition}}:view`,
+  /** Held by the projector that works on the partition now; others may, too. */
+  viewLease: (partition: string) => `{p${partition}}:view:lease`,
+  /** Where the records of calls that have not ended are. */
+  viewOpen: (partition: string) => `{p${partition}}:view:open`,
+  viewRecords: (partition: string, tenantId: string, segment: number) => `{p${partition}}:view:rec:${tenantId}:${segment}`,
+  viewPostings: (partition: string, tenantId: string, segment: number) => `{p${partition}}:view:post:${tenantId}:${segment}`,
+  viewSignatures: (partition: string, tenantId: string, segment: number) => `{p${partition}}:view:sig:${tenantId}:${segment}`,
+  viewLive: (partition: string, tenantId: string) => `{p${partition}}:view:live:${tenantId}`,
+  viewSessions: (partition: string, tenantId: string) => `{p${partition}}:view:sess:${tenantId}`,
+  viewRecentSessions: (partition: string, tenantId: string) => `{p${partition}}:view:recent:${tenantId}`,
+  /** Numbers of an hour (since the epoch): of all calls in fine slots, and by group in coarse ones. */
+  viewActivity: (partition: string, tenantId: string, hour: number) => `{p${partition}}:view:hour:${tenantId}:${hour}`,
+  viewGroups: (partition: string, tenantId: string, hour: number) => `{p${partition}}:view:group:${tenantId}:${hour}`,
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
   /** A batch of calls: a hash in its session's partition. */
   batch: (batchId: string) => `{p${partitionOf(batchId)}}:batch:${batchId}`,

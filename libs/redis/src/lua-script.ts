@@ -19,7 +19,7 @@ export class LuaScript {
     return new LuaScript(`${shebang}\n${readFileSync(file, 'utf8')}`);
   }
 
-  async run(redis: RedisConnection, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+  async run(redis: RedisConnection, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {
     try {
       return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
     } catch (error) {
@@ -32,7 +32,7 @@ export class LuaScript {
   async runAndWait(
     redis: RedisConnection,
     keys: readonly string[],
-    args: readonly (string | number)[],
+    args: readonly (string | number | Buffer)[],
     waitMs: number,
   ): Promise<[unknown, number]> {
     try {

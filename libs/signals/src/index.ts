@@ -50,6 +50,8 @@ export const signals = {
   /** `lagMs`: from the event's Redis time to its delivery by this process. */
   tailDelivered: signal<{ events: number; lagMs: number }>('tail.delivered'),
   tailGapRepaired: signal<{ partition: string; events: number }>('tail.gap_repaired'),
+  /** A step of the projection of a partition; `lagMs`: from the Redis time of its oldest event to when it was in lists. */
+  projected: signal<{ partition: string; events: number; tookMs: number; lagMs: number }>('projection.step'),
   socketOpened: signal<{ kind: 'ws' | 'sse' }>('socket.opened'),
   socketClosed: signal<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
   /** Updates or progress a slow socket or a fast tool did not get one by one. */

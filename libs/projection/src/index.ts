@@ -1,0 +1,2 @@
+export type { LogEntry, LogSource } from './projection.port.js';
+export { PartitionProjection } from './write/projection.js';

@@ -1,0 +1,18 @@
+import type { CallEvent } from '#contracts';
+
+/** One entry of the log. */
+export interface LogEntry {
+  readonly seq: number;
+  /** Tells entries with the same number apart, should the log have lost its end. */
+  readonly mark: string;
+  /** Absent when it changes nothing here: Updates, Progress, and types this version does not know. */
+  readonly event?: CallEvent | undefined;
+}
+
+/** The log as the projection sees it. */
+export interface LogSource {
+  /** Entries of a partition from `fromSeq` on, at most `limit`, oldest first; and the partition's epoch. */
+  read(partition: string, fromSeq: number, limit: number): Promise<{ readonly epoch: number; readonly entries: readonly LogEntry[] }>;
+  /** The newest sequence number of the partition; 0 while it has none. */
+  end(partition: string): Promise<number>;
+}

@@ -1,0 +1,174 @@
+import type { CallFilter } from '#contracts';
+import { keys, LuaScript, type RedisConnection } from '#redis';
+import { addTo, bitsBetween, bitsOf, hasBit, intersect, numbersOf, SEGMENT, setBit, type Bits } from '../postings/postings.js';
+import { BLOCK, callsWithAll, slicesOfWords } from '../postings/signatures.js';
+import { fits, termGroupsOf } from '../postings/terms.js';
+import { decodeRecord, type CallRecord } from '../record/call-record.js';
+import { hasWords } from '../record/words.js';
+import type { Lane } from './lane.js';
+
+/**
+ * KEYS[1] signatures of a segment · ARGV slices' offsets in a block, bytes of a slice, bytes of a block, blocks · the
+ * slices of each block one after the other; an empty text for a block that is not full yet
+ */
+const SLICES_OF = new LuaScript(`#!lua flags=no-writes
+local bytes, block, blocks = tonumber(ARGV[#ARGV - 2]), tonumber(ARGV[#ARGV - 1]), tonumber(ARGV[#ARGV])
+local length = redis.call('STRLEN', KEYS[1])
+local found = {}
+for b = 0, blocks - 1 do
+  local parts = {}
+  if length >= (b + 1) * block then
+    for i = 1, #ARGV - 3 do
+      local at = b * block + tonumber(ARGV[i])
+      parts[i] = redis.call('GETRANGE', KEYS[1], at, at + bytes - 1)
+    end
+  end
+  found[b + 1] = table.concat(parts)
+end
+return found`);
+
+/** A filter made ready: groups of terms of which one each must be there, and words that must be found. */
+export interface Wanted {
+  readonly filter: CallFilter;
+  readonly groups: readonly (readonly string[])[];
+  readonly words: readonly string[];
+  readonly slices: readonly number[];
+}
+
+export function wantedOf(filter: CallFilter, words: readonly string[]): Wanted {
+  return { filter, groups: termGroupsOf(filter), words, slices: slicesOfWords(words) };
+}
+
+/** A call on its way into a page. */
+export interface Found {
+  readonly ordinal: number;
+  readonly record: CallRecord;
+}
+
+/** Answers of one lane about one filter. */
+export class LaneReader {
+  constructor(
+    private readonly redis: RedisConnection,
+    readonly lane: Lane,
+    private readonly wanted: Wanted,
+  ) {}
+
+  get total(): number {
+    return this.lane.projected + this.lane.fresh.length;
+  }
+
+  /** The ordinals within a segment that may fit: surely, unless there are words. Those of `moved` are known to fit. */
+  async candidates(segment: number, from: number, to: number): Promise<Bits> {
+    const { projected, moved } = this.lane;
+    const start = segment * SEGMENT;
+    const bits = bitsBetween(from - start, Math.min(to, projected) - start);
+    const { groups, slices } = this.wanted;
+    const [terms, words] = await Promise.all([
+      groups.length === 0 ? undefined : this.terms(segment),
+      slices.length === 0 ? undefined : this.signed(segment),
+    ]);
+    if (terms !== undefined) intersect(bits, terms);
+    if (words !== undefined) intersect(bits, words);
+    for (const [ordinal, record] of moved) {
+      if (ordinal >= start && ordinal < start + SEGMENT && ordinal >= from && ordinal < to) setBit(bits, ordinal - start, this.fits(record));
+    }
+    return bits;
+  }
+
+  /** Calls that are not projected yet and fit, rising. */
+  fresh(from: number, to: number): Found[] {
+    const { projected, fresh } = this.lane;
+    return fresh.flatMap((record, index) => {
+      const ordinal = projected + index;
+      return ordinal >= from && ordinal < to && this.fits(record) ? [{ ordinal, record }] : [];
+    });
+  }
+
+  /** The records of these ordinals of one segment that fit, in the same order. */
+  async fitting(ordinals: readonly number[]): Promise<Found[]> {
+    const records = await this.records(ordinals);
+    return records.filter(({ record }) => this.fits(record));
+  }
+
+  /** The first ordinal whose call was submitted at `time` or later. Times rise along a partition. */
+  async ordinalAt(time: number): Promise<number> {
+    let low = 0;
+    let high = this.total;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const record = await this.at(middle);
+      if (record !== undefined && record.submittedAt < time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** From which to below which ordinal the times of the filter reach. */
+  async bounds(): Promise<readonly [from: number, to: number]> {
+    const { since, until } = this.wanted.filter;
+    return Promise.all([
+      since === undefined ? 0 : this.ordinalAt(Date.parse(since)),
+      until === undefined ? this.total : this.ordinalAt(Date.parse(until) + 1),
+    ]);
+  }
+
+  private fits(record: CallRecord): boolean {
+    const { filter, words } = this.wanted;
+    return fits(record, filter) && (words.length === 0 || hasWords(record, words));
+  }
+
+  private async at(ordinal: number): Promise<CallRecord | undefined> {
+    const { projected, fresh } = this.lane;
+    return ordinal >= projected ? fresh[ordinal - projected] : (await this.records([ordinal]))[0]?.record;
+  }
+
+  private async records(ordinals: readonly number[]): Promise<Found[]> {
+    const [first] = ordinals;
+    if (first === undefined) return [];
+    const { partition, moved } = this.lane;
+    const segment = Math.floor(first / SEGMENT);
+    const texts = await this.redis.hmget(
+      keys.viewRecords(partition, this.tenantId, segment),
+      ...ordinals.map((ordinal) => String(ordinal % SEGMENT)),
+    );
+    return ordinals.flatMap((ordinal, index) => {
+      const text = texts[index];
+      const record = moved.get(ordinal) ?? (typeof text === 'string' ? decodeRecord(text) : undefined);
+      return record === undefined ? [] : [{ ordinal, record }];
+    });
+  }
+
+  private get tenantId(): string {
+    return this.lane.tenantId;
+  }
+
+  /** Calls that have one term of every group. */
+  private async terms(segment: number): Promise<Bits> {
+    const { groups } = this.wanted;
+    const stored = await this.redis.hmgetBuffer(keys.viewPostings(this.lane.partition, this.tenantId, segment), ...groups.flat());
+    let at = 0;
+    const sets = groups.map((group) => {
+      const any = bitsOf(undefined);
+      for (const _term of group) addTo(any, stored[at++]);
+      return any;
+    });
+    const [first = bitsOf(undefined), ...others] = sets;
+    for (const other of others) intersect(first, other);
+    return first;
+  }
+
+  /** Calls whose signature has all wanted slices, and all calls of blocks that have no signatures yet. */
+  private async signed(segment: number): Promise<Bits> {
+    const { slices } = this.wanted;
+    const blocks = SEGMENT / BLOCK;
+    const found = await signaturesOf(this.redis, keys.viewSignatures(this.lane.partition, this.tenantId, segment), slices);
+    const bits = bitsBetween(0, SEGMENT);
+    for (let block = 0; block < blocks; block += 1) {
+      const part = found[block];
+      if (part !== undefined && part.length > 0) callsWithAll(part, bits, block);
+    }
+    return bits;
+  }
+}
+
+export { hasBit, numbersOf };

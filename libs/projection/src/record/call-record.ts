@@ -1,0 +1,151 @@
+import type { CallErrorCode, CallOutcome, CallStatus, CallSummary, Pool, Priority } from '#contracts';
+
+/** What the projection keeps of a call: enough for a row of a list, and for every filter. Times are ms since the epoch. */
+export interface CallRecord {
+  readonly id: string;
+  readonly tool: string;
+  readonly pool: Pool;
+  readonly priority: Priority;
+  readonly status: CallStatus;
+  readonly attempt: number;
+  readonly submittedAt: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The beginning of the arguments as JSON text. */
+  readonly preview: string;
+  readonly outcome?: CallOutcome | undefined;
+  readonly error?: { readonly code: CallErrorCode; readonly message: string } | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly batchId?: string | undefined;
+  readonly parentCallId?: string | undefined;
+  readonly rootCallId?: string | undefined;
+  readonly replayOf?: string | undefined;
+  readonly startedAt?: number | undefined;
+  readonly endedAt?: number | undefined;
+  readonly runMs?: number | undefined;
+}
+
+type Packed = readonly [
+  id: string,
+  tool: string,
+  pool: Pool,
+  priority: Priority,
+  status: CallStatus,
+  attempt: number,
+  submittedAt: number,
+  preview: string,
+  labels: Readonly<Record<string, string>> | 0,
+  ids: readonly (string | 0)[],
+  startedAfter: number,
+  endedAfter: number,
+  runMs: number,
+  outcome: CallOutcome | 0,
+  code: CallErrorCode | 0,
+  message: string,
+  fingerprint: string,
+];
+
+/** A record as it is stored: a list without names, with what most calls have not left as 0 or at -1. */
+export function encodeRecord(record: CallRecord): string {
+  const { sessionId, agentId, batchId, parentCallId, rootCallId, replayOf, submittedAt, startedAt, endedAt, labels, error } = record;
+  const ids = [sessionId, agentId, batchId, parentCallId, rootCallId, replayOf].map((id) => id ?? (0 as const));
+  while (ids.length > 0 && ids.at(-1) === 0) ids.pop();
+  const after = (time: number | undefined) => (time === undefined ? -1 : time - submittedAt);
+  const packed: Packed = [
+    record.id,
+    record.tool,
+    record.pool,
+    record.priority,
+    record.status,
+    record.attempt,
+    submittedAt,
+    record.preview,
+    Object.keys(labels).length === 0 ? 0 : labels,
+    ids,
+    after(startedAt),
+    after(endedAt),
+    record.runMs ?? -1,
+    record.outcome ?? 0,
+    error?.code ?? 0,
+    error?.message ?? '',
+    record.fingerprint ?? '',
+  ];
+  return JSON.stringify(packed);
+}
+
+/** The inverse of `encodeRecord`; the text must come from there. */
+export function decodeRecord(text: string): CallRecord {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this file wrote; records are read by the thousand and not checked again
+  const packed = JSON.parse(text) as Packed;
+  const [
+    id,
+    tool,
+    pool,
+    priority,
+    status,
+    attempt,
+    submittedAt,
+    preview,
+    labels,
+    ids,
+    started,
+    ended,
+    runMs,
+    outcome,
+    code,
+    message,
+    print,
+  ] = packed;
+  const [sessionId, agentId, batchId, parentCallId, rootCallId, replayOf] = ids.map((name) => (name === 0 ? undefined : name));
+  return {
+    id,
+    tool,
+    pool,
+    priority,
+    status,
+    attempt,
+    submittedAt,
+    preview,
+    labels: labels === 0 ? {} : labels,
+    sessionId,
+    agentId,
+    batchId,
+    parentCallId,
+    rootCallId,
+    replayOf,
+    startedAt: started < 0 ? undefined : submittedAt + started,
+    endedAt: ended < 0 ? undefined : submittedAt + ended,
+    runMs: runMs < 0 ? undefined : runMs,
+    outcome: outcome === 0 ? undefined : outcome,
+    error: code === 0 ? undefined : { code, message },
+    fingerprint: print === '' ? undefined : print,
+  };
+}
+
+/** The row of a list. */
+export function summaryOf(record: CallRecord): CallSummary {
+  const { submittedAt, startedAt, endedAt, status, attempt, ...rest } = record;
+  const iso = (time: number | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
+  return {
+    ...rest,
+    labels: { ...rest.labels },
+    status,
+    attempt,
+    retrying: status === 'queued' && attempt > 0,
+    submittedAt: new Date(submittedAt).toISOString(),
+    startedAt: iso(startedAt),
+    endedAt: iso(endedAt),
+    waitMs: waitMsOf(record),
+  };
+}
+
+/** From the submission to the first Start. */
+export function waitMsOf({ startedAt, submittedAt }: CallRecord): number | undefined {
+  return startedAt === undefined ? undefined : Math.max(0, startedAt - submittedAt);
+}
+
+/** Outcomes that count as failures: neither a decision of somebody nor what was wanted. */
+export function isFailure(outcome: CallOutcome | undefined): boolean {
+  return outcome === 'failed' || outcome === 'timed_out' || outcome === 'unknown';
+}

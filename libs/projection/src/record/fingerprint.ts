@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+
+const MESSAGE_CHARS = 500;
+
+/** What tells two failures of one kind apart, in the order it is taken out. All patterns take linear time. */
+const VARIABLE_PARTS: readonly (readonly [RegExp, string])[] = [
+  [/"[^"]*"|'[^']*'|`[^`]*`/g, '<text>'],
+  [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s<>)\],;]+/gi, '<url>'],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<id>'],
+  [/\b\d{2,3}-[0-9A-HJKMNP-TV-Z]{26}\b/g, '<id>'],
+  [/(?:[A-Za-z]:)?(?:[\\/][\w.@%+~-]+)+[\\/]?/g, '<path>'],
+  [/\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b/gi, '<id>'],
+  [/\d+(?:[.,:]\d+)*/g, '<n>'],
+];
+
+/** The message without numbers, ids, paths, URLs and quoted parts: what messages of one kind of failure share. */
+export function messageTemplate(message: string): string {
+  const text = message.slice(0, MESSAGE_CHARS);
+  return VARIABLE_PARTS.reduce((rest, [pattern, name]) => rest.replace(pattern, name), text)
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** 16 hex digits that failures of one kind share: tool, code and the message without its variable parts. */
+export function fingerprintOf(tool: string, code: string, message: string): string {
+  return createHash('sha256')
+    .update(`${tool}\n${code}\n${messageTemplate(message)}`)
+    .digest('hex')
+    .slice(0, 16);
+}

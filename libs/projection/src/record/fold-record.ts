@@ -1,0 +1,86 @@
+import type { CallEvent, CallEventOf } from '#contracts';
+import type { CallRecord } from './call-record.js';
+import { fingerprintOf } from './fingerprint.js';
+import { isFailure } from './call-record.js';
+
+/** Bounds of what a record keeps of a call, in characters. */
+const PREVIEW_CHARS = 160;
+const MESSAGE_CHARS = 240;
+const LABELS_CHARS = 1_024;
+
+/**
+ * The record after one more event. Undefined for a call whose submission was never seen: its events were trimmed.
+ * `rootOf` answers the root of a call that has not ended, undefined for any other.
+ */
+export function foldRecord(
+  record: CallRecord | undefined,
+  event: CallEvent,
+  rootOf: (callId: string) => string | undefined,
+): CallRecord | undefined {
+  if (event.type === 'call.submitted') return submitted(event, rootOf);
+  if (record === undefined) return undefined;
+  switch (event.type) {
+    case 'call.approval_requested':
+      return { ...record, status: 'waiting_approval' };
+    case 'call.approval_decided':
+      return event.data.decision === 'allow' ? { ...record, status: 'queued' } : record;
+    case 'call.start':
+      return { ...record, status: 'running', attempt: event.attempt, startedAt: record.startedAt ?? Date.parse(event.time) };
+    case 'call.retry':
+      return { ...record, status: 'queued' };
+    case 'call.end':
+      return ended(record, event);
+    case 'call.update':
+    case 'call.progress':
+    case 'call.cancel_requested':
+      return record;
+    default:
+      return event satisfies never;
+  }
+}
+
+function submitted(event: CallEventOf<'call.submitted'>, rootOf: (callId: string) => string | undefined): CallRecord {
+  const { data } = event;
+  const args = data.argumentsRef?.preview ?? JSON.stringify(data.arguments ?? null);
+  return {
+    id: event.subject,
+    tool: event.tool,
+    pool: data.pool,
+    priority: data.priority,
+    status: 'queued',
+    attempt: 0,
+    submittedAt: Date.parse(event.time),
+    labels: bounded(data.labels),
+    preview: cut(args, PREVIEW_CHARS),
+    sessionId: event.sessionid,
+    agentId: event.agentid,
+    batchId: data.batchId,
+    parentCallId: data.parentCallId,
+    rootCallId: data.parentCallId === undefined ? undefined : (rootOf(data.parentCallId) ?? data.parentCallId),
+    replayOf: data.replayOf,
+  };
+}
+
+function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): CallRecord {
+  const { outcome, error, runMs } = data;
+  return {
+    ...record,
+    status: 'ended',
+    outcome,
+    endedAt: Date.parse(time),
+    runMs: runMs === undefined ? undefined : Math.max(0, Math.round(runMs)),
+    error: error && { code: error.code, message: cut(error.message, MESSAGE_CHARS) },
+    fingerprint: error !== undefined && isFailure(outcome) ? fingerprintOf(record.tool, error.code, error.message) : undefined,
+  };
+}
+
+/** Never ends in half of a surrogate pair. */
+function cut(text: string, chars: number): string {
+  if (text.length <= chars) return text;
+  return text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '');
+}
+
+function bounded(labels: Readonly<Record<string, string>>): Record<string, string> {
+  let chars = 0;
+  return Object.fromEntries(Object.entries(labels).filter(([name, value]) => (chars += name.length + value.length) <= LABELS_CHARS));
+}

@@ -1,0 +1,36 @@
+import type { CallRecord } from './call-record.js';
+
+const WORD_CHARS = 32;
+const BASE_WORDS = 48;
+const MESSAGE_WORDS = 24;
+
+/** Runs of letters and digits in lower case, in order, each once, at most `limit`. */
+function split(text: string, limit: number): string[] {
+  const words = new Set<string>();
+  for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) {
+    words.add(word.slice(0, WORD_CHARS));
+    if (words.size >= limit) break;
+  }
+  return [...words];
+}
+
+/** The words of what somebody typed. */
+export function queryWords(q: string): string[] {
+  return split(q, BASE_WORDS);
+}
+
+/**
+ * The words by which a call is found. They only grow while the call lives: the message of its error comes last and has
+ * room of its own.
+ */
+export function wordsOf(record: CallRecord): string[] {
+  const { id, tool, agentId = '', sessionId = '', labels, preview, error } = record;
+  const base = [tool, agentId, sessionId, id, ...Object.entries(labels).flat(), preview].join(' ');
+  return error === undefined ? split(base, BASE_WORDS) : [...split(base, BASE_WORDS), ...split(error.message, MESSAGE_WORDS)];
+}
+
+/** Does every wanted word begin a word of the call? */
+export function hasWords(record: CallRecord, wanted: readonly string[]): boolean {
+  const words = wordsOf(record);
+  return wanted.every((start) => words.some((word) => word.startsWith(start)));
+}
