@@ -25,7 +25,7 @@ describe('a worker process', () => {
     toolyard = await startToolyard({ gateways: 0, workers: 0 });
     redis = createRedis(toolyard.redis.url);
     log = await EventLog.open(redis, { partitions: 16 });
-    store = new CallStore(redis, { partitions: 16 });
+    store = new CallStore(redis);
     queue = new BullCallQueue({ redisUrl: toolyard.redis.url });
   });
   afterAll(async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EndData } from '#contracts';
-import { EventLog, isApplied } from '#event-log';
+import { EventLog, isApplied, LogReader } from '#event-log';
+import { Projector } from '#projection';
 import { createRedis } from '#redis';
 import { startGateway, type Gateway } from '../../apps/gateway/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
@@ -32,6 +33,9 @@ export async function startTestGateway(tenant: string, change: Partial<GatewayCo
   const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change });
   const redis = createRedis(change.redisUrl ?? base.redisUrl);
   const log = new EventLog(redis, { partitions: base.partitions });
+  // What a worker would do besides.
+  const projector = new Projector({ id: gateway.url, redis, partitions: base.partitions, log: new LogReader(redis) });
+  projector.start();
   const author = { source: '/worker/test', actor: 'worker:test' };
 
   const claim = async (callId: string): Promise<TestAttempt> => {
@@ -59,6 +63,7 @@ export async function startTestGateway(tenant: string, change: Partial<GatewayCo
     run: async (callId, text = 'done', end = {}) => (await claim(callId)).end(text, end),
     close: async () => {
       await gateway.close();
+      await projector.close();
       await log.close();
       redis.disconnect();
     },

@@ -41,7 +41,7 @@ export class WorkerParts {
     const redis = createRedis(server.url, { name: 'worker-parts' });
     const log = await EventLog.open(redis, { partitions: PARTITIONS });
     const root = mkdtempSync(join(tmpdir(), 'toolyard-worker-'));
-    return new WorkerParts(server, redis, log, new CallStore(redis, { partitions: PARTITIONS }), new BlobStore(redis), root);
+    return new WorkerParts(server, redis, log, new CallStore(redis), new BlobStore(redis), root);
   }
 
   get partitions(): number {

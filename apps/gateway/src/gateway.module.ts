@@ -14,6 +14,7 @@ import { CancelSessionService } from './batches/cancel-session.service.js';
 import { HeldApprovals } from './batches/held-approvals.service.js';
 import { SteerSessionService } from './batches/steer-session.service.js';
 import { SubmitBatchService } from './batches/submit-batch.service.js';
+import { BulkCallsService } from './calls/bulk-calls.service.js';
 import { CallJudge } from './calls/call-judge.service.js';
 import { CallReader } from './calls/call-reader.service.js';
 import { CancelCallService } from './calls/cancel-call.service.js';
@@ -86,6 +87,7 @@ export class GatewayModule {
         CancelCallService,
         DecideApprovalService,
         ReplayCallService,
+        BulkCallsService,
         SessionStore,
         // by which rules
         Rulebook,

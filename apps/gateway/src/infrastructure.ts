@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
 import { POOLS } from '#contracts';
-import { CallStore, EventHub, EventLog, LogTail } from '#event-log';
+import { CallStore, EventHub, EventLog, LogReader, LogTail } from '#event-log';
 import { VERSION } from '#lifecycle';
 import { CallLimits } from '#limits';
 import { createMetrics, type MetricsProbes } from '#metrics';
+import { CallIndex, Numbers, SessionList } from '#projection';
 import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
@@ -30,9 +31,15 @@ export const infrastructure: Provider[] = [
   },
   {
     provide: CallStore,
-    inject: [PROMPT_REDIS, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new CallStore(redis, { partitions }),
+    inject: [PROMPT_REDIS],
+    useFactory: (redis: RedisConnection) => new CallStore(redis),
   },
+  { provide: LogReader, inject: [PROMPT_REDIS], useFactory: (redis: RedisConnection) => new LogReader(redis) },
+  ...[CallIndex, SessionList, Numbers].map((Query) => ({
+    provide: Query,
+    inject: [PROMPT_REDIS, LogReader, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, log: LogReader, { partitions }: GatewayConfig) => new Query(redis, log, partitions),
+  })),
   {
     provide: CallLimits,
     inject: [PROMPT_REDIS, CallStore],
@@ -41,9 +48,9 @@ export const infrastructure: Provider[] = [
   },
   {
     provide: EventHub,
-    inject: [COMMAND_REDIS, CallStore, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, store: CallStore, { redisUrl, partitions }: GatewayConfig) =>
-      new EventHub(new LogTail({ redisUrl, partitions }), redis, subscriptionSources(store)),
+    inject: [COMMAND_REDIS, CallStore, CallIndex, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, store: CallStore, index: CallIndex, { redisUrl, partitions }: GatewayConfig) =>
+      new EventHub(new LogTail({ redisUrl, partitions }), redis, subscriptionSources(store, index)),
   },
   {
     provide: BullCallQueue,

@@ -27,8 +27,8 @@ export const infrastructure: Provider[] = [
   },
   {
     provide: CallStore,
-    inject: [COMMAND_REDIS, WORKER_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions }: WorkerConfig) => new CallStore(redis, { partitions }),
+    inject: [COMMAND_REDIS],
+    useFactory: (redis: RedisConnection) => new CallStore(redis),
   },
   { provide: BlobStore, inject: [COMMAND_REDIS], useFactory: (redis: RedisConnection) => new BlobStore(redis) },
   {

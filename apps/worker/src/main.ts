@@ -6,6 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { reachRedis, runUntilSignal, VERSION } from '#lifecycle';
 import type { SlotReading } from '#metrics';
+import { Projector } from '#projection';
 import { openTracing } from '#tracing';
 import { CancelListener } from './execution/cancel-listener.js';
 import { ToolCallProcessor } from './execution/tool-call.processor.js';
@@ -45,6 +46,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
     await app.get(CancelListener).start();
     app.get(ToolCallProcessor).start();
     app.get(Reconciler).start();
+    app.get(Projector).start();
     await app.get(WorkerRegistration).start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close };

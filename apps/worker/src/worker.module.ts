@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { BlobStore, CallStore, EventLog } from '#event-log';
+import { BlobStore, CallStore, EventLog, LogReader } from '#event-log';
+import { Projector } from '#projection';
 import { BullCallQueue, startConsumer } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { Sandbox, SandboxRegistry, ToolRegistry, ToolsModule } from '#tools';
@@ -108,6 +109,22 @@ const recovery: Provider[] = [
   },
 ];
 
+/** What keeps lists and numbers up to date with the log. */
+const projection: Provider[] = [
+  {
+    provide: Projector,
+    inject: [WORKER_CONFIG, COMMAND_REDIS, LOGGER],
+    useFactory: ({ id, partitions }: WorkerConfig, redis: RedisConnection, logger: WorkerLog) =>
+      new Projector({
+        id,
+        redis,
+        partitions,
+        log: new LogReader(redis),
+        onError: (error) => logger.warn({ err: error }, 'a step of the projection failed and is tried again'),
+      }),
+  },
+];
+
 /** Who this worker is, and whether it is there for calls. */
 const presence: Provider[] = [
   WorkerState,
@@ -162,6 +179,7 @@ export class WorkerModule {
         ...infrastructure,
         ...execution,
         ...recovery,
+        ...projection,
         ...presence,
       ],
     };

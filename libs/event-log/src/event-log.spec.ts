@@ -105,7 +105,7 @@ describe('the event log over a bad connection', () => {
       log.end({ callId, guard: { by: 'worker', fence: 1, wseq: 4 }, data: endOf('cancelled'), author }),
     );
     expect(ended).toMatchObject({ code: 'REPLAY', version: 7 });
-    expect((await new CallStore(direct, { partitions: 4 }).events(callId)).map(({ type }) => type)).toEqual([
+    expect((await new CallStore(direct).events(callId)).map(({ type }) => type)).toEqual([
       'call.submitted',
       'call.start',
       'call.update',
@@ -121,7 +121,7 @@ describe('the event log over a bad connection', () => {
     await server.stop();
     server = await startRedisServer({ port: server.port, settings: ['--appendonly', 'yes', '--appendfsync', 'always'] });
     const log = await EventLog.open(redis, { partitions: 4 });
-    const store = new CallStore(direct, { partitions: 4 });
+    const store = new CallStore(direct);
     const accepted = Promise.all(
       Array.from({ length: 400 }, async (_, index) => {
         if (index % 100 === 50) await new Promise((resolve) => setImmediate(resolve));

@@ -28,6 +28,16 @@ export class LuaScript {
     }
   }
 
+  /** The same for answers that are bytes, not text. */
+  async runForBytes(redis: RedisConnection, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {
+    try {
+      return await redis.callBuffer('EVALSHA', this.sha, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return redis.callBuffer('EVAL', this.source, keys.length, ...keys, ...args);
+    }
+  }
+
   /** The same with `WAIT 1 <waitMs>` behind it in one write; the second value is how many replicas have everything. */
   async runAndWait(
     redis: RedisConnection,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type ApprovalPage, type ListCallsQuery, type Principal, type Waiting } from '#contracts';
+import { ProblemError, type Call, type ApprovalPage, type ListApprovalsQuery, type Principal, type Waiting } from '#contracts';
 import { CallStore, EventHub, upcastEvent, type CallHead, type StoredEvent } from '#event-log';
+import { CallIndex } from '#projection';
 import { BullCallQueue, type QueuePlace } from '#queue';
 import { Drain } from '../lifecycle/drain.service.js';
 
@@ -12,6 +13,7 @@ export class CallReader {
     private readonly hub: EventHub,
     private readonly drain: Drain,
     private readonly queue: BullCallQueue,
+    private readonly index: CallIndex,
   ) {}
 
   async head(principal: Principal, callId: string): Promise<CallHead> {
@@ -51,8 +53,12 @@ export class CallReader {
     }
   }
 
-  list(principal: Principal, query: ListCallsQuery): Promise<ApprovalPage> {
-    return this.store.list(principal.tenantId, query);
+  /** The calls that wait for a person, whole: with the question, and what could be trusted from now on. */
+  async approvals({ tenantId }: Principal, query: ListApprovalsQuery): Promise<ApprovalPage> {
+    const { calls, nextCursor } = await this.index.page(tenantId, { ...query, status: ['waiting_approval'] });
+    const whole = await this.store.outlines(calls.map(({ id }) => id));
+    const waiting = whole.filter((call) => call !== undefined).filter(({ status }) => status === 'waiting_approval');
+    return { calls: waiting, ...(nextCursor === undefined ? {} : { nextCursor }) };
   }
 
   async events(principal: Principal, callId: string): Promise<readonly StoredEvent[]> {

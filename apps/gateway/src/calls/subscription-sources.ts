@@ -1,25 +1,31 @@
 import { LIMITS, type Call, type EventFilter } from '#contracts';
 import type { CallStore, SubscriptionSources } from '#event-log';
+import type { CallIndex } from '#projection';
 
 /** Where subscriptions look up what the tail cannot tell them; the tenant of a filter bounds every answer. */
-export function subscriptionSources(store: CallStore): SubscriptionSources {
+export function subscriptionSources(store: CallStore, index: CallIndex): SubscriptionSources {
   return {
     head: (callId) => store.head(callId),
-    snapshot: (tenantId, filter) => snapshot(store, tenantId, filter),
+    snapshot: (tenantId, filter) => snapshot(store, index, tenantId, filter),
   };
 }
 
-async function snapshot(store: CallStore, tenantId: string, { callId, sessionId, agentId, tool }: EventFilter): Promise<readonly Call[]> {
+async function snapshot(
+  store: CallStore,
+  index: CallIndex,
+  tenantId: string,
+  { callId, sessionId, agentId, tool }: EventFilter,
+): Promise<readonly Call[]> {
   if (callId !== undefined) {
     const call = await store.read(callId);
     return call?.tenantId === tenantId ? [call] : [];
   }
-  const only = (value: string | undefined) => (value === undefined ? undefined : [value]);
-  const { calls } = await store.list(tenantId, {
-    sessionId: only(sessionId),
-    agentId: only(agentId),
-    tool: only(tool),
+  const { calls } = await index.page(tenantId, {
+    ...(sessionId === undefined ? {} : { sessionId: [sessionId] }),
+    ...(agentId === undefined ? {} : { agentId: [agentId] }),
+    ...(tool === undefined ? {} : { tool: [tool] }),
     limit: LIMITS.pageSize,
   });
-  return calls;
+  const whole = await store.outlines(calls.map(({ id }) => id));
+  return whole.filter((call) => call !== undefined);
 }

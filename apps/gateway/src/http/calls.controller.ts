@@ -54,8 +54,7 @@ export class CallsController {
   @Needs('read')
   @Get('approvals')
   approvals(@Caller() caller: Principal, @Query() query: unknown): Promise<ApprovalPage> {
-    const page = parse(ListApprovalsQuery, query, 'query');
-    return this.reader.list(caller, { ...page, status: ['waiting_approval'] });
+    return this.reader.approvals(caller, parse(ListApprovalsQuery, query, 'query'));
   }
 
   @Needs('read')

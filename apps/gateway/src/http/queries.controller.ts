@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Headers, HttpCode, Post, Query } from '@nestjs/common';
 import {
   BulkCancelBody,
   BulkReplayBody,
@@ -6,112 +6,79 @@ import {
   ListCallsQuery,
   ListSessionsQuery,
   PeriodQuery,
-  ProblemError,
   StatsQuery,
-  type Call,
+  type BulkResult,
+  type CallCount,
   type CallPage,
-  type CallSummary,
+  type FailurePage,
   type Principal,
+  type SessionPage,
+  type Stats,
+  type ToolStatsPage,
 } from '#contracts';
-import { CallStore } from '#event-log';
+import { CallIndex, Numbers, SessionList } from '#projection';
+import { BulkCallsService } from '../calls/bulk-calls.service.js';
 import { Caller, Needs } from './caller.decorator.js';
 import { parse } from './parse.js';
+import { submitOptions, type SubmitHeaders } from './submit-headers.js';
 
-const SCANNED = new Set(['status', 'outcome', 'tool', 'sessionId', 'agentId', 'since', 'until', 'q', 'cursor', 'limit']);
-
-/** Questions over many calls: lists, counts, numbers, failures, sessions, and changes to all calls of a filter. */
+/** Questions over many calls: lists, counts, numbers, failures, sessions; and changes to all calls of a filter. */
 @Controller('v1')
 export class QueriesController {
-  constructor(private readonly store: CallStore) {}
+  constructor(
+    private readonly index: CallIndex,
+    private readonly sessionList: SessionList,
+    private readonly numbers: Numbers,
+    private readonly bulk: BulkCallsService,
+  ) {}
 
   @Needs('read')
   @Get('calls')
-  async list(@Caller() caller: Principal, @Query() query: unknown): Promise<CallPage> {
-    const wanted = parse(ListCallsQuery, query, 'query');
-    if (Object.keys(wanted).some((key) => !SCANNED.has(key))) throw later();
-    const { calls, ...page } = await this.store.list(caller.tenantId, wanted);
-    return { ...page, calls: await Promise.all(calls.map((call) => this.summary(call))) };
+  list(@Caller() caller: Principal, @Query() query: unknown): Promise<CallPage> {
+    return this.index.page(caller.tenantId, parse(ListCallsQuery, query, 'query'));
   }
 
   @Needs('read')
   @Get('calls::count')
-  count(@Query() query: unknown): never {
-    parse(CallFilter, query, 'query');
-    throw later();
+  count(@Caller() caller: Principal, @Query() query: unknown): Promise<CallCount> {
+    return this.index.count(caller.tenantId, parse(CallFilter, query, 'query'));
   }
 
   @Needs('cancel')
   @Post('calls::cancel')
   @HttpCode(200)
-  cancel(@Body() body: unknown): never {
-    parse(BulkCancelBody, body, 'body');
-    throw later();
+  cancel(@Caller() caller: Principal, @Body() body: unknown): Promise<BulkResult> {
+    return this.bulk.cancel(caller, parse(BulkCancelBody, body, 'body'));
   }
 
   @Needs('submit')
   @Post('calls::replay')
   @HttpCode(200)
-  replay(@Body() body: unknown): never {
-    parse(BulkReplayBody, body, 'body');
-    throw later();
+  replay(@Caller() caller: Principal, @Body() body: unknown, @Headers() headers: SubmitHeaders): Promise<BulkResult> {
+    return this.bulk.replay(caller, parse(BulkReplayBody, body, 'body'), submitOptions(headers).idempotencyKey);
   }
 
   @Needs('read')
   @Get('stats')
-  stats(@Query() query: unknown): never {
-    parse(StatsQuery, query, 'query');
-    throw later();
+  stats(@Caller() caller: Principal, @Query() query: unknown): Promise<Stats> {
+    return this.numbers.stats(caller.tenantId, parse(StatsQuery, query, 'query'));
   }
 
   @Needs('read')
   @Get('stats/tools')
-  tools(@Query() query: unknown): never {
-    parse(PeriodQuery, query, 'query');
-    throw later();
+  tools(@Caller() caller: Principal, @Query() query: unknown): Promise<ToolStatsPage> {
+    return this.numbers.tools(caller.tenantId, parse(PeriodQuery, query, 'query'));
   }
 
   @Needs('read')
   @Get('failures')
-  failures(@Query() query: unknown): never {
-    parse(PeriodQuery, query, 'query');
-    throw later();
+  failures(@Caller() caller: Principal, @Query() query: unknown): Promise<FailurePage> {
+    return this.numbers.failures(caller.tenantId, parse(PeriodQuery, query, 'query'));
   }
 
   @Needs('read')
   @Get('sessions')
-  sessions(@Query() query: unknown): never {
-    parse(ListSessionsQuery, query, 'query');
-    throw later();
+  sessions(@Caller() caller: Principal, @Query() query: unknown): Promise<SessionPage> {
+    return this.sessionList.page(caller.tenantId, parse(ListSessionsQuery, query, 'query'));
   }
-
-  private async summary(call: Call): Promise<CallSummary> {
-    const { id, tool, status, outcome, error, attempt, priority, sessionId, agentId, batchId, parentCallId, replayOf, labels } = call;
-    const { submittedAt, startedAt, endedAt } = call;
-    const head = await this.store.head(id);
-    return {
-      id,
-      tool,
-      status,
-      outcome,
-      attempt,
-      priority,
-      sessionId,
-      agentId,
-      batchId,
-      parentCallId,
-      replayOf,
-      labels,
-      submittedAt,
-      startedAt,
-      endedAt,
-      error: error && { code: error.code, message: error.message },
-      pool: head?.pool ?? 'read',
-      retrying: status === 'queued' && attempt > 0,
-      preview: JSON.stringify(call.arguments).slice(0, 200),
-    };
-  }
-}
-
-function later(): ProblemError {
-  return new ProblemError('not_implemented', 'This route belongs to the public contract and is not there yet');
 }

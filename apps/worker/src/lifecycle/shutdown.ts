@@ -2,6 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { EventLog } from '#event-log';
 import type { Metrics } from '#metrics';
 import { BullCallQueue } from '#queue';
+import { Projector } from '#projection';
 import type { RedisConnection } from '#redis';
 import { CancelListener } from '../execution/cancel-listener.js';
 import { RunningCalls } from '../execution/running-calls.js';
@@ -21,7 +22,7 @@ const STEP_MS = 5_000;
  * Closes the worker; here is the one order, and a step that fails or hangs does not stop the next:
  * 1. readiness goes off and the list of workers says so
  * 2. no more jobs; running calls end, go back or are given up; jobs that came too late go back
- * 3. the reconciler: another worker takes over
+ * 3. the reconciler and the projector: another worker takes over
  * 4. the ears: cancels, then leases, which running calls needed until now
  * 5. off the list of workers
  * 6. the queue, then the log: all was dispatched and written
@@ -33,6 +34,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   const [state, processor, registration] = [app.get(WorkerState), app.get(ToolCallProcessor), app.get(WorkerRegistration)];
   const parts = {
     reconciler: app.get(Reconciler),
+    projector: app.get(Projector),
     cancels: app.get(CancelListener),
     leases: app.get(LeaseRenewer),
     queue: app.get(BullCallQueue),
@@ -51,6 +53,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('announce', () => registration.beat());
   await step('calls', () => drain(app.get(RunningCalls), processor, state, times), times.drainMs + times.stopGraceMs + 2 * STEP_MS);
   await step('reconciler', () => parts.reconciler.close());
+  await step('projector', () => parts.projector.close());
   await step('cancels', () => parts.cancels.close());
   await step('leases', () => parts.leases.close());
   await step('registration', () => registration.close());

@@ -83,6 +83,7 @@ export const CallSummary = z
     parentCallId: z.string().optional(),
     rootCallId: z.string().optional(),
     replayOf: z.string().optional(),
+    toolCallId: z.string().optional(),
     labels: z.record(z.string(), z.string()),
     preview: z.string(),
     submittedAt: z.string(),
@@ -114,6 +115,7 @@ export type CallPage = z.output<typeof CallPage>;
 
 /** `GET /v1/approvals`: whole calls, with the question that waits. */
 export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: true });
+export type ListApprovalsQuery = z.output<typeof ListApprovalsQuery>;
 export const ApprovalPage = z.object({ calls: z.array(Call), nextCursor: z.string().optional() }).meta({ id: 'ApprovalPage' });
 export type ApprovalPage = z.output<typeof ApprovalPage>;
 

@@ -1,4 +1,4 @@
-import type { ApprovalPage, Call, CallEvent, ClaimCheck, ListCallsQuery } from '#contracts';
+import type { Call, CallEvent, ClaimCheck } from '#contracts';
 import { Result } from '#contracts';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { decodeHead, type CallState } from '../call/call-head.js';
@@ -7,7 +7,6 @@ import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
 import { BlobStore } from './blob-store.js';
-import { CallScan } from './call-scan.js';
 import { foldCall, type StoredValues } from './fold-call.js';
 
 const PAGE = 500;
@@ -15,14 +14,9 @@ const PAGE = 500;
 /** Reads calls out of the log. It never writes; every answer is as fresh as the log when it was asked. */
 export class CallStore {
   private readonly blobs: BlobStore;
-  private readonly scan: CallScan;
 
-  constructor(
-    private readonly redis: RedisConnection,
-    options: { readonly partitions: number },
-  ) {
+  constructor(private readonly redis: RedisConnection) {
     this.blobs = new BlobStore(redis);
-    this.scan = new CallScan(redis, options.partitions, (ids) => Promise.all(ids.map((id) => this.outline(id))));
   }
 
   /** The cached fold of a call; undefined when there is no such call. */
@@ -63,15 +57,6 @@ export class CallStore {
     return found;
   }
 
-  /**
-   * A page of the tenant's calls, newest first. One request looks at a bounded part of the log: with a rare filter a
-   * page may be short, even empty, and still name a cursor to go on from. Large values are shown by their preview.
-   * Throws `invalid_request` for a cursor that is not from here.
-   */
-  list(tenantId: string, query: ListCallsQuery): Promise<ApprovalPage> {
-    return this.scan.page(tenantId, query);
-  }
-
   /** A value that lives beside the log; undefined when there is none, or none any more. */
   blob(callId: string, ref: ClaimCheck['ref']): Promise<Buffer | undefined> {
     return this.blobs.get(callId, ref);
@@ -110,10 +95,14 @@ export class CallStore {
     return due;
   }
 
-  /** The call without looking up its large values. */
-  private async outline(callId: string): Promise<Call | undefined> {
-    const events = await this.lifecycle(callId);
-    return events && foldCall(events);
+  /** The calls without looking up their large values, in the order of `callIds`. */
+  outlines(callIds: readonly string[]): Promise<(Call | undefined)[]> {
+    return Promise.all(
+      callIds.map(async (callId) => {
+        const events = await this.lifecycle(callId);
+        return events && foldCall(events);
+      }),
+    );
   }
 
   /** The events that the fold needs, by the places that the head names: a few short reads, however many Updates there were. */

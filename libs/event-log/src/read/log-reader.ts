@@ -1,7 +1,7 @@
 import type { CallEvent } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { upcastEvent } from '../call/upcasters.js';
-import { FIRST_EPOCH, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
 import { fingerprintOf } from '../tail/log-end.js';
 
 /** One entry of a partition, for readers that follow the log from a checkpoint of their own. */
@@ -26,7 +26,7 @@ export class LogReader {
     const epoch = Number(stored ?? FIRST_EPOCH);
     const entries = found.map(([entryId, fields]) => {
       const entry = { seq: seqOf(entryId), mark: fingerprintOf(fields) };
-      const type = fields[3];
+      const { type } = readEntry(fields);
       if (type === 'call.update' || type === 'call.progress') return entry;
       const event = toStoredEvent(partition, epoch, entryId, fields);
       return event === undefined ? entry : { ...entry, event: upcastEvent(event.json) };

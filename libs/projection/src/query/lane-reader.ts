@@ -1,31 +1,12 @@
 import type { CallFilter } from '#contracts';
-import { keys, LuaScript, type RedisConnection } from '#redis';
-import { addTo, bitsBetween, bitsOf, hasBit, intersect, numbersOf, SEGMENT, setBit, type Bits } from '../postings/postings.js';
-import { BLOCK, callsWithAll, slicesOfWords } from '../postings/signatures.js';
+import { keys, type RedisConnection } from '#redis';
+import { addTo, bitsBetween, bitsOf, intersect, SEGMENT, setBit, type Bits } from '../postings/postings.js';
+import { callsWithAll, slicesOfWords } from '../postings/signatures.js';
 import { fits, termGroupsOf } from '../postings/terms.js';
 import { decodeRecord, type CallRecord } from '../record/call-record.js';
 import { hasWords } from '../record/words.js';
+import { readSlices } from './read-slices.js';
 import type { Lane } from './lane.js';
-
-/**
- * KEYS[1] signatures of a segment · ARGV slices' offsets in a block, bytes of a slice, bytes of a block, blocks · the
- * slices of each block one after the other; an empty text for a block that is not full yet
- */
-const SLICES_OF = new LuaScript(`#!lua flags=no-writes
-local bytes, block, blocks = tonumber(ARGV[#ARGV - 2]), tonumber(ARGV[#ARGV - 1]), tonumber(ARGV[#ARGV])
-local length = redis.call('STRLEN', KEYS[1])
-local found = {}
-for b = 0, blocks - 1 do
-  local parts = {}
-  if length >= (b + 1) * block then
-    for i = 1, #ARGV - 3 do
-      local at = b * block + tonumber(ARGV[i])
-      parts[i] = redis.call('GETRANGE', KEYS[1], at, at + bytes - 1)
-    end
-  end
-  found[b + 1] = table.concat(parts)
-end
-return found`);
 
 /** A filter made ready: groups of terms of which one each must be there, and words that must be found. */
 export interface Wanted {
@@ -70,7 +51,8 @@ export class LaneReader {
     if (terms !== undefined) intersect(bits, terms);
     if (words !== undefined) intersect(bits, words);
     for (const [ordinal, record] of moved) {
-      if (ordinal >= start && ordinal < start + SEGMENT && ordinal >= from && ordinal < to) setBit(bits, ordinal - start, this.fits(record));
+      if (ordinal >= start && ordinal < start + SEGMENT && ordinal >= from && ordinal < to)
+        setBit(bits, ordinal - start, this.fits(record));
     }
     return bits;
   }
@@ -128,7 +110,7 @@ export class LaneReader {
     const { partition, moved } = this.lane;
     const segment = Math.floor(first / SEGMENT);
     const texts = await this.redis.hmget(
-      keys.viewRecords(partition, this.tenantId, segment),
+      keys.viewRecords(partition, this.lane.tenantId, segment),
       ...ordinals.map((ordinal) => String(ordinal % SEGMENT)),
     );
     return ordinals.flatMap((ordinal, index) => {
@@ -138,14 +120,10 @@ export class LaneReader {
     });
   }
 
-  private get tenantId(): string {
-    return this.lane.tenantId;
-  }
-
   /** Calls that have one term of every group. */
   private async terms(segment: number): Promise<Bits> {
     const { groups } = this.wanted;
-    const stored = await this.redis.hmgetBuffer(keys.viewPostings(this.lane.partition, this.tenantId, segment), ...groups.flat());
+    const stored = await this.redis.hmgetBuffer(keys.viewPostings(this.lane.partition, this.lane.tenantId, segment), ...groups.flat());
     let at = 0;
     const sets = groups.map((group) => {
       const any = bitsOf(undefined);
@@ -159,16 +137,12 @@ export class LaneReader {
 
   /** Calls whose signature has all wanted slices, and all calls of blocks that have no signatures yet. */
   private async signed(segment: number): Promise<Bits> {
-    const { slices } = this.wanted;
-    const blocks = SEGMENT / BLOCK;
-    const found = await signaturesOf(this.redis, keys.viewSignatures(this.lane.partition, this.tenantId, segment), slices);
+    const key = keys.viewSignatures(this.lane.partition, this.lane.tenantId, segment);
+    const found = await readSlices(this.redis, key, this.wanted.slices);
     const bits = bitsBetween(0, SEGMENT);
-    for (let block = 0; block < blocks; block += 1) {
-      const part = found[block];
-      if (part !== undefined && part.length > 0) callsWithAll(part, bits, block);
-    }
+    found.forEach((part, block) => {
+      if (part.length > 0) callsWithAll(part, bits, block);
+    });
     return bits;
   }
 }
-
-export { hasBit, numbersOf };

@@ -13,6 +13,7 @@ const TAIL_BUDGET = 4_000;
 export interface Lane {
   readonly index: number;
   readonly partition: string;
+  readonly tenantId: string;
   /** Calls in the projection; their ordinals are below. */
   readonly projected: number;
   /** Calls that are not in it yet; the first has the ordinal `projected`. */
@@ -30,6 +31,7 @@ export interface Lanes {
 interface Place {
   readonly index: number;
   readonly partition: string;
+  readonly tenantId: string;
   readonly seq: number;
   readonly projected: number;
   /** Entries of the log that are not projected. */
@@ -46,7 +48,7 @@ export async function openLanes(redis: RedisConnection, log: LogSource, partitio
   let budget = TAIL_BUDGET;
   for (const place of [...places].sort((a, b) => a.lag - b.lag)) if ((budget -= place.lag) >= 0) readable.add(place);
   const lanes = await Promise.all(
-    places.map((place) => (readable.has(place) && place.lag > 0 ? withTail(redis, log, place, tenantId) : laneOf(place, [], new Map()))),
+    places.map((place) => (readable.has(place) && place.lag > 0 ? withTail(redis, log, place) : laneOf(place, [], new Map()))),
   );
   const late = places.filter((place) => !readable.has(place));
   return late.length === 0 ? { lanes } : { lanes, behind: await behind(log, late) };
@@ -61,12 +63,12 @@ async function locate(redis: RedisConnection, log: LogSource, index: number, ten
   ]);
   const known = format === PROJECTION_FORMAT;
   const seq = known ? Number(seqText) : 0;
-  return { index, partition, seq, projected: known ? Number(count ?? 0) : 0, lag: Math.max(0, end - seq) };
+  return { index, partition, tenantId, seq, projected: known ? Number(count ?? 0) : 0, lag: Math.max(0, end - seq) };
 }
 
-async function withTail(redis: RedisConnection, log: LogSource, place: Place, tenantId: string): Promise<Lane> {
+async function withTail(redis: RedisConnection, log: LogSource, place: Place): Promise<Lane> {
   const { entries } = await log.read(place.partition, place.seq + 1, place.lag);
-  const events = entries.flatMap(({ event }: LogEntry) => (event?.tenantid === tenantId ? [event] : []));
+  const events = entries.flatMap(({ event }: LogEntry) => (event?.tenantid === place.tenantId ? [event] : []));
   if (events.length === 0) return laneOf(place, [], new Map());
   const { changes } = await foldEvents(new Draft(redis), place.partition, events, () => place.projected);
   const fresh: CallRecord[] = [];
@@ -78,8 +80,12 @@ async function withTail(redis: RedisConnection, log: LogSource, place: Place, te
   return laneOf(place, fresh, moved);
 }
 
-function laneOf({ index, partition, projected }: Place, fresh: readonly CallRecord[], moved: ReadonlyMap<number, CallRecord>): Lane {
-  return { index, partition, projected, fresh, moved };
+function laneOf(
+  { index, partition, tenantId, projected }: Place,
+  fresh: readonly CallRecord[],
+  moved: ReadonlyMap<number, CallRecord>,
+): Lane {
+  return { index, partition, tenantId, projected, fresh, moved };
 }
 
 /** How far answers from the projection alone are behind the log. Absent when they are not. */

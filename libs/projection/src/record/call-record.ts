@@ -21,6 +21,7 @@ export interface CallRecord {
   readonly parentCallId?: string | undefined;
   readonly rootCallId?: string | undefined;
   readonly replayOf?: string | undefined;
+  readonly toolCallId?: string | undefined;
   readonly startedAt?: number | undefined;
   readonly endedAt?: number | undefined;
   readonly runMs?: number | undefined;
@@ -48,8 +49,9 @@ type Packed = readonly [
 
 /** A record as it is stored: a list without names, with what most calls have not left as 0 or at -1. */
 export function encodeRecord(record: CallRecord): string {
-  const { sessionId, agentId, batchId, parentCallId, rootCallId, replayOf, submittedAt, startedAt, endedAt, labels, error } = record;
-  const ids = [sessionId, agentId, batchId, parentCallId, rootCallId, replayOf].map((id) => id ?? (0 as const));
+  const { sessionId, agentId, batchId, parentCallId, rootCallId, replayOf, toolCallId, submittedAt, startedAt, endedAt, labels, error } =
+    record;
+  const ids = [sessionId, agentId, batchId, parentCallId, rootCallId, replayOf, toolCallId].map((id) => id ?? (0 as const));
   while (ids.length > 0 && ids.at(-1) === 0) ids.pop();
   const after = (time: number | undefined) => (time === undefined ? -1 : time - submittedAt);
   const packed: Packed = [
@@ -97,7 +99,7 @@ export function decodeRecord(text: string): CallRecord {
     message,
     print,
   ] = packed;
-  const [sessionId, agentId, batchId, parentCallId, rootCallId, replayOf] = ids.map((name) => (name === 0 ? undefined : name));
+  const [sessionId, agentId, batchId, parentCallId, rootCallId, replayOf, toolCallId] = ids.map((name) => (name === 0 ? undefined : name));
   return {
     id,
     tool,
@@ -114,6 +116,7 @@ export function decodeRecord(text: string): CallRecord {
     parentCallId,
     rootCallId,
     replayOf,
+    toolCallId,
     startedAt: started < 0 ? undefined : submittedAt + started,
     endedAt: ended < 0 ? undefined : submittedAt + ended,
     runMs: runMs < 0 ? undefined : runMs,

@@ -58,6 +58,7 @@ function submitted(event: CallEventOf<'call.submitted'>, rootOf: (callId: string
     parentCallId: data.parentCallId,
     rootCallId: data.parentCallId === undefined ? undefined : (rootOf(data.parentCallId) ?? data.parentCallId),
     replayOf: data.replayOf,
+    toolCallId: data.toolCallId,
   };
 }
 

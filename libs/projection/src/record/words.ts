@@ -24,8 +24,8 @@ export function queryWords(q: string): string[] {
  * room of its own.
  */
 export function wordsOf(record: CallRecord): string[] {
-  const { id, tool, agentId = '', sessionId = '', labels, preview, error } = record;
-  const base = [tool, agentId, sessionId, id, ...Object.entries(labels).flat(), preview].join(' ');
+  const { id, tool, agentId = '', sessionId = '', toolCallId = '', labels, preview, error } = record;
+  const base = [tool, agentId, sessionId, toolCallId, id, ...Object.entries(labels).flat(), preview].join(' ');
   return error === undefined ? split(base, BASE_WORDS) : [...split(base, BASE_WORDS), ...split(error.message, MESSAGE_WORDS)];
 }
 

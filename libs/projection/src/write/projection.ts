@@ -22,8 +22,6 @@ const NOTHING: Advance = { entries: 0, more: false, lagMs: 0 };
  * So a writer that dies in the middle has done nothing, and of two at once one is told to look again.
  */
 export class PartitionProjection {
-  private state: ViewState | undefined;
-
   constructor(
     private readonly redis: RedisConnection,
     private readonly log: LogSource,
@@ -32,8 +30,7 @@ export class PartitionProjection {
   ) {}
 
   async advance(): Promise<Advance> {
-    this.state ??= await readViewState(this.redis, this.partition);
-    const { state } = this;
+    const state = await readViewState(this.redis, this.partition);
     // The entry at the checkpoint is read again to see that it is the same; nothing is there at the beginning.
     const from = state === undefined || state.seq === 0 ? 1 : state.seq;
     const { epoch, entries } = await this.log.read(this.partition, from, this.batch + 1);
@@ -46,7 +43,6 @@ export class PartitionProjection {
     const last = fresh.at(-1);
     if (last === undefined) return NOTHING;
     const applied = await this.project(state, fresh, last);
-    this.state = applied ? { ...state, seq: last.seq, mark: last.mark } : undefined;
     const oldest = fresh.find(({ event }) => event !== undefined)?.event;
     const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));
     return { entries: applied ? fresh.length : 0, more: fresh.length >= this.batch || !applied, lagMs };
@@ -67,7 +63,6 @@ export class PartitionProjection {
   }
 
   private async begin(epoch: number): Promise<Advance> {
-    this.state = undefined;
     await beginAnew(this.redis, this.partition, epoch);
     return { entries: 0, more: true, lagMs: 0 };
   }

@@ -72,9 +72,10 @@ export class Projector {
       if (this.stopped.signal.aborted) return false;
       const startedAt = performance.now();
       const step = await this.projections.get(name)?.advance();
-      if (step === undefined || step.entries === 0) continue;
-      signals.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
+      if (step === undefined) continue;
       more ||= step.more;
+      if (step.entries === 0) continue;
+      signals.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
     }
     return more;
   }
@@ -84,8 +85,7 @@ export class Projector {
       const startedAt = performance.now();
       let rest = IDLE_MS;
       try {
-        if (this.options.redis.status === 'ready' && (await this.round()))
-          rest = Math.min(performance.now() - startedAt, LONGEST_REST_MS);
+        if (this.options.redis.status === 'ready' && (await this.round())) rest = Math.min(performance.now() - startedAt, LONGEST_REST_MS);
       } catch (error) {
         if (!this.stopped.signal.aborted) this.options.onError?.(error);
       }
