@@ -4,7 +4,13 @@ const lib = (...names) => `^libs/(${names.join('|')})/src/`;
 const SIBLINGS = ['event-log', 'lifecycle', 'limits', 'metrics', 'policy', 'projection', 'queue', 'redis', 'signals', 'tools', 'tracing'];
 
 /** What a library may import besides itself, contracts and (all of them) signals. */
-const MAY_ALSO_SEE = { lifecycle: ['redis', 'event-log'], queue: ['redis'], limits: ['redis'], 'event-log': ['redis'], projection: ['redis'] };
+const MAY_ALSO_SEE = {
+  lifecycle: ['redis', 'event-log'],
+  queue: ['redis'],
+  limits: ['redis'],
+  'event-log': ['redis'],
+  projection: ['redis'],
+};
 
 const siblingRules = SIBLINGS.map((name) => {
   const allowed = ['contracts', 'signals', ...(MAY_ALSO_SEE[name] ?? []), name];

@@ -62,10 +62,6 @@ export function bitsBetween(from: number, to: number): Bits {
   return bits;
 }
 
-export function hasBit(bits: Bits, number: number): boolean {
-  return ((bits[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
-}
-
 export function setBit(bits: Bits, number: number, there: boolean): void {
   const mask = 1 << (number & 7);
   bits[number >> 3] = there ? (bits[number >> 3] ?? 0) | mask : (bits[number >> 3] ?? 0) & ~mask;

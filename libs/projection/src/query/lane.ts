@@ -48,7 +48,7 @@ export async function openLanes(redis: RedisConnection, log: LogSource, partitio
   let budget = TAIL_BUDGET;
   for (const place of [...places].sort((a, b) => a.lag - b.lag)) if ((budget -= place.lag) >= 0) readable.add(place);
   const lanes = await Promise.all(
-    places.map((place) => (readable.has(place) && place.lag > 0 ? withTail(redis, log, place) : laneOf(place, [], new Map()))),
+    places.map(async (place) => (readable.has(place) && place.lag > 0 ? withTail(redis, log, place) : laneOf(place, [], new Map()))),
   );
   const late = places.filter((place) => !readable.has(place));
   return late.length === 0 ? { lanes } : { lanes, behind: await behind(log, late) };

@@ -107,7 +107,7 @@ export class Draft {
 
   private hash(key: string): Map<string, Buffer | string | undefined> {
     let hash = this.loaded.get(key);
-    if (hash === undefined) this.loaded.set(key, (hash = new Map()));
+    if (hash === undefined) this.loaded.set(key, (hash = new Map<string, Buffer | string | undefined>()));
     return hash;
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { keys, LuaScript, partitionName, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import type { LogSource } from '../projection.port.js';
@@ -89,7 +90,7 @@ export class Projector {
       } catch (error) {
         if (!this.stopped.signal.aborted) this.options.onError?.(error);
       }
-      await this.pause(rest);
+      await sleep(rest, undefined, { signal: this.stopped.signal }).catch(() => {});
     }
   }
 
@@ -103,12 +104,5 @@ export class Projector {
         else this.mine.delete(name);
       }),
     );
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.stopped.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-    });
   }
 }
