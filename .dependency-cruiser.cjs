@@ -1,10 +1,24 @@
 // Which room may see which: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
 const TESTS = '(\\.spec|\\.contract|\\.property)\\.ts$|/testing/';
 const lib = (...names) => `^libs/(${names.join('|')})/src/`;
-const SIBLINGS = ['event-log', 'lifecycle', 'limits', 'metrics', 'policy', 'projection', 'queue', 'redis', 'signals', 'tools', 'tracing'];
+const SIBLINGS = [
+  'event-log',
+  'hooks',
+  'lifecycle',
+  'limits',
+  'metrics',
+  'policy',
+  'projection',
+  'queue',
+  'redis',
+  'signals',
+  'tools',
+  'tracing',
+];
 
-/** What a library may import besides itself, contracts and (all of them) signals. */
+/** What a library may import besides itself, contracts and (all of them) signals. Hooks run programs and requests the way tools do, by the very same code. */
 const MAY_ALSO_SEE = {
+  hooks: ['redis', 'tools'],
   lifecycle: ['redis', 'event-log'],
   queue: ['redis'],
   limits: ['redis'],

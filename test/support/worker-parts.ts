@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
+import { HookRunner, HookSets } from '#hooks';
 import { createRedis, type RedisConnection } from '#redis';
-import { describeTool, type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource } from '#tools';
+import { describeTool, EgressPolicy, type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource } from '#tools';
 import { systemClock } from '../../apps/worker/src/execution/clock.js';
 import type { ExecuteDeps } from '../../apps/worker/src/execution/execute-deps.js';
 import { RunningCalls } from '../../apps/worker/src/execution/running-calls.js';
@@ -72,6 +73,8 @@ export class WorkerParts {
       log: this.log,
       blobs: this.blobs,
       tools: this.registry(),
+      hookSets: new HookSets(this.redis),
+      hooks: this.hookRunner(),
       leases,
       running: new RunningCalls(),
       workspaces: new Workspaces(this.workspaceRoot),
@@ -143,6 +146,13 @@ export class WorkerParts {
     this.redis.disconnect();
     await this.server.stop();
     rmSync(this.workspaceRoot, { recursive: true, force: true });
+  }
+
+  private hookRunner(): HookRunner {
+    const base = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' };
+    const runner = new HookRunner({ redis: this.redis, base, env: {}, sessionEgress: new EgressPolicy(), onFailure: () => {} });
+    this.closers.push(() => runner.close());
+    return runner;
   }
 
   private registry(): Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'> {

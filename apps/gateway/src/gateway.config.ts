@@ -5,14 +5,17 @@ import {
   type AgentSettings,
   Autonomy,
   ConfigFile,
+  type Hook,
   type KeyEntry,
   LIMITS,
   type Limits,
   PermissionMode,
   type PolicySettings,
   type Posture,
+  type SessionHookSettings,
   Principal,
 } from '#contracts';
+import { egressPolicyFrom, type EgressPolicy } from '#tools';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#tracing';
 import { readConfigFile } from './config-file.config.js';
 
@@ -59,6 +62,13 @@ export interface GatewayConfig {
   readonly limits?: Limits;
   /** By agent; replaces the general ones field by field. */
   readonly agentLimits?: Readonly<Record<string, Limits>>;
+  /** For everybody. */
+  readonly hooks?: readonly Hook[];
+  readonly sessionHooks?: SessionHookSettings;
+  /** What hooks before a call run with: the variables that commands see, where they find those that they name, and where webhooks of sessions may go. */
+  readonly hookEnv?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly egress?: EgressPolicy;
 }
 
 /** A setting is wrong. `message` lists every fault, one a line, and what would be right. */
@@ -106,6 +116,7 @@ const Environment = z.object({
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   WORKSPACE_ROOT: z.string().min(1).optional(),
   ...TRACING_ENV,
+  TOOL_ENV_ALLOWLIST: list.prefault('PATH,LANG,LC_ALL,TZ,TERM'),
 });
 
 /** Reads and checks the environment and, where it names one, the config file. Throws a ConfigError that lists every fault. */
@@ -117,6 +128,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
   const path = env.TOOLYARD_CONFIG;
   const { file = ConfigFile.parse({}), faults: fileFaults } = path ? readConfigFile(path) : { faults: [] };
   faults.push(...fileFaults);
+  const egress = egressOf(env, faults);
   if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0) {
     faults.push(
       'TOOLYARD_API_KEY: expected an API key here, or `keys` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
@@ -153,9 +165,23 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     policy: file.policy,
     agents: file.agents,
     fourEyes: file.approvals.fourEyes,
+    hooks: file.hooks,
+    sessionHooks: file.sessionHooks,
+    hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    env,
+    ...(egress === undefined ? {} : { egress }),
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),
     ...(path ? { file: { path, read: () => readGatewayConfig(env) } } : {}),
   };
+}
+
+function egressOf(env: NodeJS.ProcessEnv, faults: string[]): EgressPolicy | undefined {
+  try {
+    return egressPolicyFrom(env);
+  } catch (error) {
+    faults.push(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
 }
 
 function limitsByAgent(agents: ConfigFile['agents']): Record<string, Limits> {

@@ -34,6 +34,8 @@ import { PrincipalGuard } from './http/principal.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { ToolsController } from './http/tools.controller.js';
+import { BeforeHooks } from './hooks/before-hooks.service.js';
+import { HookBook } from './hooks/hook-book.service.js';
 import { infrastructure } from './infrastructure.js';
 import { CallLimiter } from './limits/call-limiter.service.js';
 import { LimitSettings } from './limits/limit-settings.service.js';
@@ -92,6 +94,8 @@ export class GatewayModule {
         // by which rules
         Rulebook,
         CallRulesService,
+        HookBook,
+        BeforeHooks,
         ConfigReload,
         WorkerRoll,
         ToolReadiness,

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
+import type { Logger } from 'pino';
 import { POOLS } from '#contracts';
 import { CallStore, EventHub, EventLog, LogReader, LogTail } from '#event-log';
+import { HookRunner, HookSets } from '#hooks';
 import { VERSION } from '#lifecycle';
 import { CallLimits } from '#limits';
 import { createMetrics, type MetricsProbes } from '#metrics';
 import { CallIndex, Numbers, SessionList } from '#projection';
 import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
-import { ToolRegistry } from '#tools';
+import { EgressPolicy, ToolRegistry } from '#tools';
 import { subscriptionSources } from './calls/subscription-sources.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { createLogger } from './logger.js';
@@ -46,6 +48,19 @@ export const infrastructure: Provider[] = [
     useFactory: (redis: RedisConnection, store: CallStore) =>
       new CallLimits(redis, (callIds) => Promise.all(callIds.map((callId) => stateOf(store, callId)))),
   },
+  {
+    provide: HookRunner,
+    inject: [PROMPT_REDIS, GATEWAY_CONFIG, LOGGER],
+    useFactory: (redis: RedisConnection, { hookEnv = {}, env = {}, egress = new EgressPolicy() }: GatewayConfig, log: Logger) =>
+      new HookRunner({
+        redis,
+        base: hookEnv,
+        env,
+        sessionEgress: egress,
+        onFailure: (hook, error) => log.warn({ hook, err: error }, 'a hook failed'),
+      }),
+  },
+  { provide: HookSets, inject: [PROMPT_REDIS], useFactory: (redis: RedisConnection) => new HookSets(redis) },
   {
     provide: EventHub,
     inject: [COMMAND_REDIS, CallStore, CallIndex, GATEWAY_CONFIG],

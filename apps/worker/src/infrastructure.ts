@@ -1,6 +1,7 @@
 import type { Provider } from '@nestjs/common';
 import { POOLS } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
+import { HookRunner, HookSets } from '#hooks';
 import { VERSION } from '#lifecycle';
 import { createMetrics } from '#metrics';
 import { BullCallQueue } from '#queue';
@@ -43,6 +44,19 @@ export const infrastructure: Provider[] = [
       new LeaseRenewer(leaseRows(pools), renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }), (error) =>
         logger.error({ err: error }, 'leases are not renewed; trying again'),
       ),
+  },
+  { provide: HookSets, inject: [COMMAND_REDIS], useFactory: (redis: RedisConnection) => new HookSets(redis) },
+  {
+    provide: HookRunner,
+    inject: [COMMAND_REDIS, WORKER_CONFIG, LOGGER],
+    useFactory: (redis: RedisConnection, { toolEnv, env, egress }: WorkerConfig, logger: WorkerLog) =>
+      new HookRunner({
+        redis,
+        base: toolEnv,
+        env,
+        sessionEgress: egress,
+        onFailure: (hook, error) => logger.warn({ hook, err: error }, 'a hook failed'),
+      }),
   },
   {
     provide: METRICS,

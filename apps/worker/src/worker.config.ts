@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
 import { StartFailure } from '#lifecycle';
-import { SANDBOX_ENV, sandboxConfig, sandboxContradictions, type SandboxConfig } from '#tools';
+import { egressPolicyFrom, SANDBOX_ENV, sandboxConfig, sandboxContradictions, type EgressPolicy, type SandboxConfig } from '#tools';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#tracing';
 
 /** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */
@@ -108,6 +108,10 @@ export interface WorkerConfig {
   readonly maxBackoffMs: number;
   /** The environment variables that child processes of tools see, and their values. */
   readonly toolEnv: Readonly<Record<string, string>>;
+  /** Where hooks find the variables that they name. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where tools and webhooks of sessions may go. */
+  readonly egress: EgressPolicy;
   readonly sandbox: SandboxConfig;
   /** There when spans are exported. */
   readonly tracing?: TracingConfig | undefined;
@@ -148,10 +152,20 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     maxAttempts: values.RETRY_MAX_ATTEMPTS ?? 20,
     maxBackoffMs: values.RETRY_MAX_BACKOFF_MS,
     toolEnv: Object.fromEntries(values.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    env,
+    egress: egressOf(env),
     sandbox,
     tracing: tracingConfig(values, 'toolyard-worker'),
     logLevel: values.LOG_LEVEL,
   };
+}
+
+function egressOf(env: Readonly<Record<string, string | undefined>>): EgressPolicy {
+  try {
+    return egressPolicyFrom(env);
+  } catch (error) {
+    throw new StartFailure(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function faultsOf(error: z.ZodError): string {

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { BlobStore, CallStore, EventLog, LogReader } from '#event-log';
+import { HookRunner, HookSets } from '#hooks';
 import { Projector } from '#projection';
 import { BullCallQueue, startConsumer } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
@@ -35,7 +36,20 @@ const execution: Provider[] = [
   RunningCalls,
   {
     provide: EXECUTE_DEPS,
-    inject: [WORKER_CONFIG, EventLog, BlobStore, ToolRegistry, LeaseRenewer, RunningCalls, WorkerState, LOGGER, CallStore, SPANS],
+    inject: [
+      WORKER_CONFIG,
+      EventLog,
+      BlobStore,
+      ToolRegistry,
+      LeaseRenewer,
+      RunningCalls,
+      WorkerState,
+      LOGGER,
+      CallStore,
+      SPANS,
+      HookSets,
+      HookRunner,
+    ],
     useFactory: (
       config: WorkerConfig,
       log: EventLog,
@@ -47,6 +61,8 @@ const execution: Provider[] = [
       logger: WorkerLog,
       store: CallStore,
       { tracing }: Spans,
+      hookSets: HookSets,
+      hooks: HookRunner,
     ): ExecuteDeps => ({
       config,
       log,
@@ -55,6 +71,8 @@ const execution: Provider[] = [
       leases,
       running,
       logger,
+      hookSets,
+      hooks,
       workspaces: new Workspaces(config.workspaceRoot),
       leaving: state.leaving,
       tracer: tracing && new AttemptTracer(tracing, store, config.id),

@@ -12,6 +12,7 @@ export * from './policy/policy-config.js';
 export * from './policy/profiles.js';
 export * from './policy/session-grants.js';
 export * from './tools/tool.js';
+export * from './hooks/hook.js';
 export * from './jobs/call.job.js';
 export * from './events/call.events.js';
 export * from './events/envelope.js';

@@ -98,6 +98,14 @@ export function createMeters(registry: Registry) {
     ]),
     rateLimitHits: counter('toolyard_rate_limit_hits_total', 'Requests refused by a rate limit.', ['limit']),
 
+    // Hooks
+    hookRuns: counter(
+      'toolyard_hook_runs_total',
+      'Hooks asked, by event and verdict: allow, deny, failed or cancelled; cached ones were not run.',
+      ['event', 'verdict', 'cached'],
+    ),
+    hookRun: histogram('toolyard_hook_run_seconds', 'Time until a hook had answered, cached answers left out.', ['event'], WAIT_BUCKETS),
+
     // Queues and slots (read by probes at scrape)
     queueWaiting: gauge('toolyard_queue_waiting_calls', 'Calls waiting for a worker; the same from every gateway: take max.', ['pool']),
     queueActive: gauge('toolyard_queue_active_calls', 'Calls held by workers; the same from every gateway: take max.', ['pool']),

@@ -37,6 +37,7 @@ function emitEverything() {
   signals.socketClosed.emit({ kind: 'ws', why: 'client' });
   signals.updatesMerged.emit({ where: 'socket', n: 4 });
   signals.spansExported.emit({ spans: 3, ok: true });
+  signals.hookRun.emit({ event: 'before', verdict: 'allow', cached: false, tookMs: 12 });
   signals.rateLimited.emit({ limit: 'key' });
   signals.outputTruncated.emit({ tool: 'shell' });
 }

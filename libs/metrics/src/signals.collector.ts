@@ -83,6 +83,10 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
     signals.updatesMerged.on((merged) => meters.updatesMerged.inc({ where: merged.where }, merged.n)),
     signals.configRead.on(({ ok }) => meters.configRefused.set(ok ? 0 : 1)),
     signals.spansExported.on(({ spans, ok }) => meters.spansExported.inc({ result: ok ? 'ok' : 'failed' }, spans)),
+    signals.hookRun.on(({ event, verdict, cached, tookMs }) => {
+      meters.hookRuns.inc({ event, verdict, cached: String(cached) });
+      if (!cached) meters.hookRun.observe({ event }, seconds(tookMs));
+    }),
     signals.rateLimited.on((hit) => meters.rateLimitHits.inc({ limit: word(hit.limit) })),
   ];
 }

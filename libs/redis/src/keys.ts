@@ -45,6 +45,10 @@ export const keys = {
   batchSweeper: () => 'batch-sweeper',
   /** Pub/sub channel: something happened to this batch that its log cannot tell. */
   batchChannel: () => 'toolyard:batch',
+  /** The hooks that the worker of a call runs, by their digest. */
+  hookSet: (digest: string) => `hook-set:${digest}`,
+  /** What a hook answered in a session; `question` is a digest of the hook and of all that it was told. */
+  hookAnswer: (tenantId: string, sessionId: string, question: string) => `hook-answer:${tenantId}:${sessionId}:${question}`,
   worker: (workerId: string) => `worker:${workerId}`,
   /** Who asked this worker to take no more calls. */
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { CallErrorCode, CallOutcome, Pool, RetryReason, Stopped } from '#contracts';
+import type { CallErrorCode, CallOutcome, HookEvent, Pool, RetryReason, Stopped } from '#contracts';
 
 /**
  * What happens inside, told to whoever listens (metrics, tests) without knowing them. A signal nobody listens to costs
@@ -61,5 +61,7 @@ export const signals = {
   /** One batch of spans that reached the collector, or did not. */
   spansExported: signal<{ spans: number; ok: boolean }>('spans.exported'),
   rateLimited: signal<{ limit: string }>('rate.limited'),
+  /** A hook was asked. `cached`: it had answered the same question before and was not run; `failed`: it gave no answer, so `onError` counts. */
+  hookRun: signal<{ event: HookEvent; verdict: 'allow' | 'deny' | 'failed' | 'cancelled'; cached: boolean; tookMs: number }>('hook.run'),
   outputTruncated: signal<{ tool: string }>('output.truncated'),
 } as const;

@@ -3,6 +3,12 @@ export { Tool, type InputSchema, type StructuredOutput, type ToolHandler, type T
 export { describeTool, type ToolFacts } from './tool-descriptor.js';
 export { ToolRegistry, type Prepared, type PrepareFailure } from './tool.registry.js';
 export { ToolsModule, type ToolsModuleOptions } from './tools.module.js';
+export { findExecutable } from './process/find-executable.js';
+export { ProcessStartError, runProcess, type ProcessReport } from './process/run-process.js';
+export { EgressError } from './egress/egress-error.js';
+export { EgressPolicy } from './egress/egress-policy.js';
+export { egressPolicyFrom } from './egress/egress.config.js';
+export { SafeFetch } from './egress/safe-fetch.js';
 export { Sandbox } from './sandbox/sandbox.port.js';
 export { SandboxRegistry, type PoolSandbox } from './sandbox/sandbox.registry.js';
 export { SANDBOX_ENV, sandboxConfig, sandboxContradictions, type SandboxConfig } from './sandbox/sandbox.config.js';

@@ -4,7 +4,7 @@ import { momentText } from '../parts/duration.js';
 import { visible } from '../parts/visible.js';
 
 const COLORS = { allow: 'teal', ask: 'yellow', deny: 'red' } as const;
-const AXES = { facts: 'Tool and posture', risk: 'Risk of the arguments', grants: 'Grants', limits: 'Limits' } as const;
+const AXES = { facts: 'Tool and posture', risk: 'Risk of the arguments', grants: 'Grants', limits: 'Limits', hooks: 'Hooks' } as const;
 
 /** The verdict about a call with the answer of every rule, and what a person said. */
 export function DecisionView({ decision, approval }: { readonly decision: Decision; readonly approval?: Approval | undefined }) {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Decision, Principal, SubmitCallBody } from '#contracts';
-import { decide } from '#policy';
+import type { AppliedHook, Decision, Principal, SubmitCallBody, ToolDescriptor } from '#contracts';
+import { decide, matchesTool } from '#policy';
 import { ToolRegistry } from '#tools';
-import { CallRulesService } from '../policy/call-rules.service.js';
+import { CallRulesService, type CallRules } from '../policy/call-rules.service.js';
 import { ToolReadiness } from '../workers/tool-readiness.service.js';
 import type { JsonValue, JudgedCall } from './new-call.js';
 
@@ -27,7 +27,7 @@ export class CallJudge {
 
   async judge(principal: Principal, body: SubmitCallBody): Promise<JudgedCall> {
     const call = { requestedTool: body.tool, args: body.arguments };
-    const { available, ...rules } = await this.rules.of(principal, body);
+    const { available, hooks, ...rules } = await this.rules.of(principal, body);
     const tool = this.tools.resolve(body.tool);
     if (tool !== undefined) {
       const { ok, reason = `${tool.name} is not available` } = available(tool);
@@ -54,9 +54,20 @@ export class CallJudge {
       tool: prepared.tool,
       args: jsonOf(prepared.args),
       ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }),
+      ...(hooks.length === 0 ? {} : hooksOf(prepared.tool, hooks, rules)),
     };
     return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : { ...judged, decision };
   }
+}
+
+/** The hooks that concern the tool, for those who ask them; judging itself only says which they are. */
+function hooksOf(
+  tool: ToolDescriptor,
+  hooks: readonly AppliedHook[],
+  { policy, workspaceRoot }: Pick<CallRules, 'policy' | 'workspaceRoot'>,
+): Pick<JudgedCall, 'hooks'> {
+  const applied = hooks.filter(({ match }) => match.some((pattern) => matchesTool(pattern, tool)));
+  return applied.length === 0 ? {} : { hooks: { applied, profile: policy.profile, cwd: workspaceRoot } };
 }
 
 /** The registry hands out copies of what was JSON at the door; walking them again would only prove that. */

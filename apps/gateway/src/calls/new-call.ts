@@ -1,9 +1,11 @@
 import type {
+  AppliedHook,
   Call,
   CallError,
   CallOutcome,
   Decision,
   EndData,
+  PolicyProfile,
   Principal,
   SubmitCallBody,
   SubmittedData,
@@ -28,8 +30,20 @@ export interface JudgedCall {
   /** Why the model makes the call, in its own words. */
   readonly purpose?: string;
   readonly decision: Decision;
+  /** There when hooks concern the call. */
+  readonly hooks?: CallHooks;
+  /** Digest of those that the worker runs, once they are stored. */
+  readonly hookSet?: string;
   /** `text` is for the model where it is not the error's message. */
   readonly refusal?: { readonly outcome: CallOutcome; readonly error: CallError; readonly text?: string };
+}
+
+/** Which hooks are asked about a call, and what they and their refusals need to know. */
+export interface CallHooks {
+  readonly applied: readonly AppliedHook[];
+  readonly profile: PolicyProfile;
+  /** The workspace as workers know it. */
+  readonly cwd: string;
 }
 
 export type JsonValue = Call['arguments'];
@@ -103,6 +117,7 @@ export function newCall(input: NewCallInput): NewCall {
     ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
     ...(input.resultBytes === undefined ? {} : { resultBytes: input.resultBytes }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
+    ...(judged.hookSet === undefined ? {} : { hooks: judged.hookSet }),
   };
   return {
     callId,

@@ -6,6 +6,7 @@ const REFUSALS: ReadonlySet<CallErrorCode> = new Set([
   'invalid_arguments',
   'payload_too_large',
   'policy_denied',
+  'hook_rejected',
   'rate_limited',
   'quota_exceeded',
   'unavailable',

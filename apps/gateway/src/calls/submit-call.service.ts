@@ -3,6 +3,7 @@ import { type Call, type Principal, type Quote, type SubmitCallBody } from '#con
 import { EventHub, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { BeforeHooks, type Hooked } from '../hooks/before-hooks.service.js';
 import { CallLimiter } from '../limits/call-limiter.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { acceptedCall } from './accepted-call.js';
@@ -11,7 +12,7 @@ import { CallJudge } from './call-judge.service.js';
 import { dispatchCall } from './dispatch-call.js';
 import { authorOf } from './gateway-author.js';
 import { identityOf } from './idempotency.js';
-import { newCall } from './new-call.js';
+import { newCall, type JudgedCall } from './new-call.js';
 import { quoteOf } from './quote.js';
 import { keyReused, refusalOf, wasRefused } from './refusal.js';
 import { watchedCall } from './watched-call.js';
@@ -24,6 +25,8 @@ export interface SubmitOptions {
   readonly replayOf?: string | undefined;
   /** The batch that the call belongs to. */
   readonly batchId?: string | undefined;
+  /** Asked for only when something would otherwise go on for nobody: aborted when the caller has gone away. */
+  readonly gone?: (() => AbortSignal) | undefined;
 }
 
 export interface Submission {
@@ -31,6 +34,9 @@ export interface Submission {
   /** False when the same submission was accepted before. */
   readonly created: boolean;
 }
+
+/** Of callers that cannot go away, such as batches. */
+const NEVER = new AbortController().signal;
 
 /** THE use case: every door submits here, and here is the order of steps for one call. */
 @Injectable()
@@ -43,29 +49,32 @@ export class SubmitCallService {
     private readonly queue: BullCallQueue,
     private readonly drain: Drain,
     private readonly limiter: CallLimiter,
+    private readonly hooks: BeforeHooks,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   /**
    * 1. judge: resolve the tool, may the key use it, validate the arguments, posture, policy
    * 2. id, and what makes a repetition recognisable
-   * 3. limits: budgets, rates, concurrency, sizes; counted here, given back when the call is not accepted
-   * 4. watch for the End, when the caller waits: before anything can end
-   * 5. accept in the log: durable from here on, queued, waiting for a person, or refused
-   * 6. dispatch, written right behind the accept unless only its answer tells whether there is a new call; not awaited,
+   * 3. hooks before the call, when there are any: they may refuse it, or rewrite the arguments, which are judged again
+   * 4. limits: budgets, rates, concurrency, sizes; counted here, given back when the call is not accepted
+   * 5. watch for the End, when the caller waits: before anything can end
+   * 6. accept in the log: durable from here on, queued, waiting for a person, or refused
+   * 7. dispatch, written right behind the accept unless only its answer tells whether there is a new call; not awaited,
    *    since the log's timers dispatch again what got lost
-   * 7. answer
+   * 8. answer
    *
    * A refused call is a call too: the ProblemError carries its id and a result for the model. Rejects with
    * `idempotency_key_reused` for the same key with another body.
    */
   async submit(principal: Principal, body: SubmitCallBody, options: SubmitOptions = {}): Promise<Submission> {
     const { idempotencyKey, traceparent, waitMs, replayOf, batchId } = options;
-    const allowed = await this.judge.judge(principal, body);
+    const admissible = await this.judge.judge(principal, body);
 
     const { rootId, idempotency: identity } = identityOf(body, idempotencyKey, replayOf);
     const callId = this.log.newCallId(principal.tenantId, rootId);
-    const admission = await this.limiter.admit({ principal, body, callId, judged: allowed, idempotency: identity });
+    const hooked = await this.hooked(principal, body, callId, admissible, options.gone);
+    const admission = await this.limiter.admit({ principal, body, callId, idempotency: identity, ...hooked });
     const { judged, idempotency, retryAfterMs, resultBytes } = admission;
     const author = authorOf(this.config.name, principal);
     const call = newCall({
@@ -109,6 +118,20 @@ export class SubmitCallService {
     const judged = await this.limiter.quote({ principal, body, callId: 'quote', judged: allowed });
     const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool);
     return quoteOf(judged, depth?.waiting);
+  }
+
+  /** Nothing at all when no hook concerns the call. */
+  private hooked(
+    principal: Principal,
+    body: SubmitCallBody,
+    callId: string,
+    judged: JudgedCall,
+    gone: SubmitOptions['gone'] = () => NEVER,
+  ): Promise<Hooked> | Hooked {
+    const { hooks, refusal } = judged;
+    return hooks === undefined || refusal !== undefined
+      ? { judged }
+      : this.hooks.ask({ principal, body, callId, judged, gone: gone() }, hooks);
   }
 
   /** The call is accepted whatever happens now: a Redis that went away meanwhile must not turn the answer into an error. */

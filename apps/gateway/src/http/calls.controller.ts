@@ -40,7 +40,7 @@ export class CallsController {
     @Headers() headers: SubmitHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Call> {
-    const { call } = await this.submitCall.submit(caller, parse(SubmitCallDoor, body, 'body'), submitOptions(headers));
+    const { call } = await this.submitCall.submit(caller, parse(SubmitCallDoor, body, 'body'), submitOptions(headers, reply));
     return answerWith(reply, call, headers);
   }
 
@@ -88,7 +88,12 @@ export class CallsController {
     @Headers() headers: SubmitHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Call> {
-    const { call } = await this.replayCall.replay(caller, parseCallId(id), parse(ReplayBody, body ?? {}, 'body'), submitOptions(headers));
+    const { call } = await this.replayCall.replay(
+      caller,
+      parseCallId(id),
+      parse(ReplayBody, body ?? {}, 'body'),
+      submitOptions(headers, reply),
+    );
     return answerWith(reply, call, headers);
   }
 }

@@ -1,6 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { EventHub, EventLog } from '#event-log';
+import { HookRunner } from '#hooks';
 import type { Metrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
@@ -13,7 +14,7 @@ import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from '../tokens.js';
  * 1. readiness goes off, open waits answer with what they have, streams tell their readers to reconnect
  * 2. the door: no new connections, requests in flight finish, at most `drainMs`
  * 3. the tail: nobody is left to tell
- * 4. the queue, then the log: what was accepted is dispatched and written
+ * 4. webhooks, the queue, then the log: what was accepted is dispatched and written
  * 5. metrics and spans, and last the connections that all of them used
  */
 export async function closeGateway(app: NestFastifyApplication, drainMs: number, tracing?: Tracing): Promise<void> {
@@ -23,7 +24,7 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
     app.get<RedisConnection>(COMMAND_REDIS),
     app.get<RedisConnection>(PROMPT_REDIS),
   ];
-  const parts = { hub: app.get(EventHub), queue: app.get(BullCallQueue), eventLog: app.get(EventLog) };
+  const parts = { hub: app.get(EventHub), queue: app.get(BullCallQueue), eventLog: app.get(EventLog), hooks: app.get(HookRunner) };
   const step = async (name: string, action: () => void | Promise<void>) => {
     try {
       await action();
@@ -35,6 +36,7 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
   await step('drain', () => app.get(Drain).begin());
   await step('door', () => closeDoor(app, drainMs));
   await step('tail', () => parts.hub.close());
+  await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
   await step('metrics', () => metrics.close());

@@ -21,6 +21,8 @@ export interface LimitRequest {
   readonly callId: string;
   readonly judged: JudgedCall;
   readonly idempotency?: NewCall['idempotency'] | undefined;
+  /** It was refused for something that may pass, and keeps no key either. */
+  readonly passing?: boolean | undefined;
 }
 
 /** What became of a call at its limits. */
@@ -57,6 +59,8 @@ export class CallLimiter {
     const plain = { judged, idempotency, resultBytes: limits.resultBytes, forget: async () => {} };
     if (judged.refusal?.error.code === 'unavailable')
       return { ...plain, retryAfterMs: UNAVAILABLE_MS, idempotency: await this.heldAlready(principal, callId, idempotency) };
+    if (judged.refusal !== undefined && request.passing === true)
+      return { ...plain, idempotency: await this.heldAlready(principal, callId, idempotency) };
     if (judged.refusal !== undefined || judged.tool === undefined) return plain;
 
     const checks = checksOf(request, limits);

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import type { PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
+import type { AppliedHook, PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
 import { availability, matchesTool, type Availability } from '#policy';
 import { mayUseTool } from '../auth/tool-patterns.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { HookBook } from '../hooks/hook-book.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { Rulebook } from './rulebook.service.js';
 
@@ -19,6 +20,8 @@ export interface CallRules {
   readonly policy: PolicyConfig;
   readonly grants: SessionGrants;
   readonly workspaceRoot: string;
+  /** Of everybody, the agent and the session, in their order, whatever the tool. */
+  readonly hooks: readonly AppliedHook[];
   /** Whether the tool is there for this call; the same answer for the catalog and for the call. */
   readonly available: (tool: ToolDescriptor) => Availability;
 }
@@ -32,6 +35,7 @@ export class CallRulesService {
   constructor(
     private readonly rulebook: Rulebook,
     private readonly sessions: SessionStore,
+    private readonly hookBook: HookBook,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -44,6 +48,7 @@ export class CallRulesService {
       posture: { ...agent.posture, ...session.posture },
       policy,
       grants: session.grants,
+      hooks: this.hookBook.of(principal.agentId ?? agentId, session.hooks),
       workspaceRoot: join(
         this.config.workspaceRoot ?? '/workspace',
         principal.tenantId,

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { signals } from '#signals';
 import { KeyRing } from '../auth/key-ring.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { HookBook } from '../hooks/hook-book.service.js';
 import { LimitSettings } from '../limits/limit-settings.service.js';
 import { LOGGER } from '../tokens.js';
 import { Rulebook } from './rulebook.service.js';
@@ -13,7 +14,7 @@ import { Rulebook } from './rulebook.service.js';
 const SETTLE_MS = 100;
 
 /**
- * Takes over the config file when it changes or on SIGHUP: policy, agents, limits, keys. A file with a fault is refused
+ * Takes over the config file when it changes or on SIGHUP: policy, agents, limits, keys, hooks. A file with a fault is refused
  * as a whole, logged and told by `warning`, and what was in force stays. Calls that were judged before are not judged again.
  */
 @Injectable()
@@ -28,6 +29,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly rulebook: Rulebook,
     private readonly limits: LimitSettings,
     private readonly keys: KeyRing,
+    private readonly hooks: HookBook,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -67,6 +69,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
       this.rulebook.replace(fresh);
       this.limits.replace(fresh.limits ?? {}, fresh.agentLimits ?? {});
       this.keys.replace(fresh.keys);
+      this.hooks.replace(fresh);
       this.refused = undefined;
       this.log.info({ path: file.path }, 'the config file was taken over');
     } catch (error) {

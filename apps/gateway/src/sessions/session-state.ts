@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NO_GRANTS, Posture, SessionGrants, ToolPattern, type PutSessionBody } from '#contracts';
+import { NO_GRANTS, Posture, SessionGrants, SessionHooks, ToolPattern, type PutSessionBody } from '#contracts';
 
 /** A session as it is stored: only what somebody set. */
 export const SessionState = z.object({
@@ -7,6 +7,7 @@ export const SessionState = z.object({
   tools: z.array(ToolPattern).optional(),
   allowedTools: z.array(ToolPattern).optional(),
   grants: SessionGrants.default(NO_GRANTS),
+  hooks: SessionHooks.optional(),
   /** When its time to live began anew, ms since the epoch. */
   touchedAt: z.number().default(0),
 });
@@ -15,15 +16,17 @@ export type SessionState = z.output<typeof SessionState>;
 export const NEW_SESSION: SessionState = SessionState.parse({});
 
 /** The state with what a PUT gives. Pure. */
-export function changedBy(state: SessionState, { posture, tools, allowedTools, grants }: PutSessionBody): SessionState {
-  const { tools: oldTools, allowedTools: oldAllowed, ...rest } = state;
+export function changedBy(state: SessionState, { posture, tools, allowedTools, grants, hooks }: PutSessionBody): SessionState {
+  const { tools: oldTools, allowedTools: oldAllowed, hooks: oldHooks, ...rest } = state;
   const newTools = tools === undefined ? oldTools : tools;
   const newAllowed = allowedTools === undefined ? oldAllowed : allowedTools;
+  const newHooks = hooks === undefined ? oldHooks : hooks;
   return {
     ...rest,
     posture: { ...state.posture, ...posture },
     grants: grants ?? state.grants,
     ...(newTools ? { tools: newTools } : {}),
     ...(newAllowed ? { allowedTools: newAllowed } : {}),
+    ...(newHooks ? { hooks: newHooks } : {}),
   };
 }

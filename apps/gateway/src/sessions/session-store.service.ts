@@ -2,6 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type GrantChange, type PutSessionBody, type Session } from '#contracts';
 import { addGrant } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { HookBook } from '../hooks/hook-book.service.js';
+import { refuseHooks } from '../hooks/session-hooks.js';
 import { Rulebook } from '../policy/rulebook.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import { changedBy, NEW_SESSION, SessionState } from './session-state.js';
@@ -29,6 +32,8 @@ export class SessionStore {
   constructor(
     @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
     private readonly rulebook: Rulebook,
+    private readonly hookBook: HookBook,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
 
   /** One GET; none for a call without a session. */
@@ -46,6 +51,7 @@ export class SessionStore {
   }
 
   async write(tenantId: string, sessionId: string, change: PutSessionBody): Promise<Session> {
+    refuseHooks(change.hooks ?? [], this.hookBook.sessionCommands, this.config.egress);
     return this.shown(tenantId, sessionId, await this.change(tenantId, sessionId, (state) => changedBy(state, change)));
   }
 
@@ -72,7 +78,7 @@ export class SessionStore {
     return (await WRITE.run(this.redis, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
   }
 
-  private shown(tenantId: string, id: string, { posture, tools, allowedTools, grants }: SessionState): Session {
+  private shown(tenantId: string, id: string, { posture, tools, allowedTools, grants, hooks }: SessionState): Session {
     return {
       id,
       tenantId,
@@ -80,6 +86,7 @@ export class SessionStore {
       ...(tools === undefined ? {} : { tools }),
       ...(allowedTools === undefined ? {} : { allowedTools }),
       grants,
+      ...(hooks === undefined ? {} : { hooks }),
     };
   }
 }

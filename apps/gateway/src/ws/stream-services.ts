@@ -10,7 +10,7 @@ export interface StreamServices {
     submit(
       principal: Principal,
       body: SubmitCallBody,
-      options: { idempotencyKey?: string | undefined; traceparent?: string | undefined },
+      options: { idempotencyKey?: string | undefined; traceparent?: string | undefined; gone?: () => AbortSignal },
     ): Promise<{ call: Call; created: boolean }>;
   };
   readonly cancelCall: { cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> };

@@ -166,9 +166,19 @@ export class StreamSocket {
   ): Promise<void> {
     await this.allow(principal, 'submit');
     const moment = this.services.hub.moment();
-    const { call, created } = await this.services.submitCall.submit(principal, body, { idempotencyKey, traceparent });
+    const gone = () => this.gone();
+    const { call, created } = await this.services.submitCall.submit(principal, body, { idempotencyKey, traceparent, gone });
     this.outbox.send(serverFrames.accepted(lane.id, call));
     this.openLane(lane, principal, { callId: call.id }, created ? moment.cursorOf(call.id) : undefined);
+  }
+
+  /** Aborted when the client goes away. */
+  private gone(): AbortSignal {
+    const gone = new AbortController();
+    const abort = () => gone.abort(new Error('The client went away.'));
+    if (this.socket.readyState === this.socket.OPEN) this.socket.once('close', abort);
+    else abort();
+    return gone.signal;
   }
 
   private unsubscribe(id: string): void {

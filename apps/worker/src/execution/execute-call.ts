@@ -3,6 +3,7 @@ import { isApplied, type Claimed } from '#event-log';
 import { signals } from '#signals';
 import { Attempt } from './attempt.js';
 import { AttemptWriter, workerAuthor } from './attempt-writer.js';
+import { NO_HOOKS, openHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
 import { decideFinish, type FinishFacts } from './decide-finish.js';
 import type { ExecuteDeps } from './execute-deps.js';
@@ -23,8 +24,9 @@ export type Executed =
  * 1. claim: the log answers with everything about the call, or with why it is not ours
  * 2. hold the lease, from now on until nothing more is written
  * 3. run: arguments and workspace, then the tool, with a deadline, a stop signal and updates on their way
- * 4. decide from how that ended: an End, a Retry, or nothing because the call is somebody else's by now
- * 5. write it down
+ * 4. hooks after the call, when there are any and the tool has answered
+ * 5. decide from how that ended: an End, a Retry, or nothing because the call is somebody else's by now
+ * 6. write it down
  */
 export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): Promise<Executed> {
   const attempt = new Attempt(job.callId, deps.clock, deps.config.stopGraceMs);
@@ -86,6 +88,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     queueWaitMs: Math.max(0, claimed.time - claimed.submittedAt),
   });
 
+  const hooks = claimed.submitted.hooks === undefined ? NO_HOOKS : await openHooks(claimed.submitted.hooks, attempt, claimed, deps);
   const writer = new AttemptWriter(deps.log, attempt.callId, claimed.fence, workerAuthor(config.id), () => attempt.stop('lease_lost'));
   const updates = new UpdateStream(
     {
@@ -94,14 +97,21 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
       merged: () => signals.updatesMerged.emit({ where: 'worker', n: 1 }),
     },
     clock,
+    hooks.updates,
   );
   const startedAt = clock.now();
-  const ran = await runClaimed(attempt, claimed, updates, deps, trace);
+  const ran = hooks.missing ?? (await runClaimed(attempt, claimed, updates, deps, trace));
   const endedAt = clock.now();
-  attempt.finishing = true;
+  if (hooks === NO_HOOKS) attempt.finishing = true;
+  else await updates.drain();
 
   const { run, result } = withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value));
-  const finish = decideFinish(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
+  const decide = () => decideFinish(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
+  const decided = decide();
+  const remarks = await hooks.after(decided, result, startedAt + claimed.runMs - clock.now());
+  attempt.finishing = true;
+  // Whoever stopped the attempt while its hooks ran finds the tool's answer there.
+  const finish = hooks === NO_HOOKS ? decided : decide();
   if (finish.kind === 'nothing') updates.abandon();
   const finished = {
     callId: attempt.callId,
@@ -109,6 +119,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     updates: finish.kind === 'nothing' ? undefined : updates.close(),
     runMs: endedAt - startedAt,
     ...(result ? { result } : {}),
+    ...(remarks ? { remarks } : {}),
   };
   const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving);
   tell(attempt, finished.runMs, pool, claimed, written);

@@ -1,4 +1,5 @@
 import type { BlobStore, EventLogWriter } from '#event-log';
+import type { HookRunner, HookSets } from '#hooks';
 import type { ToolRegistry } from '#tools';
 import type { AttemptTracer } from '../tracing/attempt-tracer.js';
 import type { LeaseRenewer } from '../lease/lease-renewer.js';
@@ -14,6 +15,8 @@ export interface ExecuteDeps {
   readonly log: EventLogWriter;
   readonly blobs: Pick<BlobStore, 'put' | 'get'>;
   readonly tools: Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'>;
+  readonly hookSets: Pick<HookSets, 'load'>;
+  readonly hooks: Pick<HookRunner, 'run'>;
   readonly leases: Pick<LeaseRenewer, 'hold'>;
   readonly running: RunningCalls;
   readonly workspaces: Workspaces;

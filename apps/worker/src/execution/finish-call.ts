@@ -1,6 +1,7 @@
 import type { CallError, EndData, Result, RetryData } from '#contracts';
 import type { Applied, BlobStore, Claimed, Refusal } from '#event-log';
 import { CANCELLED, type Finish } from './decide-finish.js';
+import type { Remarks } from './hook-remarks.js';
 import { ResultStore } from './result-store.js';
 import type { Failure } from './run-tool.js';
 import type { AttemptWriter } from './attempt-writer.js';
@@ -11,6 +12,8 @@ export interface FinishedAttempt {
   /** What the tool returned, when that counts. */
   readonly result?: Result;
   readonly updates: EndData['updates'];
+  /** What hooks after the call have to say. */
+  readonly remarks?: Remarks;
   readonly runMs: number;
 }
 
@@ -59,12 +62,13 @@ export async function finishCall(
 }
 
 async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' }, store: ResultStore): Promise<EndData> {
-  const { claimed, runMs, updates } = attempt;
+  const { claimed, runMs, updates, remarks } = attempt;
   const { failure } = finish;
+  const given = failure || !attempt.result ? errorResult(failure?.message ?? '') : attempt.result;
   const result =
-    failure || !attempt.result
-      ? { result: errorResult(failure?.message ?? '') }
-      : await store.keep(attempt.result, claimed.meta.tool, claimed.submitted.resultBytes);
+    given !== attempt.result && remarks === undefined
+      ? { result: given }
+      : await store.keep(remarked(given, remarks), claimed.meta.tool, claimed.submitted.resultBytes, remarks?.text);
   return {
     outcome: finish.outcome,
     ...(failure ? { error: callError(failure) } : {}),
@@ -75,6 +79,12 @@ async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' 
     ...(finish.stopped ? { stopped: { how: finish.stopped.how, tookMs: Math.round(finish.stopped.tookMs) } } : {}),
     ...(updates ? { updates } : {}),
   };
+}
+
+/** `details` tell people what the hooks did; a hook that refused makes an error of any result. */
+function remarked(result: Result, remarks: Remarks | undefined): Result {
+  if (remarks === undefined) return result;
+  return { ...result, isError: result.isError || remarks.denied, details: { ...result.details, hooks: remarks.runs } };
 }
 
 export function errorResult(message: string): Result {

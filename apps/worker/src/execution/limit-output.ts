@@ -53,7 +53,8 @@ function isText(item: Content): boolean {
   return item.type === 'text' || item.type === 'json';
 }
 
-function modelText(item: Content): string {
+/** What of an item is text for a model; empty for images and links. */
+export function modelText(item: Content): string {
   if (item.type === 'text') return item.text;
   return item.type === 'json' ? JSON.stringify(item.json) : '';
 }

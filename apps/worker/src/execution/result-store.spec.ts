@@ -12,4 +12,16 @@ describe('the result store', () => {
     expect(stored.get('output')).toBe(text);
     expect(output?.bytes).toBe(2_000);
   });
+
+  it('keeps a remark below an output that had to be cut, within the same limit', async () => {
+    const store = new ResultStore('00-c', { put: async () => {} });
+    const output = { content: [{ type: 'text' as const, text: 'x'.repeat(2_000) }], isError: false };
+    const { result } = await store.keep(output, 'echo', 500, 'y'.repeat(100));
+    expect(result?.content).toEqual([
+      { type: 'text', text: `${'x'.repeat(400)}[output truncated — original size: 2,000 bytes]` },
+      { type: 'text', text: 'y'.repeat(100) },
+    ]);
+    const long = await store.keep(output, 'echo', 500, 'y'.repeat(1_000));
+    expect(long.result?.content.at(-1)).toEqual({ type: 'text', text: 'y'.repeat(250) });
+  });
 });

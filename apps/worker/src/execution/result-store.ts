@@ -18,6 +18,7 @@ export class ResultStore {
   ) {}
 
   /**
+   * `remark` comes below the output and is never cut off by it; it takes half of the room at most.
    * The values are stored before the answer comes, so that End never points at nothing. When they cannot be stored
    * (too large, no room), the answer holds what fits into End, marked as truncated.
    */
@@ -25,13 +26,19 @@ export class ResultStore {
     result: Result,
     tool: string,
     modelBytes: number = LIMITS.modelOutputBytes,
+    remark?: string,
   ): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
-    const limited = limitOutput(result.content, modelBytes);
-    if (!limited.whole) return this.inlineOrBeside(result);
+    const remarks = remark === undefined ? [] : [{ type: 'text' as const, text: cutUtf8(remark, Math.floor(modelBytes / 2)) }];
+    const limited = limitOutput(result.content, modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0));
+    if (!limited.whole) return this.inlineOrBeside(remarks.length === 0 ? result : { ...result, content: [...result.content, ...remarks] });
     signals.outputTruncated.emit({ tool });
     const { text, bytes: originalBytes } = limited.whole;
     const output = await this.put('output', originalBytes > BLOB_LIMITS.bytes ? cutUtf8(text, BLOB_LIMITS.bytes) : text);
-    const forModel = await this.inlineOrBeside({ ...result, content: [...limited.content], truncated: this.truncated(originalBytes) });
+    const forModel = await this.inlineOrBeside({
+      ...result,
+      content: [...limited.content, ...remarks],
+      truncated: this.truncated(originalBytes),
+    });
     return { ...forModel, ...(output ? { output } : {}) };
   }
 

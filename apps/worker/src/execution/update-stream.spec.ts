@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import type { Content, ProgressData, UpdateData } from '#contracts';
 import type { Clock } from './clock.js';
-import { UPDATE_LIMITS, UpdateStream } from './update-stream.js';
+import { UPDATE_LIMITS, UpdateStream, type UpdateGate } from './update-stream.js';
 
 /** Time that moves when the test says so. */
 class TestClock implements Clock {
@@ -33,7 +33,7 @@ class TestClock implements Clock {
   }
 }
 
-function stream() {
+function stream(gate?: UpdateGate) {
   const clock = new TestClock();
   const updates: { at: number; data: UpdateData }[] = [];
   const progress: { at: number; data: ProgressData }[] = [];
@@ -45,6 +45,7 @@ function stream() {
       merged: () => (merges.n += 1),
     },
     clock,
+    gate,
   );
   return { clock, updates, progress, merges, stream: updateStream };
 }
@@ -145,5 +146,35 @@ describe('UpdateStream', () => {
       { done: 10, total: 10 },
     ]);
     expect(merges.n).toBe(8);
+  });
+
+  it('lets a gate look at each update before it goes out, one at a time, and gathers what comes meanwhile', async () => {
+    const asked: { text: string; answer: (passes: boolean) => void }[] = [];
+    const sent: string[] = [];
+    const {
+      clock,
+      updates,
+      stream: s,
+    } = stream({
+      passes: (content) => new Promise((answer) => asked.push({ text: textsOf([{ data: { update: 0, content: [...content] } }]), answer })),
+      sent: async (content) => void sent.push(textsOf([{ data: { update: 0, content: [...content] } }])),
+    });
+    s.onUpdate(text('a'));
+    expect([asked.map((it) => it.text), updates.length]).toEqual([['a'], 0]);
+    for (const words of ['b', 'c', 'd']) {
+      s.onUpdate(text(words));
+      clock.advance(250);
+    }
+    expect(asked).toHaveLength(1);
+    asked[0]?.answer(true);
+    const drained = s.drain();
+    while (asked.length < 2) await Promise.resolve();
+    expect([asked[1]?.text, textsOf(updates), sent]).toEqual(['bcd', 'a', ['a']]);
+    asked[1]?.answer(false);
+    await drained;
+    const sha256 = createHash('sha256')
+      .update(`${JSON.stringify(text('a'))}\n`)
+      .digest('hex');
+    expect([s.close(), sent]).toEqual([{ count: 1, sha256 }, ['a']]);
   });
 });

@@ -20,10 +20,19 @@ export interface UpdateSink {
   merged(): void;
 }
 
+/** Looks at each update before it goes out. Neither method may reject. */
+export interface UpdateGate {
+  /** False: watchers do not get it. */
+  passes(content: readonly Content[]): Promise<boolean>;
+  /** It went out. */
+  sent(content: readonly Content[]): Promise<void>;
+}
+
 /**
  * What a running tool tells its watchers, on its way to the log. The first update goes out at once, then at most four a
  * second and 8 KiB each, merged in between; an update that could not carry all says `truncated`. After 1,000 updates or
  * 1 MiB in one attempt the last one says `truncated` and the rest is dropped. Of progress, the newest counts.
+ * While a gate looks at an update, what comes is gathered for the next one.
  */
 export class UpdateStream {
   private readonly content = new ContentBuffer(UPDATE_LIMITS.contentBytes);
@@ -34,10 +43,14 @@ export class UpdateStream {
   private sent = 0;
   private sentBytes = 0;
   private progressSent = 0;
+  private atGate: Promise<void> | undefined;
+  private waiting = false;
+  private abandoned = false;
 
   constructor(
     private readonly sink: UpdateSink,
     clock: Clock,
+    private readonly gate?: UpdateGate,
   ) {
     this.updates = new Pacer(clock, UPDATE_LIMITS.intervalMs, () => this.sendUpdate());
     this.progresses = new Pacer(clock, UPDATE_LIMITS.intervalMs, () => this.sendProgress());
@@ -55,6 +68,13 @@ export class UpdateStream {
     if (this.progresses.ask()) this.sink.merged();
   }
 
+  /** Sends what is still held and resolves when the gate has seen all of it. Later updates are dropped. Needed before `close` where there is a gate. */
+  async drain(): Promise<void> {
+    this.progresses.close();
+    this.updates.close();
+    await this.atGate;
+  }
+
   /** Sends what is still held. Later updates are dropped. The answer goes into End; nothing when there was no update. */
   close(): EndData['updates'] {
     this.progresses.close();
@@ -64,6 +84,7 @@ export class UpdateStream {
 
   /** Drops what is still held and everything later. */
   abandon(): void {
+    this.abandoned = true;
     this.progresses.abandon();
     this.updates.abandon();
   }
@@ -74,7 +95,23 @@ export class UpdateStream {
 
   private sendUpdate(): void {
     if (this.exhausted) return;
-    const { content, overflowed } = this.content.take();
+    if (this.gate === undefined) return this.write(this.content.take());
+    if (this.atGate === undefined) this.atGate = this.throughGate(this.gate);
+    else this.waiting = true;
+  }
+
+  private async throughGate(gate: UpdateGate): Promise<void> {
+    do {
+      this.waiting = false;
+      const taken = this.content.take();
+      if (!(await gate.passes(taken.content)) || this.abandoned) continue;
+      this.write(taken);
+      await gate.sent(taken.content);
+    } while (this.waiting && !this.exhausted);
+    this.atGate = undefined;
+  }
+
+  private write({ content, overflowed }: ReturnType<ContentBuffer['take']>): void {
     const text = JSON.stringify(content);
     this.sent += 1;
     this.sentBytes += Buffer.byteLength(text);

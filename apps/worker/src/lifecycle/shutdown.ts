@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { EventLog } from '#event-log';
+import { HookRunner } from '#hooks';
 import type { Metrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import { Projector } from '#projection';
@@ -25,7 +26,7 @@ const STEP_MS = 5_000;
  * 3. the reconciler and the projector: another worker takes over
  * 4. the ears: cancels, then leases, which running calls needed until now
  * 5. off the list of workers
- * 6. the queue, then the log: all was dispatched and written
+ * 6. webhooks, the queue, then the log: all was dispatched and written
  * 7. the door with /livez, and the tools' sources
  * 8. metrics and spans, and last the connection that all of them used
  */
@@ -39,6 +40,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
     leases: app.get(LeaseRenewer),
     queue: app.get(BullCallQueue),
     eventLog: app.get(EventLog),
+    hooks: app.get(HookRunner),
   };
   const [metrics, redis] = [app.get<Metrics>(METRICS), app.get<RedisConnection>(COMMAND_REDIS)];
   const step = async (name: string, action: () => unknown, ms = STEP_MS) => {
@@ -57,6 +59,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('cancels', () => parts.cancels.close());
   await step('leases', () => parts.leases.close());
   await step('registration', () => registration.close());
+  await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
   await step('door', () => app.close());

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SessionHooks } from '../hooks/hook.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { SessionGrants } from '../policy/session-grants.js';
 
@@ -18,7 +19,7 @@ const ToolPatterns = z.array(ToolPattern).max(200);
 
 /**
  * What holds for the calls of one session. `tools` narrows what its agents have, `allowedTools` adds to what runs without
- * asking, `grants` is what people decided. It ends with DELETE, or 30 days after its last use.
+ * asking, `grants` is what people decided, `hooks` run after those of the config file. It ends with DELETE, or 30 days after its last use.
  */
 export const Session = z
   .object({
@@ -28,6 +29,7 @@ export const Session = z
     tools: ToolPatterns.optional(),
     allowedTools: ToolPatterns.optional(),
     grants: SessionGrants,
+    hooks: SessionHooks.optional(),
   })
   .meta({ id: 'Session' });
 export type Session = z.output<typeof Session>;
@@ -39,6 +41,7 @@ export const PutSessionBody = z
     tools: ToolPatterns.nullable().optional(),
     allowedTools: ToolPatterns.nullable().optional(),
     grants: SessionGrants.optional(),
+    hooks: SessionHooks.nullable().optional(),
   })
   .meta({ id: 'PutSession' });
 export type PutSessionBody = z.output<typeof PutSessionBody>;

@@ -26,12 +26,12 @@ export const CallError = z
 export type CallError = z.output<typeof CallError>;
 
 /**
- * One evaluator's answer about a call. `axis` is one of the four of the policy; `rule` names the rule that spoke.
+ * One evaluator's answer about a call. `axis` is one of the four of the policy, or `hooks`; `rule` names the rule or the hook that spoke.
  * `satisfiedBy` says which grant made an `ask` unnecessary; nothing does that for a `deny`.
  */
 export const DecisionReason = z
   .object({
-    axis: z.enum(['facts', 'risk', 'grants', 'limits']),
+    axis: z.enum(['facts', 'risk', 'grants', 'limits', 'hooks']),
     rule: z.string(),
     effect: z.enum(['allow', 'ask', 'deny']),
     reason: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SCOPES, Scope } from '../api/principal.js';
 import { Posture } from '../api/sessions.api.js';
 import { Label } from '../calls/names.js';
+import { Hooks, SessionHookSettings } from '../hooks/hook.js';
 import { Limits } from '../policy/limits.js';
 import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
 
@@ -34,6 +35,8 @@ export const AgentSettings = z.strictObject({
   tools: z.array(ToolPattern).optional(),
   allowedTools: z.array(ToolPattern).optional(),
   limits: Limits.optional(),
+  /** Run after those for everybody. */
+  hooks: Hooks.optional(),
 });
 export type AgentSettings = z.output<typeof AgentSettings>;
 
@@ -52,6 +55,9 @@ export const ConfigFile = z.strictObject({
   policy: PolicySettings.default({}),
   approvals: ApprovalSettings.default({ fourEyes: false }),
   limits: Limits.default({}),
+  /** For the calls of everybody, in this order. */
+  hooks: Hooks.default([]),
+  sessionHooks: SessionHookSettings.default({ commands: false }),
   agents: z.record(Label, AgentSettings).default({}),
 });
 export type ConfigFile = z.output<typeof ConfigFile>;

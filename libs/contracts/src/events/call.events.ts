@@ -43,6 +43,8 @@ export const SubmittedData = z.object({
   idempotencyKey: z.string().optional(),
   /** Text above it is cut for the model. */
   resultBytes: z.number().int().optional(),
+  /** SHA-256 of the hooks that its worker runs; there when it has any. */
+  hooks: z.string().optional(),
 });
 export type SubmittedData = z.output<typeof SubmittedData>;
 

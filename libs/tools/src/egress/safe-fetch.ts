@@ -28,6 +28,16 @@ export interface FetchedDocument {
   readonly truncated: boolean;
 }
 
+export interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Of the answer, after decompression. */
+  readonly maxBytes: number;
+  /** What the other end is called in errors, since its address may be nobody's business. */
+  readonly label: string;
+}
+
 const MAX_REDIRECTS = 10;
 /** Of the body as it comes over the wire, and again after decompression: a small file may unpack to a huge one. */
 const MAX_BODY_BYTES = 5 * 1_048_576;
@@ -41,7 +51,7 @@ const HEADERS = {
 };
 
 /**
- * GET for addresses that others chose. Every hop is checked against the policy before it is requested, and each
+ * GET and POST for addresses that others chose. Every hop is checked against the policy before it is requested, and each
  * connection is made to the very addresses that were checked. Nothing of one request (cookies, connections) reaches
  * another. Rejects with an EgressError, or with the reason of `signal`.
  */
@@ -66,6 +76,18 @@ export class SafeFetch {
       url = answer;
     }
     throw new EgressError('failed', `Could not fetch ${text.slice(0, 200)}: more than ${MAX_REDIRECTS} redirects`);
+  }
+
+  /** POST to one checked address. A redirect is an answer like any other. */
+  async post(text: string, { signal, headers, body, maxBytes, label }: PostOptions): Promise<FetchedDocument> {
+    const url = this.policy.check(text);
+    try {
+      const response = await request(url, { dispatcher: this.agent, method: 'POST', headers: { ...headers }, body, signal });
+      return await documentOf(url, response, { wantsBody: () => true, maxBytes });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw toEgressError(error, label);
+    }
   }
 
   /** Ends all connections; requests that run fail. Idempotent. */
@@ -110,14 +132,18 @@ function pinnedConnector(policy: EgressPolicy): buildConnector.connector {
   };
 }
 
-async function documentOf(url: URL, response: Dispatcher.ResponseData, options: FetchOptions): Promise<FetchedDocument> {
+async function documentOf(
+  url: URL,
+  response: Dispatcher.ResponseData,
+  options: Pick<FetchOptions, 'wantsBody'> & { readonly maxBytes?: number },
+): Promise<FetchedDocument> {
   const contentType = header(response, 'content-type') ?? '';
   const length = Number(header(response, 'content-length') ?? 'unknown');
   const ok = response.statusCode >= 200 && response.statusCode < 300;
   const wanted = !ok || options.wantsBody(contentType);
   if (!wanted) discard(response.body);
   const { body, truncated } = wanted
-    ? await readBody(response.body, header(response, 'content-encoding') ?? '')
+    ? await readBody(response.body, header(response, 'content-encoding') ?? '', options.maxBytes ?? MAX_BODY_BYTES)
     : { body: Buffer.alloc(0), truncated: false };
   return {
     url: url.href,
@@ -130,7 +156,7 @@ async function documentOf(url: URL, response: Dispatcher.ResponseData, options: 
   };
 }
 
-async function readBody(raw: Readable, encoding: string): Promise<{ body: Buffer; truncated: boolean }> {
+async function readBody(raw: Readable, encoding: string, maxBytes: number): Promise<{ body: Buffer; truncated: boolean }> {
   const unpack = decoder(encoding);
   if (unpack === undefined) {
     discard(raw);
@@ -150,7 +176,7 @@ async function readBody(raw: Readable, encoding: string): Promise<{ body: Buffer
   let bytes = 0;
   // Leaving the loop early destroys the whole chain, and with it the connection.
   for await (const chunk of unpacked as AsyncIterable<Buffer>) {
-    const room = MAX_BODY_BYTES - bytes;
+    const room = maxBytes - bytes;
     chunks.push(chunk.subarray(0, room));
     bytes += Math.min(chunk.length, room);
     if (chunk.length > room) return { body: Buffer.concat(chunks), truncated: true };

@@ -22,6 +22,8 @@ export interface ProcessCommand {
   readonly holdsOthers?: boolean;
   /** Open files that the program gets as descriptors 3, 4, ...; the caller closes its own. */
   readonly files?: readonly number[];
+  /** Its standard input; without, it has none. A program that does not read it to its end is no error. */
+  readonly input?: string;
 }
 
 export interface ProcessOptions {
@@ -73,7 +75,7 @@ const PACE_REST_MS = 5;
 /**
  * Runs one program to its end and leaves nothing behind.
  *
- * 1. start it in a session and process group of its own, marked and limited, with no input and only the given environment
+ * 1. start it in a session and process group of its own, marked and limited, with only the given input and environment
  * 2. read both streams at once, keeping the beginning of each
  * 3. on abort: SIGTERM to the whole tree, after the grace SIGKILL; on too many processes or too much memory SIGKILL
  * 4. when the program has ended, give its pipes a moment to run dry, kill what it left behind, close the pipes
@@ -112,10 +114,11 @@ async function start(command: ProcessCommand): Promise<Started> {
       cwd: command.cwd,
       env: { ...command.env, ...mark.env(tag) },
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', ...(command.files ?? [])],
+      stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(command.files ?? [])],
     });
     const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+    child.stdin?.on('error', () => undefined).end(command.input);
     const leaderRuns = () => child.exitCode === null && child.signalCode === null;
     return { child, exited, tree: { leader: child.pid ?? 0, mark, tag, leaderHolds: command.holdsOthers === true, leaderRuns } };
   } catch (error) {

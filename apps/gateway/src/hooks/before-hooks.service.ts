@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import type { DecisionReason, HookInput, Principal, SubmitCallBody } from '#contracts';
+import { HookRunner, hookEventName, HookSets, type HookRun } from '#hooks';
+import { CallJudge } from '../calls/call-judge.service.js';
+import type { CallHooks, JudgedCall } from '../calls/new-call.js';
+import { reasonOf, rejection, rejectionFor } from './hook-texts.js';
+
+export interface HookRequest {
+  readonly principal: Principal;
+  readonly body: SubmitCallBody;
+  readonly callId: string;
+  readonly judged: JudgedCall;
+  /** Aborted when whoever submits has gone away. */
+  readonly gone: AbortSignal;
+}
+
+/** `passing`: what became of the call says nothing about the next time it is submitted. */
+export interface Hooked {
+  readonly judged: JudgedCall;
+  readonly passing?: boolean;
+}
+
+type Found = { readonly judged: JudgedCall; readonly passing?: boolean; readonly reasons: readonly DecisionReason[] };
+
+/**
+ * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
+ * one before left them. Rewritten ones are judged from the start: schema, policy and all. What workers run later is
+ * stored, and the call gets its digest. Never rejects but when Redis has to be asked and is out of reach.
+ */
+@Injectable()
+export class BeforeHooks {
+  constructor(
+    private readonly judge: CallJudge,
+    private readonly runner: HookRunner,
+    private readonly sets: HookSets,
+  ) {}
+
+  async ask(request: HookRequest, { applied, ...about }: CallHooks): Promise<Hooked> {
+    const { judged, passing = false, reasons } = await this.asked(request, { applied, ...about });
+    const decision = { ...judged.decision, reasons: [...judged.decision.reasons, ...reasons] };
+    const later = judged.refusal === undefined ? applied.filter(({ on }) => on !== 'before') : [];
+    const hookSet = later.length === 0 ? undefined : await this.sets.keep([...later]);
+    return { judged: { ...judged, decision, ...(hookSet === undefined ? {} : { hookSet }) }, passing };
+  }
+
+  private async asked(request: HookRequest, hooks: CallHooks): Promise<Found> {
+    let { judged } = request;
+    const reasons: DecisionReason[] = [];
+    for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
+      const input = inputOf(request, judged, hooks.cwd, hook.name);
+      let run: HookRun;
+      try {
+        run = await this.runner.run({ hook, input, signal: request.gone });
+      } catch (error) {
+        if (!request.gone.aborted) throw error;
+        return {
+          judged: refused(judged, 'cancelled', `Cancelled: the caller went away while hook \`${hook.name}\` ran`),
+          passing: true,
+          reasons,
+        };
+      }
+      reasons.push(reasonOf(run));
+      if (run.verdict === 'deny') {
+        const text = rejectionFor(hooks.profile, input.tool_name, run);
+        return {
+          judged: refused(judged, 'hook_rejected', rejection(run), text, run.failure !== undefined),
+          passing: run.failure !== undefined,
+          reasons,
+        };
+      }
+      if (run.arguments === undefined || isDeepStrictEqual(run.arguments, judged.args)) continue;
+      judged = await this.judgedAnew(request, judged, run.arguments, hook.name);
+      if (judged.refusal !== undefined) return { judged, reasons };
+    }
+    return { judged, reasons };
+  }
+
+  /** A rewrite that does not fit is the hook's fault and not the model's, who could not mend it. */
+  private async judgedAnew(
+    { principal, body }: HookRequest,
+    before: JudgedCall,
+    args: NonNullable<HookRun['arguments']>,
+    hook: string,
+  ): Promise<JudgedCall> {
+    const anew = await this.judge.judge(principal, { ...body, arguments: args });
+    const judged = before.purpose === undefined ? anew : { ...anew, purpose: before.purpose };
+    if (judged.refusal?.error.code !== 'invalid_arguments') return judged;
+    const { message, errors } = judged.refusal.error;
+    const text = `Hook \`${hook}\` rewrote the arguments into something that ${before.tool?.name ?? body.tool} does not take: ${message}`;
+    const rejected = refused(before, 'hook_rejected', text);
+    return errors === undefined || rejected.refusal === undefined
+      ? rejected
+      : { ...rejected, refusal: { ...rejected.refusal, error: { ...rejected.refusal.error, errors } } };
+  }
+}
+
+function refused(judged: JudgedCall, code: 'hook_rejected' | 'cancelled', message: string, text?: string, retryable = false): JudgedCall {
+  return {
+    ...judged,
+    decision: { effect: 'deny', reasons: judged.decision.reasons },
+    refusal: {
+      outcome: code === 'cancelled' ? 'cancelled' : 'denied',
+      error: { code, message, retryable },
+      ...(text === undefined ? {} : { text }),
+    },
+  };
+}
+
+function inputOf({ principal, body, callId }: HookRequest, judged: JudgedCall, cwd: string, hook: string): HookInput {
+  const agentId = principal.agentId ?? body.agentId;
+  return {
+    hook_event_name: hookEventName('before'),
+    event: 'before',
+    hook,
+    cwd,
+    ...(body.sessionId === undefined ? {} : { session_id: body.sessionId }),
+    tool_name: judged.tool?.name ?? judged.requestedTool,
+    tool_input: judged.args,
+    call_id: callId,
+    tenant_id: principal.tenantId,
+    ...(agentId === undefined ? {} : { agent_id: agentId }),
+    ...(body.toolCallId === undefined ? {} : { tool_call_id: body.toolCallId }),
+    ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),
+  };
+}

@@ -1,0 +1,12 @@
+import type { FastifyReply } from 'fastify';
+
+/** Aborted when the client goes away before it has had its answer. */
+export function whenGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const look = () => {
+    if (!raw.writableFinished) gone.abort(new Error('The client went away.'));
+  };
+  if (raw.destroyed) look();
+  else raw.once('close', look);
+  return gone.signal;
+}

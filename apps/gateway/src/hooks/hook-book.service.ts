@@ -1,0 +1,51 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AppliedHook, Hook, SessionHook } from '#contracts';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+
+export type HookSettings = Pick<GatewayConfig, 'hooks' | 'agents' | 'sessionHooks'>;
+
+interface Edition {
+  readonly everybody: readonly AppliedHook[];
+  readonly byAgent: ReadonlyMap<string, readonly AppliedHook[]>;
+  readonly sessionCommands: boolean;
+}
+
+/** The hooks in force. A new edition holds from the next call on; a call that was accepted keeps the ones it was accepted with. */
+@Injectable()
+export class HookBook {
+  private edition: Edition;
+
+  constructor(@Inject(GATEWAY_CONFIG) settings: HookSettings) {
+    this.edition = editionOf(settings);
+  }
+
+  /** Whether sessions may bring commands along. */
+  get sessionCommands(): boolean {
+    return this.edition.sessionCommands;
+  }
+
+  /** In the order in which they run: everybody's, the agent's, the session's. Commands of a session count only while they are allowed. */
+  of(agentId: string | undefined, session: readonly SessionHook[] = []): readonly AppliedHook[] {
+    const { everybody, byAgent, sessionCommands } = this.edition;
+    const operators = (agentId === undefined ? undefined : byAgent.get(agentId)) ?? everybody;
+    if (session.length === 0) return operators;
+    const allowed = session.filter(({ command }) => command === undefined || sessionCommands);
+    return [...operators, ...allowed.map((hook): AppliedHook => ({ ...hook, by: 'session' }))];
+  }
+
+  replace(settings: HookSettings): void {
+    this.edition = editionOf(settings);
+  }
+}
+
+function editionOf({ hooks = [], agents = {}, sessionHooks }: HookSettings): Edition {
+  const everybody = hooks.map(byOperator);
+  const byAgent = Object.entries(agents).flatMap(([name, agent]): [string, AppliedHook[]][] =>
+    agent.hooks === undefined ? [] : [[name, [...everybody, ...agent.hooks.map(byOperator)]]],
+  );
+  return { everybody, byAgent: new Map(byAgent), sessionCommands: sessionHooks?.commands ?? false };
+}
+
+function byOperator(hook: Hook): AppliedHook {
+  return { ...hook, by: 'operator' };
+}

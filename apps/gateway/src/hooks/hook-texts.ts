@@ -1,0 +1,42 @@
+import type { DecisionReason, PolicyProfile } from '#contracts';
+import type { HookRun } from '#hooks';
+
+/** Reasons stand in an event with much else. */
+const REASON_CHARACTERS = 1_000;
+
+/** What a hook before a call did, among the reasons of the call's decision. */
+export function reasonOf({ hook, verdict, failure, reason, feedback, arguments: rewritten, cached, tookMs }: HookRun): DecisionReason {
+  const took = cached ? 'answered before' : `${tookMs} ms`;
+  const said = failure === undefined ? (reason ?? feedback) : `${failure}; ${consequence(verdict)}`;
+  const did = verdict === 'deny' ? 'refused the call' : rewritten === undefined ? 'let the call pass' : 'rewrote the arguments';
+  const text = `${did} (${took})${said === undefined ? '' : `: ${said}`}`;
+  return { axis: 'hooks', rule: hook.name, effect: verdict, reason: text.slice(0, REASON_CHARACTERS) };
+}
+
+/** The error of a call that a hook refused. */
+export function rejection({ hook, failure, reason }: HookRun): string {
+  if (failure !== undefined) return `${failure}; ${consequence('deny')}`.slice(0, REASON_CHARACTERS);
+  return `Rejected by hook \`${hook.name}\`${reason === undefined ? '' : `: ${reason}`}`.slice(0, REASON_CHARACTERS);
+}
+
+/** The same for the model, in the words of the agents whose rules the profile follows; undefined: as in the error. */
+export function rejectionFor(profile: PolicyProfile, tool: string, run: HookRun): string | undefined {
+  if (run.failure !== undefined) return undefined;
+  const reason = run.reason?.slice(0, REASON_CHARACTERS);
+  switch (profile) {
+    case 'kiro':
+      return `PreToolHook blocked the tool execution: ${reason ?? 'no output provided'}`;
+    case 'claw':
+      return `PreToolUse hook denied tool \`${tool}\`${reason === undefined ? '' : `: ${reason}`}`;
+    case 'phi':
+      return 'Tool execution skipped by before_tool_execution hook.';
+    case 'core':
+    case 'zeroclaw':
+    case 'oxydra':
+      return undefined;
+  }
+}
+
+function consequence(verdict: 'allow' | 'deny'): string {
+  return verdict === 'allow' ? 'allowing tool execution to continue' : 'without its answer the call is refused';
+}

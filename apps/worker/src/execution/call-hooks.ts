@@ -1,0 +1,123 @@
+import type { AppliedHook, Content, HookEvent, HookInput, HookSet, Result } from '#contracts';
+import type { Claimed } from '#event-log';
+import { hookEventName, textOf, type HookRun } from '#hooks';
+import { ToolFailure } from '#tools';
+import type { Attempt } from './attempt.js';
+import type { Finish } from './decide-finish.js';
+import type { ExecuteDeps } from './execute-deps.js';
+import { remarksOf, type Remarks } from './hook-remarks.js';
+import { cutUtf8, modelText } from './limit-output.js';
+import { readArguments } from './read-arguments.js';
+import { toFailure, type RunEnd } from './run-tool.js';
+import type { UpdateGate } from './update-stream.js';
+
+/** Hooks share the time of their call; when it has used all of it they get this much, which the log still waits. */
+const LEAST_MS = 2_000;
+/** Of an output, what a hook gets to see. */
+const RESPONSE_BYTES = 1_048_576;
+
+type HookDeps = Pick<ExecuteDeps, 'blobs' | 'hooks' | 'hookSets' | 'workspaces' | 'logger'>;
+
+/** The hooks that this worker runs for one attempt. */
+export interface CallHooks {
+  /** There when the hooks cannot be had: then the tool must not run. */
+  readonly missing?: RunEnd;
+  /** There when some look at updates. */
+  readonly updates?: UpdateGate;
+  /** What they say to a tool that has answered; undefined when there are none, or it has not. Never rejects. */
+  after(finish: Finish, result: Result | undefined, leftMs: number): Promise<Remarks | undefined>;
+}
+
+export const NO_HOOKS: CallHooks = { after: async () => undefined };
+
+/** The hooks that were in force when the call was accepted. Never rejects. */
+export async function openHooks(digest: string, attempt: Attempt, claimed: Claimed, deps: HookDeps): Promise<CallHooks> {
+  try {
+    const set = await deps.hookSets.load(digest);
+    if (set === undefined)
+      throw new ToolFailure('internal', 'The hooks of the call are not stored any more. Submit the call again.', { retryable: false });
+    const [args, { root }] = await Promise.all([
+      readArguments(attempt.callId, claimed.submitted, deps.blobs),
+      deps.workspaces.open(claimed.meta),
+    ]);
+    return new StoredHooks(set, attempt, { ...inputOf(attempt.callId, claimed), cwd: root, tool_input: jsonOf(args) }, deps);
+  } catch (error) {
+    deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be had');
+    return { ...NO_HOOKS, missing: toFailure(error, attempt.callId) };
+  }
+}
+
+class StoredHooks implements CallHooks {
+  private readonly runs: HookRun[] = [];
+  readonly updates?: UpdateGate;
+
+  constructor(
+    private readonly set: HookSet,
+    private readonly attempt: Attempt,
+    private readonly about: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
+    private readonly deps: HookDeps,
+  ) {
+    if (this.on('before_update').length + this.on('after_update').length === 0) return;
+    this.updates = {
+      passes: async (content) => (await this.ask('before_update', updateOf(content))) === 'allow',
+      sent: async (content) => void (await this.ask('after_update', updateOf(content))),
+    };
+  }
+
+  async after(finish: Finish, result: Result | undefined, leftMs: number): Promise<Remarks | undefined> {
+    const answered = finish.kind === 'end' && (finish.outcome === 'completed' || finish.outcome === 'failed');
+    if (answered) await this.ask('after', { tool_response: responseOf(finish.failure?.message, result) }, Math.max(LEAST_MS, leftMs));
+    return this.runs.length === 0 ? undefined : remarksOf(this.runs);
+  }
+
+  private on(event: HookEvent): readonly AppliedHook[] {
+    return this.set.filter(({ on }) => on === event);
+  }
+
+  /** One after the other, until one denies. When the attempt is stopped they are, too, and nothing they said counts. */
+  private async ask(event: HookEvent, more: Partial<HookInput>, withinMs = Infinity): Promise<'allow' | 'deny' | 'stopped'> {
+    const until = performance.now() + withinMs;
+    for (const hook of this.on(event)) {
+      const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.about, ...more };
+      try {
+        const run = await this.deps.hooks.run({ hook, input, signal: this.attempt.signal, budgetMs: until - performance.now() });
+        this.runs.push(run);
+        if (run.verdict === 'deny') return 'deny';
+      } catch {
+        return 'stopped'; // The attempt was; a hook that fails is an answer.
+      }
+    }
+    return 'allow';
+  }
+}
+
+function inputOf(callId: string, { meta, submitted, attempt }: Claimed) {
+  return {
+    ...(meta.sessionId === undefined ? {} : { session_id: meta.sessionId }),
+    tool_name: meta.tool,
+    call_id: callId,
+    tenant_id: meta.tenantId,
+    ...(meta.agentId === undefined ? {} : { agent_id: meta.agentId }),
+    ...(submitted.toolCallId === undefined ? {} : { tool_call_id: submitted.toolCallId }),
+    ...(submitted.purpose === undefined ? {} : { purpose: submitted.purpose }),
+    attempt,
+  };
+}
+
+function updateOf(content: readonly Content[]): Pick<HookInput, 'update'> {
+  return { update: { text: textOf(content) } };
+}
+
+function responseOf(failure: string | undefined, result: Result | undefined): NonNullable<HookInput['tool_response']> {
+  if (failure !== undefined || result === undefined) return { text: failure ?? '', is_error: true };
+  return {
+    text: cutUtf8(result.content.map(modelText).join('\n'), RESPONSE_BYTES),
+    is_error: result.isError,
+    ...(result.structuredContent === undefined ? {} : { structured: result.structuredContent }),
+  };
+}
+
+/** Arguments were JSON when the gateway stored them. */
+function jsonOf(args: Readonly<Record<string, unknown>>): HookInput['tool_input'] {
+  return args as HookInput['tool_input'];
+}

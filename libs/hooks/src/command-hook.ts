@@ -1,0 +1,66 @@
+import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
+import { findExecutable, ProcessStartError, runProcess, type ProcessReport } from '#tools';
+import { readAnswer } from './hook-answer.js';
+import { HookFailure } from './hook-failure.js';
+import { hookVariables } from './hook-input.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Exit code by which a command refuses; what it wrote to standard error is the reason. */
+const BLOCKED = 2;
+/** From being asked to stop until being killed. */
+const GRACE_MS = 250;
+const SHELL = findExecutable(['sh']) ?? '/bin/sh';
+
+export interface CommandSurroundings {
+  /** Variables that every command sees. */
+  readonly base: Readonly<Record<string, string>>;
+  /** Where the variables are taken from that a hook names. */
+  readonly env: Env;
+}
+
+/**
+ * Runs a hook's command by `sh -c`: the input as JSON on standard input, exit code 0 with an answer on standard output, 2
+ * refuses. Everything it started is dead when this settles, also when `signal` is aborted. Throws a HookFailure for any
+ * other exit.
+ */
+export async function askCommand(
+  hook: AppliedHook,
+  command: string,
+  input: HookInput,
+  signal: AbortSignal,
+  { base, env }: CommandSurroundings,
+): Promise<HookVerdict> {
+  const report = await run(
+    {
+      file: SHELL,
+      args: ['-c', command],
+      cwd: hook.directory === 'workspace' ? input.cwd : process.cwd(),
+      env: { ...base, ...named(hook.env ?? [], env), ...hookVariables(input) },
+      input: JSON.stringify(input),
+    },
+    { signal, graceMs: GRACE_MS, captureBytes: hook.maxOutputBytes },
+  );
+  const { ending, stdout, stderr } = report;
+  if (ending.how === 'signalled') throw new HookFailure(` was killed by ${ending.signal}`);
+  if (ending.how !== 'exited') throw new HookFailure(' was stopped');
+  if (ending.code === BLOCKED) {
+    const reason = stderr.text.trim() || stdout.text.trim();
+    return { decision: 'deny', ...(reason === '' ? {} : { reason }) };
+  }
+  if (ending.code !== 0) throw new HookFailure(` exited with status ${ending.code}`);
+  return readAnswer(hook.on, { ...stdout, strict: false });
+}
+
+async function run(...parameters: Parameters<typeof runProcess>): Promise<ProcessReport> {
+  try {
+    return await runProcess(...parameters);
+  } catch (error) {
+    if (error instanceof ProcessStartError) throw new HookFailure(` could not be started: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+function named(names: readonly string[], env: Env): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}

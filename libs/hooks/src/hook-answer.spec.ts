@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { readAnswer } from './hook-answer.js';
+import { HookFailure } from './hook-failure.js';
+import { textOf } from './hook-input.js';
+
+const read = (text: string, more: { strict?: boolean; truncated?: boolean } = {}) =>
+  readAnswer('before', { text, strict: false, truncated: false, ...more });
+
+describe('what a hook wrote', () => {
+  it('is a verdict when it is JSON with one of our words, feedback when it is any other text, and nothing when there is none', () => {
+    expect(read('{"decision":"deny","reason":"no"}')).toEqual({ decision: 'deny', reason: 'no' });
+    expect(read('{"arguments":{"a":1}}\n')).toEqual({ arguments: { a: 1 } });
+    expect(read('all is well\n')).toEqual({ feedback: 'all is well' });
+    expect(read('{"errors":0}')).toEqual({ feedback: '{"errors":0}' });
+    expect(read(' \n')).toEqual({});
+  });
+
+  it('that was meant as a verdict and is none is a failure that says what was expected', () => {
+    expect(() => read('{"decision":"block"}')).toThrow('expected allow or deny');
+    expect(() => read('{"decision":"deny","why":"no"}')).toThrow(/why/);
+    expect(() => read('{"decision":"deny"')).toThrow('JSON that cannot be read');
+    expect(() => read('{"decision":"deny","reason":"xx', { truncated: true })).toThrow('maxOutputBytes');
+    expect(() => readAnswer('after', { text: '{"arguments":{}}', strict: false, truncated: false })).toThrow('only a hook before the call');
+  });
+
+  it('to a request must be JSON, of all shapes only an object', () => {
+    for (const text of ['ok', '[]', '"allow"', 'null', 'true']) expect(() => read(text, { strict: true })).toThrow(HookFailure);
+  });
+
+  it('never becomes an "allow" by accident: any text is a verdict, feedback or a failure, and a refusal stays one', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        try {
+          const { decision, feedback } = read(text);
+          return decision !== undefined || feedback === text.trim() || text.trim() === '' || text.includes('{');
+        } catch (error) {
+          return error instanceof HookFailure;
+        }
+      }),
+    );
+    fc.assert(fc.property(fc.string(), (reason) => read(JSON.stringify({ decision: 'deny', reason })).decision === 'deny'));
+  });
+});
+
+describe('the text of an update', () => {
+  it('is its text items, joined by line feeds', () => {
+    const text = (value: string) => ({ type: 'text' as const, text: value });
+    expect(textOf([text('a'), { type: 'json', json: 1 }, text('b')])).toBe('a\nb');
+    expect(textOf([])).toBe('');
+  });
+});

@@ -1,0 +1,50 @@
+import { HookVerdict, type HookEvent } from '#contracts';
+import { HookFailure } from './hook-failure.js';
+
+const WORDS = Object.keys(HookVerdict.shape);
+
+/** What a hook wrote. `strict`: it must be a verdict in JSON; otherwise any other text is feedback. */
+export interface Written {
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly strict: boolean;
+}
+
+/**
+ * The verdict in what a hook wrote. Nothing at all is a verdict without a say. Throws a HookFailure for what was meant as
+ * a verdict and is none, so that a misspelt "deny" never counts as an "allow".
+ */
+export function readAnswer(event: HookEvent, { text, truncated, strict }: Written): HookVerdict {
+  const trimmed = text.trim();
+  if (trimmed === '') return {};
+  if (!strict && !trimmed.startsWith('{')) return { feedback: trimmed };
+  if (truncated) throw new HookFailure(' answered with more JSON than its maxOutputBytes allow');
+  const value = parsed(trimmed);
+  if (value === undefined) throw new HookFailure(' answered with JSON that cannot be read');
+  if (!strict && !isMeantAsVerdict(value)) return { feedback: trimmed };
+  return checkedVerdict(event, value);
+}
+
+/** A verdict that came as a value. Throws a HookFailure that says what is wrong with it. */
+export function checkedVerdict(event: HookEvent, value: unknown): HookVerdict {
+  const read = HookVerdict.safeParse(value);
+  if (!read.success) {
+    const faults = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the answer'}: ${message}`);
+    throw new HookFailure(` answered with something that is no verdict: ${faults.slice(0, 5).join('; ').slice(0, 500)}`);
+  }
+  if (read.data.arguments !== undefined && event !== 'before')
+    throw new HookFailure(' answered with arguments, which only a hook before the call may do');
+  return read.data;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isMeantAsVerdict(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && WORDS.some((word) => word in value);
+}

@@ -1,0 +1,109 @@
+import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
+import type { RedisConnection } from '#redis';
+import { signals } from '#signals';
+import type { EgressPolicy } from '#tools';
+import { askCommand, type CommandSurroundings } from './command-hook.js';
+import { HookCache } from './hook-cache.js';
+import { HookFailure } from './hook-failure.js';
+import { Webhooks } from './http-hook.js';
+import { askModule } from './module-hook.js';
+
+export interface HookRunnerOptions extends CommandSurroundings {
+  /** For answers that are kept. */
+  readonly redis: RedisConnection;
+  /** Where webhooks of sessions may go. */
+  readonly sessionEgress: EgressPolicy;
+  /** Told why a hook failed, with what nobody else may see. */
+  readonly onFailure: (hook: string, error: unknown) => void;
+}
+
+export interface HookQuestion {
+  readonly hook: AppliedHook;
+  readonly input: HookInput;
+  /** Aborting stops the hook and all that it started. */
+  readonly signal: AbortSignal;
+  /** No longer than this, whatever the hook's own `timeoutMs`. */
+  readonly budgetMs?: number;
+}
+
+/** What became of asking a hook. */
+export interface HookRun {
+  readonly hook: AppliedHook;
+  /** After `onError` was applied. */
+  readonly verdict: 'allow' | 'deny';
+  /** Why the hook gave no answer, as a sentence; absent when it gave one. */
+  readonly failure?: string;
+  /** As the hook said it. */
+  readonly reason?: string;
+  readonly feedback?: string;
+  readonly arguments?: HookVerdict['arguments'];
+  readonly cached: boolean;
+  readonly tookMs: number;
+}
+
+/** Asks hooks, whatever they are: commands, webhooks, functions of modules. */
+export class HookRunner {
+  private readonly webhooks: Webhooks;
+  private readonly cache: HookCache;
+
+  constructor(private readonly options: HookRunnerOptions) {
+    this.webhooks = new Webhooks(options.env, options.sessionEgress);
+    this.cache = new HookCache(options.redis);
+  }
+
+  /** Rejects only when `signal` is aborted, with its reason, and then nothing of the hook is left; a hook that fails is an answer by its `onError`. */
+  async run(question: HookQuestion): Promise<HookRun> {
+    const { hook, input, signal } = question;
+    const startedAt = performance.now();
+    const tell = (verdict: 'allow' | 'deny' | 'failed' | 'cancelled', cached: boolean) => {
+      const tookMs = Math.round(performance.now() - startedAt);
+      signals.hookRun.emit({ event: hook.on, verdict, cached, tookMs });
+      return { hook, cached, tookMs };
+    };
+    try {
+      signal.throwIfAborted();
+      const known = await this.cache.get(hook, input);
+      const verdict = known ?? (await this.ask(question));
+      if (known === undefined) await this.cache.put(hook, input, verdict);
+      const { decision = 'allow', reason, feedback, arguments: rewritten } = verdict;
+      return {
+        ...tell(decision, known !== undefined),
+        verdict: decision,
+        ...(reason === undefined ? {} : { reason }),
+        ...(feedback === undefined || feedback === '' ? {} : { feedback }),
+        ...(rewritten === undefined ? {} : { arguments: rewritten }),
+      };
+    } catch (error) {
+      if (signal.aborted) {
+        tell('cancelled', false);
+        throw error;
+      }
+      this.options.onFailure(hook.name, error);
+      const what = error instanceof HookFailure ? error.message : ' failed unexpectedly; the log of the process that ran it says why';
+      return { ...tell('failed', false), verdict: hook.onError, failure: `Hook \`${hook.name}\`${what}` };
+    }
+  }
+
+  /** Idempotent. */
+  close(): Promise<void> {
+    return this.webhooks.close();
+  }
+
+  private async ask({ hook, input, signal, budgetMs = Infinity }: HookQuestion): Promise<HookVerdict> {
+    const limitMs = Math.max(1, Math.floor(Math.min(hook.timeoutMs, budgetMs)));
+    const limit = AbortSignal.timeout(limitMs);
+    try {
+      return await this.askWithin(hook, input, AbortSignal.any([signal, limit]));
+    } catch (error) {
+      if (!limit.aborted || signal.aborted) throw error;
+      throw new HookFailure(`: ${hook.command === undefined ? '' : 'command '}timed out after ${limitMs} ms`, { cause: error });
+    }
+  }
+
+  private askWithin(hook: AppliedHook, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
+    if (hook.command !== undefined) return askCommand(hook, hook.command, input, signal, this.options);
+    if (hook.url !== undefined) return this.webhooks.ask(hook, hook.url, input, signal);
+    if (hook.module !== undefined) return askModule(hook, hook.module, input, signal);
+    throw new HookFailure(' has nothing to run');
+  }
+}

@@ -1,0 +1,89 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
+import { EgressError, EgressPolicy, SafeFetch } from '#tools';
+import { readAnswer } from './hook-answer.js';
+import { HookFailure } from './hook-failure.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Asks webhooks. One for a process; `close` ends its connections. */
+export class Webhooks {
+  private readonly forSessions: SafeFetch;
+  private readonly byHost = new Map<string, SafeFetch>();
+
+  /** `sessions`: where webhooks of sessions may go. Those of the operator go where the config file says. */
+  constructor(
+    private readonly env: Env,
+    sessions: EgressPolicy,
+  ) {
+    this.forSessions = new SafeFetch(sessions);
+  }
+
+  /**
+   * POSTs the input as JSON, signed when the hook has a secret. 2xx with nothing, plain text (feedback) or a verdict in
+   * JSON is an answer; throws a HookFailure for everything else, redirects among them.
+   */
+  async ask(hook: AppliedHook, url: string, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
+    const body = JSON.stringify(input);
+    const options = { signal, body, headers: this.headers(hook, body), maxBytes: hook.maxOutputBytes, label: 'the webhook' };
+    const answer = await this.post(hook, url, options);
+    if (answer.status < 200 || answer.status > 299)
+      throw new HookFailure(` answered ${answer.status}${answer.status < 400 ? '; redirects are not followed' : ''}`);
+    const text = answer.body.toString('utf8');
+    const type = answer.contentType.split(';')[0]?.trim().toLowerCase() ?? '';
+    if (text.trim() === '') return {};
+    if (type === 'text/plain') return { feedback: text.trim() };
+    if (type !== 'application/json')
+      throw new HookFailure(` answered with ${type.slice(0, 80) || 'no content type'}; expected application/json`);
+    return readAnswer(hook.on, { text, truncated: answer.truncated, strict: true });
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all([this.forSessions, ...this.byHost.values()].map((fetcher) => fetcher.close()));
+  }
+
+  private async post(hook: AppliedHook, url: string, options: Parameters<SafeFetch['post']>[1]) {
+    try {
+      return await this.fetcherFor(hook, url).post(url, options);
+    } catch (error) {
+      if (error instanceof EgressError)
+        throw new HookFailure(error.kind === 'failed' ? `: ${error.message}` : ': its address is not allowed', { cause: error });
+      throw error;
+    }
+  }
+
+  /** An operator's host is trusted for that operator's hook and nothing else; without redirects it is all that is reached. */
+  private fetcherFor(hook: AppliedHook, url: string): SafeFetch {
+    if (hook.by === 'session') return this.forSessions;
+    const { hostname } = new URL(url);
+    const known = this.byHost.get(hostname) ?? new SafeFetch(new EgressPolicy([hostname]));
+    this.byHost.set(hostname, known);
+    return known;
+  }
+
+  private headers(hook: AppliedHook, body: string): Record<string, string> {
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/plain',
+      'user-agent': 'Toolyard/0.1 (hooks)',
+    };
+    for (const [header, name] of Object.entries(hook.headersEnv ?? {})) headers[header.toLowerCase()] = this.variable(name);
+    return { ...headers, ...(hook.secretEnv === undefined ? {} : signature(this.variable(hook.secretEnv), body)) };
+  }
+
+  private variable(name: string): string {
+    const value = this.env[name];
+    if (value === undefined || value === '') throw new HookFailure(`: the variable ${name} is not set in the process that runs it`);
+    return value;
+  }
+}
+
+/** By https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`, so that receivers verify with the libraries they have. */
+function signature(secret: string, body: string): Record<string, string> {
+  const id = `msg_${randomUUID()}`;
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
+  const digest = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${digest}` };
+}

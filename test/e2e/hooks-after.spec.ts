@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CallEvent, type Session } from '#contracts';
+import type { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { Hooked, isAlive, problemOf, textOf, type HookedAgents } from '../support/hooked.js';
+import type { AppProcess } from '../support/toolyard.js';
+
+const ON_BEFORE = { name: 'guard', on: 'before' };
+const ON_AFTER = { name: 'review', on: 'after' };
+
+let hooked: Hooked;
+let agent: Agent;
+let sessions = 0;
+
+const agentsOf = (files: Hooked): HookedAgents => {
+  const url = (path: string) => `${files.webhooks.url}${path}`;
+  const at = (name: string) => files.at(name);
+  const sleeper = (name: string) => files.sleeper(name);
+  return {
+    noting: {
+      hooks: [
+        { ...ON_AFTER, command: 'printf note' },
+        { ...ON_AFTER, name: 'again', command: 'printf more' },
+      ],
+    },
+    denying: { hooks: [{ ...ON_AFTER, command: 'echo bad style >&2; exit 2' }] },
+    linting: { hooks: [{ ...ON_AFTER, match: ['file_write'], directory: 'workspace', command: 'wc -c < linted.txt' }] },
+    'after-failing': { hooks: [{ ...ON_AFTER, command: 'exit 3' }] },
+    'after-long': { hooks: [{ ...ON_AFTER, command: 'head -c 20000 /dev/zero | tr "\\0" y', maxOutputBytes: 50 }] },
+    caching: { hooks: [{ ...ON_AFTER, command: `echo ran >> ${at('cache-runs')}; printf seen`, cacheMs: 60_000 }] },
+    cancelled: { hooks: [{ ...ON_AFTER, command: sleeper('cancel-pids'), timeoutMs: 60_000 }] },
+    updates: {
+      hooks: [
+        { name: 'filter', on: 'before_update', url: url('/before-update') },
+        { name: 'mirror', on: 'after_update', url: url('/after-update') },
+      ],
+    },
+    kept: { hooks: [{ ...ON_AFTER, command: 'printf first edition' }] },
+  };
+};
+
+beforeAll(async () => {
+  hooked = await Hooked.start(agentsOf);
+  ({ agent } = hooked);
+});
+
+afterAll(() => hooked?.close());
+
+describe('a hook after a call', () => {
+  it('adds what it says below the output, and stands in the details for people', async () => {
+    const call = await hooked.runAs('noting');
+    expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
+    expect(call).toMatchObject({ outcome: 'completed', result: { isError: false } });
+    expect(call.result?.details?.['hooks']).toEqual([
+      { name: 'review', event: 'after', verdict: 'allow', tookMs: expect.any(Number) },
+      { name: 'again', event: 'after', verdict: 'allow', tookMs: expect.any(Number) },
+    ]);
+  });
+
+  it('that exits with 2 makes the result an error', async () => {
+    const call = await hooked.runAs('denying');
+    expect(call).toMatchObject({ outcome: 'completed', result: { isError: true } });
+    expect(textOf(call)).toMatch(/Hook feedback \(denied\):\nbad style$/);
+    expect(call.result?.details?.['hooks']).toMatchObject([{ name: 'review', verdict: 'deny', reason: 'bad style' }]);
+  });
+
+  it('may look at the files of the session, after each call of the tools that it matches', async () => {
+    const sessionId = `lint-${++sessions}`;
+    const call = await hooked.runAs('linting', 'file_write', { path: 'linted.txt', content: '12345' }, { sessionId });
+    expect(textOf(call)).toMatch(/Hook feedback:\n\s*5$/);
+    expect(textOf(await hooked.runAs('linting', 'echo', {}, { sessionId }))).not.toContain('Hook feedback');
+  });
+
+  it('that fails leaves the result as it is, with a warning', async () => {
+    const call = await hooked.runAs('after-failing');
+    expect(call.result?.isError).toBe(false);
+    expect(textOf(call)).toMatch(/Hook feedback:\nHook `review` exited with status 3; the result stands$/);
+  });
+
+  it('says no more than its maxOutputBytes', async () => {
+    expect(textOf(await hooked.runAs('after-long'))).toMatch(/Hook feedback:\ny{50}$/);
+  });
+
+  it('is asked about a tool that failed, too', async () => {
+    const call = await hooked.runAs('noting', 'file_read', { path: 'not-there.txt' });
+    expect(call.result?.isError).toBe(true);
+    expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
+  });
+
+  it('that was asked the same in its session is not run again, on whichever worker', async () => {
+    const sessionId = `cache-${++sessions}`;
+    const calls = [];
+    for (let n = 0; n < 4; n++) calls.push(await hooked.runAs('caching', 'echo', { n: 7 }, { sessionId }));
+    expect(hooked.linesOf('cache-runs')).toHaveLength(1);
+    expect(calls.map((call) => textOf(call).endsWith('Hook feedback:\nseen'))).toEqual([true, true, true, true]);
+    expect(calls.at(-1)?.result?.details?.['hooks']).toMatchObject([{ name: 'review', cached: true }]);
+    await hooked.runAs('caching', 'echo', { n: 7 }, { sessionId: `cache-${++sessions}` });
+    expect(hooked.linesOf('cache-runs')).toHaveLength(2);
+  });
+
+  it('is killed with all that it started when the call is cancelled; the tool has finished first', async () => {
+    const { body: call } = await hooked.submitAs('cancelled');
+    const pids = await hooked.pidsIn('cancel-pids');
+    await agent.request('POST', `/v1/calls/${call.id}/cancel`, { graceMs: 2000 });
+    const ended = await agent.ended(call.id);
+    expect(ended).toMatchObject({ outcome: 'completed', result: { isError: false } });
+    expect((await agent.events(call.id)).at(-1)?.data).toMatchObject({ stopped: { how: 'finished_first' } });
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe('hooks around updates', () => {
+  it('suppress what watchers do not get, before it is published; the tool and its result stay whole', async () => {
+    const sessionId = `updates-${++sessions}`;
+    const step = (n: number) => `/${n}`;
+    hooked.webhooks.on('/before-update', ({ input }, response) => {
+      const body = JSON.stringify({ decision: input.update?.text.includes('two') === true ? 'deny' : 'allow' });
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      const seen = hooked.webhooks.to('/before-update').length;
+      const workspace = input.cwd;
+      writeFileSync(join(workspace, `seen${step(seen).slice(1)}`), '');
+    });
+    const command = 'echo one; until [ -e seen1 ]; do sleep 0.05; done; echo two; until [ -e seen2 ]; do sleep 0.05; done; echo three';
+    const call = await hooked.runAs('updates', 'shell', { command }, { sessionId });
+    expect(textOf(call)).toMatch(/one\ntwo\nthree/);
+    const events = await agent.events(call.id);
+    const updates = events.flatMap((event) => (event.type === 'call.update' ? [event.data] : []));
+    expect(updates.map(({ update, content }) => [update, content])).toEqual([
+      [1, [{ type: 'text', text: 'one\n' }]],
+      [2, [{ type: 'text', text: 'three\n' }]],
+    ]);
+    expect(hooked.webhooks.to('/after-update').map(({ input }) => input.update?.text)).toEqual(['one\n', 'three\n']);
+    const sha256 = createHash('sha256')
+      .update(updates.map(({ content }) => `${JSON.stringify(content)}\n`).join(''))
+      .digest('hex');
+    expect(CallEvent.parse(events.at(-1)).data).toMatchObject({ updates: { count: 2, sha256 } });
+    expect(call.result?.details?.['hooks']).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'filter', verdict: 'deny' })]));
+  });
+});
+
+describe('hooks of a session', () => {
+  const put = (id: string, hooks: object[] | null) => agent.request<Session>('PUT', `/v1/sessions/${id}`, { hooks });
+
+  it('are webhooks that everybody may call; commands and private places are refused, with why', async () => {
+    const id = `own-${++sessions}`;
+    const command = await put(id, [{ ...ON_BEFORE, command: 'exit 2' }]);
+    expect([command.status, problemOf(command).errors?.[0]?.pointer]).toEqual([422, '/hooks/0/command']);
+    const metadata = await put(id, [{ ...ON_BEFORE, url: 'http://169.254.169.254/latest' }]);
+    expect([metadata.status, problemOf(metadata).errors?.[0]?.pointer]).toEqual([422, '/hooks/0/url']);
+    expect((await put(id, [{ ...ON_BEFORE, url: hooked.webhooks.url, secretEnv: 'TOOLYARD_API_KEY' }])).status).toBe(422);
+  });
+
+  it('are asked for its calls until they are taken away', async () => {
+    const sessionId = `own-${++sessions}`;
+    hooked.webhooks.on('/session', { decision: 'deny', reason: 'not in this session' });
+    const { body } = await put(sessionId, [{ ...ON_BEFORE, url: `${hooked.webhooks.url}/session` }]);
+    expect(body.hooks).toMatchObject([{ name: 'guard', url: `${hooked.webhooks.url}/session`, timeoutMs: 10_000 }]);
+    expect(problemOf(await agent.submit('echo', {}, { sessionId })).detail).toContain('not in this session');
+    expect((await agent.run('echo', {})).outcome).toBe('completed');
+    await put(sessionId, null);
+    expect((await agent.run('echo', {}, { sessionId })).outcome).toBe('completed');
+  });
+});
+
+describe('the hooks in force', () => {
+  it('change with the config file for the next call; a call that was accepted keeps its own', async () => {
+    const sessionId = `kept-${++sessions}`;
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
+    const { body: waiting } = await hooked.submitAs('kept', 'file_write', { path: 'kept.txt', content: 'x' }, { sessionId });
+    expect(waiting.status).toBe('waiting_approval');
+    const agents = { ...agentsOf(hooked), kept: { hooks: [{ ...ON_AFTER, command: 'printf second edition' }] } };
+    hooked.save(agents);
+    await eventually(
+      async () => textOf(await hooked.runAs('kept')).endsWith('Hook feedback:\nsecond'),
+      'the second edition to be in force',
+    );
+    await agent.request('POST', `/v1/calls/${waiting.id}/decision`, { decision: 'allow' });
+    expect(textOf(await agent.ended(waiting.id))).toMatch(/Hook feedback:\nfirst$/);
+  });
+
+  it('cost a call nothing that none of them concerns', async () => {
+    const call = await agent.run('echo', {});
+    expect((await agent.events(call.id))[0]?.data).not.toHaveProperty('hooks');
+    expect(call.result?.details).toBeUndefined();
+  });
+
+  it('are counted by event and verdict', async () => {
+    const metricsOf = async ({ url }: AppProcess) =>
+      (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${agent.key}` } })).text();
+    expect(await metricsOf(hooked.gateway)).toMatch(/toolyard_hook_runs_total\{event="before",verdict="deny",cached="false"\} [1-9]/);
+    const workers = (await Promise.all(hooked.workers.map(metricsOf))).join('\n');
+    expect(workers).toMatch(/toolyard_hook_runs_total\{event="after",verdict="allow",cached="true"\} [1-9]/);
+  });
+});
