@@ -164,7 +164,11 @@ describe('a call that waits for a person', () => {
 
   it('ends when it is cancelled, and cannot be allowed any more', async () => {
     const { body: call } = await write(await asking());
-    expect((await agent.request('POST', `/v1/calls/${call.id}/cancel`)).body.outcome).toBe('cancelled');
+    const { body } = await agent.request('POST', `/v1/calls/${call.id}/cancel`);
+    expect(body).toMatchObject({
+      outcome: 'cancelled',
+      result: { content: [{ type: 'text', text: 'Tool use was cancelled by the user' }], isError: true },
+    });
     expect((await decide(call.id, { decision: 'allow' })).status).toBe(409);
   });
 });

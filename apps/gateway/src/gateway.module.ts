@@ -19,6 +19,7 @@ import { CallJudge } from './calls/call-judge.service.js';
 import { CallReader } from './calls/call-reader.service.js';
 import { CancelCallService } from './calls/cancel-call.service.js';
 import { DecideApprovalService } from './calls/decide-approval.service.js';
+import { ParentCalls } from './calls/parent-calls.service.js';
 import { ReplayCallService } from './calls/replay-call.service.js';
 import { SubmitCallService } from './calls/submit-call.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
@@ -87,6 +88,7 @@ export class GatewayModule {
         SubmitCallService,
         CallReader,
         CancelCallService,
+        ParentCalls,
         DecideApprovalService,
         ReplayCallService,
         BulkCallsService,

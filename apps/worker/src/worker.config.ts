@@ -1,10 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
 import { StartFailure } from '#lifecycle';
-import { egressPolicyFrom, SANDBOX_ENV, sandboxConfig, sandboxContradictions, type EgressPolicy, type SandboxConfig } from '#tools';
+import {
+  egressPolicyFrom,
+  SANDBOX_ENV,
+  sandboxConfig,
+  sandboxContradictions,
+  type EgressPolicy,
+  type SandboxConfig,
+  type SharedRoot,
+} from '#tools';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#tracing';
 
 /** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */
@@ -49,6 +58,23 @@ const slots = z
     return bySlot;
   });
 
+const roots = z
+  .string()
+  .default('')
+  .transform((text, context) =>
+    list(text).flatMap((part) => {
+      const match = /^(read|write)=(\/.*[^/])$/.exec(part);
+      const [, access, path = ''] = match ?? [];
+      if (match !== null && isFolder(path)) return [{ path, access: access === 'write' ? ('write' as const) : ('read' as const) }];
+      const fault = match === null ? `got "${part}"` : `${path} is no folder`;
+      context.addIssue({
+        code: 'custom',
+        message: `expected pairs such as read=/srv/vault,write=/srv/shared of folders that exist; ${fault}`,
+      });
+      return [];
+    }),
+  );
+
 const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
@@ -67,6 +93,7 @@ const WorkerEnv = z.object({
     })
     .default(7412),
   WORKSPACE_ROOT: z.string().min(1).optional(),
+  SHARED_ROOTS: roots,
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   LEASE_MS: milliseconds(30_000, 500, 600_000),
   DRAIN_MS: milliseconds(25_000, 0, 3_600_000),
@@ -98,6 +125,8 @@ export interface WorkerConfig {
   /** `off`: no health and metrics server, as when another server of the same process has them. */
   readonly port: number | 'off';
   readonly workspaceRoot: string;
+  /** Folders besides the workspaces that file tools reach, where the policy lets them. */
+  readonly sharedRoots: readonly Omit<SharedRoot, 'locks'>[];
   readonly leaseMs: number;
   /** From SIGTERM until running calls that cannot be handed back are aborted. */
   readonly drainMs: number;
@@ -146,6 +175,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     host: values.WORKER_HOST,
     port: values.WORKER_PORT,
     workspaceRoot: resolve(values.WORKSPACE_ROOT ?? `${values.TOOLYARD_DATA}/workspaces`),
+    sharedRoots: values.SHARED_ROOTS,
     leaseMs: values.LEASE_MS,
     drainMs: values.DRAIN_MS,
     stopGraceMs: values.STOP_GRACE_MS,
@@ -171,4 +201,8 @@ function egressOf(env: Readonly<Record<string, string | undefined>>): EgressPoli
 function faultsOf(error: z.ZodError): string {
   const lines = error.issues.map((issue) => `  ${String(issue.path[0] ?? 'environment')}: ${issue.message}`);
   return `The worker's environment is wrong:\n${lines.join('\n')}`;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

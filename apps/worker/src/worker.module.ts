@@ -73,7 +73,7 @@ const execution: Provider[] = [
       logger,
       hookSets,
       hooks,
-      workspaces: new Workspaces(config.workspaceRoot),
+      workspaces: new Workspaces(config.workspaceRoot, config.sharedRoots),
       leaving: state.leaving,
       tracer: tracing && new AttemptTracer(tracing, store, config.id),
       clock: systemClock,

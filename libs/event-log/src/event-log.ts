@@ -1,7 +1,7 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
-import { createRedis, partitionOfRoot, type RedisConnection } from '#redis';
+import { createRedis, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
 import type { AcceptAnswer, Applied, Claimed, EventLogWriter, NewCall, Refusal } from './event-log.port.js';
@@ -64,6 +64,11 @@ export class EventLog implements EventLogWriter {
   newCallId(tenantId: string, rootId?: string): string {
     const ulid = this.ulid();
     return `${partitionOfRoot(tenantId, rootId ?? ulid, this.options.partitions)}-${ulid}`;
+  }
+
+  /** An id in the partition of another call. */
+  newCallIdBeside(callId: string): string {
+    return `${partitionOf(callId)}-${this.ulid()}`;
   }
 
   async accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer> {

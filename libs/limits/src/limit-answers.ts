@@ -52,6 +52,13 @@ export function argumentBytesAnswer(bytes: number, limit: number): LimitAnswer {
   });
 }
 
+/** How far below its root a call stands. */
+export function treeDepthAnswer(depth: number, limit: number): LimitAnswer {
+  const place = `the call is ${depth} below the call at the top of its tree, at most ${limit} are allowed`;
+  if (depth <= limit) return { reason: { axis: 'limits', rule: 'tree-depth', effect: 'allow', reason: place } };
+  return refused('tree-depth', { code: 'quota_exceeded', message: `Quota exceeded: ${place}` });
+}
+
 export function queueDepthAnswer(pool: string, waiting: number, limit: number): LimitAnswer {
   const fill = `${waiting} calls wait in pool ${pool}, at most ${limit} may`;
   if (waiting < limit) return { reason: { axis: 'limits', rule: 'queue-depth', effect: 'allow', reason: fill } };

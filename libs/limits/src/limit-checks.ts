@@ -14,10 +14,10 @@ export interface LimitedCall {
   readonly tier: ToolTier;
 }
 
-/** A tree of calls and how many it may have, its root among them. */
+/** The place of a call that another call made: below which root, and how far. */
 export interface CallTree {
   readonly rootCallId: string;
-  readonly calls: number;
+  readonly depth: number;
 }
 
 /** One limit that counts this call. `name` is the limit's place in Redis within the tenant. */
@@ -36,7 +36,7 @@ export interface LimitCheck {
  * Pure, and the same for a submission and a quote.
  */
 export function limitChecks(call: LimitedCall, limits: Limits, tree?: CallTree): LimitCheck[] {
-  const { actionsPerHour, rates = [], concurrency = [] } = limits;
+  const { actionsPerHour, rates = [], concurrency = [], treeCalls } = limits;
   const checks: LimitCheck[] = [];
   if (actionsPerHour !== undefined && call.tier !== 'read_only') {
     const { id, whose } = scopeOf('session', call);
@@ -66,9 +66,10 @@ export function limitChecks(call: LimitedCall, limits: Limits, tree?: CallTree):
       whose: whose + of(tools),
     });
   }
-  if (tree !== undefined) {
-    const { rootCallId: root, calls } = tree;
-    checks.push({ rule: 'tree-calls', kind: 'total', name: `tree:${root}`, calls, ms: OPEN_MEMORY_MS, whose: `the tree of call ${root}` });
+  if (tree !== undefined && treeCalls !== undefined) {
+    const { rootCallId: root } = tree;
+    const name = `tree:${root}`;
+    checks.push({ rule: 'tree-calls', kind: 'total', name, calls: treeCalls, ms: OPEN_MEMORY_MS, whose: `the tree below call ${root}` });
   }
   return withoutRepeats(checks);
 }

@@ -50,6 +50,13 @@ describe('paths of a call', () => {
     expect(textOf(read(`${folder}/x`, wide))).toContain(`Forbidden path: ${folder}/x`);
   });
 
+  it('inside the workspace are not forbidden with the folder that the workspace lies in, unless they are forbidden themselves', () => {
+    const policy = { paths: { forbidden: ['/data', `${WORKSPACE}/private`] } };
+    expect(read('a', { ...wide, policy }).effect).toBe('allow');
+    expect(read('private/a', { ...wide, policy }).effect).toBe('deny');
+    expect(read('../../other/s/a', { ...wide, policy: { paths: { ...policy.paths, workspaceOnly: false } } }).effect).toBe('deny');
+  });
+
   it('that are absolute or have a parent folder in them are refused where only the workspace counts', () => {
     for (const path of ['/elsewhere/x', 'a/../b', '~/x', `${WORKSPACE}/a`]) expect(read(path, { profile: 'zeroclaw' }).effect).toBe('deny');
     for (const path of ['a..b', 'a/b']) expect(read(path, { profile: 'zeroclaw' }).effect).toBe('allow');

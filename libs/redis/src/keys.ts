@@ -15,6 +15,8 @@ export const keys = {
   timers: (partition: string) => `{p${partition}}:timers`,
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
+  /** The calls that this call made. */
+  children: (callId: string) => `{p${partitionOf(callId)}}:children:${callId}`,
   /** The scope of an idempotency key is (tenant, session or none); the session is part of what is hashed. */
   idempotency: (partition: string, tenantId: string, scopedKey: string) => `{p${partition}}:idem:${tenantId}:${sha256Hex(scopedKey)}`,
   /** Scoped to the call, so that equal ids for different calls never answer for each other. */

@@ -1,8 +1,17 @@
 import type { CallErrorCode, Content, ProgressData, ToolDescriptor, Violation } from '#contracts';
 
-/** Where the files of the call's session live. `root` is absolute, exists, and is the only place file tools may touch. */
+/** Where the files of the call's session live. `root` is absolute, exists, and is with `roots` all that file tools may touch. */
 export interface Workspace {
   readonly root: string;
+  /** Other folders of this machine that file tools reach by absolute paths; whether a call may is the policy's business. */
+  readonly roots?: readonly SharedRoot[];
+}
+
+/** A folder that sessions share. `locks` is where writers keep each other out, never inside. */
+export interface SharedRoot {
+  readonly path: string;
+  readonly access: 'read' | 'write';
+  readonly locks: string;
 }
 
 /** What a running tool knows and may do besides its arguments; never mixed with them. New fields may be added at any time. */

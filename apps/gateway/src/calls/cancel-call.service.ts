@@ -6,13 +6,14 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { CallReader } from './call-reader.service.js';
 import { authorOf } from './gateway-author.js';
 import { endWithout } from './new-call.js';
+import { ParentCalls } from './parent-calls.service.js';
 
 /** A call that streams updates changes its version all the time; each try reads it afresh. */
 const TRIES = 20;
 
 /**
  * Cancels a call, whoever holds it. Steps: read the head → decide by its status → write on the version that was read →
- * read the call. Safe to repeat: an ended call, or one on its way there, is answered as it is.
+ * the calls that it made → read the call. Safe to repeat: an ended call, or one on its way there, is answered as it is.
  * - waiting or queued: ends at once;
  * - running: the worker is told, stops the tool within the grace, and writes the End.
  */
@@ -21,17 +22,25 @@ export class CancelCallService {
   constructor(
     private readonly reader: CallReader,
     private readonly log: EventLog,
+    private readonly parents: ParentCalls,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   async cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> {
     for (let tries = 0; tries < TRIES; tries++) {
       const head = await this.reader.head(principal, callId);
-      if (head.status === 'ended' || head.cancelRequested) return this.reader.read(principal, callId);
-      const answer = await this.write(principal, head, request);
-      if (answer.code === 'OK' || answer.code === 'REPLAY' || answer.code === 'ENDED') return this.reader.read(principal, callId);
+      const answer = head.status === 'ended' || head.cancelRequested ? { code: 'ENDED' } : await this.write(principal, head, request);
+      if (answer.code !== 'OK' && answer.code !== 'REPLAY' && answer.code !== 'ENDED') continue;
+      await this.cancelChildren(principal, callId, request);
+      return this.reader.read(principal, callId);
     }
     throw new ProblemError('conflict', 'The call changed faster than it could be cancelled; the same request may be repeated', { callId });
+  }
+
+  /** Also of a call that has ended: what it left running is not wanted either. Depth is bounded where calls are accepted. */
+  private async cancelChildren(principal: Principal, callId: string, request: CancelBody): Promise<void> {
+    const children = await this.parents.childrenOf(callId);
+    await Promise.all(children.map((child) => this.cancel(principal, child, request).catch(unlessNotThere)));
   }
 
   private write(principal: Principal, head: CallHead, { reason, graceMs }: CancelBody): Promise<Applied | Refusal> {
@@ -43,8 +52,13 @@ export class CancelCallService {
     const end = endWithout(
       'cancelled',
       { code: 'cancelled', message: reason === undefined ? 'Cancelled' : `Cancelled: ${reason}`, retryable: false },
-      'Cancelled',
+      head.status === 'waiting_approval' ? 'Tool use was cancelled by the user' : 'Cancelled',
     );
     return this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped: { how: 'not_started', tookMs: 0 } } });
   }
+}
+
+/** A child that was announced and never accepted. */
+function unlessNotThere(error: unknown): void {
+  if (!(error instanceof ProblemError) || error.code !== 'resource_not_found') throw error;
 }

@@ -15,6 +15,7 @@ import type {
 import type { Author, NewCall } from '#event-log';
 import { approvalDigest, approvalOptions } from '#policy';
 import { sha256Hex } from '#redis';
+import type { Family } from './parent-calls.service.js';
 
 /** A JSON value above this many bytes lives beside the log, and the event tells where. */
 export const INLINE_BYTES = 6_144;
@@ -71,6 +72,7 @@ export interface NewCallInput {
   readonly replayOf?: string | undefined;
   readonly resultBytes?: number | undefined;
   readonly batchId?: string | undefined;
+  readonly family?: Family | undefined;
   readonly config: CallDefaults;
 }
 
@@ -84,14 +86,14 @@ export interface CallDefaults {
 
 /** The first transition of a call, with everything about it that will never change. Pure. */
 export function newCall(input: NewCallInput): NewCall {
-  const { callId, principal, body, judged, author, config } = input;
+  const { callId, principal, body, judged, author, family, config } = input;
   const tool = judged.tool ?? NO_TOOL;
   const name = judged.tool?.name ?? judged.requestedTool;
   const argumentsText = JSON.stringify(judged.args);
   const bytes = Buffer.byteLength(argumentsText);
   const digest = approvalDigest(name, tool.version, judged.args);
   const agentId = body.agentId ?? principal.agentId;
-  const then = consequence(judged, digest, config.approvalMs, body.sessionId !== undefined);
+  const then = consequence(judged, digest, Math.min(config.approvalMs, family?.leftMs ?? Infinity), body.sessionId !== undefined);
   const retry = { ...tool.retry, ...body.retry };
 
   const submitted: SubmittedData = {
@@ -106,7 +108,7 @@ export function newCall(input: NewCallInput): NewCall {
     effect: tool.effect,
     pool: tool.pool,
     priority: body.priority,
-    timeouts: timeoutsOf(body, tool.timeoutMs, config),
+    timeouts: timeoutsOf(body, tool.timeoutMs, config, family),
     retry: { ...retry, maxAttempts: Math.min(retry.maxAttempts, config.retryMaxAttempts) },
     decision: judged.decision,
     labels: body.labels,
@@ -114,6 +116,7 @@ export function newCall(input: NewCallInput): NewCall {
     ...(body.toolCallId === undefined ? {} : { toolCallId: body.toolCallId }),
     ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),
     ...(input.batchId === undefined ? {} : { batchId: input.batchId }),
+    ...(family === undefined ? {} : { parentCallId: family.parentCallId, rootCallId: family.rootCallId, depth: family.depth }),
     ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
     ...(input.resultBytes === undefined ? {} : { resultBytes: input.resultBytes }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
@@ -150,11 +153,12 @@ function consequence({ refusal, decision }: JudgedCall, digest: string, approval
   return { kind: 'approval', data: { reasons: open.map(({ reason }) => reason), digest, expiresInMs: approvalMs, options, trustOptions } };
 }
 
-function timeoutsOf({ timeouts }: SubmitCallBody, toolMs: number, config: CallDefaults): Timeouts {
+function timeoutsOf({ timeouts }: SubmitCallBody, toolMs: number, config: CallDefaults, family?: Family): Timeouts {
+  const most = family?.leftMs ?? Infinity;
   return {
-    queueMs: timeouts.queueMs ?? config.defaultQueueMs,
-    runMs: timeouts.runMs ?? toolMs,
-    totalMs: timeouts.totalMs ?? config.defaultTotalMs,
+    queueMs: Math.min(timeouts.queueMs ?? config.defaultQueueMs, most),
+    runMs: Math.min(timeouts.runMs ?? toolMs, most),
+    totalMs: Math.min(timeouts.totalMs ?? config.defaultTotalMs, most),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Call, type Principal, type Quote, type SubmitCallBody } from '#contracts';
+import { CancelBody, type Call, type Principal, type Quote, type SubmitCallBody } from '#contracts';
 import { EventHub, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
@@ -9,10 +9,12 @@ import { Drain } from '../lifecycle/drain.service.js';
 import { acceptedCall } from './accepted-call.js';
 import { CallReader } from './call-reader.service.js';
 import { CallJudge } from './call-judge.service.js';
+import { CancelCallService } from './cancel-call.service.js';
 import { dispatchCall } from './dispatch-call.js';
 import { authorOf } from './gateway-author.js';
 import { identityOf } from './idempotency.js';
 import { newCall, type JudgedCall } from './new-call.js';
+import { ParentCalls, type Family } from './parent-calls.service.js';
 import { quoteOf } from './quote.js';
 import { keyReused, refusalOf, wasRefused } from './refusal.js';
 import { watchedCall } from './watched-call.js';
@@ -37,6 +39,7 @@ export interface Submission {
 
 /** Of callers that cannot go away, such as batches. */
 const NEVER = new AbortController().signal;
+const ORPHANED = CancelBody.parse({ reason: 'The call that made it does not run any more' });
 
 /** THE use case: every door submits here, and here is the order of steps for one call. */
 @Injectable()
@@ -50,10 +53,13 @@ export class SubmitCallService {
     private readonly drain: Drain,
     private readonly limiter: CallLimiter,
     private readonly hooks: BeforeHooks,
+    private readonly parents: ParentCalls,
+    private readonly cancelCall: CancelCallService,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   /**
+   * 0. of a call that another call makes: that one runs, and gives it session, agent and what is left of its time
    * 1. judge: resolve the tool, may the key use it, validate the arguments, posture, policy
    * 2. id, and what makes a repetition recognisable
    * 3. hooks before the call, when there are any: they may refuse it, or rewrite the arguments, which are judged again
@@ -67,14 +73,15 @@ export class SubmitCallService {
    * A refused call is a call too: the ProblemError carries its id and a result for the model. Rejects with
    * `idempotency_key_reused` for the same key with another body.
    */
-  async submit(principal: Principal, body: SubmitCallBody, options: SubmitOptions = {}): Promise<Submission> {
+  async submit(principal: Principal, asked: SubmitCallBody, options: SubmitOptions = {}): Promise<Submission> {
     const { idempotencyKey, traceparent, waitMs, replayOf, batchId } = options;
+    const { body, family } = await this.withFamily(principal, asked);
     const admissible = await this.judge.judge(principal, body);
 
     const { rootId, idempotency: identity } = identityOf(body, idempotencyKey, replayOf);
-    const callId = this.log.newCallId(principal.tenantId, rootId);
+    const callId = family === undefined ? this.log.newCallId(principal.tenantId, rootId) : this.log.newCallIdBeside(family.parentCallId);
     const hooked = await this.hooked(principal, body, callId, admissible, options.gone);
-    const admission = await this.limiter.admit({ principal, body, callId, idempotency: identity, ...hooked });
+    const admission = await this.limiter.admit({ principal, body, callId, family, idempotency: identity, ...hooked });
     const { judged, idempotency, retryAfterMs, resultBytes } = admission;
     const author = authorOf(this.config.name, principal);
     const call = newCall({
@@ -89,6 +96,7 @@ export class SubmitCallService {
       replayOf,
       resultBytes,
       batchId,
+      family,
       config: this.config,
     });
 
@@ -96,6 +104,7 @@ export class SubmitCallService {
     try {
       const dispatch = () => dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
       const surelyQueued = call.then === undefined && call.idempotency === undefined;
+      if (family !== undefined) await this.parents.adopt(family.parentCallId, callId);
       const answer = await this.log.accept(call, surelyQueued ? dispatch : undefined);
       if ('callId' in answer) await admission.forget();
       if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
@@ -104,6 +113,8 @@ export class SubmitCallService {
       const accepted = acceptedCall(call, judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted, retryAfterMs);
       if (accepted.status === 'queued' && !surelyQueued) dispatch();
+      if (family !== undefined && (await this.parents.isOrphan(principal, family)))
+        await this.cancelCall.cancel(principal, callId, ORPHANED);
       if (watch === undefined) return { call: accepted, created: true };
       const seen = await watch.ended;
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };
@@ -113,9 +124,10 @@ export class SubmitCallService {
   }
 
   /** The same steps up to the log, which is not touched: what a submission would meet now. */
-  async quote(principal: Principal, body: SubmitCallBody): Promise<Quote> {
+  async quote(principal: Principal, asked: SubmitCallBody): Promise<Quote> {
+    const { body, family } = await this.withFamily(principal, asked);
     const allowed = await this.judge.judge(principal, body);
-    const judged = await this.limiter.quote({ principal, body, callId: 'quote', judged: allowed });
+    const judged = await this.limiter.quote({ principal, body, callId: 'quote', judged: allowed, family });
     const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool);
     return quoteOf(judged, depth?.waiting);
   }
@@ -132,6 +144,10 @@ export class SubmitCallService {
     return hooks === undefined || refusal !== undefined
       ? { judged }
       : this.hooks.ask({ principal, body, callId, judged, gone: gone() }, hooks);
+  }
+
+  private async withFamily(principal: Principal, body: SubmitCallBody): Promise<{ body: SubmitCallBody; family?: Family }> {
+    return body.parentCallId === undefined ? { body } : this.parents.familyOf(principal, body, body.parentCallId);
   }
 
   /** The call is accepted whatever happens now: a Redis that went away meanwhile must not turn the answer into an error. */

@@ -1,7 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Limits, Principal, SubmitCallBody } from '#contracts';
 import { EventHub, type NewCall } from '#event-log';
-import { argumentBytesAnswer, CallLimits, costAnswer, limitChecks, queueDepthAnswer, type LimitAnswer, type LimitCheck } from '#limits';
+import {
+  argumentBytesAnswer,
+  CallLimits,
+  costAnswer,
+  limitChecks,
+  queueDepthAnswer,
+  treeDepthAnswer,
+  type CallTree,
+  type LimitAnswer,
+  type LimitCheck,
+} from '#limits';
 import { BullCallQueue } from '#queue';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { Drain } from '../lifecycle/drain.service.js';
@@ -10,6 +20,8 @@ import type { JudgedCall } from '../calls/new-call.js';
 import { judgedByLimits } from './judged-by-limits.js';
 import { LimitSettings } from './limit-settings.service.js';
 
+/** How deep calls may make calls where nothing is said. */
+const TREE_DEPTH = 3;
 /** Who runs longer is found when its limit is full. */
 const WATCH_MS = 86_400_000;
 /** When to ask again for a tool that no worker can run: workers tell how they are every few seconds. */
@@ -20,6 +32,8 @@ export interface LimitRequest {
   readonly body: SubmitCallBody;
   readonly callId: string;
   readonly judged: JudgedCall;
+  /** Of a call that another call makes. */
+  readonly family?: CallTree | undefined;
   readonly idempotency?: NewCall['idempotency'] | undefined;
   /** It was refused for something that may pass, and keeps no key either. */
   readonly passing?: boolean | undefined;
@@ -64,7 +78,7 @@ export class CallLimiter {
     if (judged.refusal !== undefined || judged.tool === undefined) return plain;
 
     const checks = checksOf(request, limits);
-    const uncounted = await this.uncounted(judged, limits);
+    const uncounted = await this.uncounted(request, limits);
     const refused = uncounted.some(({ refusal }) => refusal !== undefined);
     const counted = refused ? [] : await this.counts.admit(principal.tenantId, callId, checks);
     const after = judgedByLimits(judged, [...uncounted, ...counted]);
@@ -77,13 +91,14 @@ export class CallLimiter {
     const { principal, callId, judged } = request;
     if (judged.refusal !== undefined || judged.tool === undefined) return judged;
     const limits = this.settings.of(agentOf(request));
-    const uncounted = await this.uncounted(judged, limits);
+    const uncounted = await this.uncounted(request, limits);
     const counted = await this.counts.quote(principal.tenantId, callId, checksOf(request, limits));
     return judgedByLimits(judged, [...uncounted, ...counted]).judged;
   }
 
-  private async uncounted({ args, tool }: JudgedCall, limits: Limits): Promise<LimitAnswer[]> {
+  private async uncounted({ judged: { args, tool }, family }: LimitRequest, limits: Limits): Promise<LimitAnswer[]> {
     const answers: LimitAnswer[] = [];
+    if (family !== undefined) answers.push(treeDepthAnswer(family.depth, limits.treeDepth ?? TREE_DEPTH));
     if (limits.costPerDayCents !== undefined) answers.push(costAnswer(limits.costPerDayCents));
     if (limits.argumentBytes !== undefined)
       answers.push(argumentBytesAnswer(Buffer.byteLength(JSON.stringify(args)), limits.argumentBytes));
@@ -115,12 +130,12 @@ export class CallLimiter {
   }
 }
 
-function checksOf({ principal, body, judged }: LimitRequest, limits: Limits): LimitCheck[] {
+function checksOf({ principal, body, judged, family }: LimitRequest, limits: Limits): LimitCheck[] {
   const { tool } = judged;
   if (tool === undefined) return [];
   const { tenantId, keyId } = principal;
   const call = { tenantId, keyId, agentId: agentOf({ principal, body }), sessionId: body.sessionId, tool: tool.name, tier: tool.tier };
-  return limitChecks(call, limits);
+  return limitChecks(call, limits, family);
 }
 
 /** A key that belongs to an agent is measured as that agent, whatever name a call gives itself. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApprovalScope } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
 import { Priority } from '../calls/call.js';
-import { Label } from '../calls/names.js';
+import { CallId, Label } from '../calls/names.js';
 import { RetryPolicy } from '../tools/tool.js';
 
 /** Platform maxima; a request that asks for more is refused, not cut. */
@@ -32,6 +32,8 @@ export const SubmitCallBody = z
     sessionId: Label.optional(),
     agentId: Label.optional(),
     toolCallId: z.string().min(1).max(256).optional(),
+    /** The running call that makes this one, as a sub-agent does. Session and agent are the parent's; so is the time that is left. */
+    parentCallId: CallId.optional(),
     dialect: z.string().max(64).optional(),
     priority: Priority.default('normal'),
     timeouts: z

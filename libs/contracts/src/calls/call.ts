@@ -85,6 +85,7 @@ export const Call = z
     tenantId: z.string(),
     batchId: z.string().optional(),
     parentCallId: z.string().optional(),
+    rootCallId: z.string().optional(),
     replayOf: z.string().optional(),
     toolCallId: z.string().optional(),
     purpose: z.string().optional(),

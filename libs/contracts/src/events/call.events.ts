@@ -39,6 +39,9 @@ export const SubmittedData = z.object({
   purpose: z.string().optional(),
   batchId: z.string().optional(),
   parentCallId: z.string().optional(),
+  /** The call at the top of the tree, and how far this one is below it; absent without a parent. */
+  rootCallId: z.string().optional(),
+  depth: z.number().int().optional(),
   replayOf: z.string().optional(),
   idempotencyKey: z.string().optional(),
   /** Text above it is cut for the model. */

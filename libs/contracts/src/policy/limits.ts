@@ -39,6 +39,10 @@ export const Limits = z
     concurrency: z.array(ConcurrencyLimit).max(32).optional(),
     /** No new call while so many wait in its pool, whoever sent them. Not exact: gateways look at the same moment. */
     queueDepth: z.number().int().min(0).optional(),
+    /** Calls below one call that no call made, however deep. */
+    treeCalls: z.number().int().min(0).max(100_000).optional(),
+    /** How far below it: 1 lets a call make calls, and those none. 3 where nothing is said. */
+    treeDepth: z.number().int().min(0).max(16).optional(),
     /** Of the arguments as JSON. */
     argumentBytes: z.number().int().min(2).optional(),
     /** Of the text that the model gets; the whole output stays readable. */

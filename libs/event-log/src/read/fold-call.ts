@@ -19,7 +19,7 @@ export function foldCall(events: readonly CallEvent[], values: StoredValues = {}
 }
 
 function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEventOf<'call.submitted'>, values: StoredValues): Call {
-  const { tool, source, priority, labels, timeouts, decision, batchId, parentCallId, replayOf, toolCallId, purpose } = data;
+  const { tool, source, priority, labels, timeouts, decision, batchId, parentCallId, rootCallId, replayOf, toolCallId, purpose } = data;
   return defined({
     id: subject,
     tool,
@@ -33,6 +33,7 @@ function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEv
     tenantId: tenantid,
     batchId,
     parentCallId,
+    rootCallId,
     replayOf,
     toolCallId,
     purpose,

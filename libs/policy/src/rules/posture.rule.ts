@@ -20,10 +20,12 @@ const NEED: Record<ToolTier, PermissionMode> = {
 /**
  * First axis: the tool's tier against the session's posture.
  * - autonomy `read_only` denies everything that acts, whatever the mode;
- * - the permission mode answers; a privileged tool in a `supervised` session is asked for unless the mode is `allow`;
+ * - the permission mode answers; a privileged tool in a `supervised` session is asked for unless the mode is `allow`, or the
+ *   rules of risk judge its command by class and engine;
  * - the privileged gate, when it is on, asks for every privileged call in every mode.
  */
-export function postureRule({ tool, posture, policy }: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): readonly Answer[] {
+export function postureRule(facts: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): readonly Answer[] {
+  const { tool, policy } = facts;
   const gated = policy.gatePrivileged && tool.tier === 'privileged';
   const gate: Answer = {
     axis: 'facts',
@@ -32,10 +34,12 @@ export function postureRule({ tool, posture, policy }: Pick<CallFacts, 'tool' | 
     reason: `${tool.name} is privileged, and the policy has a person confirm every privileged call`,
     liftedBy: 'arguments',
   };
-  return [{ axis: 'facts', rule: 'posture', ...answer(tool, posture), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
+  return [{ axis: 'facts', rule: 'posture', ...answer(facts), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
 }
 
-function answer({ name, tier }: CallFacts['tool'], { autonomy, permissionMode }: CallFacts['posture']): Pick<Answer, 'effect' | 'reason'> {
+function answer({ tool, posture, policy }: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): Pick<Answer, 'effect' | 'reason'> {
+  const { name, tier } = tool;
+  const { autonomy, permissionMode } = posture;
   if (autonomy === 'read_only' && tier !== 'read_only') {
     return { effect: 'deny', reason: `Read-only mode: cannot perform '${name}' (${tier}); the session's autonomy is read_only` };
   }
@@ -43,8 +47,13 @@ function answer({ name, tier }: CallFacts['tool'], { autonomy, permissionMode }:
   const need = NEED[tier];
   if (effect === 'deny') return { effect, reason: `tool '${name}' requires ${need} permission; current mode is ${permissionMode}` };
   if (effect === 'ask') return { effect, reason: `tool '${name}' requires approval to escalate from ${permissionMode} to ${need}` };
-  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow') {
+  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow' && !judgedByRisk(tool, policy)) {
     return { effect: 'ask', reason: `tool '${name}' is privileged and requires approval in a supervised session` };
   }
   return { effect, reason: `tool '${name}' requires ${need} permission; current mode ${permissionMode} grants it` };
+}
+
+/** Whether a command of low risk needs nobody in a supervised session: an engine looks at its form and its class is known. */
+function judgedByRisk({ subjects }: CallFacts['tool'], { commands }: CallFacts['policy']): boolean {
+  return commands.classify && commands.engines.length > 0 && subjects.some(({ kind }) => kind === 'command');
 }

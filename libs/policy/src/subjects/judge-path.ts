@@ -1,4 +1,3 @@
-import type { PathPolicy } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { globMatches } from '../patterns/glob.js';
 import { matchingPattern } from '../patterns/tool-pattern.js';
@@ -23,7 +22,7 @@ export function judgePath({ path, access }: PathSubject, facts: Facts): PathVerd
   const read = lexicalPath(path, workspaceRoot);
   if (!read.ok) return { effect: 'deny', reason: read.reason };
   const at = read.absolute;
-  const denied = forbidden(at, policy.paths) ?? deniedByPattern(at, access, facts) ?? deniedByRoot(at, access, facts);
+  const denied = forbidden(at, facts) ?? deniedByPattern(at, access, facts) ?? deniedByRoot(at, access, facts);
   if (denied !== undefined) return { effect: 'deny', reason: denied.replace('{path}', () => path) };
   if (policy.paths.workspaceOnly && (!read.relative || read.parents)) {
     return {
@@ -46,8 +45,12 @@ export function judgePath({ path, access }: PathSubject, facts: Facts): PathVerd
   };
 }
 
-function forbidden(at: string, { forbidden: folders }: PathPolicy): string | undefined {
-  return folders.some((folder) => isWithin(at, settled(folder))) ? 'Forbidden path: {path}' : undefined;
+/** A forbidden folder that the workspace itself lies in, as /home often is, does not forbid the workspace. */
+function forbidden(at: string, { policy, workspaceRoot }: Facts): string | undefined {
+  const workspace = settled(workspaceRoot);
+  const own = isWithin(at, workspace);
+  const found = policy.paths.forbidden.map(settled).some((folder) => isWithin(at, folder) && !(own && isWithin(workspace, folder)));
+  return found ? 'Forbidden path: {path}' : undefined;
 }
 
 function deniedByPattern(at: string, access: PathSubject['access'], { tool, policy, grants, workspaceRoot }: Facts): string | undefined {

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { Tool } from '../tool.decorator.js';
 import { ToolFailure, type ToolContext, type ToolOutput } from '../tool.port.js';
 import { changeFile } from '../workspace/change-file.js';
+import { filePlace } from '../workspace/file-place.js';
 import { decodeText } from '../workspace/file-kind.js';
 import { applyEdit, type Edit } from '../workspace/text-edit.js';
-import { parseWorkspacePath } from '../workspace/workspace-path.js';
 
 const LIMIT = { bytes: 10 * 1_048_576, hint: 'Edit smaller files.' };
 
@@ -40,14 +40,15 @@ const input = z.strictObject({
 })
 export class FileEditTool {
   async run({ path, ...edit }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    const parsed = parseWorkspacePath(ctx.workspace.root, path);
+    const place = filePlace(ctx.workspace, path, 'write');
+    const { shown } = place.path;
     if (edit.old_text === edit.new_text) throw new ToolFailure('invalid_arguments', 'No changes (old_text == new_text)');
-    const occurrences = await changeFile(ctx, parsed, { create: false }, async (stats, read) => {
-      if (!stats) throw new ToolFailure('tool_failed', `File not found: ${parsed.shown}. Use file_write to create it.`);
-      const edited = applyEdit(decodeText(await read(LIMIT), parsed.shown), edit, parsed.shown);
+    const occurrences = await changeFile(ctx, place, { create: false }, async (stats, read) => {
+      if (!stats) throw new ToolFailure('tool_failed', `File not found: ${shown}. Use file_write to create it.`);
+      const edited = applyEdit(decodeText(await read(LIMIT), shown), edit, shown);
       return { bytes: Buffer.from(edited.text, 'utf8'), value: edited.occurrences };
     });
-    return { content: [{ type: 'text', text: summary(edit, occurrences, parsed.shown) }], details: { path: parsed.shown, occurrences } };
+    return { content: [{ type: 'text', text: summary(edit, occurrences, shown) }], details: { path: shown, occurrences } };
   }
 }
 

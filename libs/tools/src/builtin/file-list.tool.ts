@@ -4,7 +4,7 @@ import type { ToolContext, ToolOutput } from '../tool.port.js';
 import { globFiles } from '../search/glob-files.js';
 import { checkGlob, searchTarget, shownPath } from '../search/search-target.js';
 import { listTree } from '../workspace/list-tree.js';
-import { parseWorkspacePath } from '../workspace/workspace-path.js';
+import { filePlace } from '../workspace/file-place.js';
 
 const MOST_ENTRIES = 1_000;
 
@@ -49,7 +49,8 @@ export class FileListTool {
 }
 
 async function everything(path: string, maxDepth: number, ctx: ToolContext): Promise<{ entries: string[]; total: number }> {
-  return listTree(ctx.workspace.root, parseWorkspacePath(ctx.workspace.root, path), { maxDepth, most: MOST_ENTRIES }, ctx.signal);
+  const place = filePlace(ctx.workspace, path, 'read');
+  return listTree(place.root, place.path, { maxDepth, most: MOST_ENTRIES }, ctx.signal);
 }
 
 async function matching(path: string, pattern: string, maxDepth: number, ctx: ToolContext): Promise<{ entries: string[]; total: number }> {

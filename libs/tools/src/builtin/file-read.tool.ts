@@ -3,7 +3,7 @@ import { Tool } from '../tool.decorator.js';
 import { ToolFailure, type ToolContext, type ToolOutput } from '../tool.port.js';
 import { decodeText, imageType } from '../workspace/file-kind.js';
 import { readWorkspaceFile, tooLarge } from '../workspace/workspace-file.js';
-import { parseWorkspacePath } from '../workspace/workspace-path.js';
+import { filePlace } from '../workspace/file-place.js';
 
 const MIB = 1_048_576;
 const TEXT_LIMIT = { bytes: 10 * MIB, hint: 'Use file_search to find the lines you need.' };
@@ -36,8 +36,8 @@ const input = z.strictObject({
 })
 export class FileReadTool {
   async run({ path, offset, limit }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    const parsed = parseWorkspacePath(ctx.workspace.root, path);
-    const { bytes } = await readWorkspaceFile(ctx.workspace.root, parsed, IMAGE_LIMIT, ctx.signal);
+    const { root, path: parsed } = filePlace(ctx.workspace, path, 'read');
+    const { bytes } = await readWorkspaceFile(root, parsed, IMAGE_LIMIT, ctx.signal);
     const mimeType = imageType(bytes);
     if (mimeType !== undefined) {
       return {

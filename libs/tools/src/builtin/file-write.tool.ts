@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Tool } from '../tool.decorator.js';
 import type { ToolContext, ToolOutput } from '../tool.port.js';
 import { changeFile } from '../workspace/change-file.js';
-import { parseWorkspacePath } from '../workspace/workspace-path.js';
+import { filePlace } from '../workspace/file-place.js';
 
 const input = z.strictObject({
   path: z.string().min(1).describe('File to write, relative to the workspace root.'),
@@ -27,12 +27,13 @@ const input = z.strictObject({
 })
 export class FileWriteTool {
   async run({ path, content }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    const parsed = parseWorkspacePath(ctx.workspace.root, path);
+    const place = filePlace(ctx.workspace, path, 'write');
+    const { shown } = place.path;
     const bytes = Buffer.from(content, 'utf8');
-    const created = await changeFile(ctx, parsed, { create: true }, async (stats) => ({ bytes, value: stats === undefined }));
+    const created = await changeFile(ctx, place, { create: true }, async (stats) => ({ bytes, value: stats === undefined }));
     return {
-      content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${parsed.shown}` }],
-      details: { path: parsed.shown, bytes: bytes.length, created },
+      content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${shown}` }],
+      details: { path: shown, bytes: bytes.length, created },
     };
   }
 }

@@ -31,6 +31,7 @@ const input = z.strictObject({
     .boolean()
     .default(false)
     .describe('Go on where the last persistent command of this session ended: its folder (cd), variables and functions. Needs a session.'),
+  approved: z.boolean().optional().describe('Whether a person has approved this very command. Counts only where the policy says so.'),
 });
 type Input = z.output<typeof input>;
 

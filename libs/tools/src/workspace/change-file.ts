@@ -2,10 +2,10 @@ import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { ToolContext } from '../tool.port.js';
 import { fileFailure } from './file-failure.js';
+import type { FilePlace } from './file-place.js';
 import { at } from './open-beneath.js';
 import { LockLost, withPathLock } from './path-lock.js';
 import { openParent, replaceFile, statForWriting, tooLarge, type SizeLimit } from './workspace-file.js';
-import type { WorkspacePath } from './workspace-path.js';
 
 const LOCK_LOST_RETRIES = 3;
 
@@ -20,16 +20,16 @@ export interface FileChange<T> {
  * `change` may run again, so it must have no effect of its own. Rejects with a ToolFailure.
  */
 export async function changeFile<T>(
-  ctx: Pick<ToolContext, 'workspace' | 'signal'>,
-  path: WorkspacePath,
+  ctx: Pick<ToolContext, 'signal'>,
+  place: FilePlace,
   { create }: { create: boolean },
   change: (stats: Stats | undefined, read: (limit: SizeLimit) => Promise<Buffer>) => Promise<FileChange<T>>,
 ): Promise<T> {
   ctx.signal.throwIfAborted();
-  const { root } = ctx.workspace;
+  const { root, path } = place;
   const { directory, name } = await openParent(root, path, { create });
   const attempt = (): Promise<T> =>
-    withPathLock(root, directory, name, ctx.signal, async (commit) => {
+    withPathLock(place, directory, name, ctx.signal, async (commit) => {
       const stats = await statForWriting(directory, name, path.shown);
       const { bytes, value } = await change(stats, (limit) => readInPlace(at(directory, name), path.shown, limit));
       await commit();

@@ -22,13 +22,13 @@ const queues = new Map<string, Promise<unknown>>();
  * Waiting ends with the signal.
  */
 export async function withPathLock<T>(
-  root: string,
+  { root, locks = join(dirname(root), LOCKS_FOLDER) }: { readonly root: string; readonly locks?: string },
   directory: OpenDirectory,
   name: string,
   signal: AbortSignal,
   work: (commit: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const file = await lockFile(root, directory, name);
+  const file = join(locks, `${basename(root)}.${await lockKey(directory, name)}`);
   return inTurn(file, signal, async () => {
     const token = await acquire(file, signal);
     try {
@@ -65,10 +65,9 @@ async function inTurn<T>(key: string, signal: AbortSignal, work: () => Promise<T
 }
 
 /** The directory's inode, not its path, names the file: two paths through links to one file share their lock. */
-async function lockFile(root: string, directory: OpenDirectory, name: string): Promise<string> {
+async function lockKey(directory: OpenDirectory, name: string): Promise<string> {
   const { ino } = await directory.handle.stat();
-  const key = createHash('sha256').update(`${ino}/${name}`).digest('hex').slice(0, 32);
-  return join(dirname(root), LOCKS_FOLDER, `${basename(root)}.${key}`);
+  return createHash('sha256').update(`${ino}/${name}`).digest('hex').slice(0, 32);
 }
 
 async function acquire(file: string, signal: AbortSignal): Promise<string> {

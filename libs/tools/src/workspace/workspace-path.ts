@@ -45,7 +45,11 @@ export function pathNotAllowed(given: string): ToolFailure {
 
 /** The part of an absolute path below the root; absolute targets of symbolic links come through here too. */
 export function withoutRoot(root: string, absolute: string): string {
-  const base = root.endsWith('/') ? root : `${root}/`;
-  if (`${absolute}/`.startsWith(base)) return absolute.slice(base.length);
+  if (isWithin(absolute, root)) return absolute.slice(root.endsWith('/') ? root.length : root.length + 1);
   throw pathNotAllowed(absolute);
+}
+
+/** Whether an absolute path is `folder` or below it, as far as its text tells. */
+export function isWithin(absolute: string, folder: string): boolean {
+  return `${absolute}/`.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }

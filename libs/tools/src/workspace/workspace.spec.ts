@@ -192,7 +192,7 @@ describe('writing files of a workspace', () => {
 describe('withPathLock', () => {
   const locked = async <T>(signal: AbortSignal, work: (commit: () => Promise<void>) => Promise<T>): Promise<T> => {
     const directory = await openDirectoryBeneath(workspace.root, { names: [], shown: '.' });
-    return withPathLock(workspace.root, directory, 'a.txt', signal, work).finally(() => directory.handle.close());
+    return withPathLock(workspace, directory, 'a.txt', signal, work).finally(() => directory.handle.close());
   };
 
   it('lets one in at a time and leaves no lock and nothing visible behind', async () => {

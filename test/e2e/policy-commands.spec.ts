@@ -1,0 +1,267 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PolicySettings, Posture, Quote } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { expectVerdict, literally, submitted, textOf, type Expected } from '../support/verdict.js';
+
+const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'danger-full-access' };
+const FULL: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
+
+type AgentEntry = { policy: PolicySettings; posture: Posture };
+const supervised = (policy: PolicySettings): AgentEntry => ({ policy, posture: SUPERVISED });
+
+/** Agents that differ in how their commands are judged. */
+const AGENTS: Record<string, AgentEntry> = {
+  // chains of allowed programs, classes of risk
+  segments: supervised({ profile: 'zeroclaw' }),
+  'segments-any': supervised({ profile: 'zeroclaw', commands: { allowlist: ['*'] } }),
+  'segments-exact': supervised({ profile: 'zeroclaw', commands: { allowlist: ['/bin/echo'] } }),
+  'segments-trusted': supervised({ profile: 'zeroclaw', commands: { allowlist: ['*'] }, allowedTools: ['shell'] }),
+  'segments-open': supervised({ profile: 'zeroclaw', commands: { allowlist: ['*'], blockHighRisk: false } }),
+  'segments-alone': { policy: { profile: 'zeroclaw', commands: { allowlist: ['*'] } }, posture: FULL },
+  // one allowed program
+  single: { policy: { profile: 'oxydra' }, posture: FULL },
+  // patterns of sub-commands
+  rules: supervised({ profile: 'kiro' }),
+  'rules-allow': supervised({ profile: 'kiro', commands: { allowedCommands: ['git .*', 'echo .*', '('], deniedCommands: ['rm .*'] } }),
+  'rules-any': supervised({ profile: 'kiro', commands: { allowedCommands: ['.*'] } }),
+  'rules-broken': supervised({ profile: 'kiro', commands: { deniedCommands: ['('] } }),
+  'rules-strict': supervised({ profile: 'kiro', commands: { denyByDefault: true, allowedCommands: ['echo .*'] } }),
+  'rules-readonly': supervised({ profile: 'kiro', commands: { autoAllowReadonly: true } }),
+  'rules-tool': supervised({ profile: 'kiro', allowedTools: ['shell'] }),
+  // texts that nothing may contain
+  texts: { policy: { profile: 'phi' }, posture: FULL },
+  core: { policy: {}, posture: FULL },
+  'core-supervised': supervised({}),
+};
+
+describe('a command', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-policy-'));
+  beforeAll(async () => {
+    const config = join(folder, 'toolyard.json');
+    writeFileSync(config, JSON.stringify({ agents: AGENTS }));
+    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config } });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(async () => {
+    await toolyard.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const judge = (agentId: string, command: string, expected: Expected, more: object = {}) =>
+    expectVerdict(agent, { tool: 'shell', args: { command, ...more }, agentId, sessionId: `of-${agentId}` }, expected);
+  const riskOf = async (command: string, agentId = 'segments-any') => {
+    const { body } = await agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'shell', arguments: { command }, agentId });
+    return body.decision?.reasons.find(({ rule }) => rule === 'command-class')?.reason;
+  };
+  const allow = (id: string) => agent.request('POST', `/v1/calls/${id}/decision`, { decision: 'allow' });
+
+  describe('of an agent that has an allowlist of programs', () => {
+    it.each([
+      ['date', /\d{2}:\d{2}/],
+      ['echo "a; b"', 'a; b'],
+      ["echo '$HOME'", '$HOME'],
+      ['FOO=1 ls', ''],
+      ['echo one && echo two | cat', 'one\ntwo'],
+      ['ls; pwd', ''],
+      ['git status --help | head -1', ''],
+    ])('runs when every part of it is one of them, in any chain, without asking: %s', (command, output) =>
+      judge('segments', command, { runs: typeof output === 'string' ? literally(output) : output }),
+    );
+
+    it.each(['node', 'ls && nmap', 'nmap host', '/usr/bin/nmap', 'FOO=1 nmap'])(
+      'is denied with the name of the program that is none of them: %s',
+      async (command) => {
+        const { text } = await judge('segments', command, {
+          denied: /Security policy violation: Command not in allowlist: (\/usr\/bin\/)?(node|nmap)/,
+        });
+        expect(text).toMatch(/^Tool use was rejected because the arguments supplied are forbidden: /);
+      },
+    );
+
+    it.each([
+      'echo $HOME',
+      'echo `id`',
+      'echo $(id)',
+      'ls > f',
+      'cat < f',
+      'ls &',
+      'cat <(ls)',
+      'ls | tee f',
+      'find . -exec rm',
+      'find . -ok rm',
+      'git config x y',
+      'git alias x',
+      'git -c a=b log',
+      '   ',
+      'ls "',
+    ])('is denied for what may hide another command in it: %j', (command) =>
+      judge('segments', command, {
+        denied:
+          /Security policy violation: Command (has blocked syntax|has an unsafe argument|not in allowlist: tee|is empty|cannot be read)/,
+      }),
+    );
+
+    it('may be any program where the list is *, and of a path only that very path', async () => {
+      await judge('segments-any', 'node --version', { runs: /^v\d/ });
+      await judge('segments-exact', '/bin/echo there', { runs: 'there' });
+      await judge('segments-exact', 'echo there', { denied: 'Command not in allowlist: echo' });
+    });
+
+    it('is denied for its program before its paths are spoken of, and for its paths before its risk is', async () => {
+      const { call } = await judge('segments', 'nmap /etc/passwd', { denied: 'Forbidden path: /etc/passwd' });
+      const denials = call.decision.reasons.filter(({ effect }) => effect === 'deny');
+      expect(denials.map(({ rule }) => rule)).toEqual(['command-segments', 'command-path']);
+      const risky = await judge('segments-any', 'rm /etc/passwd', { denied: 'Forbidden path: /etc/passwd' });
+      const rules = risky.call.decision.reasons.filter(({ effect }) => effect === 'deny').map(({ rule }) => rule);
+      expect(rules).toEqual(['command-path', 'command-class']);
+    });
+
+    it.each([
+      ['cat /etc/passwd', 'Forbidden path: /etc/passwd'],
+      ['grep x --file=/etc/shadow', 'Forbidden path: /etc/shadow'],
+      ['grep -f/etc/shadow x', 'Forbidden path: /etc/shadow'],
+      ['cat ~/.ssh/id', 'Forbidden path: ~/.ssh/id'],
+      ['cat /srv/x', 'Path blocked by security policy: /srv/x'],
+    ])('is denied for a path among its words: %s', (command, reason) => judge('segments', command, { denied: literally(reason) }));
+
+    it('may name a URL, which is no path', () =>
+      judge('segments', 'echo http://example.com/etc', { runs: literally('http://example.com/etc') }));
+  });
+
+  describe('has a risk', () => {
+    const HIGH =
+      'rm mkfs dd shutdown reboot halt poweroff sudo su chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd curl wget nc ncat netcat scp ssh ftp telnet';
+    const MEDIUM = [
+      ...'commit push reset clean rebase merge cherry-pick revert branch checkout switch tag'.split(' ').map((it) => `git ${it}`),
+      ...['npm', 'pnpm', 'yarn'].flatMap((it) =>
+        'install add remove uninstall update publish'.split(' ').map((action) => `${it} ${action}`),
+      ),
+      ...'add remove install clean publish'.split(' ').map((it) => `cargo ${it}`),
+      ...'touch mkdir mv cp ln'.split(' ').map((it) => `${it} x`),
+    ];
+
+    it('that is high for programs that destroy, change rights or reach out, and those are blocked, asked for or not', async () => {
+      for (const program of HIGH.split(' '))
+        expect([program, await riskOf(`${program} x`)]).toEqual([program, 'High-risk commands are blocked']);
+      await judge('segments-any', 'rm x', { denied: 'High-risk commands are blocked' });
+      await judge('segments-any', 'rm x', { denied: 'High-risk commands are blocked' }, { approved: true });
+      await judge('segments-trusted', 'rm x', { denied: 'High-risk commands are blocked' });
+      await judge('segments-alone', 'rm x', { denied: 'High-risk commands are blocked' });
+    });
+
+    it('that is asked for where high risk is not blocked, and runs when a person allows it', async () => {
+      await judge('segments-open', 'touch doomed', { runs: '' }, { approved: true });
+      const { call } = await judge('segments-open', 'rm doomed', { asks: 'High-risk command requires approval' });
+      expect((await allow(call.id)).status).toBe(200);
+      expect(await agent.ended(call.id)).toMatchObject({ outcome: 'completed', result: { isError: false } });
+      await judge('segments-open', 'rm -f doomed', { runs: '' }, { approved: true });
+    });
+
+    it('that is medium for what changes a project, and is asked for in a supervised session only', async () => {
+      for (const command of MEDIUM) expect([command, await riskOf(command)]).toEqual([command, 'Medium-risk command requires approval']);
+      expect(await riskOf('git status')).toBe("the command's risk is low");
+      expect(await riskOf('ls')).toBe("the command's risk is low");
+      const { call } = await judge('segments-any', 'mkdir made', { asks: 'Medium-risk command requires approval' });
+      await allow(call.id);
+      expect((await agent.ended(call.id)).outcome).toBe('completed');
+      await judge('segments-alone', 'mkdir made', { runs: '' });
+    });
+
+    it('and the word of the model that it is approved counts only where the policy trusts models', async () => {
+      await judge('segments-any', 'touch x', { runs: '' }, { approved: true });
+      await judge('core-supervised', 'touch x', { asks: 'requires approval' }, { approved: true });
+    });
+  });
+
+  describe('of an agent that may run one program at a time', () => {
+    it.each(['ls', 'echo x', '/usr/bin/env true'])('runs: %s', (command) => judge('single', command, { runs: '' }));
+
+    it.each(['ls | wc', 'ls && ls', 'ls || ls', 'ls; ls', 'ls > f', 'cat < f', 'echo `id`', 'echo $(id)', 'ls\nls', 'ls\r'])(
+      'is denied as more than one: %j',
+      (command) => judge('single', command, { denied: 'only a single allowlisted command is permitted' }),
+    );
+
+    it('is denied when it is none of the list', () => judge('single', 'curl x', { denied: "'curl' is not in shell allowlist" }));
+  });
+
+  describe('of an agent with patterns', () => {
+    it('runs when an allowed pattern matches every part of it, and is asked for otherwise', async () => {
+      await judge('rules-allow', 'echo a && echo b', { runs: 'a\nb' });
+      await judge('rules-allow', 'echo a && make', { asks: 'no allowed pattern matches every part' });
+      await judge('rules', 'echo a', { asks: 'no allowed pattern matches every part' });
+    });
+
+    it('is denied when a denied pattern matches one part of it, in any spelling, allowed or not', async () => {
+      for (const command of ['echo x; rm x', '/bin/rm x', "bash -c 'rm x'", 'echo $(rm x)'])
+        await judge('rules-allow', command, { denied: literally('Command matches the denied pattern: rm .*') });
+    });
+
+    it('is denied whatever it is by a denied pattern that is none; an allowed one that is none allows nothing', async () => {
+      await judge('rules-broken', 'ls', { denied: literally('Invalid regex pattern in deniedCommands: (') });
+      await judge('rules-allow', 'ls', { asks: 'no allowed pattern' });
+    });
+
+    it('is denied instead of asked for where the policy denies by default', async () => {
+      await judge('rules-strict', 'make', { denied: 'Command not in allowed list' });
+      await judge('rules-strict', 'echo fine', { runs: 'fine' });
+    });
+
+    it('that only reads runs where the policy lets those run, and only there', async () => {
+      await judge('rules-readonly', 'ls | head -3', { runs: '' });
+      for (const command of ['git branch -D x', 'find . -delete', 'echo x > y']) await judge('rules-readonly', command, { asks: /./ });
+      await judge('rules', 'ls', { asks: 'no allowed pattern' });
+    });
+
+    it.each([
+      'echo x | bash',
+      'echo $(id)',
+      'cat <(id)',
+      'find . -exec id ;',
+      'PAGER=evil git log',
+      'LD_PRELOAD=x ls',
+      'sort --compress-program=id x',
+      'git fetch --upload-pack=id',
+      'sed s/x/id/e',
+    ])('that may do something else than it says is asked for, with nothing to trust, whatever is allowed: %s', async (command) => {
+      const { call } = await judge('rules-any', command, { asks: /Dangerous command: / });
+      expect(call.approval?.trustOptions).toEqual([]);
+    });
+
+    it('that cannot be read is never allowed by a pattern', async () => {
+      for (const command of ['ls\r', 'ls "']) await judge('rules-any', command, { asks: /./ });
+    });
+
+    it('runs without any of it when the tool itself is allowed', () => judge('rules-tool', 'echo x | bash -c cat', { runs: 'x' }));
+  });
+
+  it.each(['rm -rf /', 'rm -rf /*', 'sudo mkfs /dev/x', 'dd if=/dev/zero of=x', ':(){ :|:& };:'])(
+    'that destroys a machine never runs, in any posture and for any agent: %s',
+    async (command) => {
+      const denied = /Command blocked by safety policy: contains '.+'\. This pattern is denied for safety\./;
+      for (const agentId of ['core', 'texts', 'segments-trusted', 'rules-tool']) await judge(agentId, command, { denied });
+    },
+  );
+
+  it('that only has such a text in it is refused where texts are denied, and runs elsewhere', async () => {
+    await judge('texts', 'echo "rm -rf /tmp/x"', { denied: literally("contains 'rm -rf /'") });
+    await judge('core', 'echo "rm -rf /tmp/x"', { runs: literally('rm -rf /tmp/x') });
+  });
+
+  it('that was denied left no trace in its workspace and never reached a worker', async () => {
+    const { call } = await submitted(agent, {
+      tool: 'shell',
+      args: { command: 'touch trace; nmap' },
+      agentId: 'segments',
+      sessionId: 'traces',
+    });
+    expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+    const { body } = await agent.submit('file_list', {}, { sessionId: 'traces' }, { prefer: 'wait=10' });
+    expect(textOf(body)).not.toContain('trace');
+  });
+});
