@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, Quote } from '#contracts';
+import type { Batch, Call, Quote } from '#contracts';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { HOOK_SECRET, HOOK_TOKEN, Hooked, isAlive, problemOf, textOf, type HookedAgents } from '../support/hooked.js';
@@ -24,6 +24,7 @@ const agentsOf = (files: Hooked): HookedAgents => {
     kiro: refusing('kiro'),
     claw: refusing('claw'),
     phi: refusing('phi'),
+    saying: { hooks: [{ ...ON_BEFORE, command: 'printf note' }] },
     silent: { policy: { profile: 'kiro' }, hooks: [{ ...ON_BEFORE, command: 'exit 2' }] },
     three: {
       hooks: [
@@ -116,6 +117,26 @@ describe('a hook before a call', () => {
   it('that refuses is the last one that is asked', async () => {
     expect(problemOf(await hooked.submitAs('three')).code).toBe('hook_rejected');
     expect([existsSync(hooked.at('one')), existsSync(hooked.at('three'))]).toEqual([true, false]);
+  });
+
+  it('that lets a call pass may have something to say, which the model reads below the output', async () => {
+    const call = await hooked.runAs('saying');
+    expect(textOf(call)).toMatch(/Hook feedback:\nnote$/);
+    expect(hookReasons(call)[0]?.reason).toMatch(/^let the call pass \(\d+ ms\): note$/);
+  });
+
+  it('that refuses a call of a batch that is all or nothing keeps the others from running', async () => {
+    const calls = [
+      { tool: 'echo', arguments: { n: 1 } },
+      { tool: 'file_write', arguments: { path: 'a', content: 'b' } },
+    ];
+    const body = { agentId: 'matching', onFailure: 'abort', strategy: { type: 'sequential' }, calls };
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body, { prefer: 'wait=10' });
+    expect(batch).toMatchObject({ status: 'ended', stopped: { reason: 'aborted' } });
+    expect(batch.results.map(({ outcome, error }) => [outcome, error?.code])).toEqual([
+      ['cancelled', 'cancelled'],
+      ['denied', 'hook_rejected'],
+    ]);
   });
 
   it('may rewrite the arguments; the next hook, the tool and the call have the new ones', async () => {

@@ -3,13 +3,13 @@ import { CancelBody, errorEntry, ProblemError, type CallError, type SubmitCallBo
 import { CallStore, EventLog, isApplied, type CallHead } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tools';
-import { CallJudge } from '../calls/call-judge.service.js';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { dispatchCall } from '../calls/dispatch-call.js';
 import { authorOf } from '../calls/gateway-author.js';
 import { identityOf } from '../calls/idempotency.js';
 import { endWithout, newCall, type JudgedCall } from '../calls/new-call.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
+import { BeforeHooks } from '../hooks/before-hooks.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import type { BatchRecord, HeldApproval } from './batch-record.js';
 
@@ -22,7 +22,7 @@ export class BatchCalls {
   constructor(
     private readonly submitCall: SubmitCallService,
     private readonly cancelCall: CancelCallService,
-    private readonly judge: CallJudge,
+    private readonly hooks: BeforeHooks,
     private readonly log: EventLog,
     private readonly store: CallStore,
     private readonly queue: BullCallQueue,
@@ -54,7 +54,7 @@ export class BatchCalls {
 
   /** Records a call that cannot run with what is wrong with it, and never runs it, whatever was changed meanwhile. */
   async recordRefused(batch: BatchRecord, index: number, text: string): Promise<string> {
-    const { refusal } = await this.judge.judge(batch.doc.principal, bodyOf(batch, index));
+    const { refusal } = await this.hooks.inAdvance(batch.doc.principal, bodyOf(batch, index), batch.doc.id);
     return this.record(batch, index, refusal ?? { outcome: 'cancelled', error: cancelled(text) });
   }
 

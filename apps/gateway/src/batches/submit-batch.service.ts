@@ -4,8 +4,8 @@ import type { Batch, Principal, SubmitBatchBody } from '#contracts';
 import { EventLog } from '#event-log';
 import { sha256Hex } from '#redis';
 import { ToolRegistry } from '#tools';
-import { CallJudge } from '../calls/call-judge.service.js';
 import { keyReused } from '../calls/refusal.js';
+import { BeforeHooks } from '../hooks/before-hooks.service.js';
 import type { Verdict } from './batch.decider.js';
 import { BatchReader } from './batch-reader.service.js';
 import type { BatchDoc } from './batch-record.js';
@@ -23,7 +23,7 @@ export interface SubmitBatchOptions {
 @Injectable()
 export class SubmitBatchService {
   constructor(
-    private readonly judge: CallJudge,
+    private readonly hooks: BeforeHooks,
     private readonly tools: ToolRegistry,
     private readonly log: EventLog,
     private readonly store: BatchStore,
@@ -32,7 +32,7 @@ export class SubmitBatchService {
   ) {}
 
   /**
-   * 1. abort: judge every call, since one that may not run keeps all others from running
+   * 1. abort: judge every call and ask its hooks, since one that may not run keeps all others from running
    * 2. keep the batch: durable from here on, whatever happens to this process
    * 3. bring it forward; not awaited, and whoever survives this process goes on
    * 4. answer, at once or when it has ended
@@ -43,9 +43,10 @@ export class SubmitBatchService {
     const { sessionId, agentId, strategy, onFailure, calls } = body;
     const idempotency = idempotencyOf(body, idempotencyKey);
     const rootId = sessionId ?? (idempotency === undefined ? undefined : `k:${sha256Hex(idempotency.scopedKey)}`);
+    const batchId = this.log.newCallId(principal.tenantId, rootId);
     const doc: BatchDoc = {
       v: 1,
-      id: this.log.newCallId(principal.tenantId, rootId),
+      id: batchId,
       principal,
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(agentId === undefined ? {} : { agentId }),
@@ -53,7 +54,7 @@ export class SubmitBatchService {
       strategy,
       onFailure,
       readOnly: calls.map(({ tool }) => this.tools.resolve(tool)?.tier === 'read_only'),
-      verdicts: onFailure === 'isolate' ? calls.map(() => 'allow') : await this.verdictsOf(principal, body),
+      verdicts: onFailure === 'isolate' ? calls.map(() => 'allow') : await this.verdictsOf(principal, body, batchId),
     };
     const before = await this.store.create(doc, calls, idempotency);
     if (before?.same === false) throw keyReused(idempotencyKey);
@@ -62,11 +63,11 @@ export class SubmitBatchService {
     return waitMs === undefined ? this.reader.read(principal, id) : this.reader.readEnded(principal, id, waitMs);
   }
 
-  private verdictsOf(principal: Principal, { sessionId, agentId, calls }: SubmitBatchBody): Promise<Verdict[]> {
+  private verdictsOf(principal: Principal, { sessionId, agentId, calls }: SubmitBatchBody, batchId: string): Promise<Verdict[]> {
     return Promise.all(
       calls.map(async (call) => {
         if (isMalformed(call.arguments)) return 'malformed';
-        const { refusal, decision } = await this.judge.judge(principal, { ...call, sessionId, agentId });
+        const { refusal, decision } = await this.hooks.inAdvance(principal, { ...call, sessionId, agentId }, batchId);
         if (refusal !== undefined) return 'refused';
         return decision.effect === 'ask' ? 'ask' : 'allow';
       }),

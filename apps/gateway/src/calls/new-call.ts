@@ -35,6 +35,8 @@ export interface JudgedCall {
   readonly hooks?: CallHooks;
   /** Digest of those that the worker runs, once they are stored. */
   readonly hookSet?: string;
+  /** What those before the call said, for the model. */
+  readonly hookFeedback?: string;
   /** `text` is for the model where it is not the error's message. */
   readonly refusal?: { readonly outcome: CallOutcome; readonly error: CallError; readonly text?: string };
 }
@@ -121,6 +123,7 @@ export function newCall(input: NewCallInput): NewCall {
     ...(input.resultBytes === undefined ? {} : { resultBytes: input.resultBytes }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
     ...(judged.hookSet === undefined ? {} : { hooks: judged.hookSet }),
+    ...(judged.hookFeedback === undefined ? {} : { hookFeedback: judged.hookFeedback }),
   };
   return {
     callId,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { DecisionReason, HookInput, Principal, SubmitCallBody } from '#contracts';
+import type { HookInput, Principal, SubmitCallBody } from '#contracts';
 import { HookRunner, hookEventName, HookSets, type HookRun } from '#hooks';
 import { CallJudge } from '../calls/call-judge.service.js';
 import type { CallHooks, JudgedCall } from '../calls/new-call.js';
@@ -21,7 +21,14 @@ export interface Hooked {
   readonly passing?: boolean;
 }
 
-type Found = { readonly judged: JudgedCall; readonly passing?: boolean; readonly reasons: readonly DecisionReason[] };
+interface Found extends Hooked {
+  readonly runs: readonly HookRun[];
+}
+
+/** Of what hooks say before a call, what goes with it. */
+const FEEDBACK_CHARACTERS = 1_500;
+/** Of callers that cannot go away. */
+const NEVER = new AbortController().signal;
 
 /**
  * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
@@ -37,16 +44,28 @@ export class BeforeHooks {
   ) {}
 
   async ask(request: HookRequest, { applied, ...about }: CallHooks): Promise<Hooked> {
-    const { judged, passing = false, reasons } = await this.asked(request, { applied, ...about });
-    const decision = { ...judged.decision, reasons: [...judged.decision.reasons, ...reasons] };
+    const { judged, passing = false, runs } = await this.asked(request, { applied, ...about });
+    const decision = { ...judged.decision, reasons: [...judged.decision.reasons, ...runs.map(reasonOf)] };
+    const feedback = runs
+      .flatMap(({ feedback: said = [] }) => said)
+      .join('\n')
+      .slice(0, FEEDBACK_CHARACTERS);
     const later = judged.refusal === undefined ? applied.filter(({ on }) => on !== 'before') : [];
     const hookSet = later.length === 0 ? undefined : await this.sets.keep([...later]);
-    return { judged: { ...judged, decision, ...(hookSet === undefined ? {} : { hookSet }) }, passing };
+    const more = { ...(hookSet === undefined ? {} : { hookSet }), ...(feedback === '' ? {} : { hookFeedback: feedback }) };
+    return { judged: { ...judged, decision, ...more }, passing };
+  }
+
+  /** Judges a call and asks its hooks before it is submitted, when they will be asked again. `callId` is what they are told. */
+  async inAdvance(principal: Principal, body: SubmitCallBody, callId: string): Promise<JudgedCall> {
+    const judged = await this.judge.judge(principal, body);
+    if (judged.hooks === undefined || judged.refusal !== undefined) return judged;
+    return (await this.asked({ principal, body, callId, judged, gone: NEVER }, judged.hooks)).judged;
   }
 
   private async asked(request: HookRequest, hooks: CallHooks): Promise<Found> {
     let { judged } = request;
-    const reasons: DecisionReason[] = [];
+    const runs: HookRun[] = [];
     for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
       const input = inputOf(request, judged, hooks.cwd, hook.name);
       let run: HookRun;
@@ -57,23 +76,23 @@ export class BeforeHooks {
         return {
           judged: refused(judged, 'cancelled', `Cancelled: the caller went away while hook \`${hook.name}\` ran`),
           passing: true,
-          reasons,
+          runs,
         };
       }
-      reasons.push(reasonOf(run));
+      runs.push(run);
       if (run.verdict === 'deny') {
         const text = rejectionFor(hooks.profile, input.tool_name, run);
         return {
           judged: refused(judged, 'hook_rejected', rejection(run), text, run.failure !== undefined),
           passing: run.failure !== undefined,
-          reasons,
+          runs,
         };
       }
       if (run.arguments === undefined || isDeepStrictEqual(run.arguments, judged.args)) continue;
       judged = await this.judgedAnew(request, judged, run.arguments, hook.name);
-      if (judged.refusal !== undefined) return { judged, reasons };
+      if (judged.refusal !== undefined) return { judged, runs };
     }
-    return { judged, reasons };
+    return { judged, runs };
   }
 
   /** A rewrite that does not fit is the hook's fault and not the model's, who could not mend it. */

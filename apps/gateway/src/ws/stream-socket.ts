@@ -36,6 +36,7 @@ export class StreamSocket {
   private readonly authDeadline: NodeJS.Timeout;
   private inFlight = 0;
   private missedBeats = 0;
+  private left: AbortController | undefined;
   /** Why this end closed the socket; the client did when it is undefined. */
   closedFor: string | undefined;
 
@@ -172,13 +173,16 @@ export class StreamSocket {
     this.openLane(lane, principal, { callId: call.id }, created ? moment.cursorOf(call.id) : undefined);
   }
 
-  /** Aborted when the client goes away. */
+  /** Aborted when the client goes away. One for the socket, made when somebody asks for it. */
   private gone(): AbortSignal {
-    const gone = new AbortController();
-    const abort = () => gone.abort(new Error('The client went away.'));
-    if (this.socket.readyState === this.socket.OPEN) this.socket.once('close', abort);
-    else abort();
-    return gone.signal;
+    if (this.left === undefined) {
+      const left = new AbortController();
+      const abort = () => left.abort(new Error('The client went away.'));
+      if (this.socket.readyState === this.socket.OPEN) this.socket.once('close', abort);
+      else abort();
+      this.left = left;
+    }
+    return this.left.signal;
   }
 
   private unsubscribe(id: string): void {

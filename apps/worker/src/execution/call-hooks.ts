@@ -11,8 +11,8 @@ import { readArguments } from './read-arguments.js';
 import { toFailure, type RunEnd } from './run-tool.js';
 import type { UpdateGate } from './update-stream.js';
 
-/** Hooks share the time of their call; when it has used all of it they get this much, which the log still waits. */
-const LEAST_MS = 2_000;
+/** Hooks share the time of their call; when it has used all of it they get this much together, which the log still waits. */
+const AFTER_DEADLINE_MS = 2_000;
 /** Of an output, what a hook gets to see. */
 const RESPONSE_BYTES = 1_048_576;
 
@@ -25,7 +25,7 @@ export interface CallHooks {
   /** There when some look at updates. */
   readonly updates?: UpdateGate;
   /** What they say to a tool that has answered; undefined when there are none, or it has not. Never rejects. */
-  after(finish: Finish, result: Result | undefined, leftMs: number): Promise<Remarks | undefined>;
+  after(finish: Finish, result: Result | undefined): Promise<Remarks | undefined>;
 }
 
 export const NO_HOOKS: CallHooks = { after: async () => undefined };
@@ -40,7 +40,7 @@ export async function openHooks(digest: string, attempt: Attempt, claimed: Claim
       readArguments(attempt.callId, claimed.submitted, deps.blobs),
       deps.workspaces.open(claimed.meta),
     ]);
-    return new StoredHooks(set, attempt, { ...inputOf(attempt.callId, claimed), cwd: root, tool_input: jsonOf(args) }, deps);
+    return new StoredHooks(set, attempt, { ...inputOf(attempt.callId, claimed), cwd: root, tool_input: jsonOf(args) }, deps, claimed.runMs);
   } catch (error) {
     deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be had');
     return { ...NO_HOOKS, missing: toFailure(error, attempt.callId) };
@@ -49,6 +49,7 @@ export async function openHooks(digest: string, attempt: Attempt, claimed: Claim
 
 class StoredHooks implements CallHooks {
   private readonly runs: HookRun[] = [];
+  private readonly until: number;
   readonly updates?: UpdateGate;
 
   constructor(
@@ -56,7 +57,9 @@ class StoredHooks implements CallHooks {
     private readonly attempt: Attempt,
     private readonly about: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
     private readonly deps: HookDeps,
+    runMs: number,
   ) {
+    this.until = performance.now() + runMs + AFTER_DEADLINE_MS;
     if (this.on('before_update').length + this.on('after_update').length === 0) return;
     this.updates = {
       passes: async (content) => (await this.ask('before_update', updateOf(content))) === 'allow',
@@ -64,9 +67,8 @@ class StoredHooks implements CallHooks {
     };
   }
 
-  async after(finish: Finish, result: Result | undefined, leftMs: number): Promise<Remarks | undefined> {
-    const answered = finish.kind === 'end' && (finish.outcome === 'completed' || finish.outcome === 'failed');
-    if (answered) await this.ask('after', { tool_response: responseOf(finish.failure?.message, result) }, Math.max(LEAST_MS, leftMs));
+  async after(finish: Finish, result: Result | undefined): Promise<Remarks | undefined> {
+    if (hasAnswered(finish)) await this.ask('after', { tool_response: responseOf(finish.failure?.message, result) });
     return this.runs.length === 0 ? undefined : remarksOf(this.runs);
   }
 
@@ -75,12 +77,11 @@ class StoredHooks implements CallHooks {
   }
 
   /** One after the other, until one denies. When the attempt is stopped they are, too, and nothing they said counts. */
-  private async ask(event: HookEvent, more: Partial<HookInput>, withinMs = Infinity): Promise<'allow' | 'deny' | 'stopped'> {
-    const until = performance.now() + withinMs;
+  private async ask(event: HookEvent, more: Partial<HookInput>): Promise<'allow' | 'deny' | 'stopped'> {
     for (const hook of this.on(event)) {
       const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.about, ...more };
       try {
-        const run = await this.deps.hooks.run({ hook, input, signal: this.attempt.signal, budgetMs: until - performance.now() });
+        const run = await this.deps.hooks.run({ hook, input, signal: this.attempt.signal, budgetMs: this.until - performance.now() });
         this.runs.push(run);
         if (run.verdict === 'deny') return 'deny';
       } catch {
@@ -89,6 +90,11 @@ class StoredHooks implements CallHooks {
     }
     return 'allow';
   }
+}
+
+/** The tool ran and said how that went; what was stopped or lost has nothing to be looked at. */
+export function hasAnswered(finish: Finish): finish is Finish & { kind: 'end' } {
+  return finish.kind === 'end' && (finish.outcome === 'completed' || finish.outcome === 'failed');
 }
 
 function inputOf(callId: string, { meta, submitted, attempt }: Claimed) {

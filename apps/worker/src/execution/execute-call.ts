@@ -3,11 +3,12 @@ import { isApplied, type Claimed } from '#event-log';
 import { signals } from '#signals';
 import { Attempt } from './attempt.js';
 import { AttemptWriter, workerAuthor } from './attempt-writer.js';
-import { NO_HOOKS, openHooks } from './call-hooks.js';
+import { hasAnswered, NO_HOOKS, openHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
 import { decideFinish, type FinishFacts } from './decide-finish.js';
 import type { ExecuteDeps } from './execute-deps.js';
 import { finishCall, type Written } from './finish-call.js';
+import { withSaidBefore } from './hook-remarks.js';
 import { runClaimed } from './run-claimed.js';
 import type { RunEnd } from './run-tool.js';
 import type { AttemptTrace } from '../tracing/attempt-tracer.js';
@@ -108,7 +109,8 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
   const { run, result } = withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value));
   const decide = () => decideFinish(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
   const decided = decide();
-  const remarks = await hooks.after(decided, result, startedAt + claimed.runMs - clock.now());
+  const said = await hooks.after(decided, result);
+  const remarks = hasAnswered(decided) ? withSaidBefore(claimed.submitted.hookFeedback, said) : said;
   attempt.finishing = true;
   // Whoever stopped the attempt while its hooks ran finds the tool's answer there.
   const finish = hooks === NO_HOOKS ? decided : decide();

@@ -84,7 +84,11 @@ async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' 
 /** `details` tell people what the hooks did; a hook that refused makes an error of any result. */
 function remarked(result: Result, remarks: Remarks | undefined): Result {
   if (remarks === undefined) return result;
-  return { ...result, isError: result.isError || remarks.denied, details: { ...result.details, hooks: remarks.runs } };
+  return {
+    ...result,
+    isError: result.isError || remarks.denied,
+    ...(remarks.runs.length === 0 ? {} : { details: { ...result.details, hooks: remarks.runs } }),
+  };
 }
 
 export function errorResult(message: string): Result {

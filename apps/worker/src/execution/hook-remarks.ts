@@ -31,6 +31,13 @@ export function remarksOf(runs: readonly HookRun[]): Remarks {
   };
 }
 
+/** With what hooks before the call had to say about it. Pure. */
+export function withSaidBefore(feedback: string | undefined, remarks: Remarks | undefined): Remarks | undefined {
+  if (feedback === undefined) return remarks;
+  const { text, denied = false, runs = [] } = remarks ?? {};
+  return { denied, runs, text: `Hook feedback:\n${feedback}${text === undefined ? '' : `\n${text}`}` };
+}
+
 function said({ hook, verdict, failure, reason, feedback }: HookRun): string[] {
   if (failure !== undefined) return [`${failure}; ${verdict === 'deny' ? 'the result counts as an error' : 'the result stands'}`];
   const refusal = verdict === 'deny' ? [reason ?? `Hook \`${hook.name}\` refused the result`] : [];

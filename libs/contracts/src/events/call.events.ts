@@ -48,6 +48,8 @@ export const SubmittedData = z.object({
   resultBytes: z.number().int().optional(),
   /** SHA-256 of the hooks that its worker runs; there when it has any. */
   hooks: z.string().optional(),
+  /** What hooks before the call said, for the model to read below the output. */
+  hookFeedback: z.string().optional(),
 });
 export type SubmittedData = z.output<typeof SubmittedData>;
 

@@ -17,6 +17,10 @@ describe('a hook in the config file', () => {
     [{}, 'hooks.0: expected exactly one of command, url and module'],
     [{ command: 'true', url: 'https://example.com' }, 'hooks.0: expected exactly one of command, url and module'],
     [{ url: 'ftp://example.com' }, 'hooks.0.url: expected an absolute http or https URL'],
+    [
+      { url: 'https://me:secret@example.com' },
+      'hooks.0.url: expected a URL without a name and password: a header of `headersEnv` keeps them out of the file',
+    ],
     [{ module: 'guard.mjs' }, 'hooks.0.module: expected an absolute path'],
     [{ command: 'true', secretEnv: 'A' }, 'hooks.0: `secretEnv` and `headersEnv` belong to `url`'],
     [{ url: 'https://example.com', env: ['A'] }, 'hooks.0: `env` and `directory` belong to `command`'],

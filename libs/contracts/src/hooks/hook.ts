@@ -35,7 +35,13 @@ const common = {
 };
 
 /** Absolute, http or https; names and passwords belong into `headersEnv`. */
-const HookUrl = z.url({ protocol: /^https?$/, error: 'expected an absolute http or https URL' }).max(2_048);
+const HookUrl = z
+  .url({ protocol: /^https?$/, error: 'expected an absolute http or https URL' })
+  .max(2_048)
+  .refine(
+    (url) => !/^[a-z]+:\/\/[^/?#]*@/i.test(url),
+    'expected a URL without a name and password: a header of `headersEnv` keeps them out of the file',
+  );
 /** Run by `sh -c`. */
 const Command = z.string().min(1).max(8_192);
 const ONE_KIND = 'expected exactly one of command, url and module';
