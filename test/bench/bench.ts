@@ -1,6 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 import { measure, type Measured } from './figures.js';
 import { measureFront } from './front.js';
+import { benchList } from './list.js';
 import { median, runLoad, type Contender } from './load.js';
 import type { StartRedis } from './processes.js';
 import { startOurQueue, startRawQueue } from './queue.contender.js';
@@ -16,7 +17,8 @@ const LOADS = { flood: [FLOOD, 1], one: [1, 0.2], sixteen: [16, 1], sixtyFour: [
 /**
  * Measures Toolyard against raw BullMQ in the same run, round by round; what counts is the median of the rounds' ratios.
  * `--quick` for development: fewer calls and rounds. `--queue` adds the queue library alone, with both backends, and
- * leaves out the rest. Answers whether every gate holds.
+ * leaves out the rest; `--only list` asks questions over 1,000,000 stored calls and leaves out the rest. Answers whether
+ * every gate holds.
  */
 export async function bench(startRedis: StartRedis, args: readonly string[]): Promise<boolean> {
   const quick = args.includes('--quick');
@@ -25,12 +27,14 @@ export async function bench(startRedis: StartRedis, args: readonly string[]): Pr
     `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}; ${rounds} rounds of ${calls} calls, AOF always on both sides`,
   );
 
+  if (args.includes('list')) return benchList(startRedis);
   const raw = await startRawQueue(startRedis);
   try {
     if (args.includes('--queue')) return await benchQueues(raw, startRedis, rounds, calls);
     const toolyard = await startToolyard(startRedis);
     try {
-      return await benchToolyard(raw, toolyard, rounds, calls, quick);
+      const held = await benchToolyard(raw, toolyard, rounds, calls, quick);
+      return quick ? held : (await benchList(startRedis)) && held;
     } finally {
       await toolyard.close();
     }

@@ -99,14 +99,14 @@ export function openSocket(gatewayUrl: string): WebSocket {
   return new WebSocket(`${gatewayUrl.replace(/^http/, 'ws')}/v1/stream`, { headers: { authorization: HEADERS.authorization } });
 }
 
-function startApp(name: 'gateway' | 'worker', env: NodeJS.ProcessEnv): ChildProcess {
+export function startApp(name: 'gateway' | 'worker', env: NodeJS.ProcessEnv): ChildProcess {
   return spawn(process.execPath, ['--enable-source-maps', `dist/apps/${name}/src/main.js`], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }
 
-async function isReady(child: ChildProcess, url: string): Promise<void> {
+export async function isReady(child: ChildProcess, url: string): Promise<void> {
   const deadline = performance.now() + READY_MS;
   for (;;) {
     if (child.exitCode !== null) throw new Error(`${child.spawnargs.at(-1)} ended with ${child.exitCode}.`);

@@ -33,9 +33,9 @@ export const keys = {
   viewLive: (partition: string, tenantId: string) => `{p${partition}}:view:live:${tenantId}`,
   viewSessions: (partition: string, tenantId: string) => `{p${partition}}:view:sess:${tenantId}`,
   viewRecentSessions: (partition: string, tenantId: string) => `{p${partition}}:view:recent:${tenantId}`,
-  /** Numbers of an hour (since the epoch): of all calls in fine slots, and by group in coarse ones. */
-  viewActivity: (partition: string, tenantId: string, hour: number) => `{p${partition}}:view:hour:${tenantId}:${hour}`,
-  viewGroups: (partition: string, tenantId: string, hour: number) => `{p${partition}}:view:group:${tenantId}:${hour}`,
+  /** Numbers over time: of a kind (tools, failures), in slots of a level's length, some slots to a key. */
+  viewNumbers: (partition: string, tenantId: string, kind: 'tool' | 'fail', level: string, index: number) =>
+    `{p${partition}}:view:${kind}:${tenantId}:${level}:${index}`,
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
   /** A batch of calls: a hash in its session's partition. */
   batch: (batchId: string) => `{p${partitionOf(batchId)}}:batch:${batchId}`,

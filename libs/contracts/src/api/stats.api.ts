@@ -10,13 +10,19 @@ export const STATS = { slotMs: 10_000, coarseSlotMs: 300_000, keptMs: 7 * 24 * 3
 
 const Moment = z.iso.datetime({ offset: true });
 
-/** `stepMs` is rounded up to a multiple of 10 s, and so that there are at most 1,000 points. Without times: the last 15 minutes. */
+/**
+ * `stepMs` is rounded up to a multiple of 10 s (for more than 2 hours of 5 minutes, for more than 2 days of an hour), and so
+ * that there are at most 1,000 points. Without times: the last 15 minutes.
+ */
 export const StatsQuery = z
   .strictObject({ since: Moment.optional(), until: Moment.optional(), stepMs: z.coerce.number().int().min(1).optional() })
   .meta({ id: 'StatsQuery' });
 export type StatsQuery = z.output<typeof StatsQuery>;
 
-/** For answers by group, whose times are rounded outwards to 5 minutes. Without times: the last 24 hours. */
+/**
+ * For answers by group, whose times are rounded outwards to 5 minutes, for more than 3 hours to hours, for more than 3
+ * days to days. Without times: the last 24 hours.
+ */
 export const PeriodQuery = z.strictObject({ since: Moment.optional(), until: Moment.optional() }).meta({ id: 'PeriodQuery' });
 export type PeriodQuery = z.output<typeof PeriodQuery>;
 

@@ -19,21 +19,28 @@ import {
   addActivity,
   addFailures,
   EVERYTHING,
-  HOUR_MS,
-  hourOf,
+  FINE,
+  GROUP_LEVELS,
+  keyIndexOf,
   noActivity,
   OTHER,
-  readGroupField,
-  slotFields,
+  readSlotField,
+  slotField,
   type Activity,
   type FailureActivity,
+  type Level,
 } from '../stats/slots.js';
 import { behindOf } from './lane.js';
 
+const HOUR_MS = 3_600_000;
 const SERIES_MS = 15 * 60_000;
 const PERIOD_MS = 24 * HOUR_MS;
-/** Up to it a series is made of fine slots, beyond it of coarse ones. */
-const FINE_MS = 2 * HOUR_MS;
+/** Up to which length of time a series is made of which slots, and groups. */
+const SERIES_LEVELS = [
+  { upTo: 2 * HOUR_MS, level: FINE },
+  ...GROUP_LEVELS.slice(0, 2).map((level, n) => ({ upTo: n === 0 ? 48 * HOUR_MS : Infinity, level })),
+];
+const PERIOD_LEVELS = GROUP_LEVELS.map((level, n) => ({ upTo: [3 * HOUR_MS, 72 * HOUR_MS][n] ?? Infinity, level }));
 
 interface Period {
   readonly since: number;
@@ -55,13 +62,14 @@ export class Numbers {
 
   async stats(tenantId: string, query: StatsQuery): Promise<Stats> {
     const wanted = this.period(query, SERIES_MS);
-    const slotMs = wanted.until - wanted.since <= FINE_MS ? STATS.slotMs : STATS.coarseSlotMs;
+    const level = levelOf(SERIES_LEVELS, wanted);
+    const { slotMs } = level;
     const least = (wanted.until - wanted.since) / STATS.points;
     const stepMs = Math.ceil(Math.max(query.stepMs ?? 0, least, slotMs) / slotMs) * slotMs;
     const since = Math.floor(wanted.since / stepMs) * stepMs;
     const until = Math.max(Math.ceil(wanted.until / stepMs) * stepMs, since + stepMs);
     const [activity, now, behind] = await Promise.all([
-      this.series(tenantId, { since, until }, slotMs, stepMs),
+      this.series(tenantId, { since, until }, level, stepMs),
       this.live(tenantId),
       behindOf(this.redis, this.log, this.partitions),
     ]);
@@ -70,11 +78,11 @@ export class Numbers {
   }
 
   async tools(tenantId: string, query: PeriodQuery): Promise<ToolStatsPage> {
-    const period = coarse(this.period(query, PERIOD_MS));
+    const { level, ...period } = rounded(this.period(query, PERIOD_MS));
     const tools = new Map<string, Activity>();
     const [behind] = await Promise.all([
       behindOf(this.redis, this.log, this.partitions),
-      this.groups(tenantId, period, 't', (tool, text) => {
+      this.groups(tenantId, period, 'tool', level, (tool, text) => {
         if (tool === EVERYTHING) return;
         const sum = tools.get(tool) ?? noActivity();
         tools.set(tool, sum);
@@ -90,11 +98,11 @@ export class Numbers {
   }
 
   async failures(tenantId: string, query: PeriodQuery): Promise<FailurePage> {
-    const period = coarse(this.period(query, PERIOD_MS));
+    const { level, ...period } = rounded(this.period(query, PERIOD_MS));
     const kinds = new Map<string, FailureActivity>();
     const [behind] = await Promise.all([
       behindOf(this.redis, this.log, this.partitions),
-      this.groups(tenantId, period, 'f', (fingerprint, text) => {
+      this.groups(tenantId, period, 'fail', level, (fingerprint, text) => {
         const failure = readFailure(text);
         const sum = kinds.get(fingerprint);
         if (sum === undefined) kinds.set(fingerprint, failure);
@@ -132,23 +140,20 @@ export class Numbers {
   }
 
   /** Sums by step. */
-  private async series(tenantId: string, { since, until }: Period, slotMs: number, stepMs: number): Promise<Activity[]> {
-    const sums = Array.from({ length: Math.round((until - since) / stepMs) }, noActivity);
-    const fine = slotMs === STATS.slotMs;
-    const hours = hoursOf({ since, until }).map((hour) => {
-      const first = Math.max(since, hour * HOUR_MS);
-      const last = Math.min(until, (hour + 1) * HOUR_MS);
-      const times = Array.from({ length: Math.ceil((last - first) / slotMs) }, (_, n) => first + n * slotMs);
-      return { hour, times };
-    });
+  private async series(tenantId: string, period: Period, level: Level, stepMs: number): Promise<Activity[]> {
+    const sums = Array.from({ length: Math.round((period.until - period.since) / stepMs) }, noActivity);
+    const byIndex = new Map<number, number[]>();
+    for (let time = period.since; time < period.until; time += level.slotMs) {
+      const index = keyIndexOf(level, time);
+      byIndex.set(index, [...(byIndex.get(index) ?? []), time]);
+    }
     await Promise.all(
       this.names.flatMap((name) =>
-        hours.map(async ({ hour, times }) => {
-          const key = fine ? keys.viewActivity(name, tenantId, hour) : keys.viewGroups(name, tenantId, hour);
-          const fields = times.map((time) => (fine ? slotFields.fine(time) : slotFields.tool(time, EVERYTHING)));
-          const texts = await this.redis.hmget(key, ...fields);
+        [...byIndex].map(async ([index, times]) => {
+          const key = keys.viewNumbers(name, tenantId, 'tool', level.name, index);
+          const texts = await this.redis.hmget(key, ...times.map((time) => slotField(level, time, EVERYTHING)));
           texts.forEach((text, n) => {
-            const sum = sums[Math.floor(((times[n] ?? 0) - since) / stepMs)];
+            const sum = sums[Math.floor(((times[n] ?? 0) - period.since) / stepMs)];
             if (text !== null && sum !== undefined) addActivity(sum, readActivity(text));
           });
         }),
@@ -158,13 +163,22 @@ export class Numbers {
   }
 
   /** Hands on every stored group of a kind in the period. */
-  private async groups(tenantId: string, period: Period, kind: 't' | 'f', each: (name: string, text: string) => void): Promise<void> {
+  private async groups(
+    tenantId: string,
+    { since, until }: Period,
+    kind: 'tool' | 'fail',
+    level: Level,
+    each: (name: string, text: string) => void,
+  ): Promise<void> {
+    const first = keyIndexOf(level, since);
+    const indexes = Array.from({ length: keyIndexOf(level, until - 1) - first + 1 }, (_, n) => first + n);
     await Promise.all(
       this.names.flatMap((name) =>
-        hoursOf(period).map(async (hour) => {
-          for (const [field, text] of Object.entries(await this.redis.hgetall(keys.viewGroups(name, tenantId, hour)))) {
-            const group = readGroupField(hour, field);
-            if (group?.kind === kind && group.from >= period.since && group.from < period.until) each(group.name, text);
+        indexes.map(async (index) => {
+          const hash = await this.redis.hgetall(keys.viewNumbers(name, tenantId, kind, level.name, index));
+          for (const [field, text] of Object.entries(hash)) {
+            const slot = readSlotField(level, index, field);
+            if (slot !== undefined && slot.from >= since && slot.from < until) each(slot.group, text);
           }
         }),
       ),
@@ -210,15 +224,16 @@ function endsOf({ e, w, r }: Activity) {
   return { ended, failed, outcomes: e, wait: percentilesOf(w), run: percentilesOf(r) };
 }
 
-function hoursOf({ since, until }: Period): number[] {
-  const first = hourOf(since);
-  return Array.from({ length: Math.max(0, Math.ceil(until / HOUR_MS) - first) }, (_, n) => first + n);
+function levelOf(levels: readonly { readonly upTo: number; readonly level: Level }[], { since, until }: Period): Level {
+  return levels.find(({ upTo }) => until - since <= upTo)?.level ?? FINE;
 }
 
-/** Rounded outwards to coarse slots. */
-function coarse({ since, until }: Period): Period {
-  const { coarseSlotMs } = STATS;
-  return { since: Math.floor(since / coarseSlotMs) * coarseSlotMs, until: Math.ceil(until / coarseSlotMs) * coarseSlotMs };
+/** Rounded outwards to slots of a fitting level. */
+function rounded(period: Period): Period & { readonly level: Level } {
+  const level = levelOf(PERIOD_LEVELS, period);
+  const { slotMs } = level;
+  const since = Math.floor(period.since / slotMs) * slotMs;
+  return { level, since, until: Math.max(since + slotMs, Math.ceil(period.until / slotMs) * slotMs) };
 }
 
 function readActivity(text: string): Activity {

@@ -24,35 +24,47 @@ export interface FailureActivity {
   lastCallId: string;
 }
 
-export const HOUR_MS = 3_600_000;
-
-export function hourOf(time: number): number {
-  return Math.floor(time / HOUR_MS);
-}
-
 /**
- * Fields of the hashes of an hour: slots of all calls in one, slots of groups with a coarser time in the other. Beyond
- * `STATS.groups` in a coarse slot new groups are counted under `OTHER`; the group without a name is all calls.
+ * Numbers are kept in slots of several lengths, so that a long time is not read in small pieces. Slots of a level that
+ * follow each other share a key: `slots` of them. Groups (tools, kinds of failure) have no fine slots.
  */
-export const OTHER = '(other)';
-export const EVERYTHING = '';
-export const slotFields = {
-  fine: (time: number) => `s:${Math.floor((time % HOUR_MS) / STATS.slotMs)}`,
-  tool: (time: number, tool: string) => `t:${coarse(time)}:${tool}`,
-  failure: (time: number, fingerprint: string) => `f:${coarse(time)}:${fingerprint}`,
-  /** How many groups of a kind the coarse slot has. */
-  groups: (time: number, kind: 't' | 'f') => `n:${kind}:${coarse(time)}`,
-} as const;
-
-/** What a field of the groups of an hour is about; undefined for a count of groups. */
-export function readGroupField(hour: number, field: string): { kind: 't' | 'f'; from: number; name: string } | undefined {
-  const [kind, slot, ...name] = field.split(':');
-  if (kind !== 't' && kind !== 'f') return undefined;
-  return { kind, from: hour * HOUR_MS + Number(slot) * STATS.coarseSlotMs, name: name.join(':') };
+export interface Level {
+  readonly name: string;
+  readonly slotMs: number;
+  readonly slots: number;
 }
 
-function coarse(time: number): number {
-  return Math.floor((time % HOUR_MS) / STATS.coarseSlotMs);
+export const FINE: Level = { name: 'fine', slotMs: STATS.slotMs, slots: 360 };
+export const GROUP_LEVELS: readonly Level[] = [
+  { name: '5min', slotMs: STATS.coarseSlotMs, slots: 12 },
+  { name: 'hour', slotMs: 3_600_000, slots: 24 },
+  { name: 'day', slotMs: 24 * 3_600_000, slots: 7 },
+];
+
+/** The group of all calls, and the one that gathers what is beyond `STATS.groups` in a slot. */
+export const EVERYTHING = '';
+export const OTHER = '(other)';
+
+/** Which of a level's keys a time belongs to. */
+export function keyIndexOf({ slotMs, slots }: Level, time: number): number {
+  return Math.floor(time / (slotMs * slots));
+}
+
+/** The field of a group at a time. */
+export function slotField({ slotMs, slots }: Level, time: number, group: string): string {
+  return `${Math.floor(time / slotMs) % slots}:${group}`;
+}
+
+/** How many groups the slot of a time has. */
+export function groupsField(level: Level, time: number): string {
+  return `n${slotField(level, time, '')}`;
+}
+
+/** The beginning of the slot and the group that a field is about; undefined for a count of groups. */
+export function readSlotField({ slotMs, slots }: Level, index: number, field: string): { from: number; group: string } | undefined {
+  const colon = field.indexOf(':');
+  const slot = Number(field.slice(0, colon));
+  return Number.isNaN(slot) ? undefined : { from: (index * slots + slot) * slotMs, group: field.slice(colon + 1) };
 }
 
 export function noActivity(): Activity {

@@ -19,6 +19,7 @@ export class Draft {
   private readonly wanted = new Map<string, Set<string>>();
   private readonly changed = new Map<string, Set<string>>();
   private readonly scores = new Map<string, Map<string, number>>();
+  private readonly ends = new Map<string, number>();
   private readonly others: Command[] = [];
 
   constructor(private readonly redis: RedisConnection) {}
@@ -70,6 +71,11 @@ export class Draft {
     this.scores.set(key, scores.set(member, score));
   }
 
+  /** The key goes at that second since the epoch. */
+  expire(key: string, at: number): void {
+    this.ends.set(key, at);
+  }
+
   /** To be run after the changes of hashes. */
   also(name: string, key: string, ...args: (string | number | Buffer)[]): void {
     this.others.push({ name, key, args });
@@ -96,6 +102,7 @@ export class Draft {
       for (let at = 0; at < args.length; at += 2 * FIELDS_AT_ONCE)
         commands.push({ name: 'ZADD', key, args: args.slice(at, at + 2 * FIELDS_AT_ONCE) });
     }
+    for (const [key, at] of this.ends) commands.push({ name: 'EXPIREAT', key, args: [at] });
     return [...commands, ...this.others];
   }
 

@@ -190,7 +190,7 @@ describe('the projection of a partition', () => {
     );
     let finished = false;
     for (let cut = 0; !finished; cut += 1) {
-      const projection = history.projection(4, mortal(cut % 23, cut % 2 === 0));
+      const projection = history.projection(4, mortal(cut % 97, cut % 2 === 0));
       try {
         while ((await projection.advance()).more);
         finished = true;

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keys, LuaScript, partitionName, type RedisConnection } from '#redis';
 import { signals } from '#signals';
@@ -19,8 +20,13 @@ export interface ProjectorOptions {
 
 /** How often the log is looked at while nothing happens. Lists read what is newer from the log themselves. */
 const IDLE_MS = 500;
-/** While there is more to do, as long as the work before took, so that at most half of a core goes into it. */
-const LONGEST_REST_MS = 200;
+/**
+ * While there is more to do: how long to rest, as a multiple of what the work before took. Where nothing else runs in the
+ * process it goes on almost at once; beside a flood of calls about a tenth of a core goes into it.
+ */
+const REST_IDLE = 0.2;
+const REST_BUSY = 9;
+const LONGEST_REST_MS = 500;
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 
@@ -45,6 +51,7 @@ export class Projector {
   private readonly stopped = new AbortController();
   private running: Promise<void> | undefined;
   private renewedAt = -Infinity;
+  private others = 0;
 
   constructor(private readonly options: ProjectorOptions) {
     const { redis, log, partitions, batch = 500 } = options;
@@ -65,8 +72,11 @@ export class Projector {
     await Promise.allSettled([...this.mine].map((name) => GIVE_BACK.run(this.options.redis, [keys.viewLease(name)], [this.options.id])));
   }
 
-  /** One step in every partition that is this projector's; whether any has more to do. Rejects when Redis is out of reach. */
-  async round(): Promise<boolean> {
+  /**
+   * One step in every partition that is this projector's, with a rest after each that has more to do; whether any has.
+   * Rejects when Redis is out of reach.
+   */
+  async round(rest: (workedMs: number) => Promise<void> = async () => {}): Promise<boolean> {
     await this.takeLeases();
     let more = false;
     for (const name of this.mine) {
@@ -77,21 +87,33 @@ export class Projector {
       more ||= step.more;
       if (step.entries === 0) continue;
       signals.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
+      if (step.more) await rest(performance.now() - startedAt);
     }
     return more;
   }
 
   private async run(): Promise<void> {
-    while (!this.stopped.signal.aborted) {
-      const startedAt = performance.now();
-      let rest = IDLE_MS;
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      let more = false;
       try {
-        if (this.options.redis.status === 'ready' && (await this.round())) rest = Math.min(performance.now() - startedAt, LONGEST_REST_MS);
+        if (this.options.redis.status === 'ready') more = await this.round((workedMs) => this.rest(workedMs));
       } catch (error) {
-        if (!this.stopped.signal.aborted) this.options.onError?.(error);
+        if (!signal.aborted) this.options.onError?.(error);
       }
-      await sleep(rest, undefined, { signal: this.stopped.signal }).catch(() => {});
+      if (!more) await this.sleep(IDLE_MS);
     }
+  }
+
+  /** What the process does while this rests is the work of others; the more of it there is, the longer the next rest. */
+  private async rest(workedMs: number): Promise<void> {
+    const before = performance.eventLoopUtilization();
+    await this.sleep(Math.min((REST_IDLE + REST_BUSY * this.others) * workedMs, LONGEST_REST_MS));
+    this.others = performance.eventLoopUtilization(before).utilization;
+  }
+
+  private async sleep(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.stopped.signal }).catch(() => {});
   }
 
   private async takeLeases(): Promise<void> {

@@ -1,7 +1,7 @@
 import { STATS } from '#contracts';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { SEGMENT } from '../postings/postings.js';
-import { hourOf } from '../stats/slots.js';
+import { FINE, GROUP_LEVELS, keyIndexOf } from '../stats/slots.js';
 import type { Command } from './draft.js';
 
 /** Raised when what is stored takes a form that older code cannot read; the projection is then built anew from the log. */
@@ -84,7 +84,7 @@ export async function beginAnew(redis: RedisConnection, partition: string, epoch
   await BEGIN.run(redis, [view, keys.viewOpen(partition)], [PROJECTION_FORMAT, epoch]);
 }
 
-/** Every key of a tenant in a partition; hours that are older have ended by themselves. */
+/** Every key of a tenant in a partition; numbers that are older have ended by themselves. */
 function keysOf(partition: string, tenantId: string, calls: number): string[] {
   const found = [keys.viewLive(partition, tenantId), keys.viewSessions(partition, tenantId), keys.viewRecentSessions(partition, tenantId)];
   for (let segment = 0; segment * SEGMENT < calls; segment += 1) {
@@ -94,9 +94,12 @@ function keysOf(partition: string, tenantId: string, calls: number): string[] {
       keys.viewSignatures(partition, tenantId, segment),
     );
   }
-  const newest = hourOf(Date.now()) + 24;
-  for (let hour = newest - 48 - hourOf(STATS.keptMs); hour <= newest; hour += 1) {
-    found.push(keys.viewActivity(partition, tenantId, hour), keys.viewGroups(partition, tenantId, hour));
+  const now = Date.now();
+  for (const level of [FINE, ...GROUP_LEVELS]) {
+    const oldest = keyIndexOf(level, now - STATS.keptMs) - 1;
+    for (let index = oldest - 1; index <= keyIndexOf(level, now) + 1; index += 1) {
+      for (const kind of ['tool', 'fail'] as const) found.push(keys.viewNumbers(partition, tenantId, kind, level.name, index));
+    }
   }
   return found;
 }
