@@ -62,7 +62,8 @@ const agentsOf = (files: Hooked): HookedAgents => {
         },
       ],
     },
-    gone: { hooks: [{ ...ON_BEFORE, command: sleeper('gone-pids') }] },
+    gone: { hooks: [{ ...ON_BEFORE, command: sleeper('gone-pids'), timeoutMs: 60_000 }] },
+    'gone-socket': { hooks: [{ ...ON_BEFORE, command: sleeper('socket-pids'), timeoutMs: 60_000 }] },
     matching: { hooks: [{ ...ON_BEFORE, match: ['file_*'], command: refuses }] },
     telling: {
       hooks: [
@@ -239,6 +240,14 @@ describe('a hook before a call', () => {
     const list = () => agent.get<{ calls: Call[] }>(`/v1/calls?sessionId=${sessionId}`);
     const call = await eventually(async () => (await list()).body.calls[0], 'the call to be recorded');
     expect(call).toMatchObject({ status: 'ended', outcome: 'cancelled', attempt: 0 });
+  });
+
+  it('is stopped, too, when the caller was a socket that is closed', async () => {
+    const stream = await agent.stream();
+    stream.send({ op: 'submit', id: 1, call: { tool: 'echo', arguments: {}, agentId: 'gone-socket' } });
+    const pids = await hooked.pidsIn('socket-pids');
+    stream.close();
+    await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
   });
 
   it('concerns the tools that it matches', async () => {

@@ -37,8 +37,6 @@ export interface Submission {
   readonly created: boolean;
 }
 
-/** Of callers that cannot go away, such as batches. */
-const NEVER = new AbortController().signal;
 const ORPHANED = CancelBody.parse({ reason: 'The call that made it does not run any more' });
 
 /** THE use case: every door submits here, and here is the order of steps for one call. */
@@ -132,13 +130,13 @@ export class SubmitCallService {
     return quoteOf(judged, depth?.waiting);
   }
 
-  /** Nothing at all when no hook concerns the call. */
+  /** Nothing at all when no hook concerns the call. Callers such as batches never go away. */
   private hooked(
     principal: Principal,
     body: SubmitCallBody,
     callId: string,
     judged: JudgedCall,
-    gone: SubmitOptions['gone'] = () => NEVER,
+    gone: SubmitOptions['gone'] = () => new AbortController().signal,
   ): Promise<Hooked> | Hooked {
     const { hooks, refusal } = judged;
     return hooks === undefined || refusal !== undefined

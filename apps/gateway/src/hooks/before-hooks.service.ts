@@ -27,8 +27,6 @@ interface Found extends Hooked {
 
 /** Of what hooks say before a call, what goes with it. */
 const FEEDBACK_CHARACTERS = 1_500;
-/** Of callers that cannot go away. */
-const NEVER = new AbortController().signal;
 
 /**
  * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
@@ -60,7 +58,7 @@ export class BeforeHooks {
   async inAdvance(principal: Principal, body: SubmitCallBody, callId: string): Promise<JudgedCall> {
     const judged = await this.judge.judge(principal, body);
     if (judged.hooks === undefined || judged.refusal !== undefined) return judged;
-    return (await this.asked({ principal, body, callId, judged, gone: NEVER }, judged.hooks)).judged;
+    return (await this.asked({ principal, body, callId, judged, gone: new AbortController().signal }, judged.hooks)).judged;
   }
 
   private async asked(request: HookRequest, hooks: CallHooks): Promise<Found> {
