@@ -89,6 +89,14 @@ module.exports = {
       from: { path: lib('client'), pathNot: TESTS },
       to: { dependencyTypes: ['core'] },
     },
+    {
+      name: 'cli-is-a-client',
+      comment:
+        'The command line tool can do what any program outside can: it goes through the client. Only the doctor looks at a Redis too.',
+      severity: 'error',
+      from: { path: '^apps/cli/', pathNot: ['^apps/cli/src/doctor/', TESTS] },
+      to: { path: '^libs/', pathNot: '^libs/(client|contracts)/' },
+    },
     ...siblingRules,
     {
       name: 'front-door-only',

@@ -40,6 +40,7 @@ import { HookBook } from './hooks/hook-book.service.js';
 import { infrastructure } from './infrastructure.js';
 import { CallLimiter } from './limits/call-limiter.service.js';
 import { LimitSettings } from './limits/limit-settings.service.js';
+import { DiagnosticsService } from './lifecycle/diagnostics.service.js';
 import { Drain } from './lifecycle/drain.service.js';
 import { Readiness } from './lifecycle/readiness.service.js';
 import { CallRulesService } from './policy/call-rules.service.js';
@@ -117,6 +118,7 @@ export class GatewayModule {
         // whether this process is here for it
         Drain,
         Readiness,
+        DiagnosticsService,
       ],
     };
   }

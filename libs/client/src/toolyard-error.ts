@@ -24,7 +24,8 @@ export class ToolyardError extends Error {
   }
 
   static of(problem: Problem): ToolyardError {
-    return new ToolyardError(problem.code, `${problem.title}: ${problem.detail}`, problem);
+    const { code, title, detail } = problem;
+    return new ToolyardError(code, detail.startsWith(title) ? detail : `${title}: ${detail}`, problem);
   }
 
   /** The HTTP status, where there was one. */

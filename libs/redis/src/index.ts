@@ -10,3 +10,4 @@ export {
   type RedisTarget,
 } from './redis-client.js';
 export { LuaScript } from './lua-script.js';
+export { readRedisFacts } from './redis-facts.js';

@@ -1,7 +1,8 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { POOLS, type Principal, type QueueStatus, type WorkerStatus } from '#contracts';
+import { POOLS, type Diagnostics, type Principal, type QueueStatus, type WorkerStatus } from '#contracts';
 import { BullCallQueue } from '#queue';
 import { WorkerRoll } from '../workers/worker-roll.service.js';
+import { DiagnosticsService } from '../lifecycle/diagnostics.service.js';
 import { Caller, Needs } from './caller.decorator.js';
 
 /** Who is alive, and how much waits. */
@@ -10,6 +11,7 @@ export class OperationsController {
   constructor(
     private readonly queue: BullCallQueue,
     private readonly workers: WorkerRoll,
+    private readonly diagnostics: DiagnosticsService,
   ) {}
 
   @Needs('read')
@@ -29,5 +31,11 @@ export class OperationsController {
   @HttpCode(202)
   drain(@Caller() caller: Principal, @Param('id') id: string): Promise<WorkerStatus> {
     return this.workers.drain(caller, id);
+  }
+
+  @Needs('admin')
+  @Get('diagnostics')
+  diagnose(): Promise<Diagnostics> {
+    return this.diagnostics.look();
   }
 }

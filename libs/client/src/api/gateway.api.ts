@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Diagnostics } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -13,5 +14,10 @@ export class GatewayApi {
   /** Rejects with `overloaded` and the obstacle while the gateway takes no traffic. */
   ready(options: RequestOptions = {}): Promise<Ready> {
     return this.http.json({ method: 'GET', path: '/readyz', repeatable: false, ...options }, Ready);
+  }
+
+  /** Versions, clocks and Redis's settings; needs a key with the scope `admin`. */
+  diagnostics(options: RequestOptions = {}): Promise<Diagnostics> {
+    return this.http.json({ method: 'GET', path: '/v1/diagnostics', repeatable: true, ...options }, Diagnostics);
   }
 }

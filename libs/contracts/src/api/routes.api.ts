@@ -11,6 +11,7 @@ import { QUERY_ROUTES } from './query-routes.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
+import { Diagnostics } from './diagnostics.api.js';
 import { ListToolsQuery, QueueStatus, ToolPage, WorkerId, WorkerStatus } from './status.api.js';
 
 /** The answer of a dry run: what a submission would meet, without doing it. */
@@ -304,6 +305,16 @@ export const ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'Depth and oldest age by pool',
     responses: { 200: { description: 'Queues.', schema: z.object({ queues: z.array(QueueStatus) }) } },
+    problems: [...KEY],
+  },
+  {
+    operationId: 'getDiagnostics',
+    method: 'get',
+    path: '/v1/diagnostics',
+    tag: 'operations',
+    scope: 'admin',
+    summary: 'Versions, clocks and the settings of Redis that promises rest on',
+    responses: { 200: { description: 'What this gateway sees.', schema: Diagnostics } },
     problems: [...KEY],
   },
   {

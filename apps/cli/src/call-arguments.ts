@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { Json, type ToolDescriptor } from '#contracts';
+import { UsageError } from './usage-error.js';
+
+export type CallArguments = Record<string, z.output<typeof Json>>;
+
+const Arguments = z.record(z.string(), Json);
+const Schema = z.object({ properties: z.record(z.string(), z.unknown()), additionalProperties: z.unknown() });
+const Property = z.object({ type: z.union([z.string(), z.array(z.string())]) });
+
+export const ARGUMENTS_HELP = `
+Arguments are written as name=value, as name:=JSON, as one JSON object, or as - to read that object from stdin:
+
+  toolyard call shell command='ls -l'
+  toolyard call sleep ms=500                     numbers and the like become what the tool's schema wants
+  toolyard call echo list:='[1, 2]'
+  toolyard call shell '{"command": "ls -l"}'`;
+
+/** What a person wrote. `loose` are texts that may have to become something else: the tool's schema tells. */
+export interface WrittenArguments {
+  readonly values: CallArguments;
+  readonly loose: readonly string[];
+}
+
+/** Throws a UsageError that says what was expected. */
+export function readArguments(words: readonly string[], readStdin: () => string): WrittenArguments {
+  const [first, ...more] = words;
+  if (first === undefined) return { values: {}, loose: [] };
+  if (first === '-' || first.trimStart().startsWith('{')) {
+    if (more.length > 0) throw new UsageError('A JSON object stands alone: nothing may follow it');
+    return { values: objectOf(first === '-' ? readStdin() : first), loose: [] };
+  }
+  const values: CallArguments = {};
+  const loose: string[] = [];
+  for (const word of words) {
+    const [, name = '', mark = '', text = ''] = /^([^=:]+)(:?=)(.*)$/s.exec(word) ?? [];
+    if (name === '') throw new UsageError(`Expected name=value, name:=JSON, a JSON object or -, got ${JSON.stringify(word)}`);
+    if (name in values) throw new UsageError(`The argument ${name} is given twice`);
+    if (mark === ':=') values[name] = jsonOf(text, `The value of ${name}`);
+    else {
+      values[name] = text;
+      if (looksLikeJson(text)) loose.push(name);
+    }
+  }
+  return { values, loose };
+}
+
+/**
+ * Texts become numbers, truth values, lists or objects where the schema takes no text there; so do those whose name it
+ * does not have, when it takes no other names: they can only be other words for its own.
+ */
+export function fitArguments({ values, loose }: WrittenArguments, tool: Pick<ToolDescriptor, 'input'> | undefined): CallArguments {
+  const schema = Schema.safeParse(tool?.input);
+  if (!schema.success) return values;
+  const { properties, additionalProperties } = schema.data;
+  const fitted = { ...values };
+  for (const name of loose) {
+    const text = values[name];
+    const types = typesOf(properties[name]);
+    const isNoText = properties[name] === undefined ? additionalProperties === false : types.length > 0 && !types.includes('string');
+    if (isNoText && typeof text === 'string') fitted[name] = jsonOf(text, `The value of ${name}`);
+  }
+  return fitted;
+}
+
+/** Empty where the schema does not say, or says it in a way that is not looked into. */
+function typesOf(property: unknown): string[] {
+  const parsed = Property.safeParse(property);
+  return parsed.success ? [parsed.data.type].flat() : [];
+}
+
+function looksLikeJson(text: string): boolean {
+  return /^(-?\d|[[{]|true$|false$|null$)/.test(text);
+}
+
+function objectOf(text: string): CallArguments {
+  const parsed = Arguments.safeParse(jsonOf(text, 'The arguments'));
+  if (parsed.success) return parsed.data;
+  throw new UsageError('The arguments are JSON, but no object: expected {"name": value, …}');
+}
+
+function jsonOf(text: string, what: string): z.output<typeof Json> {
+  try {
+    return Json.parse(JSON.parse(text));
+  } catch (error) {
+    throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,118 @@
+import type { Call, CallSummary } from '#contracts';
+import type { ListCallsFilter } from '#client';
+import type { CommandContext } from '../command-context.js';
+import { contentText } from '../terminal/result-text.js';
+import { oneLine } from '../terminal/safe-text.js';
+import { table } from '../terminal/table.js';
+import { duration, parseSince } from '../terminal/time-text.js';
+
+export interface CallsFlags {
+  readonly status?: string;
+  readonly outcome?: string;
+  readonly tool?: string;
+  readonly session?: string;
+  readonly agent?: string;
+  readonly pool?: string;
+  readonly errorCode?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly search?: string;
+  readonly limit: number;
+}
+
+/** Calls, newest first. */
+export async function calls({ client, terminal, json }: CommandContext, flags: CallsFlags): Promise<number> {
+  const found: CallSummary[] = [];
+  for await (const call of client.calls.all({ ...filterOf(flags, Date.now()), limit: Math.min(200, flags.limit) })) {
+    found.push(call);
+    if (found.length >= flags.limit) break;
+  }
+  if (json) {
+    for (const call of found) terminal.json(call);
+    return 0;
+  }
+  if (found.length === 0) terminal.note('No calls fit.');
+  const rows = found.map((call) => [
+    call.id,
+    call.outcome ?? (call.retrying ? 'retrying' : call.status),
+    call.tool,
+    call.runMs === undefined ? '' : duration(call.runMs),
+    `${duration(Date.now() - Date.parse(call.submittedAt))} ago`,
+    call.error === undefined ? call.preview : `${call.error.code}: ${call.error.message}`,
+  ]);
+  for (const line of table(rows, terminal.width)) terminal.line(painted(line, terminal));
+  return 0;
+}
+
+/** One call, whole. */
+export async function show({ client, terminal, json }: CommandContext, callId: string): Promise<number> {
+  const call = await client.calls.get(callId);
+  if (json) {
+    terminal.json(call);
+    return 0;
+  }
+  const rows = factsOf(call).filter((row): row is [string, string] => row[1] !== undefined && row[1] !== '');
+  for (const line of table(rows, terminal.width)) terminal.line(line);
+  if (call.result === undefined) return 0;
+  terminal.line();
+  const text = contentText(call.result.content);
+  terminal.data(text.endsWith('\n') ? text : `${text}\n`);
+  return 0;
+}
+
+/** The whole output of an ended call, as it is. */
+export async function output({ client, terminal, json }: CommandContext, callId: string): Promise<number> {
+  const text = new TextDecoder().decode(await client.calls.output(callId));
+  if (json) terminal.json({ callId, output: text });
+  else terminal.data(text);
+  return 0;
+}
+
+function filterOf(flags: CallsFlags, now: number): ListCallsFilter {
+  const { status, outcome, tool, session, agent, pool, errorCode, since, until, search } = flags;
+  return {
+    status,
+    outcome,
+    tool,
+    pool,
+    errorCode,
+    sessionId: session,
+    agentId: agent,
+    q: search,
+    since: since === undefined ? undefined : parseSince(since, now),
+    until: until === undefined ? undefined : parseSince(until, now),
+  };
+}
+
+function factsOf(call: Call): [string, string | undefined][] {
+  const { error, waiting, approval } = call;
+  return [
+    ['id', call.id],
+    ['tool', call.tool],
+    ['status', call.outcome === undefined ? call.status : `${call.status}: ${call.outcome}`],
+    ['error', error && `${error.code}: ${oneLine(error.message, 500)}`],
+    ['waiting', waiting && `${waiting.reason}: ${waiting.detail}`],
+    ['question', approval?.decided === undefined ? approval?.reasons.join('; ') : undefined],
+    ['session', call.sessionId],
+    ['agent', call.agentId],
+    ['arguments', JSON.stringify(call.arguments)],
+    [
+      'labels',
+      Object.entries(call.labels)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' '),
+    ],
+    ['submitted', call.submittedAt],
+    ['started', call.startedAt],
+    ['ended', call.endedAt],
+    ['attempt', call.attempt > 1 ? String(call.attempt) : undefined],
+  ];
+}
+
+/** Only our own words are painted: the id is first and has no blank, so the second word is the status. */
+function painted(line: string, terminal: CommandContext['terminal']): string {
+  return line.replace(/^(\S+\s+)(completed|failed|timed_out|unknown|denied|cancelled|running)(?= )/, (_all, id: string, status: string) => {
+    const style = status === 'completed' ? 'green' : status === 'running' ? 'cyan' : status === 'cancelled' ? 'yellow' : 'red';
+    return id + terminal.colour(style, status);
+  });
+}

@@ -1,0 +1,40 @@
+import type { CommandContext } from '../command-context.js';
+import { parseDuration } from '../terminal/time-text.js';
+import { UsageError } from '../usage-error.js';
+
+export interface CancelFlags {
+  readonly session?: string;
+  readonly reason?: string;
+  readonly grace?: string;
+}
+
+/** Stops calls, or everything in a session, and waits for how each one ends. */
+export async function cancel({ client, terminal, json }: CommandContext, callIds: readonly string[], flags: CancelFlags): Promise<number> {
+  const { session, reason, grace } = flags;
+  if ((session === undefined) === (callIds.length === 0)) throw new UsageError('Expected call ids, or --session, and not both');
+  const body = { ...(reason === undefined ? {} : { reason }), ...(grace === undefined ? {} : { graceMs: parseDuration(grace) }) };
+  if (session !== undefined) {
+    const stopped = await client.sessions.cancel(session, body);
+    if (json) terminal.json(stopped);
+    else terminal.note(`Stopped ${stopped.calls} calls and ${stopped.batches} batches of the session ${session}.`);
+    return 0;
+  }
+  for (const callId of callIds) await client.calls.cancel(callId, body);
+  for (const callId of callIds) {
+    const call = await client.calls.wait(callId);
+    if (json) terminal.json(call);
+    else terminal.note(`${call.id}: ${call.outcome ?? call.status}`);
+  }
+  return 0;
+}
+
+/** Leaves a message that comes with the result of the session's next batch. */
+export async function steer({ client, terminal, json }: CommandContext, session: string, words: readonly string[]): Promise<number> {
+  const steered = await client.sessions.steer(session, words.join(' '));
+  if (json) terminal.json(steered);
+  else
+    terminal.note(
+      `The message waits for the session's next batch (${steered.waiting} ${steered.waiting === 1 ? 'message waits' : 'messages wait'}).`,
+    );
+  return 0;
+}

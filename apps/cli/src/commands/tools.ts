@@ -1,0 +1,70 @@
+import type { ToolDescriptor } from '#contracts';
+import type { CommandContext } from '../command-context.js';
+import { safeText } from '../terminal/safe-text.js';
+import { table } from '../terminal/table.js';
+import { UsageError } from '../usage-error.js';
+
+export interface ToolsFlags {
+  readonly search?: string;
+  readonly session?: string;
+  readonly agent?: string;
+  readonly format?: 'anthropic' | 'openai' | 'mcp';
+}
+
+/** The tools this key may use; with a name, that one in full. */
+export async function tools({ client, terminal, json }: CommandContext, name: string | undefined, flags: ToolsFlags): Promise<number> {
+  const { search, session, agent, format } = flags;
+  const query = { q: name ?? search, sessionId: session, agentId: agent };
+  if (format !== undefined) {
+    for (const tool of await client.tools.forModel(format, query)) terminal.json(tool);
+    return 0;
+  }
+  const found = await client.tools.list(query);
+  if (name !== undefined) {
+    const tool = found.find((candidate) => candidate.name === name || candidate.aliases.includes(name));
+    if (tool === undefined) throw new UsageError(`There is no tool ${JSON.stringify(name)} for this key${near(found)}`);
+    if (json) terminal.json(tool);
+    else describe(tool, terminal);
+    return 0;
+  }
+  if (json) for (const tool of found) terminal.json(tool);
+  else {
+    const rows = found.map((tool) => [
+      tool.name,
+      tool.pool,
+      tool.tier,
+      tool.available.ok ? '' : `not now: ${tool.available.reason ?? ''}`,
+      tool.description,
+    ]);
+    const shown = rows.some((row) => row[3] !== '') ? rows : rows.map((row) => row.toSpliced(3, 1));
+    for (const line of table(shown, terminal.width)) terminal.line(line);
+  }
+  return 0;
+}
+
+function near(found: readonly ToolDescriptor[]): string {
+  return found.length === 0 ? '; `toolyard tools` lists them' : `; similar: ${found.map(({ name }) => name).join(', ')}`;
+}
+
+function describe(tool: ToolDescriptor, terminal: CommandContext['terminal']): void {
+  const rows = [
+    ['name', tool.name],
+    ['also called', tool.aliases.join(', ')],
+    ['tier', `${tool.tier}, effect ${tool.effect}`],
+    ['pool', tool.pool],
+    ['source', tool.source],
+    ['available', tool.available.ok ? 'yes' : `no: ${tool.available.reason ?? ''}`],
+  ];
+  for (const line of table(
+    rows.filter((row) => row[1] !== ''),
+    terminal.width,
+  ))
+    terminal.line(line);
+  terminal.line();
+  terminal.data(`${tool.description}\n\n`);
+  terminal.data(`${JSON.stringify(tool.input, null, 2)}\n`);
+  for (const { title, arguments: args } of tool.examples) {
+    terminal.line();
+    terminal.data(`${title}:\n  toolyard call ${tool.name} '${safeText(JSON.stringify(args)).replaceAll("'", String.raw`'\''`)}'\n`);
+  }
+}

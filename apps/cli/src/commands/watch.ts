@@ -1,0 +1,101 @@
+import { CALL_EVENT_TYPES, CallEventType, type CallEvent } from '#contracts';
+import type { StreamState, WatchItem } from '#client';
+import type { CommandContext } from '../command-context.js';
+import { contentText } from '../terminal/result-text.js';
+import { oneLine } from '../terminal/safe-text.js';
+import { clock, duration } from '../terminal/time-text.js';
+import { UsageError } from '../usage-error.js';
+
+export interface WatchFlags {
+  readonly call?: string;
+  readonly session?: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly type?: readonly string[];
+  readonly cursor?: string;
+}
+
+/** Everything that happens, as it happens, until Ctrl-C; goes on by itself after a cut. */
+export async function watch(context: CommandContext, flags: WatchFlags): Promise<number> {
+  const { client, terminal, json, interrupts } = context;
+  const { call, session, agent, tool, type, cursor } = flags;
+  const filter = {
+    ...(call === undefined ? {} : { callId: call }),
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(agent === undefined ? {} : { agentId: agent }),
+    ...(tool === undefined ? {} : { tool }),
+    ...(type === undefined ? {} : { types: type.map(typeOf) }),
+  };
+  const onState = (state: StreamState) => tellState(context, state);
+  for await (const item of client.watch(filter, { cursor, signal: interrupts.signal, onState })) {
+    if (json) terminal.json(item.kind === 'event' ? { ...item.event, cursor: item.cursor } : item);
+    else for (const line of linesOf(item, context)) terminal.line(line);
+  }
+  return 0;
+}
+
+function tellState({ terminal }: CommandContext, state: StreamState): void {
+  if (state.state === 'live') terminal.note(terminal.stderrColour('dim', 'live; Ctrl-C ends'));
+  if (state.state === 'reconnecting')
+    terminal.note(terminal.stderrColour('yellow', `reconnecting in ${duration(state.inMs)}: ${state.error.message}`));
+}
+
+function typeOf(text: string): CallEventType {
+  const full = text.startsWith('call.') ? text : `call.${text}`;
+  const parsed = CallEventType.safeParse(full);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(
+    `--type: expected ${CALL_EVENT_TYPES.map((type) => type.slice('call.'.length)).join(', ')}; got ${JSON.stringify(text)}`,
+  );
+}
+
+function linesOf(item: WatchItem, { terminal }: CommandContext): string[] {
+  switch (item.kind) {
+    case 'event': {
+      const { event } = item;
+      const head = `${terminal.colour('dim', clock(event.time))} ${event.subject} ${event.tool.padEnd(12)} `;
+      const room = terminal.width - event.subject.length - Math.max(12, event.tool.length) - 11;
+      return [head + paint(event, oneLine(detailOf(event), Math.max(20, room)), terminal)];
+    }
+    case 'gap':
+      return [terminal.colour('yellow', `(${item.gap.n} updates of ${item.gap.callId} were left out: this reader was too slow)`)];
+    case 'resync':
+      return [terminal.colour('yellow', `(what follows does not continue what came before: ${oneLine(item.reason, 80)})`)];
+    default:
+      return item satisfies never;
+  }
+}
+
+function detailOf(event: CallEvent): string {
+  switch (event.type) {
+    case 'call.submitted':
+      return `submitted ${JSON.stringify(event.data.arguments ?? {})}`;
+    case 'call.approval_requested':
+      return `asks a person: ${event.data.reasons.join('; ')}`;
+    case 'call.approval_decided':
+      return `${event.data.decision === 'allow' ? 'allowed' : 'denied'} by ${event.actor}${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
+    case 'call.start':
+      return `start on ${event.data.worker}${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`;
+    case 'call.update':
+      return `| ${contentText(event.data.content)}`;
+    case 'call.progress':
+      return `progress ${[event.data.done, event.data.total].filter((part) => part !== undefined).join('/')} ${event.data.message ?? ''}`;
+    case 'call.retry':
+      return `retry in ${duration(event.data.delayMs)}: ${event.data.reason}`;
+    case 'call.cancel_requested':
+      return `cancel requested${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
+    case 'call.end': {
+      const { outcome, runMs, error } = event.data;
+      return `${outcome}${runMs === undefined ? '' : ` after ${duration(runMs)}`}${error === undefined ? '' : ` (${error.code}: ${error.message})`}`;
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+function paint(event: CallEvent, text: string, terminal: CommandContext['terminal']): string {
+  if (event.type === 'call.end') return terminal.colour(event.data.outcome === 'completed' ? 'green' : 'red', text);
+  if (event.type === 'call.approval_requested') return terminal.colour('magenta', text);
+  if (event.type === 'call.update' || event.type === 'call.progress') return terminal.colour('dim', text);
+  return text;
+}

@@ -1,0 +1,46 @@
+import tab from '@bomb.sh/tab/commander';
+import type { Command } from 'commander';
+import { CALL_EVENT_TYPES, CallOutcome, CallStatus, Pool } from '#contracts';
+import { ToolyardClient } from '#client';
+import { readCliConfig } from './cli.config.js';
+
+const PATIENCE_MS = 700;
+
+/** The values that a shell offers after these words of the command line. */
+type Offer = (complete: (value: string, description: string) => void) => void;
+
+/**
+ * Adds `toolyard complete bash|zsh|fish`, which prints a script for that shell, and what the script asks while a person
+ * types. Names of tools come from the gateway when it answers quickly, else there are none.
+ */
+export async function addCompletion(program: Command, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const asked = argv[0] === 'complete' && argv[1] === '--';
+  const names = asked ? await toolNames(env) : [];
+  const completion = tab(program);
+  const tools: Offer = (complete) => names.forEach(({ name, label }) => complete(name, label));
+  const fixed =
+    (values: readonly string[]): Offer =>
+    (complete) =>
+      values.forEach((value) => complete(value, ''));
+
+  for (const name of ['call', 'quote', 'tools'])
+    for (const argument of completion.commands.get(name)?.arguments.values() ?? []) argument.handler ??= tools;
+  const options: Record<string, Record<string, Offer>> = {
+    watch: { tool: tools, type: fixed(CALL_EVENT_TYPES.map((type) => type.slice('call.'.length))) },
+    calls: { tool: tools, status: fixed(CallStatus.options), outcome: fixed(CallOutcome.options), pool: fixed(Pool.options) },
+  };
+  for (const [command, offers] of Object.entries(options))
+    for (const [name, offer] of Object.entries(offers)) {
+      const option = completion.commands.get(command)?.options.get(name);
+      if (option) option.handler = offer;
+    }
+}
+
+async function toolNames(env: NodeJS.ProcessEnv): Promise<{ name: string; label: string }[]> {
+  try {
+    const { url, apiKey } = readCliConfig({}, env);
+    return await new ToolyardClient({ baseUrl: url, apiKey, retries: 0 }).tools.list({}, { timeoutMs: PATIENCE_MS });
+  } catch {
+    return [];
+  }
+}

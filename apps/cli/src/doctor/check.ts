@@ -1,0 +1,141 @@
+import type { Diagnostics, QueueStatus, RedisFacts, ToolDescriptor, WorkerStatus } from '#contracts';
+
+/** One line of the doctor. `fix` is there where something can be done. */
+export interface Check {
+  readonly what: string;
+  readonly verdict: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  readonly fix?: string;
+}
+
+const SKEW_WARN_MS = 2000;
+const SKEW_FAIL_MS = 30_000;
+const OLDEST_WAIT_WARN_MS = 60_000;
+
+export function checkVersion(ours: string, { version, node }: Pick<Diagnostics, 'version' | 'node'>): Check {
+  const found = `gateway ${version} on Node ${node}, this program ${ours}`;
+  if (version === ours) return { what: 'versions', verdict: 'ok', found };
+  return { what: 'versions', verdict: 'warn', found, fix: 'bring this program and the gateway to the same version' };
+}
+
+/** `offsetMs`: how far a clock is ahead of ours. */
+export function checkClock(what: string, offsetMs: number): Check {
+  const size = Math.abs(offsetMs);
+  const found = `${size < 1000 ? 'within a second of' : `${Math.round(size / 1000)} s ${offsetMs > 0 ? 'ahead of' : 'behind'}`} this machine's`;
+  if (size < SKEW_WARN_MS) return { what, verdict: 'ok', found };
+  return { what, verdict: size < SKEW_FAIL_MS ? 'warn' : 'fail', found, fix: 'run NTP (chrony, systemd-timesyncd) on both machines' };
+}
+
+/** What the promises of the event log rest on. Without `durability` it is not known what the gateways want of replicas. */
+export function checkRedis(redis: RedisFacts, durability: Diagnostics['durability'] | undefined): Check[] {
+  return [
+    checkServer(redis),
+    checkAppendOnly(redis),
+    checkFsync(redis),
+    checkDisk(redis),
+    checkEviction(redis),
+    checkMemory(redis),
+    ...checkReplicas(redis, durability),
+  ];
+}
+
+function checkServer({ server, version, mode, role, replicas }: RedisFacts): Check {
+  const found = `${server} ${version}, ${mode}, ${role}${replicas === 0 ? '' : `, ${replicas} replicas`}`;
+  if (Number(version.split('.')[0]) < 7) return { what: 'redis', verdict: 'fail', found, fix: 'install Redis 7 or newer, or Valkey' };
+  if (role !== 'master') return { what: 'redis', verdict: 'fail', found, fix: 'point REDIS_URL to the master, or use redis+sentinel://' };
+  return { what: 'redis', verdict: 'ok', found };
+}
+
+function checkAppendOnly({ appendOnly }: RedisFacts): Check {
+  const what = 'redis appendonly';
+  if (appendOnly) return { what, verdict: 'ok', found: 'yes' };
+  const fix = 'redis-cli CONFIG SET appendonly yes, and the same in redis.conf';
+  return { what, verdict: 'fail', found: 'no: a restart of Redis loses every call', fix };
+}
+
+function checkFsync({ appendFsync }: RedisFacts): Check {
+  const what = 'redis appendfsync';
+  if (appendFsync === 'always') return { what, verdict: 'ok', found: 'always' };
+  if (appendFsync === undefined) return { what, verdict: 'warn', found: 'not shown by this Redis', fix: 'make sure that it is always' };
+  const found = `${appendFsync}: what was accepted in the last moments before a crash may be lost`;
+  return { what, verdict: 'warn', found, fix: 'redis-cli CONFIG SET appendfsync always, and the same in redis.conf' };
+}
+
+function checkDisk({ lastWriteOk }: RedisFacts): Check {
+  const what = 'redis disk';
+  if (lastWriteOk) return { what, verdict: 'ok', found: 'the last write went well' };
+  const fix = 'look for a full disk, and into the log of Redis';
+  return { what, verdict: 'fail', found: 'the last write to the append-only file failed', fix };
+}
+
+function checkEviction({ maxmemoryPolicy }: RedisFacts): Check {
+  const what = 'redis maxmemory-policy';
+  if (maxmemoryPolicy === 'noeviction') return { what, verdict: 'ok', found: 'noeviction' };
+  const fix = 'redis-cli CONFIG SET maxmemory-policy noeviction, and the same in redis.conf';
+  return { what, verdict: 'fail', found: `${maxmemoryPolicy}: Redis may drop calls when memory is short`, fix };
+}
+
+function checkMemory({ maxmemoryBytes, usedMemoryBytes }: RedisFacts): Check {
+  const what = 'redis memory';
+  if (maxmemoryBytes === 0) return { what, verdict: 'ok', found: `${mebibytes(usedMemoryBytes)}, no limit set` };
+  const used = usedMemoryBytes / maxmemoryBytes;
+  const found = `${mebibytes(usedMemoryBytes)} of ${mebibytes(maxmemoryBytes)}`;
+  if (used < 0.7) return { what, verdict: 'ok', found };
+  return { what, verdict: used < 0.9 ? 'warn' : 'fail', found, fix: 'raise maxmemory: above it, new calls are refused' };
+}
+
+function checkReplicas({ replicas }: RedisFacts, durability: Diagnostics['durability'] | undefined): Check[] {
+  if (durability !== 'replicated' || replicas > 0) return [];
+  const fix = 'attach a replica, or set DURABILITY=local';
+  return [{ what: 'redis replicas', verdict: 'fail', found: 'none, but DURABILITY=replicated waits for one', fix }];
+}
+
+/** Somebody must be there for each pool that a tool needs, with a sandbox where it runs commands. */
+export function checkPools(workers: readonly WorkerStatus[], queues: readonly QueueStatus[], tools: readonly ToolDescriptor[]): Check[] {
+  const needed = [...new Set(tools.map(({ pool }) => pool))].sort();
+  return needed.flatMap((pool) => {
+    const serving = workers.filter((worker) => !worker.draining && worker.pools.some((slot) => slot.pool === pool && slot.slots > 0));
+    const names = tools.filter((tool) => tool.pool === pool).map(({ name }) => name);
+    const queue = queues.find((candidate) => candidate.pool === pool);
+    return [checkPool(pool, serving, queue, names), ...checkSandbox(pool, serving)];
+  });
+}
+
+function checkPool(
+  pool: QueueStatus['pool'],
+  serving: readonly WorkerStatus[],
+  queue: QueueStatus | undefined,
+  tools: readonly string[],
+): Check {
+  const what = `pool ${pool}`;
+  if (serving.length === 0)
+    return {
+      what,
+      verdict: 'fail',
+      found: `nobody serves it: calls of ${tools.join(', ')} wait`,
+      fix: `start a worker with WORKER_POOLS=${pool}`,
+    };
+  const slots = serving.flatMap((worker) => worker.pools).filter((slot) => slot.pool === pool);
+  const sum = (of: (slot: (typeof slots)[number]) => number) => slots.reduce((total, slot) => total + of(slot), 0);
+  const used = `${sum((slot) => slot.running)} of ${sum((slot) => slot.slots)} slots in use`;
+  const found = `${serving.length} ${serving.length === 1 ? 'worker' : 'workers'}, ${used}${queue?.waiting ? `, ${queue.waiting} waiting` : ''}`;
+  if (queue === undefined || queue.oldestWaitingMs <= OLDEST_WAIT_WARN_MS) return { what, verdict: 'ok', found };
+  const oldest = `${found}, the oldest for ${Math.round(queue.oldestWaitingMs / 1000)} s`;
+  return { what, verdict: 'warn', found: oldest, fix: 'start more workers, or raise WORKER_CONCURRENCY' };
+}
+
+function checkSandbox(pool: QueueStatus['pool'], serving: readonly WorkerStatus[]): Check[] {
+  const states = serving.map((worker) => worker.sandbox?.[pool]).filter((state) => state !== undefined);
+  const [bad] = states.filter(({ ok }) => !ok);
+  const what = `sandbox ${pool}`;
+  const fix = 'install bubblewrap on the workers and allow user namespaces, or choose with SANDBOX';
+  if (bad) return [{ what, verdict: 'fail', found: `${bad.backend}: ${bad.reason ?? 'commands do not run'}`, fix }];
+  const [open] = states.filter(({ isolation }) => isolation === 'none');
+  if (open)
+    return [{ what, verdict: 'warn', found: `commands run without isolation${open.reason === undefined ? '' : `: ${open.reason}`}`, fix }];
+  return states.length === 0 ? [] : [{ what, verdict: 'ok', found: `commands are isolated by ${states[0]?.backend ?? ''}` }];
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
+}

@@ -1,0 +1,128 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ToolyardError } from '#client';
+import type { CommandContext } from '../command-context.js';
+import { EXIT } from '../exit-code.js';
+import { oneLine } from '../terminal/safe-text.js';
+import { checkClock, checkPools, checkRedis, checkVersion, type Check } from './check.js';
+
+const PATIENCE_MS = 5000;
+const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+/**
+ * Looks whether everything is as it should be: the gateway, the key, the live stream, versions, clocks, Redis, workers and
+ * sandboxes. With REDIS_URL it asks that Redis directly, also when no gateway answers. Ends with 1 when something fails.
+ */
+export async function doctor(context: CommandContext, env: NodeJS.ProcessEnv): Promise<number> {
+  const { terminal, json } = context;
+  let failed = false;
+  const tell = (check: Check) => {
+    failed ||= check.verdict === 'fail';
+    if (json) terminal.json(check);
+    else terminal.line(lineOf(check, terminal));
+  };
+  for await (const check of checkGateway(context)) tell(check);
+  if (env['REDIS_URL']) for (const check of await checkRedisDirectly(env['REDIS_URL'])) tell(check);
+  return failed ? EXIT.failed : EXIT.completed;
+}
+
+async function* checkGateway(context: CommandContext): AsyncGenerator<Check, void, undefined> {
+  const { client, config } = context;
+  const options = { timeoutMs: PATIENCE_MS };
+  const where = `is it running, and is ${config.url} its address? --url or TOOLYARD_URL name another`;
+  const gateway = await attempt('gateway', where, () => client.gateway.ready(options));
+  yield gateway.failure ?? { what: 'gateway', verdict: 'ok', found: `ready at ${config.url}` };
+  if (gateway.value === undefined) return;
+  for (const warning of gateway.value.warnings ?? [])
+    yield { what: 'gateway config', verdict: 'warn', found: warning, fix: 'correct the file that TOOLYARD_CONFIG names' };
+
+  const tools = await attempt('key', `give another key: this one is from ${config.keyFrom}`, () => client.tools.list({}, options));
+  yield tools.failure ?? { what: 'key', verdict: 'ok', found: `from ${config.keyFrom}; sees ${tools.value?.length ?? 0} tools` };
+  if (tools.value === undefined) return;
+
+  yield await checkStream(context);
+  yield* await checkInside(context);
+  const inLog = 'look into the log of the gateway';
+  const state = await attempt('workers', inLog, () => Promise.all([client.workers.list(options), client.queues.list(options)]));
+  if (state.failure) yield state.failure;
+  if (state.value) yield* checkPools(...state.value, tools.value);
+}
+
+/** What only a key with the scope admin may see. */
+async function checkInside({ client, version }: CommandContext): Promise<Check[]> {
+  const before = Date.now();
+  const seen = await attempt('redis', 'use a key with the scope admin, or give REDIS_URL', () =>
+    client.gateway.diagnostics({ timeoutMs: PATIENCE_MS }),
+  );
+  if (seen.value === undefined) return seen.failure ? [{ ...seen.failure, verdict: 'warn' }] : [];
+  const middle = (before + Date.now()) / 2;
+  const { time, redis, durability } = seen.value;
+  return [
+    checkVersion(version, seen.value),
+    checkClock('clock of the gateway', Date.parse(time) - middle),
+    checkClock('clock of redis', Date.parse(redis.time) - middle),
+    ...checkRedis(redis, durability),
+  ];
+}
+
+async function checkStream({ client }: CommandContext): Promise<Check> {
+  let goLive = () => {};
+  const live = new Promise<'live'>((resolve) => (goLive = () => resolve('live')));
+  const watch = client.watch({}, { onState: ({ state }) => state === 'live' && goLive() });
+  const leaving = new AbortController();
+  try {
+    const some = watch.next().then(() => 'live' as const);
+    const came = await Promise.race([live, some, pause(PATIENCE_MS, 'late' as const, { signal: leaving.signal })]);
+    if (came === 'live') return { what: 'live events', verdict: 'ok', found: 'the stream is open' };
+    return {
+      what: 'live events',
+      verdict: 'fail',
+      found: 'no stream within 5 s',
+      fix: 'let proxies pass WebSocket upgrades of /v1/stream',
+    };
+  } catch (error) {
+    return { what: 'live events', verdict: 'fail', found: messageOf(error), fix: 'use a key with the scope read' };
+  } finally {
+    leaving.abort();
+    watch.close();
+  }
+}
+
+/** Loaded only when asked for: nothing else of this program speaks Redis. */
+async function checkRedisDirectly(url: string): Promise<Check[]> {
+  const { createRedis, readRedisFacts } = await import('#redis');
+  const leaving = new AbortController();
+  const late = pause(PATIENCE_MS, undefined, { signal: leaving.signal }).then(() =>
+    Promise.reject(new Error('it did not answer within 5 s')),
+  );
+  late.catch(() => {});
+  let redis: ReturnType<typeof createRedis> | undefined;
+  try {
+    redis = createRedis(url, { name: 'doctor' });
+    const facts = await Promise.race([readRedisFacts(redis), late]);
+    return checkRedis(facts, undefined).map((check) => ({ ...check, what: check.what.replace('redis', 'REDIS_URL') }));
+  } catch (error) {
+    return [{ what: 'REDIS_URL', verdict: 'fail', found: messageOf(error), fix: 'is Redis running, and is REDIS_URL its address?' }];
+  } finally {
+    leaving.abort();
+    redis?.disconnect();
+  }
+}
+
+async function attempt<T>(what: string, fix: string, ask: () => Promise<T>): Promise<{ value?: T; failure?: Check }> {
+  try {
+    return { value: await ask() };
+  } catch (error) {
+    if (!(error instanceof ToolyardError)) throw error;
+    return { failure: { what, verdict: 'fail', found: error.message, fix } };
+  }
+}
+
+function lineOf({ what, verdict, found, fix }: Check, terminal: CommandContext['terminal']): string {
+  const mark = terminal.colour(MARKS[verdict], verdict.padEnd(4));
+  const cure = fix === undefined ? '' : `\n${' '.repeat(5)}→ ${oneLine(fix, 300)}`;
+  return `${mark} ${what.padEnd(24)} ${oneLine(found, 300)}${cure}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

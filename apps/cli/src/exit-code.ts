@@ -1,0 +1,63 @@
+import { CALL_ERROR_CODES, type Call, type CallOutcome } from '#contracts';
+import { ToolyardError } from '#client';
+
+/** How the program ends, so that scripts can tell outcomes apart. */
+export const EXIT = {
+  completed: 0,
+  failed: 1,
+  usage: 2,
+  denied: 3,
+  timedOut: 4,
+  cancelled: 5,
+  unknown: 6,
+  /** The gateway cannot be reached, or is no gateway. */
+  unreachable: 7,
+  /** The gateway refused the request: the key, the id, the state. */
+  refused: 8,
+  /** Ctrl-C, as shells count it. */
+  interrupted: 130,
+} as const;
+
+const OUTCOMES: Readonly<Record<CallOutcome, number>> = {
+  completed: EXIT.completed,
+  failed: EXIT.failed,
+  denied: EXIT.denied,
+  timed_out: EXIT.timedOut,
+  cancelled: EXIT.cancelled,
+  unknown: EXIT.unknown,
+};
+
+/** A tool that ran to its end and says that it failed (a command with another exit code than 0) has failed here, too. */
+export function exitCodeOf({ outcome, result }: Pick<Call, 'outcome' | 'result'>): number {
+  if (outcome === undefined) return EXIT.unknown;
+  return outcome === 'completed' && result?.isError === true ? EXIT.failed : OUTCOMES[outcome];
+}
+
+const CALL_CODES: ReadonlySet<string> = new Set(CALL_ERROR_CODES);
+
+/** A refused call ends as a call does; anything else is about the request. */
+export function exitCodeOfError(error: ToolyardError): number {
+  if (error.callId !== undefined && CALL_CODES.has(error.code)) return error.status === 403 ? EXIT.denied : EXIT.failed;
+  switch (error.code) {
+    case 'unreachable':
+    case 'protocol':
+    case 'unavailable':
+    case 'overloaded':
+      return EXIT.unreachable;
+    case 'timed_out':
+      return EXIT.timedOut;
+    case 'aborted':
+      return EXIT.interrupted;
+    case 'invalid_request':
+      return EXIT.usage;
+    case 'stream_incomplete':
+      return EXIT.failed;
+    default:
+      return EXIT.refused;
+  }
+}
+
+/** The table for `--help`. */
+export const EXIT_CODES_HELP = `
+Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 denied, 4 timed out, 5 cancelled, 6 outcome unknown (a side effect
+may have happened), 7 gateway not reachable, 8 refused by the gateway, 130 left by Ctrl-C.`;

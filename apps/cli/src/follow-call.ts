@@ -1,0 +1,125 @@
+import type { Call, CallEvent, CallEventOf } from '#contracts';
+import { ToolyardError, type StreamState } from '#client';
+import type { CommandContext } from './command-context.js';
+import { exitCodeOf } from './exit-code.js';
+import { oneLine } from './terminal/safe-text.js';
+import { contentText, unshownText } from './terminal/result-text.js';
+import { Spinner } from './terminal/spinner.js';
+import { duration } from './terminal/time-text.js';
+
+/**
+ * Shows a call until its end: what it says as it says it, what it waits for meanwhile, and at last how it ended. The first
+ * Ctrl-C cancels the call and waits for how that ends; the second leaves.
+ */
+export async function followCall(context: CommandContext, callId: string): Promise<number> {
+  const { client, terminal, json, interrupts } = context;
+  const view = new CallView(context, callId);
+  interrupts.handle(() => {
+    terminal.note(`Cancelling ${callId} … (Ctrl-C again leaves it running)`);
+    client.calls
+      .cancel(callId, { reason: 'Ctrl-C' })
+      .catch((error: unknown) => terminal.note(`It could not be cancelled: ${messageOf(error)}`));
+  });
+  let fault: ToolyardError | undefined;
+  try {
+    for await (const event of client.calls.stream(callId, { onState: (state) => view.connection(state) })) view.event(event);
+  } catch (error) {
+    if (!(error instanceof ToolyardError) || error.code !== 'stream_incomplete') throw error;
+    fault = error;
+  } finally {
+    view.close();
+  }
+  const call = await client.calls.wait(callId);
+  if (json) terminal.json(call);
+  else view.end(call);
+  if (fault !== undefined) terminal.note(fault.message);
+  return exitCodeOf(call);
+}
+
+class CallView {
+  private readonly spinner: Spinner;
+  private shown = '';
+  private detached = '';
+  private stage = 'queued';
+
+  constructor(
+    private readonly context: CommandContext,
+    private readonly callId: string,
+  ) {
+    this.spinner = new Spinner(context.terminal, () => `${this.stage}${this.detached}`);
+  }
+
+  connection(state: StreamState): void {
+    this.detached = state.state === 'reconnecting' ? ` · reconnecting: ${state.error.message}` : '';
+  }
+
+  event(event: CallEvent): void {
+    const { terminal, json } = this.context;
+    switch (event.type) {
+      case 'call.update':
+        if (json) return;
+        this.say(contentText(event.data.content));
+        return;
+      case 'call.progress':
+        this.stage = `running · ${progressText(event.data)}`;
+        return;
+      case 'call.approval_requested':
+        this.stage = 'waiting for a person';
+        terminal.note(this.question(event));
+        return;
+      case 'call.start':
+        this.stage = `running${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`;
+        return;
+      case 'call.retry':
+        this.stage = event.data.reason === 'suspended' ? 'waiting, holding no worker' : `waiting to be tried again (${event.data.reason})`;
+        return;
+      case 'call.cancel_requested':
+        this.stage = 'stopping';
+        return;
+      default:
+        return;
+    }
+  }
+
+  close(): void {
+    this.spinner.stop();
+  }
+
+  end(call: Call): void {
+    const { terminal } = this.context;
+    if (call.result !== undefined) this.say(unshownText(call.result, this.shown));
+    if (this.shown !== '' && !this.shown.endsWith('\n')) terminal.line();
+    if (call.result?.truncated) terminal.note(`The output was cut; all of it: toolyard output ${call.id}`);
+    if (call.outcome === 'completed' && call.result?.isError === true)
+      terminal.note(terminal.stderrColour('red', 'the tool reports an error'));
+    if (call.outcome !== 'completed') terminal.note(terminal.stderrColour('red', failureText(call, this.shown)));
+  }
+
+  private say(text: string): void {
+    if (text === '') return;
+    this.shown += text;
+    this.context.terminal.data(text);
+  }
+
+  private question({ data }: CallEventOf<'call.approval_requested'>): string {
+    const reasons = data.reasons.map((reason) => `  ${oneLine(reason, 200)}`).join('\n');
+    return `Waits for a person, at most ${duration(data.expiresInMs)}:\n${reasons}\nAnswer with: toolyard approve ${this.callId}   or: toolyard deny ${this.callId}`;
+  }
+}
+
+function progressText({ message, done, total }: CallEventOf<'call.progress'>['data']): string {
+  const count = done === undefined ? '' : total === undefined ? String(done) : `${done}/${total}`;
+  return [count, message].filter((part) => part !== undefined && part !== '').join(' ');
+}
+
+/** `failed: tool_failed after 1.2s: …`; what the output said already is not said again. */
+function failureText({ outcome, error, startedAt, endedAt }: Call, shown: string): string {
+  const took = startedAt === undefined || endedAt === undefined ? '' : ` after ${duration(Date.parse(endedAt) - Date.parse(startedAt))}`;
+  const message = error === undefined || shown.includes(error.message.trim()) ? '' : `: ${error.message}`;
+  const code = error === undefined || error.code === outcome ? '' : ` (${error.code})`;
+  return `${outcome ?? 'not ended'}${code}${took}${message}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,75 @@
+import { CommanderError } from 'commander';
+import { WebSocket } from 'ws';
+import { ToolyardClient, ToolyardError } from '#client';
+import { readCliConfig } from './cli.config.js';
+import { addCompletion } from './completion.js';
+import { EXIT, exitCodeOfError } from './exit-code.js';
+import { Interrupts } from './interrupts.js';
+import { buildProgram, type Runner } from './program.js';
+import { contentText } from './terminal/result-text.js';
+import { Terminal } from './terminal/terminal.js';
+import { UsageError } from './usage-error.js';
+
+/** The whole program: reads the command line, runs one command, and sets the exit code. */
+export async function main(version: string): Promise<void> {
+  const { argv, env, stdout, stderr } = process;
+  const terminal = new Terminal(stdout, stderr, env);
+  const interrupts = new Interrupts(process, (code) => {
+    terminal.clearStatus();
+    process.exit(code);
+  });
+  // A reader that has seen enough (`| head`) is no error.
+  stdout.on('error', () => process.exit(EXIT.completed));
+
+  const run: Runner = async (flags, action) => {
+    let client: ToolyardClient | undefined;
+    const json = flags.json === true;
+    try {
+      const config = readCliConfig(flags, env);
+      client = clientOf(config.url, config.apiKey);
+      process.exitCode = await action({ client, config, terminal, json, interrupts, version });
+    } catch (error) {
+      process.exitCode = tellError(error, terminal, json);
+    } finally {
+      client?.close();
+    }
+  };
+
+  const program = buildProgram(version, run, env);
+  await addCompletion(program, argv.slice(2), env);
+  for (const command of [program, ...program.commands]) command.exitOverride();
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    process.exitCode = error.exitCode === 0 ? EXIT.completed : EXIT.usage;
+  }
+}
+
+function clientOf(baseUrl: string, apiKey: string): ToolyardClient {
+  try {
+    return new ToolyardClient({ baseUrl, apiKey, WebSocket });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** What went wrong, for people or as one JSON text, and the exit code for it. A fault of this program goes up with its stack. */
+function tellError(error: unknown, terminal: Terminal, json: boolean): number {
+  if (error instanceof UsageError) {
+    terminal.note(`toolyard: ${error.message}`);
+    return EXIT.usage;
+  }
+  if (!(error instanceof ToolyardError)) throw error;
+  if (error.code === 'aborted') return EXIT.interrupted;
+  if (json) terminal.json({ error: error.problem ?? { code: error.code, detail: error.message } });
+  else {
+    terminal.note(terminal.stderrColour('red', `toolyard: ${error.message}`));
+    for (const { pointer, message } of error.problem?.errors ?? [])
+      if (!error.message.includes(message)) terminal.note(`  ${pointer}: ${message}`);
+    if (error.code === 'unreachable') terminal.note('  `toolyard doctor` looks for the reason.');
+    const said = error.result === undefined ? '' : contentText(error.result.content).trim();
+    if (said !== '' && !error.message.includes(said) && !said.includes(error.problem?.detail ?? said)) terminal.note(said);
+  }
+  return exitCodeOfError(error);
+}

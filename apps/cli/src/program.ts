@@ -1,0 +1,150 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { ARGUMENTS_HELP } from './call-arguments.js';
+import type { CommandContext } from './command-context.js';
+import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
+import { calls, output, show, type CallsFlags } from './commands/calls.js';
+import { approvals, decide, type DecideFlags } from './commands/decide.js';
+import { quote } from './commands/quote.js';
+import { cancel, steer, type CancelFlags } from './commands/sessions.js';
+import { tools, type ToolsFlags } from './commands/tools.js';
+import { watch, type WatchFlags } from './commands/watch.js';
+import { doctor } from './doctor/doctor.js';
+import { DEFAULT_URL } from './cli.config.js';
+import { EXIT_CODES_HELP } from './exit-code.js';
+
+export interface GlobalFlags {
+  readonly url?: string;
+  readonly key?: string;
+  readonly json?: boolean;
+}
+
+/** Makes the context from the flags, runs the command and keeps its exit code. */
+export type Runner = (flags: GlobalFlags, run: (context: CommandContext) => Promise<number>) => Promise<void>;
+
+const many = (value: string, before: string[] = []) => [...before, value];
+
+/** Every command, its flags and its help. What a command does stands in `commands/`. */
+export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEnv): Command {
+  const program = new Command('toolyard')
+    .description('Runs tool calls through a Toolyard gateway and watches them.')
+    .version(version)
+    .option('--url <url>', `the gateway (TOOLYARD_URL; default ${DEFAULT_URL})`)
+    .option('--key <key>', 'the API key (TOOLYARD_API_KEY; default: .toolyard/key of this folder)')
+    .option('--json', 'print JSON, one text a line')
+    .showHelpAfterError('(--help tells more)')
+    .addHelpText('after', EXIT_CODES_HELP);
+  const add: Add = (name, description) => program.command(name).description(description);
+  const start: Start = (action) => run(program.opts<GlobalFlags>(), action);
+  addCalling(add, start);
+  addLooking(add, start);
+  addAnswering(add, start);
+  add('doctor', 'check gateway, key, versions, clocks, Redis, workers and sandboxes').action(() =>
+    start((context) => doctor(context, env)),
+  );
+  return program;
+}
+
+type Add = (name: string, description: string) => Command;
+type Start = (action: (context: CommandContext) => Promise<number>) => Promise<void>;
+
+function addCalling(add: Add, start: Start): void {
+  submitFlags(add('call', 'submit a call, show it until its end, end with its outcome'))
+    .argument('<tool>', 'which tool')
+    .argument('[arguments...]', 'name=value, name:=JSON, a JSON object, or -')
+    .option('--idempotency-key <key>', 'the same key and arguments make one call')
+    .option('--no-wait', 'print the id and do not wait')
+    .addHelpText('after', ARGUMENTS_HELP)
+    .action((tool: string, words: string[], flags: CallFlags) => start((context) => call(context, tool, words, flags)));
+  submitFlags(add('quote', 'what a call would meet now, without making it'))
+    .argument('<tool>', 'which tool')
+    .argument('[arguments...]', 'as for call')
+    .action((tool: string, words: string[], flags: SubmitFlags) => start((context) => quote(context, tool, words, flags)));
+  add('replay', 'run an ended call again, with other arguments if given')
+    .argument('<call-id>')
+    .argument('[arguments...]', 'as for call; all of them')
+    .option('--no-wait', 'print the id and do not wait')
+    .action((id: string, words: string[], flags: { wait: boolean }) => start((context) => replay(context, id, words, flags)));
+  add('cancel', 'stop calls, or everything in a session')
+    .argument('[call-ids...]')
+    .option('--session <id>', 'everything in this session')
+    .option('--reason <text>', 'kept with the call')
+    .option('--grace <duration>', 'how long a tool may take to stop by itself, such as 5s')
+    .action((ids: string[], flags: CancelFlags) => start((context) => cancel(context, ids, flags)));
+}
+
+function addLooking(add: Add, start: Start): void {
+  add('watch', 'everything that happens, as it happens, until Ctrl-C')
+    .option('--call <id>', 'of one call')
+    .option('--session <id>', 'of one session')
+    .option('--agent <id>', 'of one agent')
+    .option('--tool <name>', 'of one tool')
+    .option('--type <type>', 'only these events, such as start or end; may be given again', many)
+    .option('--cursor <cursor>', 'go on after this place, as --json prints it')
+    .action((flags: WatchFlags) => start((context) => watch(context, flags)));
+  add('calls', 'list calls, newest first')
+    .option('--status <status>', 'queued, running, waiting_approval, ended; several with commas')
+    .option('--outcome <outcome>', 'completed, failed, cancelled, timed_out, denied, unknown')
+    .option('--tool <name>', 'of these tools')
+    .option('--session <id>', 'of these sessions')
+    .option('--agent <id>', 'of these agents')
+    .option('--pool <pool>', 'of these pools')
+    .option('--error-code <code>', 'that failed with this code')
+    .option('--since <when>', 'submitted since: 15m, 2h, or a time')
+    .option('--until <when>', 'submitted until')
+    .option('--search <words>', 'words in ids, labels, errors and small arguments')
+    .option('--limit <count>', 'at most so many', count, 20)
+    .action((flags: CallsFlags) => start((context) => calls(context, flags)));
+  add('show', 'one call, with its result')
+    .argument('<call-id>')
+    .action((id: string) => start((context) => show(context, id)));
+  add('output', 'the whole output of an ended call')
+    .argument('<call-id>')
+    .action((id: string) => start((context) => output(context, id)));
+  add('tools', 'the tools that this key may use; with a name, that one in full')
+    .argument('[name]')
+    .option('--search <word>', 'in names and descriptions')
+    .option('--session <id>', 'as this session has them')
+    .option('--agent <id>', 'as this agent has them')
+    .addOption(new Option('--format <format>', 'in the shape of a model API').choices(['anthropic', 'openai', 'mcp']))
+    .action((name: string | undefined, flags: ToolsFlags) => start((context) => tools(context, name, flags)));
+}
+
+function addAnswering(add: Add, start: Start): void {
+  add('approvals', 'what waits for a person').action(() => start(approvals));
+  for (const [name, decision] of [
+    ['approve', 'allow'],
+    ['deny', 'deny'],
+  ] as const)
+    add(name, `${decision} a call that waits for a person`)
+      .argument('<call-id>')
+      .addOption(
+        new Option('--always <what>', 'also later calls of the session: of this tool, or with arguments like these').choices([
+          'tool',
+          'args',
+        ]),
+      )
+      .option('--trust <option>', 'which of the trust options, with --always args')
+      .option('--reason <text>', 'kept with the decision')
+      .option('--follow', 'show the call until its end')
+      .action((id: string, flags: DecideFlags) => start((context) => decide(context, decision, id, flags)));
+  add('steer', "leave a message for the session's agent; it comes with its next batch")
+    .argument('<session>')
+    .argument('<message...>')
+    .action((session: string, words: string[]) => start((context) => steer(context, session, words)));
+}
+
+function submitFlags(command: Command): Command {
+  return command
+    .option('--session <id>', 'the session that the call belongs to')
+    .option('--agent <id>', 'the agent that it is for')
+    .addOption(new Option('--priority <priority>').choices(['high', 'normal', 'low']))
+    .option('--timeout <duration>', 'how long it may run, such as 30s')
+    .option('--label <name=value>', 'kept with the call; may be given again', many)
+    .option('--tool-call-id <id>', "the model's own id of the call");
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError('Expected a whole number above 0.');
+}

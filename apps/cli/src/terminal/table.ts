@@ -1,0 +1,19 @@
+import { oneLine } from './safe-text.js';
+
+/** Rows as aligned lines; the last column takes what is left of the width, and is cut to it. Cells may come from anybody. */
+export function table(rows: readonly (readonly string[])[], width: number): string[] {
+  const safe = rows.map((row) => row.map((cell) => oneLine(cell, width)));
+  const columns = Math.max(0, ...safe.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) => Math.max(...safe.map((row) => Array.from(row[column] ?? '').length)));
+  return safe.map((row) => {
+    const line = row
+      .map((cell, column) => (column === columns - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - Array.from(cell).length)))
+      .join('  ');
+    return oneWidth(line, width);
+  });
+}
+
+function oneWidth(line: string, width: number): string {
+  const characters = Array.from(line.trimEnd());
+  return characters.length <= width ? characters.join('') : `${characters.slice(0, width - 1).join('')}…`;
+}

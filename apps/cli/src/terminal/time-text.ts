@@ -1,0 +1,39 @@
+import { UsageError } from '../usage-error.js';
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `850ms`, `4.2s`, `3m10s`, `2h5m`, `3d4h`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;
+  if (ms < UNITS.h) return twoUnits(ms, 'm', 's');
+  return ms < UNITS.d ? twoUnits(ms, 'h', 'm') : twoUnits(ms, 'd', 'h');
+}
+
+function twoUnits(ms: number, large: keyof typeof UNITS, small: keyof typeof UNITS): string {
+  const rest = Math.floor((ms % UNITS[large]) / UNITS[small]);
+  return `${Math.floor(ms / UNITS[large])}${large}${rest === 0 ? '' : `${rest}${small}`}`;
+}
+
+/** `500ms`, `30s`, `2m`, `1h`, or milliseconds without a unit. Throws a UsageError. */
+export function parseDuration(text: string): number {
+  const [, number = '', unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim()) ?? [];
+  if (number === '' || !isUnit(unit)) throw new UsageError(`Expected a duration such as 500ms, 30s, 2m or 1h, got ${JSON.stringify(text)}`);
+  return Math.round(Number(number) * UNITS[unit]);
+}
+
+function isUnit(text: string): text is keyof typeof UNITS {
+  return text in UNITS;
+}
+
+/** A moment as RFC 3339, from the same or from a duration that lies back. */
+export function parseSince(text: string, now: number): string {
+  const moment = Date.parse(text);
+  if (/^\d{4}-/.test(text) && !Number.isNaN(moment)) return new Date(moment).toISOString();
+  return new Date(now - parseDuration(text)).toISOString();
+}
+
+/** The time of day of an event, in the zone of whoever watches. */
+export function clock(time: string): string {
+  return new Date(time).toTimeString().slice(0, 8);
+}

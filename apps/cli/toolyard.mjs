@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+// The bin of package.json. It stands outside of dist/, so that npm can link it before anything is built.
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const built = new URL('../../dist/apps/cli/src/main.js', import.meta.url);
+if (!existsSync(fileURLToPath(built))) {
+  console.error('toolyard is not built yet. Run `npm ci && npm run build` in its folder first.');
+  process.exit(1);
+}
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const { main } = await import(built.href);
+await main(version);

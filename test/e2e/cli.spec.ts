@@ -1,0 +1,239 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ToolyardClient } from '#client';
+import { startCli, type CliOptions } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { freshDirectory, cleanUp } from '../support/standalone.js';
+import { freePort } from '../support/redis-server.mjs';
+import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+
+let toolyard: Toolyard;
+let client: ToolyardClient;
+
+beforeAll(async () => {
+  toolyard = await startToolyard();
+  client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
+});
+afterAll(async () => {
+  await toolyard.close();
+  await cleanUp();
+});
+
+const url = () => toolyard.gateways[0]!.url;
+const start = (words: readonly string[], more: Partial<CliOptions> = {}) => startCli(words, { url: url(), ...more });
+const run = (words: readonly string[], more: Partial<CliOptions> = {}) => start(words, more).ended();
+
+describe('toolyard call', () => {
+  it('prints what the tool says while it says it, and nothing twice', async () => {
+    const cli = start(['call', 'shell', 'command=echo one; sleep 2; echo two']);
+    await cli.says('one\n');
+    expect(cli.out()).toBe('one\n');
+    expect(await cli.ended()).toEqual({ code: 0, out: 'one\ntwo\n', err: '' });
+  });
+
+  it('ends with a code for each outcome', async () => {
+    await client.sessions.put('cli-locked', { posture: { autonomy: 'read_only', permissionMode: 'read-only' } });
+    const cases: [number, string[]][] = [
+      [0, ['call', 'sleep', 'ms=1']],
+      [1, ['call', 'shell', 'command=exit 3']],
+      [1, ['call', 'no_such_tool']],
+      [1, ['call', 'sleep', 'ms=soon']],
+      [2, ['call']],
+      [2, ['call', 'echo', 'nonsense']],
+      [2, ['call', 'echo', 'list:=[1']],
+      [3, ['call', 'shell', 'command=touch x', '--session', 'cli-locked']],
+      [4, ['call', 'shell', 'command=sleep 60', '--timeout', '300ms']],
+      [8, ['show', '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V']],
+      [8, ['--key', 'not-a-key-of-anybody', 'tools']],
+      [7, ['--url', 'http://127.0.0.1:1', 'call', 'echo']],
+    ];
+    const codes = await Promise.all(cases.map(async ([, words]) => (await run(words)).code));
+    expect(codes.map((code, index) => [code, cases[index]?.[1].join(' ')])).toEqual(cases.map(([code, words]) => [code, words.join(' ')]));
+  });
+
+  it('takes arguments as words, as JSON and from stdin, with the types that the tool wants', async () => {
+    const argumentsOf = async (words: string[], input?: string) => {
+      const { out } = await run(['call', 'echo', ...words, '--json'], input === undefined ? {} : { input });
+      return (JSON.parse(out) as { arguments: unknown }).arguments;
+    };
+    expect(await argumentsOf(['name=a=b', 'list:=[1, {"x": null}]', 'n=5'])).toEqual({ name: 'a=b', list: [1, { x: null }], n: '5' });
+    expect(await argumentsOf(['{"a": {"b": 1}}'])).toEqual({ a: { b: 1 } });
+    expect(await argumentsOf(['-'], '{"from": "stdin"}')).toEqual({ from: 'stdin' });
+    expect(await run(['call', 'sleep', 'duration_ms=1'])).toMatchObject({ code: 0, out: 'Slept for 1ms\n' });
+  });
+
+  it('says what is wrong with the arguments, once', async () => {
+    const { err } = await run(['call', 'shell', 'commnd=ls']);
+    expect(err).toContain("missing 'command' parameter");
+    expect(err.match(/missing 'command'/g)).toHaveLength(1);
+  });
+
+  it('prints one JSON text a line with --json, also for errors', async () => {
+    const { out } = await run(['call', 'shell', 'command=echo hi', '--json']);
+    expect(out.trim().split('\n')).toHaveLength(1);
+    expect(JSON.parse(out)).toMatchObject({ tool: 'shell', outcome: 'completed', result: { isError: false } });
+    const refused = await run(['call', 'no_such_tool', '--json']);
+    expect(JSON.parse(refused.out)).toMatchObject({ error: { code: 'not_found', callId: expect.any(String) } });
+  });
+
+  it('gives a pipe the very bytes, and a terminal nothing that would drive it', async () => {
+    const hostile = String.raw`printf "\033]0;title\007\033[2J\033[31mred\033[0m \033]52;c;cHduZWQ=\007\302\233?25l\342\200\256txt.exe\rover\n"`;
+    const piped = await run(['call', 'shell', `command=${hostile}`]);
+    expect(piped.out).toContain('\u001b[2J');
+    const shown = await run(['call', 'shell', `command=${hostile}`], { terminal: true, env: { NO_COLOR: '1' } });
+    const beyondSpinner = shown.out.replaceAll('\r\u001b[2K', '');
+    for (const command of ['\u001b', '\u0007', '\u009b', '\u202e']) expect(beyondSpinner).not.toContain(command);
+    expect(beyondSpinner.replaceAll('\r\n', '\n')).toMatch(/red .*txt\.exe\nover\n/s);
+  });
+
+  it('shows a person that it waits, and cancels at Ctrl-C', async () => {
+    const cli = start(['call', 'sleep', 'duration_ms=60000'], { terminal: true });
+    await cli.says('⠙');
+    cli.child.stdin?.write('\u0003');
+    await cli.says('Cancelling');
+    const { code, out } = await cli.ended();
+    expect(out).toContain('cancelled after');
+    expect(code).toBe(5);
+  });
+
+  it('leaves at the second Ctrl-C, whatever the call does', async () => {
+    const stubborn = 'trap "" TERM INT; echo up; for i in $(seq 300); do sleep 0.1; done';
+    const cli = start(['call', 'shell', `command=${stubborn}`], { terminal: true });
+    await cli.says('up');
+    cli.child.stdin?.write('\u0003');
+    await cli.says('Cancelling');
+    cli.child.stdin?.write('\u0003');
+    expect((await cli.ended()).code).toBe(130);
+  });
+});
+
+describe('toolyard watch', () => {
+  it('shows what happens, filtered, and goes on after a cursor', async () => {
+    const cli = start(['watch', '--session', 'cli-watch', '--type', 'end', '--json']);
+    await cli.says('live');
+    await client.calls.run({ tool: 'echo', arguments: {}, sessionId: 'somebody-else' });
+    const calls = await Promise.all([1, 2].map((n) => client.calls.run({ tool: 'echo', arguments: { n }, sessionId: 'cli-watch' })));
+    await eventually(() => cli.out().split('\n').length > 2, 'two events');
+    cli.child.kill('SIGINT');
+    expect((await cli.ended()).code).toBe(130);
+    const lines = cli
+      .out()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { subject: string; type: string; cursor: string });
+    expect(lines.map(({ type }) => type)).toEqual(['call.end', 'call.end']);
+    expect(lines.map(({ subject }) => subject).toSorted()).toEqual(calls.map(({ id }) => id).toSorted());
+
+    const rest = start(['watch', '--session', 'cli-watch', '--type', 'call.end', '--cursor', lines[0]!.cursor]);
+    await rest.says(lines[1]!.subject);
+    rest.child.kill('SIGINT');
+    expect((await rest.ended()).out).not.toContain(lines[0]!.subject);
+  });
+
+  it('refuses a type that there is not, and says which there are', async () => {
+    expect(await run(['watch', '--type', 'nonsense'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('submitted, approval_requested'),
+    });
+  });
+});
+
+describe('the other commands', () => {
+  it('let a person answer what waits', async () => {
+    const session = 'cli-supervised';
+    await client.sessions.put(session, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+    const cli = start(['call', 'shell', 'command=curl example.com; echo done', '--session', session]);
+    await cli.says('toolyard approve ');
+    const [, id = ''] = /toolyard approve (\S+)/.exec(cli.err()) ?? [];
+    expect((await run(['approvals'])).out).toContain(id);
+    expect((await run(['deny', id, '--reason', 'not today'])).code).toBe(0);
+    expect(await cli.ended()).toMatchObject({ code: 3, err: expect.stringContaining('not today') });
+    expect((await run(['approve', id])).code).toBe(8);
+
+    const other = start(['call', 'shell', 'command=curl --version >/dev/null; echo done', '--session', session]);
+    await other.says('toolyard approve ');
+    const [, second = ''] = /toolyard approve (\S+)/.exec(other.err()) ?? [];
+    await run(['approve', second]);
+    expect((await other.ended()).out).toContain('done');
+  });
+
+  it('list, show, quote, cancel, replay and steer', async () => {
+    const { out } = await run(['call', 'sleep', 'duration_ms=60000', '--session', 'cli-others', '--no-wait', '--label', 'who=me']);
+    const id = out.trim();
+    expect((await run(['calls', '--session', 'cli-others'])).out).toContain(id);
+    expect(await run(['cancel', id])).toMatchObject({ code: 0, err: expect.stringContaining('cancelled') });
+    expect((await run(['show', id])).out).toMatch(/who=me/);
+    expect(await run(['replay', id, 'duration_ms=1'])).toMatchObject({ code: 0, out: 'Slept for 1ms\n' });
+    expect(await run(['quote', 'shell', 'command=ls', '--session', 'cli-locked'])).toMatchObject({ code: 3 });
+    expect((await run(['quote', 'echo'])).out).toContain('runs');
+    expect((await run(['steer', 'cli-others', 'mind', 'the', 'gap', '--json'])).out).toContain('mind the gap');
+    expect((await run(['tools', 'bash'])).out).toContain('Runs a command with bash');
+    expect(JSON.parse((await run(['tools', 'shell', '--format', 'openai'])).out)).toMatchObject({ type: 'function' });
+  });
+
+  it('print scripts for the shells, and offer the names of tools', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) expect((await run(['complete', shell])).out).toContain('toolyard');
+    expect((await run(['complete', '--', 'call', 'she'])).out).toContain('shell');
+    expect((await run(['complete', '--', 'wa'])).out).toContain('watch');
+  });
+
+  it('find the key that npm start left in this folder, and say where they looked', async () => {
+    const folder = freshDirectory();
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(join(folder, 'data', 'key'), `${TEST_KEY}\n`);
+    const env = { TOOLYARD_API_KEY: '', TOOLYARD_DATA: join(folder, 'data') };
+    expect(await run(['tools'], { env })).toMatchObject({ code: 0 });
+    expect(await run(['tools'], { env: { TOOLYARD_API_KEY: '' } })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('there is no .toolyard/key here'),
+    });
+  });
+});
+
+describe('toolyard doctor', () => {
+  it('says that all is well', async () => {
+    const { code, out } = await run(['doctor', '--json'], { env: { REDIS_URL: toolyard.redis.url } });
+    const checks = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { what: string; verdict: string });
+    expect(
+      checks.filter(({ verdict, what }) => verdict !== 'ok' && !what.startsWith('sandbox') && !what.endsWith('maxmemory-policy')),
+    ).toEqual([]);
+    expect(checks.map(({ what }) => what)).toEqual(
+      expect.arrayContaining([
+        'gateway',
+        'key',
+        'live events',
+        'versions',
+        'clock of redis',
+        'redis appendfsync',
+        'REDIS_URL appendonly',
+        'pool shell',
+      ]),
+    );
+    expect(code).toBe(checks.some(({ verdict }) => verdict === 'fail') ? 1 : 0);
+  });
+
+  it('names what is wrong, and the fix', async () => {
+    const bare = await startToolyard({
+      workers: 0,
+      redisSettings: ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'allkeys-lru'],
+    });
+    try {
+      const { code, out } = await startCli(['doctor'], { url: bare.gateways[0]!.url }).ended();
+      expect(code).toBe(1);
+      for (const finding of [
+        /fail redis appendonly .*\n.*appendonly yes/,
+        /fail redis maxmemory-policy .*\n.*noeviction/,
+        /fail pool shell .*\n.*WORKER_POOLS=shell/,
+      ])
+        expect(out).toMatch(finding);
+    } finally {
+      await bare.close();
+    }
+    const away = await startCli(['doctor'], { url: `http://127.0.0.1:${await freePort()}` }).ended();
+    expect(away).toMatchObject({ code: 1, out: expect.stringMatching(/fail gateway .*ECONNREFUSED/) });
+  });
+});

@@ -1,0 +1,61 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { eventually } from './eventually.js';
+import { TEST_KEY } from './toolyard.js';
+
+const BIN = resolve('apps/cli/toolyard.mjs');
+
+/** The command line tool as a process of its own. */
+export interface CliProcess {
+  readonly child: ChildProcess;
+  /** What came on stdout so far; in a terminal what both streams wrote to it. */
+  out(): string;
+  err(): string;
+  says(text: string): Promise<void>;
+  ended(): Promise<{ code: number | null; out: string; err: string }>;
+}
+
+export interface CliOptions {
+  readonly url: string;
+  readonly env?: Record<string, string>;
+  readonly input?: string;
+  /** In a terminal of its own (`script` of util-linux makes it), as a person has it. */
+  readonly terminal?: boolean;
+}
+
+export function startCli(words: readonly string[], { url, env = {}, input, terminal = false }: CliOptions): CliProcess {
+  // `exec`: a shell in between would take the Ctrl-C for its own.
+  const line = `exec ${[process.execPath, BIN, ...words].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')}`;
+  const [file, args] = terminal ? ['script', ['-qfec', line, '/dev/null']] : [process.execPath, [BIN, ...words]];
+  const child = spawn(file, args, {
+    cwd: mkdtempSync(join(tmpdir(), 'toolyard-cli-')),
+    env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', TOOLYARD_URL: url, TOOLYARD_API_KEY: TEST_KEY, ...env },
+    stdio: 'pipe',
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (piece) => (out += String(piece)));
+  child.stderr.on('data', (piece) => (err += String(piece)));
+  child.stdin.on('error', () => {});
+  if (input !== undefined || !terminal) child.stdin.end(input ?? '');
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((done) =>
+    child.once('close', (code) => done({ code, out, err })),
+  );
+  return {
+    child,
+    out: () => out,
+    err: () => err,
+    says: async (text) => {
+      await eventually(
+        () => {
+          if (child.exitCode !== null && !`${out}${err}`.includes(text)) throw new Error(`it ended with ${child.exitCode}: ${out}${err}`);
+          return `${out}${err}`.includes(text);
+        },
+        `the command line tool to say ${JSON.stringify(text)}`,
+      );
+    },
+    ended: () => ended,
+  };
+}
