@@ -24,7 +24,7 @@ const Scrapes = z.object({
 });
 
 describe('compose.yaml', () => {
-  it('runs two gateways and two workers a pool beside one Redis and Prometheus', () => {
+  it('runs two gateways and two workers a pool beside one Redis, Prometheus and Grafana', () => {
     expect(compose.services['gateway']?.deploy?.replicas).toBe(2);
     for (const pool of POOLS) {
       expect([
@@ -34,7 +34,7 @@ describe('compose.yaml', () => {
       ]).toEqual([pool, pool, 2]);
     }
     expect(Object.keys(compose.services).sort()).toEqual(
-      ['gateway', 'prometheus', 'redis', ...POOLS.map((pool) => `worker-${pool}`)].sort(),
+      ['gateway', 'grafana', 'prometheus', 'redis', ...POOLS.map((pool) => `worker-${pool}`)].sort(),
     );
   });
 
@@ -51,7 +51,7 @@ describe('compose.yaml', () => {
     const mounted = Object.values(compose.services)
       .flatMap(({ volumes }) => volumes.map((volume) => volume.split(':')[0] ?? ''))
       .filter((path) => path.startsWith('.'));
-    expect(mounted).toHaveLength(2);
+    expect(mounted).toHaveLength(4);
     for (const path of mounted) expect([path, existsSync(`deploy/${path}`)]).toEqual([path, true]);
     const programs = [
       ...Object.values(compose.services).flatMap(({ command }) => command ?? []),

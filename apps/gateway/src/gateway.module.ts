@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import type { MetricsProbes } from '#metrics';
 import { ToolsModule } from '#tools';
+import { WaitingApprovals } from './approvals/waiting-approvals.service.js';
 import { KeyRing } from './auth/key-ring.service.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
 import { RateLimits } from './auth/rate-limits.service.js';
@@ -94,6 +95,7 @@ export class GatewayModule {
         ReplayCallService,
         BulkCallsService,
         SessionStore,
+        WaitingApprovals,
         // by which rules
         Rulebook,
         CallRulesService,

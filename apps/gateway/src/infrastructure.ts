@@ -9,8 +9,9 @@ import { CallLimits } from '#limits';
 import { createMetrics, type MetricsProbes } from '#metrics';
 import { CallIndex, Numbers, SessionList } from '#projection';
 import { BullCallQueue } from '#queue';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, partitionName, type RedisConnection } from '#redis';
 import { EgressPolicy, ToolRegistry } from '#tools';
+import { WaitingApprovals } from './approvals/waiting-approvals.service.js';
 import { subscriptionSources } from './calls/subscription-sources.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { createLogger } from './logger.js';
@@ -74,8 +75,16 @@ export const infrastructure: Provider[] = [
   },
   {
     provide: METRICS,
-    inject: [BullCallQueue, ToolRegistry, PROMPT_REDIS, MORE_PROBES],
-    useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection, more: MetricsProbes) =>
+    inject: [BullCallQueue, ToolRegistry, PROMPT_REDIS, CallStore, WaitingApprovals, GATEWAY_CONFIG, MORE_PROBES],
+    useFactory: (
+      queue: BullCallQueue,
+      tools: ToolRegistry,
+      redis: RedisConnection,
+      store: CallStore,
+      approvals: WaitingApprovals,
+      { partitions }: GatewayConfig,
+      more: MetricsProbes,
+    ) =>
       createMetrics({
         role: 'gateway',
         version: VERSION,
@@ -83,11 +92,20 @@ export const infrastructure: Provider[] = [
         probes: {
           queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
           redisMemoryInfo: () => redis.info('memory'),
+          approvals: () => approvals.reading(),
+          overdueMs: () => longestOverdueMs(store, partitions),
           ...more,
         },
       }),
   },
 ];
+
+/** By this machine's clock, which is off by little against what it is for. */
+async function longestOverdueMs(store: CallStore, partitions: number): Promise<number> {
+  const names = Array.from({ length: partitions }, (_unused, index) => partitionName(index));
+  const due = await Promise.all(names.map((partition) => store.due(partition, 1)));
+  return Math.max(0, ...due.flat().map(({ score }) => Date.now() - score));
+}
 
 async function stateOf(store: CallStore, callId: string): Promise<'open' | 'ended' | 'gone'> {
   const head = await store.head(callId);

@@ -80,6 +80,7 @@ export class EventLog implements EventLogWriter {
     const { tool } = call.meta;
     signals.callSubmitted.emit({ tool, pool: call.submitted.pool });
     if (call.then?.kind === 'refused') tellEnded(tool, call.then.data);
+    if (call.then?.kind === 'approval') signals.approvalRequested.emit({ callId: call.callId });
     return answer;
   }
 

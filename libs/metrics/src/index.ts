@@ -1,2 +1,2 @@
 export { createMetrics, type Metrics, type MetricsOptions } from './metrics.js';
-export type { MetricsProbes, QueueReading, SlotReading } from './probes.port.js';
+export type { ApprovalsReading, MetricsProbes, QueueReading, SlotReading } from './probes.port.js';

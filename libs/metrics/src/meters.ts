@@ -110,6 +110,9 @@ export function createMeters(registry: Registry) {
     queueWaiting: gauge('toolyard_queue_waiting_calls', 'Calls waiting for a worker; the same from every gateway: take max.', ['pool']),
     queueActive: gauge('toolyard_queue_active_calls', 'Calls held by workers; the same from every gateway: take max.', ['pool']),
     queueOldest: gauge('toolyard_queue_oldest_seconds', 'Age of the oldest waiting call; the same from every gateway: take max.', ['pool']),
+    approvalsWaiting: gauge('toolyard_approvals_waiting_calls', 'Calls waiting for a person; the same from every gateway: take max.', []),
+    approvalsOldest: gauge('toolyard_approvals_oldest_seconds', 'Age of the oldest of them; the same from every gateway: take max.', []),
+    timersOverdue: gauge('toolyard_timers_overdue_seconds', 'How long the longest due timer waits for a reconciler; take max.', []),
     workerSlots: gauge('toolyard_worker_slots', 'Calls this worker may run at a time; 0 while it drains.', ['pool']),
     workerSlotsBusy: gauge('toolyard_worker_slots_busy', 'Calls this worker runs now.', ['pool']),
 

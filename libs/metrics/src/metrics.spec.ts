@@ -46,6 +46,8 @@ const allProbes: Required<MetricsOptions>['probes'] = {
   queues: async () => [{ pool: 'read', waiting: 3, active: 1, oldestWaitingMs: 2500 }],
   slots: () => [{ pool: 'read', slots: 64, running: 2 }],
   redisMemoryInfo: async () => MEMORY_INFO,
+  approvals: async () => ({ waiting: 2, oldestMs: 3000 }),
+  overdueMs: async () => 1500,
 };
 
 describe('metrics', () => {
@@ -84,6 +86,8 @@ describe('metrics', () => {
         'toolyard_queue_oldest_seconds{pool="read"} 2.5',
         'toolyard_worker_slots_busy{pool="read"} 2',
         'toolyard_redis_memory_used_bytes 1048576',
+        'toolyard_approvals_oldest_seconds 3',
+        'toolyard_timers_overdue_seconds 1.5',
         `toolyard_build_info{role="gateway",version="1.2.3",node="${process.version}"} 1`,
       ]),
     );

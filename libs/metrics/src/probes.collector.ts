@@ -22,10 +22,17 @@ export async function collectProbes(meters: Meters, probes: MetricsProbes, timeo
         meters.workerSlotsBusy.set({ pool }, running);
       }
     }),
+    reading(meters, 'approvals', timeoutMs, probes.approvals?.bind(probes), (approvals) => {
+      setOrRemove(meters.approvalsWaiting, approvals?.waiting);
+      setOrRemove(meters.approvalsOldest, approvals && approvals.oldestMs / 1000);
+    }),
+    reading(meters, 'timers', timeoutMs, probes.overdueMs?.bind(probes), (overdueMs) => {
+      setOrRemove(meters.timersOverdue, overdueMs === undefined ? undefined : overdueMs / 1000);
+    }),
     reading(meters, 'redis_memory', timeoutMs, probes.redisMemoryInfo?.bind(probes), (info) => {
-      setOrRemove(meters.redisMemoryUsed, info, 'used_memory');
-      setOrRemove(meters.redisMemoryMax, info, 'maxmemory');
-      setOrRemove(meters.redisMemoryFragmentation, info, 'mem_fragmentation_ratio');
+      setOrRemove(meters.redisMemoryUsed, fieldOf(info, 'used_memory'));
+      setOrRemove(meters.redisMemoryMax, fieldOf(info, 'maxmemory'));
+      setOrRemove(meters.redisMemoryFragmentation, fieldOf(info, 'mem_fragmentation_ratio'));
     }),
   ]);
 }
@@ -53,8 +60,11 @@ async function reading<T>(
   }
 }
 
-function setOrRemove(gauge: Meters['redisMemoryUsed'], info: string | undefined, field: string): void {
-  const value = info === undefined ? Number.NaN : Number(new RegExp(`^${field}:([0-9.]+)\\r?$`, 'm').exec(info)?.[1]);
-  if (Number.isFinite(value)) gauge.set(value);
+function setOrRemove(gauge: Meters['redisMemoryUsed'], value: number | undefined): void {
+  if (value !== undefined && Number.isFinite(value)) gauge.set(value);
   else gauge.remove();
+}
+
+function fieldOf(info: string | undefined, field: string): number | undefined {
+  return info === undefined ? undefined : Number(new RegExp(`^${field}:([0-9.]+)\\r?$`, 'm').exec(info)?.[1]);
 }

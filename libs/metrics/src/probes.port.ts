@@ -14,6 +14,12 @@ export interface SlotReading {
   readonly running: number;
 }
 
+export interface ApprovalsReading {
+  readonly waiting: number;
+  /** 0 when none waits. */
+  readonly oldestMs: number;
+}
+
 /**
  * Facts that are looked up at a scrape instead of being told. The app hands in what it has; a probe that rejects or
  * takes longer than the scrape allows leaves its gauges out of that scrape and is counted. Probes must be safe to run twice at once.
@@ -21,6 +27,10 @@ export interface SlotReading {
 export interface MetricsProbes {
   queues?(): Promise<readonly QueueReading[]>;
   slots?(): readonly SlotReading[];
+  /** Calls that wait for a person. */
+  approvals?(): Promise<ApprovalsReading>;
+  /** By how much the longest due timer of the log is overdue; 0 when none is. */
+  overdueMs?(): Promise<number>;
   /** The text of Redis `INFO memory`. */
   redisMemoryInfo?(): Promise<string>;
 }

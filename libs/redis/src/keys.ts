@@ -52,6 +52,8 @@ export const keys = {
   /** What a hook answered in a session; `question` is a digest of the hook and of all that it was told. */
   hookAnswer: (tenantId: string, sessionId: string, question: string) => `hook-answer:${tenantId}:${sessionId}:${question}`,
   worker: (workerId: string) => `worker:${workerId}`,
+  /** Calls that wait for a person, by when they began to; kept for numbers only. */
+  approvals: () => 'approvals',
   /** Who asked this worker to take no more calls. */
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,
   workers: () => 'workers',

@@ -28,6 +28,8 @@ function signal<T>(name: string): Signal<T> {
 export const signals = {
   /** Once for each call that was accepted into the log, also a refused one. */
   callSubmitted: signal<{ tool: string; pool: Pool }>('call.submitted'),
+  /** A call waits for a person from now on. */
+  approvalRequested: signal<{ callId: string }>('approval.requested'),
   /** Once for each End, by whoever wrote it. */
   callEnded: signal<{ tool: string; outcome: CallOutcome; code?: CallErrorCode }>('call.ended'),
   /** A claim that was granted. `cause`: first, or the reason of the retry before it. */

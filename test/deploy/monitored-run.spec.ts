@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { Prometheus, alertRules, boards, expressionsOf } from '../support/prometheus.js';
+import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+
+describe('a real run, scraped by a real Prometheus', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-monitored-'));
+  const config = join(folder, 'config.yaml');
+  let toolyard: Toolyard;
+  let prometheus: Prometheus;
+  let agent: Agent;
+  let [first, second]: AppProcess[] = [];
+
+  beforeAll(async () => {
+    writeFileSync(config, 'keys: []\n');
+    toolyard = await startToolyard({ workers: 0, env: { TOOLYARD_CONFIG: config, LEASE_MS: '1000' } });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    first = await toolyard.worker();
+    second = await toolyard.worker({ WORKER_POOLS: 'read' });
+    prometheus = await Prometheus.start({
+      'toolyard-gateway': toolyard.gateways.map(({ url }) => url),
+      'toolyard-worker': [first.url, second.url],
+    });
+  });
+  afterAll(async () => {
+    await prometheus?.close();
+    await toolyard?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const fires = (alert: string) => eventually(async () => (await prometheus.firing()).get(alert), `${alert} to fire`, 40_000);
+  const isSilent = (alert: string) => eventually(async () => !(await prometheus.firing()).has(alert), `${alert} to be silent`, 40_000);
+
+  it('is all up, fires nothing, and fills the boards', async () => {
+    await eventually(
+      async () => (await prometheus.targets()).join() === 'toolyard-gateway up,toolyard-worker up,toolyard-worker up',
+      'targets',
+    );
+    for (let n = 0; n < 20; n += 1) await agent.run('echo', { n });
+    await agent.run('shell', { command: 'echo hi' });
+    await agent.run('file_read', { path: 'not/there' });
+    const ended = async () => (await prometheus.query('sum(toolyard_calls_ended_total{instance!=""})'))[0]?.value === 22;
+    await eventually(ended, 'the counters of 22 calls');
+
+    for (const board of boards()) for (const expr of expressionsOf(board)) await prometheus.query(expr);
+    const [overview] = boards().filter(({ uid }) => uid === 'toolyard-overview');
+    const answers = await Promise.all(
+      (overview ? expressionsOf(overview) : []).map(async (expr) => ({ expr, series: await prometheus.query(expr) })),
+    );
+    // What never happened in this run has no series: retries, cancels, gaps and the like.
+    expect(answers.filter(({ series }) => series.length > 0).length).toBeGreaterThan(answers.length / 2);
+    for (const { expr } of alertRules()) await prometheus.query(expr);
+    expect([...(await prometheus.firing()).keys()]).toEqual([]);
+  });
+
+  it('tells a config file that was refused, until it is mended', async () => {
+    writeFileSync(config, 'keyz: []\n');
+    expect(await fires('ToolyardConfigRefused')).toContain('refused the config file');
+    writeFileSync(config, 'keys: []\n');
+    await isSilent('ToolyardConfigRefused');
+  });
+
+  it('tells a call that waits for a person, by number and age', async () => {
+    await agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    const { body } = await agent.submit('shell', { command: 'touch x' }, { sessionId: 'careful' });
+    const waiting = async (n: number) => (await prometheus.query('max(toolyard_approvals_waiting_calls)'))[0]?.value === n;
+    await eventually(() => waiting(1), 'one call to wait');
+    await eventually(async () => ((await prometheus.query('max(toolyard_approvals_oldest_seconds)'))[0]?.value ?? 0) > 0, 'its age');
+    await agent.request('POST', `/v1/calls/${body.id}/decision`, { decision: 'deny' });
+    await eventually(() => waiting(0), 'no call to wait');
+  });
+
+  it('tells a worker that died with a call, and a pool that nobody serves', async () => {
+    const { body } = await agent.submit('shell', { command: 'sleep 60' });
+    await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
+    first?.signal('SIGKILL');
+    expect(await fires('ToolyardWorkerDown')).toContain(new URL(first?.url ?? '').host);
+    expect(await agent.ended(body.id)).toMatchObject({ outcome: 'unknown' });
+    await fires('ToolyardLeasesExpire');
+    await fires('ToolyardOutcomeUnknown');
+    await agent.submit('shell', { command: 'echo alone' });
+    expect(await fires('ToolyardNoWorkerInPool')).toBe('1 calls wait in the pool shell, which no worker serves');
+    // It runs the call, and nothing waits any more.
+    await toolyard.worker({ WORKER_POOLS: 'shell' });
+    await isSilent('ToolyardNoWorkerInPool');
+  });
+
+  it('tells that Redis is away, and that no gateway is left', async () => {
+    await toolyard.redis.kill();
+    await fires('ToolyardRedisAway');
+    for (const gateway of toolyard.gateways) gateway.signal('SIGKILL');
+    await fires('ToolyardGatewayDown');
+    await fires('ToolyardNoGateway');
+  });
+});

@@ -1,0 +1,133 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { createMetrics } from '#metrics';
+import { alertRules, boards, expressionsOf } from '../support/prometheus.js';
+
+const FOLDER = 'deploy/prometheus';
+const Tests = z.object({
+  tests: z.array(
+    z.object({
+      name: z.string(),
+      input_series: z.array(z.object({ series: z.string() })),
+      promql_expr_test: z.array(z.object({ expr: z.string(), exp_samples: z.array(z.object({ value: z.number() })) })),
+    }),
+  ),
+});
+
+function promtool(...args: string[]): { status: number | null; said: string } {
+  const run = spawnSync('promtool', args, { encoding: 'utf8' });
+  if (run.error) throw new Error('promtool is missing. Install it: apt-get install prometheus', { cause: run.error });
+  return { status: run.status, said: run.stdout + run.stderr };
+}
+
+/** Every series name that our metrics make, histograms by their parts. */
+function seriesNames(): Set<string> {
+  const metrics = createMetrics({ role: 'gateway' });
+  const names = metrics.registry.getMetricsAsArray().flatMap(({ name }) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]);
+  metrics.close();
+  return new Set(names);
+}
+
+const namesIn = (expr: string) => [...expr.matchAll(/\btoolyard_[a-z0-9_]+/g)].map(([name]) => name);
+
+describe('the alerts', () => {
+  const rules = alertRules();
+
+  it('pass promtool check rules', () => {
+    expect(promtool('check', 'rules', `${FOLDER}/alerts.yaml`)).toMatchObject({ status: 0, said: expect.stringContaining('SUCCESS') });
+  });
+
+  it('fire, each of them, and are silent before', () => {
+    const { tests } = Tests.parse(parse(readFileSync(`${FOLDER}/alerts.test.yaml`, 'utf8')));
+    const seen = tests.filter(({ name, promql_expr_test: checks }) => {
+      const own = checks.filter(({ expr }) => expr === `count(ALERTS{alertname="${name}",alertstate="firing"})`);
+      return (
+        own.some(({ exp_samples: samples }) => samples.length === 0) && own.some(({ exp_samples: samples }) => samples[0]?.value === 1)
+      );
+    });
+    expect(seen.map(({ name }) => name)).toEqual(rules.map(({ alert }) => alert));
+    expect(promtool('test', 'rules', `${FOLDER}/alerts.test.yaml`)).toMatchObject({ status: 0, said: expect.stringContaining('SUCCESS') });
+  });
+
+  it('are about metrics that exist, and so are their tests', () => {
+    const known = seriesNames();
+    expect(rules.flatMap(({ expr }) => namesIn(expr)).filter((name) => !known.has(name))).toEqual([]);
+    expect(namesIn(readFileSync(`${FOLDER}/alerts.test.yaml`, 'utf8')).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('lead to what to do, heading by heading', () => {
+    const headings = [...readFileSync(`${FOLDER}/runbook.md`, 'utf8').matchAll(/^## (\w+)\n\S/gm)].map((match) => match[1] ?? '');
+    expect(headings.sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    for (const { alert, annotations } of rules) expect(annotations.runbook).toBe(`runbook.md#${alert.toLowerCase()}`);
+  });
+});
+
+describe('the boards', () => {
+  it.each(boards().map((board) => [board.title, board] as const))('%s asks only for metrics that exist', (_title, board) => {
+    const known = seriesNames();
+    const expressions = expressionsOf(board);
+    expect(expressions.length).toBeGreaterThan(8);
+    const variables = board.templating.list.map(({ query }) => JSON.stringify(query));
+    expect([...expressions, ...variables].flatMap(namesIn).filter((name) => !known.has(name))).toEqual([]);
+    expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);
+  });
+
+  it('have expressions that Prometheus can read', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolyard-boards-'));
+    try {
+      const rules = boards().flatMap((board) =>
+        expressionsOf(board).map((expr, index) => ({ record: `${board.uid.replaceAll('-', '_')}:${index}`, expr })),
+      );
+      writeFileSync(join(folder, 'rules.yaml'), JSON.stringify({ groups: [{ name: 'boards', rules }] }));
+      expect(promtool('check', 'rules', join(folder, 'rules.yaml'))).toMatchObject({
+        status: 0,
+        said: expect.stringContaining(`${rules.length} rules found`),
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('show every metric but those that are named here', () => {
+    const metrics = createMetrics({ role: 'gateway' });
+    const all = metrics.registry.getMetricsAsArray().map(({ name }) => name);
+    metrics.close();
+    const shown = boards().flatMap((board) => expressionsOf(board).join(' '));
+    const hidden = all.filter((name) => !shown.some((text) => text.includes(name)));
+    expect(hidden.sort()).toEqual([...HIDDEN].sort());
+  });
+
+  it('and the alerts reach compose.yaml: Prometheus as their source, files where it mounts them', () => {
+    const compose = readFileSync('deploy/compose.yaml', 'utf8');
+    const mounts = [...compose.matchAll(/^ +- (\.\/(?:prometheus|grafana)[a-z/]*):([a-z/]+):ro$/gm)].map((match) => [
+      match[1] ?? '',
+      match[2] ?? '',
+    ]);
+    expect(mounts.map(([, inside]) => inside)).toEqual(['/etc/prometheus', '/etc/grafana/provisioning', '/etc/toolyard/dashboards']);
+    expect(mounts.filter(([path = '']) => !existsSync(join('deploy', path)))).toEqual([]);
+    const provider = readFileSync('deploy/grafana/provisioning/dashboards/toolyard.yaml', 'utf8');
+    expect(provider).toContain('path: /etc/toolyard/dashboards');
+    expect(readFileSync('deploy/grafana/provisioning/datasources/prometheus.yaml', 'utf8')).toContain('url: http://prometheus:9090');
+  });
+});
+
+/** Said better by a neighbour on the same board, or only of use to alerts. */
+const HIDDEN = [
+  'toolyard_tail_gaps_repaired_total',
+  'toolyard_tail_events_repaired_total',
+  'toolyard_sockets_opened_total',
+  'toolyard_sockets_closed_total',
+  'toolyard_config_refused',
+  'toolyard_queue_active_calls',
+  'toolyard_redis_memory_fragmentation_ratio',
+  'toolyard_event_loop_delay_median_seconds',
+  'toolyard_event_loop_delay_max_seconds',
+  'toolyard_process_heap_used_bytes',
+  'toolyard_process_start_time_seconds',
+  'toolyard_build_info',
+];
