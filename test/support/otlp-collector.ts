@@ -75,17 +75,21 @@ export class OtlpCollector {
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
-  /** The spans of a trace, once there is at least one of every name. */
-  whole(traceId: string, names: readonly string[]): Promise<CollectedSpan[]> {
+  /** The spans of a trace, once every name is there as often as it is asked for, and every parent but the given one, which is somebody else's. */
+  whole(traceId: string, names: readonly string[], foreignParent: string): Promise<CollectedSpan[]> {
     return eventually(
       () => {
         const spans = this.trace(traceId);
-        return names.every((name) => countOf(spans, name) >= countOfName(names, name)) ? spans : undefined;
+        const all = names.every((name) => countOf(spans, name) >= countOfName(names, name));
+        return all && orphans(spans, foreignParent).length === 0 ? spans : undefined;
       },
       `the spans ${names.join(', ')} of ${traceId}`,
     ).catch((error: unknown) => {
       const got = this.trace(traceId).map(({ name }) => name);
-      throw new Error(`${error instanceof Error ? error.message : String(error)}; got ${got.join(', ')}`);
+      const lost = orphans(this.trace(traceId), foreignParent);
+      throw new Error(
+        `${error instanceof Error ? error.message : String(error)}; got ${got.join(', ')}; without a parent: ${lost.join(', ')}`,
+      );
     });
   }
 
@@ -93,6 +97,12 @@ export class OtlpCollector {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
   }
+}
+
+/** The spans whose parent is neither in the trace nor the one outside it. */
+function orphans(spans: readonly CollectedSpan[], foreignParent: string): string[] {
+  const known = new Set([foreignParent, ...spans.map(({ spanId }) => spanId)]);
+  return spans.filter(({ parentSpanId }) => parentSpanId === undefined || !known.has(parentSpanId)).map(({ name }) => name);
 }
 
 const countOf = (spans: readonly CollectedSpan[], name: string) => spans.filter((span) => span.name === name).length;
