@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { ListCallsQuery, type CallSummary, type ListCallsInput, type SubmittedData } from '#contracts';
 import { EventLog, LogReader, type CallMeta } from '#event-log';
 import { createRedis, keys, partitionOf, type RedisConnection } from '#redis';
+import { eventually } from '../../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author } from '../../../../test/support/sample-calls.js';
 import { Projector } from '../write/projector.js';
@@ -243,6 +244,39 @@ describe('the index of calls', () => {
     expect(new Set(found.map(({ sessionId }) => sessionId))).toEqual(new Set(['one', 'two', 'three', 'four']));
     expect(found).toHaveLength(4);
     expect(rest.nextCursor).toBeUndefined();
+  });
+});
+
+describe('the index of calls on a cluster', () => {
+  it('answers as on a single node, though partitions live in different slots', async () => {
+    const node = await startRedisServer({
+      settings: ['--save', '', '--appendonly', 'no', '--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+    });
+    const admin = createRedis(node.url);
+    await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await eventually(async () => String(await admin.call('CLUSTER', 'INFO')).includes('cluster_state:ok'), 'the cluster to be up');
+    const redis = createRedis(node.url.replace('redis://', 'redis+cluster://'));
+    const log = await EventLog.open(redis, { partitions: PARTITIONS });
+    const reader = new LogReader(redis);
+    const projector = new Projector({ id: 'test', redis, log: reader, partitions: PARTITIONS });
+    for (let n = 0; n < 600; n += 1) {
+      const callId = log.newCallId('acme', 'one-session');
+      await log.accept(aCall(callId, { meta: { tenantId: 'acme', tool: 'echo', sessionId: 'one-session' }, submitted: aSubmission() }));
+    }
+    await log.accept(
+      aCall(log.newCallId('acme', 's2'), { meta: { tenantId: 'acme', tool: 'echo', sessionId: 's2' }, submitted: aSubmission() }),
+    );
+    while (await projector.round());
+    const index = new CallIndex(redis, reader, PARTITIONS);
+    expect(await index.count('acme', { status: ['queued'] })).toEqual({ count: 601, exact: true });
+    expect((await index.page('acme', ListCallsQuery.parse({ q: 'one-sess', limit: 200 }))).calls).toHaveLength(200);
+    expect((await index.page('acme', ListCallsQuery.parse({ sessionId: 's2' }))).calls).toHaveLength(1);
+    expect((await new SessionList(redis, reader, PARTITIONS).page('acme', { limit: 10 })).sessions).toHaveLength(2);
+    await projector.close();
+    await log.close();
+    redis.disconnect();
+    admin.disconnect();
+    await node.stop();
   });
 });
 
