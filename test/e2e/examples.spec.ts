@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ToolyardClient } from '#client';
+import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+
+let toolyard: Toolyard;
+beforeAll(async () => {
+  toolyard = await startToolyard();
+});
+afterAll(() => toolyard.close());
+
+function example(name: string): Promise<{ code: number | null; said: string }> {
+  const child = spawn('npm', ['run', '--silent', `example:${name}`], {
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      TOOLYARD_URL: toolyard.gateways[0]!.url,
+      TOOLYARD_API_KEY: TEST_KEY,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stdout.on('data', (piece) => (said += String(piece)));
+  child.stderr.on('data', (piece) => (said += String(piece)));
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, said })));
+}
+
+describe.each(['anthropic', 'openai'])('the agent with the tool shapes of %s', (name) => {
+  it('runs its calls, mends a wrong one by what it is told, and uses what it got', async () => {
+    const { code, said } = await example(name);
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('today is ') });
+    expect(said).toContain("missing 'command' parameter");
+    expect(said.trim().split('\n').at(-1)).toBe('model: The poem has 2 lines.');
+
+    const client = new ToolyardClient({ baseUrl: toolyard.gateways[0]!.url, apiKey: TEST_KEY });
+    const { calls } = await client.calls.list({ limit: 4 });
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['completed', 'failed', 'completed', 'completed']);
+  });
+});
