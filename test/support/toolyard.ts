@@ -57,7 +57,7 @@ export async function startToolyard({
     gateways: [],
     workers: [],
     gateway: async (more = {}) => {
-      const port = await freePort();
+      const port = Number(more['GATEWAY_PORT'] ?? (await freePort()));
       const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...more });
       toolyard.gateways.push(app);
       await isReady(app);

@@ -123,6 +123,7 @@ function chartData(points: readonly Point[], values: (point: Point) => Values): 
 
 function rateText(rate: number): string {
   if (rate === 0) return '0/s';
+  if (rate < 1) return `${rate.toFixed(2)}/s`;
   return rate < 10 ? `${rate.toFixed(1)}/s` : `${Math.round(rate).toLocaleString()}/s`;
 }
 

@@ -1,12 +1,13 @@
-import { Badge, Card, Group, Progress, SimpleGrid, Stack, Text, Title, Tooltip } from '@mantine/core';
+import { Badge, Button, Card, Group, Modal, Progress, SimpleGrid, Stack, Text, Title, Tooltip } from '@mantine/core';
 import { IconServerOff } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import type { WorkerStatus } from '#contracts';
 import { CallLink } from '../call/call-facts.js';
 import { PoolTable } from '../live/pool-table.js';
 import { PageHead } from '../parts/page-head.js';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
+import { tellDone, tellFailed } from '../parts/tell.js';
 import { Ago } from '../parts/time.js';
 import { useToolyard } from '../stream/toolyard.js';
 
@@ -16,6 +17,7 @@ const SHOWN_CALLS = 12;
 /** Who is alive, what runs there, and what waits for them. Workers speak for themselves every few seconds; they send no events. */
 export function WorkersPage() {
   const { client, board } = useToolyard();
+  const [draining, setDraining] = useState<WorkerStatus>();
   const workers = useQuery({
     queryKey: ['workers'],
     queryFn: ({ signal }) => client.workers.list({ signal }),
@@ -41,14 +43,15 @@ export function WorkersPage() {
       )}
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         {workers.data?.map((worker) => (
-          <WorkerCard key={worker.id} worker={worker} />
+          <WorkerCard key={worker.id} worker={worker} onDrain={() => setDraining(worker)} />
         ))}
       </SimpleGrid>
+      {draining && <DrainModal worker={draining} onClose={() => setDraining(undefined)} />}
     </>
   );
 }
 
-function WorkerCard({ worker }: { readonly worker: WorkerStatus }) {
+function WorkerCard({ worker, onDrain }: { readonly worker: WorkerStatus; readonly onDrain: () => void }) {
   return (
     <Card withBorder padding="sm" data-worker={worker.id}>
       <Group justify="space-between" mb="xs" wrap="nowrap">
@@ -60,6 +63,9 @@ function WorkerCard({ worker }: { readonly worker: WorkerStatus }) {
             {worker.draining ? 'Draining' : 'Alive'}
           </Badge>
         </Group>
+        <Button size="xs" variant="default" disabled={worker.draining} onClick={onDrain}>
+          Drain
+        </Button>
       </Group>
       <Text size="xs" c="dimmed" mb="sm">
         started <Ago at={Date.parse(worker.startedAt)} />, seen <Ago at={Date.parse(worker.seenAt)} />
@@ -105,5 +111,34 @@ function WorkerCard({ worker }: { readonly worker: WorkerStatus }) {
         </Group>
       )}
     </Card>
+  );
+}
+
+function DrainModal({ worker, onClose }: { readonly worker: WorkerStatus; readonly onClose: () => void }) {
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  const drain = useMutation({
+    mutationFn: () => client.workers.drain(worker.id),
+    onSuccess: () => {
+      tellDone(`${worker.id} takes no more calls`);
+      void queries.invalidateQueries({ queryKey: ['workers'] });
+      onClose();
+    },
+    onError: (error) => tellFailed('The worker does not drain', error),
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Drain ${worker.id}?`} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Text size="sm" mb="md">
+        It takes no more calls; the {worker.calls.length} that run there go on to their end. Other workers take what comes.
+      </Text>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Leave it
+        </Button>
+        <Button color="orange.9" loading={drain.isPending} onClick={() => drain.mutate()}>
+          Drain it
+        </Button>
+      </Group>
+    </Modal>
   );
 }
