@@ -7,7 +7,7 @@ import { router } from './router.js';
 import { LoginPage } from './session/login-page.js';
 import { useKey } from './session/key.js';
 import { ToolyardProvider } from './stream/toolyard.js';
-import { theme } from './theme.js';
+import { cssVariables, theme } from './theme.js';
 
 /** A refusal will not change by asking again at once; only what the network or a restart caused is asked again. */
 const queries = new QueryClient({
@@ -25,7 +25,7 @@ const queries = new QueryClient({
 export function App() {
   const key = useKey();
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <Notifications position="bottom-right" limit={4} />
       <QueryClientProvider client={queries}>
         {key === undefined ? (

@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core';
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
 import type { CallOutcome, CallStatus } from '#contracts';
 
 const sky: MantineColorsTuple = [
@@ -25,14 +25,22 @@ export const theme = createTheme({
   cursorType: 'pointer',
 });
 
-/** What a call's state is called and coloured, everywhere. `retrying` and `cancelling` are states to a person, not to the log. */
-export type ShownState = Exclude<CallStatus, 'ended'> | CallOutcome | 'retrying' | 'cancelling';
+/** Quiet text that can still be read: at least 4.5 to 1 on every ground there is (WCAG 1.4.3). */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: { '--mantine-color-dimmed': '#565d64', '--mantine-color-placeholder': '#656c73', '--mantine-color-error': '#b02525' },
+  dark: { '--mantine-color-dimmed': '#a3a8ae', '--mantine-color-placeholder': '#9a9fa5', '--mantine-color-error': '#ff9b9b' },
+});
+
+/** What a call's state is called and coloured, everywhere. `retrying`, `suspended` and `cancelling` are states to a person, not to the log. */
+export type ShownState = Exclude<CallStatus, 'ended'> | CallOutcome | 'retrying' | 'suspended' | 'cancelling';
 
 export const STATES: Readonly<Record<ShownState, { readonly label: string; readonly color: string }>> = {
   waiting_approval: { label: 'Needs approval', color: 'yellow' },
   queued: { label: 'Queued', color: 'gray' },
   running: { label: 'Running', color: 'blue' },
   retrying: { label: 'Retrying', color: 'orange' },
+  suspended: { label: 'Suspended', color: 'cyan' },
   cancelling: { label: 'Cancelling', color: 'gray' },
   completed: { label: 'Completed', color: 'teal' },
   failed: { label: 'Failed', color: 'red' },

@@ -54,7 +54,7 @@ describe('the page of a call', () => {
   });
 
   it('cancels, and tells in its timeline who asked and how it stopped', async () => {
-    const { body } = await agent.submit('sleep', { duration_ms: 60_000 });
+    const { body } = await agent.submit('shell', { command: 'sleep 60' });
     const page = await browser.open(`${url}/calls/${body.id}`);
     await state(page, 'running');
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -70,7 +70,7 @@ describe('the page of a call', () => {
     const call = await agent.run('sleep', { duration_ms: 1 });
     const page = await browser.open(`${url}/calls/${call.id}`);
     await page.getByRole('button', { name: 'Edit and replay' }).click();
-    const editor = page.getByRole('dialog').getByLabel('Arguments');
+    const editor = page.getByRole('dialog').getByRole('textbox', { name: 'Arguments' });
     await editor.fill('{"duration_ms": "long"}');
     await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('alert').getByText('/duration_ms').waitFor();

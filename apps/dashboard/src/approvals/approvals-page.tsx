@@ -210,7 +210,7 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
         <div>
           <Title order={2}>May this run?</Title>
           <Text size="sm" c="dimmed">
-            <LinkAnchor size="sm" to="/calls/$callId" params={{ callId: call.id }}>
+            <LinkAnchor size="sm" underline="always" to="/calls/$callId" params={{ callId: call.id }}>
               {call.tool}
             </LinkAnchor>{' '}
             asked <Ago at={Date.parse(approval?.requestedAt ?? call.submittedAt)} />

@@ -3,7 +3,7 @@ import { IconPlugConnectedX } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Call, CallError } from '#contracts';
-import { isRetrying, shownState } from '../calls/call-row.js';
+import { stateOfCall } from '../calls/call-row.js';
 import { Json } from '../parts/json.js';
 import { PageHead } from '../parts/page-head.js';
 import { StateBadge } from '../parts/state-badge.js';
@@ -44,7 +44,7 @@ function OneCall({ callId }: { readonly callId: string }) {
         title={
           <Group gap="sm">
             <span>{data.tool}</span>
-            <StateBadge size="lg" state={shownState({ ...data, retrying: isRetrying(data), cancelling })} />
+            <StateBadge size="lg" state={stateOfCall(data, cancelling)} />
           </Group>
         }
         about={

@@ -73,7 +73,11 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
           </Alert>
         )}
         {replay.isError &&
-          (replay.error instanceof ToolyardError ? <ErrorState error={replay.error} /> : <Text c="red">Expected a JSON object.</Text>)}
+          (replay.error instanceof ToolyardError ? (
+            <ErrorState error={replay.error} />
+          ) : (
+            <Text c="var(--mantine-color-error)">Expected a JSON object.</Text>
+          ))}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Leave it

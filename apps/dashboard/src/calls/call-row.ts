@@ -1,4 +1,4 @@
-import type { CallEvent, CallOutcome, CallStatus, CallSummary, Pool, Priority } from '#contracts';
+import type { Call, CallEvent, CallOutcome, CallStatus, CallSummary, Pool, Priority } from '#contracts';
 import type { ShownState } from '../theme.js';
 
 /** What a list shows of a call: made from an answer of the gateway or, as far as they tell, from events alone. */
@@ -12,6 +12,8 @@ export interface CallRow {
   readonly status: CallStatus;
   readonly outcome?: CallOutcome | undefined;
   readonly retrying: boolean;
+  /** It waits for a time or for other calls, and holds no worker: no failure. */
+  readonly suspended: boolean;
   readonly cancelling: boolean;
   readonly agentId?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -28,20 +30,24 @@ export interface CallRow {
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
-export function shownState(row: Pick<CallRow, 'status' | 'outcome' | 'retrying' | 'cancelling'>): ShownState {
+export function shownState(row: Pick<CallRow, 'status' | 'outcome' | 'retrying' | 'suspended' | 'cancelling'>): ShownState {
   if (row.status === 'ended') return row.outcome ?? 'unknown';
   if (row.cancelling) return 'cancelling';
-  return row.status === 'queued' && row.retrying ? 'retrying' : row.status;
+  if (row.status !== 'queued') return row.status;
+  if (row.suspended) return 'suspended';
+  return row.retrying ? 'retrying' : 'queued';
 }
 
-/** Queued again after an attempt is a call that is being retried, however it got there. */
-export function isRetrying({ status, attempt }: { readonly status: CallStatus; readonly attempt: number }): boolean {
-  return status === 'queued' && attempt > 0;
+/** The state of a whole call, as its page shows it. */
+export function stateOfCall(call: Call, cancelling: boolean): ShownState {
+  const suspended = call.waiting?.reason === 'suspended';
+  return shownState({ ...call, suspended, retrying: call.status === 'queued' && call.attempt > 0, cancelling });
 }
 
 export function rowOfSummary(call: CallSummary): CallRow {
   return {
     ...call,
+    suspended: false,
     cancelling: false,
     submittedAt: Date.parse(call.submittedAt),
     startedAt: momentOf(call.startedAt),
@@ -78,9 +84,22 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
     case 'call.approval_decided':
       return { ...row, status: 'queued' };
     case 'call.start':
-      return { ...row, status: 'running', retrying: false, startedAt: row.startedAt ?? at, waitMs: row.waitMs ?? at - row.submittedAt };
+      return {
+        ...row,
+        status: 'running',
+        retrying: false,
+        suspended: false,
+        startedAt: row.startedAt ?? at,
+        waitMs: row.waitMs ?? at - row.submittedAt,
+      };
     case 'call.retry':
-      return { ...row, status: 'queued', retrying: true, error: event.data.error ?? row.error };
+      return {
+        ...row,
+        status: 'queued',
+        retrying: event.data.reason !== 'suspended',
+        suspended: event.data.reason === 'suspended',
+        error: event.data.error ?? row.error,
+      };
     case 'call.cancel_requested':
       return { ...row, cancelling: true };
     case 'call.end':
@@ -89,6 +108,7 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
         status: 'ended',
         outcome: event.data.outcome,
         retrying: false,
+        suspended: false,
         cancelling: false,
         endedAt: at,
         waitMs: event.data.queueMs ?? row.waitMs,
@@ -107,6 +127,7 @@ function rowOfEnvelope(event: CallEvent): CallRow {
     tool: event.tool,
     status: 'queued',
     retrying: false,
+    suspended: false,
     cancelling: false,
     agentId: event.agentid,
     sessionId: event.sessionid,

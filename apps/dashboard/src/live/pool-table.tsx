@@ -16,48 +16,50 @@ export function PoolTable() {
       <Title order={2} size="h3" mb="xs">
         Queues by pool
       </Title>
-      <Table verticalSpacing={6} aria-label="Queues by pool">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Pool</Table.Th>
-            <Table.Th ta="right">Waiting</Table.Th>
-            <Table.Th ta="right">Oldest</Table.Th>
-            <Table.Th ta="right">Running</Table.Th>
-            <Table.Th w="30%">Slots</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {POOLS.map((pool) => {
-            const queue = board.queues.get(pool);
-            const waiting = live.get(pool)?.queued ?? 0;
-            const running = live.get(pool)?.running ?? 0;
-            const slots = slotsOf(board.workers, pool);
-            const oldest = queue && queue.waiting > 0 && waiting > 0 ? queue.oldestWaitingMs + now - queue.at : undefined;
-            return (
-              <Table.Tr key={pool}>
-                <Table.Td>{pool}</Table.Td>
-                <Table.Td ta="right">{waiting.toLocaleString()}</Table.Td>
-                <Table.Td ta="right">{oldest === undefined ? '–' : durationText(oldest)}</Table.Td>
-                <Table.Td ta="right">{running.toLocaleString()}</Table.Td>
-                <Table.Td>
-                  {slots === 0 ? (
-                    <Text size="xs" c={board.workers === undefined ? 'dimmed' : 'red'}>
-                      {board.workers === undefined ? '–' : 'no worker'}
-                    </Text>
-                  ) : (
-                    <>
-                      <Progress value={(100 * Math.min(running, slots)) / slots} size="sm" aria-label={`Slots of ${pool} in use`} />
-                      <Text size="xs" c="dimmed">
-                        {Math.min(running, slots)} of {slots}
+      <Table.ScrollContainer minWidth={380}>
+        <Table verticalSpacing={6} aria-label="Queues by pool">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Pool</Table.Th>
+              <Table.Th ta="right">Waiting</Table.Th>
+              <Table.Th ta="right">Oldest</Table.Th>
+              <Table.Th ta="right">Running</Table.Th>
+              <Table.Th w="30%">Slots</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {POOLS.map((pool) => {
+              const queue = board.queues.get(pool);
+              const waiting = live.get(pool)?.queued ?? 0;
+              const running = live.get(pool)?.running ?? 0;
+              const slots = slotsOf(board.workers, pool);
+              const oldest = queue && queue.waiting > 0 && waiting > 0 ? queue.oldestWaitingMs + now - queue.at : undefined;
+              return (
+                <Table.Tr key={pool}>
+                  <Table.Td>{pool}</Table.Td>
+                  <Table.Td ta="right">{waiting.toLocaleString()}</Table.Td>
+                  <Table.Td ta="right">{oldest === undefined ? '–' : durationText(oldest)}</Table.Td>
+                  <Table.Td ta="right">{running.toLocaleString()}</Table.Td>
+                  <Table.Td>
+                    {slots === 0 ? (
+                      <Text size="xs" c={board.workers === undefined ? 'dimmed' : 'var(--mantine-color-error)'}>
+                        {board.workers === undefined ? '–' : 'no worker'}
                       </Text>
-                    </>
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            );
-          })}
-        </Table.Tbody>
-      </Table>
+                    ) : (
+                      <>
+                        <Progress value={(100 * Math.min(running, slots)) / slots} size="sm" aria-label={`Slots of ${pool} in use`} />
+                        <Text size="xs" c="dimmed">
+                          {Math.min(running, slots)} of {slots}
+                        </Text>
+                      </>
+                    )}
+                  </Table.Td>
+                </Table.Tr>
+              );
+            })}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
     </Paper>
   );
 }

@@ -117,7 +117,14 @@ function optionsOf({
       {},
       ...lines.map(({ label, color, fill, dash }): uPlot.Series => {
         const stroke = color[dark ? 1 : 0];
-        return { label, stroke, width: 1.5, points: { show: false }, ...(fill ? { fill: `${stroke}26` } : {}), ...(dash ? { dash } : {}) };
+        return {
+          label,
+          stroke,
+          width: 1.5,
+          points: { show: true, size: 3, width: 1 },
+          ...(fill ? { fill: `${stroke}26` } : {}),
+          ...(dash ? { dash } : {}),
+        };
       }),
     ],
     plugins: [tooltip(lines, format)],

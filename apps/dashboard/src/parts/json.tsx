@@ -9,6 +9,18 @@ import { visible } from './visible.js';
 const TREE_CHARS = 200_000;
 const TEXT_CHARS = 500_000;
 
+/** Colours that can be read on both grounds, which the viewer's own cannot. */
+const INK = {
+  container: classes['container'] ?? '',
+  stringValue: classes['string'] ?? '',
+  numberValue: classes['number'] ?? '',
+  booleanValue: classes['other'] ?? '',
+  nullValue: classes['other'] ?? '',
+  undefinedValue: classes['other'] ?? '',
+  otherValue: classes['other'] ?? '',
+  stringifyStringValues: true,
+};
+
 /** Any JSON value, as a tree to open and close; everything in it is text. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   const dark = useComputedColorScheme('light') === 'dark';
@@ -31,7 +43,7 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
         aria-label={label}
         shouldExpandNode={text.length < 8000 ? allExpanded : collapseAllNested}
         clickToExpandNode
-        style={{ ...base, container: classes['container'] ?? '', stringifyStringValues: true }}
+        style={{ ...base, ...INK }}
       />
     </div>
   );

@@ -9,9 +9,9 @@ import { useNow } from '../parts/time.js';
 import { STATES } from '../theme.js';
 import classes from './gantt.module.css';
 import type { Branch } from './session-tree.js';
+import { timeScale } from './time-scale.js';
 
 const ROW_PX = 30;
-const MARKS = [0, 0.25, 0.5, 0.75, 1];
 
 /** The calls of a session as a tree, each with the stretch of time it waited and ran. */
 export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
@@ -23,31 +23,29 @@ export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
     estimateSize: () => ROW_PX,
     overscan: 20,
   });
-  const first = Math.min(...branches.map(({ row }) => row.submittedAt));
-  const last = Math.max(first + 1, ...branches.map(({ row }) => row.endedAt ?? (row.status === 'ended' ? row.submittedAt : now)));
-  const share = (at: number) => `${(100 * (at - first)) / (last - first)}%`;
+  const scale = timeScale(branches.map(({ row }) => ({ from: row.submittedAt, to: endOf(row, now) })));
+  const share = (at: number) => `${100 * scale.place(at)}%`;
   return (
     <div className={classes.frame}>
       <div className={classes.head} aria-hidden>
-        <span>Call</span>
+        <span style={{ paddingLeft: 12 }}>Call</span>
         <span className={classes.scale}>
-          {MARKS.map((mark) => (
-            <Text
-              key={mark}
-              span
-              size="xs"
-              c="dimmed"
-              className={classes.mark}
-              style={{ left: `${mark * 100}%` }}
-              data-last={mark === 1 || undefined}
-            >
-              {mark === 0 ? clockText(first) : `+${durationText((last - first) * mark)}`}
+          {scale.marks.map(({ at, left }) => (
+            <Text key={at} span size="xs" c="dimmed" className={classes.mark} style={{ left: `${100 * left}%` }}>
+              {clockText(at)}
             </Text>
           ))}
         </span>
       </div>
       <div ref={scroller} className={classes.scroller} role="list" aria-label="Calls of the session" tabIndex={0}>
         <div style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
+          <div className={classes.idles}>
+            {scale.idles.map(({ from, to, left, right }) => (
+              <Tooltip key={from} label={`${durationText(to - from)} without a call`}>
+                <span className={classes.idle} style={{ left: `${100 * left}%`, width: `${100 * (right - left)}%` }} />
+              </Tooltip>
+            ))}
+          </div>
           {virtualizer.getVirtualItems().map(({ index, start, key }) => {
             const branch = branches[index];
             return (
@@ -79,8 +77,12 @@ export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
   );
 }
 
+function endOf(row: CallRow, now: number): number {
+  return row.endedAt ?? (row.status === 'ended' ? row.submittedAt : now);
+}
+
 function Bar({ row, now, share }: { readonly row: CallRow; readonly now: number; readonly share: (at: number) => string }) {
-  const end = row.endedAt ?? (row.status === 'ended' ? row.submittedAt : now);
+  const end = endOf(row, now);
   const started = row.startedAt ?? end;
   const { color } = STATES[shownState(row)];
   const told = `waited ${durationText(started - row.submittedAt)}, ran ${durationText(end - started)}`;

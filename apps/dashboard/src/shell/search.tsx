@@ -24,7 +24,16 @@ export function Search() {
 
   const pages = PAGES.filter(({ label }) => label.toLowerCase().includes(query.trim().toLowerCase()));
   return (
-    <Spotlight.Root store={store} query={query} onQueryChange={setQuery} shortcut={['mod + K']} scrollable maxHeight={420} size="lg">
+    <Spotlight.Root
+      transitionProps={{ duration: 0 }}
+      store={store}
+      query={query}
+      onQueryChange={setQuery}
+      shortcut={['mod + K']}
+      scrollable
+      maxHeight={420}
+      size="lg"
+    >
       <Spotlight.Search
         placeholder="Call id, session, tool, or words to look for …"
         leftSection={<IconSearch size={18} aria-hidden />}

@@ -48,12 +48,12 @@ export function Shell() {
               </Text>
             </Link>
           </Group>
-          <UnstyledButton className={classes.search} onClick={openSearch} aria-label="Search">
+          <UnstyledButton className={classes.search} onClick={openSearch}>
             <IconSearch size={16} aria-hidden />
             <Text span size="sm" className={classes.searchText}>
               Find a call, session, tool …
             </Text>
-            <Kbd size="xs" visibleFrom="sm">
+            <Kbd size="xs" visibleFrom="sm" aria-hidden>
               /
             </Kbd>
           </UnstyledButton>

@@ -155,7 +155,7 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
             styles={{ input: { fontFamily: 'var(--app-mono)', fontSize: 13 } }}
           />
           {violations.map(({ pointer, message }) => (
-            <Text key={`${pointer}${message}`} size="sm" c="red.9" role="alert">
+            <Text key={`${pointer}${message}`} size="sm" c="var(--mantine-color-error)" role="alert">
               {pointer} {message}
             </Text>
           ))}
@@ -228,12 +228,14 @@ function ToolFacts({ tool }: { readonly tool: ToolDescriptor }) {
           ))}
         </Group>
         {tool.aliases.length > 0 && (
-          <Text size="xs" c="dimmed" mt="xs">
-            Also known as{' '}
+          <Group gap={6} mt="xs">
+            <Text size="xs" c="dimmed">
+              Also known as
+            </Text>
             {tool.aliases.map((alias) => (
               <Code key={alias}>{alias}</Code>
             ))}
-          </Text>
+          </Group>
         )}
       </Paper>
       {mine && (

@@ -109,7 +109,7 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
           </LinkAnchor>
         )}
       </Table.Td>
-      <Table.Td ta="right" {...(stats && stats.failed > 0 ? { c: 'red.9' } : {})}>
+      <Table.Td ta="right" {...(stats && stats.failed > 0 ? { c: 'var(--mantine-color-error)' } : {})}>
         {stats === undefined ? '–' : `${(100 * stats.errorRate).toFixed(stats.errorRate > 0 && stats.errorRate < 0.1 ? 1 : 0)} %`}
       </Table.Td>
       <Table.Td ta="right">{timesText([stats?.wait.p50, stats?.wait.p95])}</Table.Td>

@@ -1,0 +1,87 @@
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Time in which nothing was under way, drawn shorter than it was. */
+export interface Idle extends Stretch {
+  /** Where it stands, as shares of the width. */
+  readonly left: number;
+  readonly right: number;
+}
+
+export interface TimeScale {
+  /** Milliseconds since 1970 → share of the width, 0 to 1. */
+  readonly place: (at: number) => number;
+  readonly idles: readonly Idle[];
+  /** Where times are written: begins of busy stretches that are far enough apart. */
+  readonly marks: readonly { readonly at: number; readonly left: number }[];
+}
+
+/** An idle stretch this share of the busy time or longer is cut … */
+const CUT_FROM = 0.1;
+/** … to this share. */
+const CUT_TO = 0.04;
+const MARK_DISTANCE = 0.16;
+
+/**
+ * A scale over stretches of work that leaves out most of the idle time between them, so that a session of ten calls in
+ * two hours is no row of dots. Within a stretch of work, and in a short pause, time passes evenly.
+ */
+export function timeScale(stretches: readonly Stretch[]): TimeScale {
+  const busy = merged(stretches);
+  const work = Math.max(
+    1,
+    busy.reduce((sum, { from, to }) => sum + to - from, 0),
+  );
+  const pieces: { from: number; to: number; size: number; idle: boolean }[] = [];
+  for (const [index, stretch] of busy.entries()) {
+    const before = busy[index - 1];
+    if (before) {
+      const pause = stretch.from - before.to;
+      const idle = pause > work * CUT_FROM;
+      pieces.push({ from: before.to, to: stretch.from, size: idle ? work * CUT_TO : pause, idle });
+    }
+    pieces.push({ ...stretch, size: stretch.to - stretch.from, idle: false });
+  }
+  const whole = Math.max(
+    1,
+    pieces.reduce((sum, { size }) => sum + size, 0),
+  );
+  let left = 0;
+  const placed = pieces.map((piece) => {
+    const begin = left;
+    left += piece.size / whole;
+    return { ...piece, left: begin, right: left };
+  });
+  return {
+    place: (at) => {
+      const piece = placed.find(({ to }) => at <= to) ?? placed.at(-1);
+      if (piece === undefined) return 0;
+      const share = piece.to === piece.from ? 0 : Math.min(1, Math.max(0, (at - piece.from) / (piece.to - piece.from)));
+      return piece.left + share * (piece.right - piece.left);
+    },
+    idles: placed.filter(({ idle }) => idle),
+    marks: marksOf(placed.filter(({ idle }) => !idle)),
+  };
+}
+
+function marksOf(busy: readonly { readonly from: number; readonly left: number }[]): { at: number; left: number }[] {
+  const marks: { at: number; left: number }[] = [];
+  for (const { from, left } of busy) {
+    const last = marks.at(-1);
+    if ((last === undefined || left - last.left >= MARK_DISTANCE) && left <= 1 - MARK_DISTANCE / 2) marks.push({ at: from, left });
+  }
+  return marks;
+}
+
+/** Stretches that touch or overlap become one; in order. */
+function merged(stretches: readonly Stretch[]): Stretch[] {
+  const joined: { from: number; to: number }[] = [];
+  for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last && from <= last.to) last.to = Math.max(last.to, to);
+    else joined.push({ from, to: Math.max(from, to) });
+  }
+  return joined;
+}
