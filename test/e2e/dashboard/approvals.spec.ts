@@ -49,6 +49,7 @@ it('lets a person answer by keyboard what another client submitted, and shows wh
 it('trusts for the rest of the session, shows the grant there, and takes it back', async () => {
   const id = await ask('git push origin three');
   const page = await browser.open(`${url}/approvals`);
+  await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
   await page.getByRole('button', { name: /Base command: git/ }).click();
   await agent.ended(id);
   await page.goto(`${url}/sessions/careful`);

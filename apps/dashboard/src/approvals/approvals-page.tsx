@@ -139,7 +139,8 @@ function useAnswer(onAnswered: () => void) {
       onAnswered();
     },
     onError: (error) => tellFailed('The answer was not taken', error),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['approvals'] }),
+    // Not waited for: the next answer may follow at once.
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['approvals'] }),
   });
 }
 
@@ -153,7 +154,9 @@ function Inbox({
   readonly onChoose: (id: string) => void;
 }) {
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [current]);
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [current]);
   return (
     <Paper withBorder className={classes.inbox} ref={list} component="nav" aria-label="Waiting calls" tabIndex={0}>
       {calls.map((call) => (
