@@ -40,6 +40,7 @@ describe('traces', () => {
         EGRESS_ALLOW_HOSTS: `${site.host},localhost`,
         TRACE_HOSTS: site.host,
         TOOLYARD_CONFIG: config,
+        LEASE_MS: '1000',
       },
     });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
@@ -201,6 +202,23 @@ describe('traces', () => {
     const [span] = named(await collector.whole(shown.traceId, ['execute_tool shell'], shown.spanId), 'execute_tool shell');
     expect(span?.attributes['gen_ai.tool.call.arguments']).toContain(`"command":"echo ${secret}"`);
     expect(span?.attributes['gen_ai.tool.call.result']).toContain(secret);
+  });
+
+  it('tells of an attempt whose worker was lost, which nobody else can', async () => {
+    const { traceId, spanId, traceparent } = agentSpan();
+    const [one, two] = [await toolyard.worker({ WORKER_ID: 'one' }), await toolyard.worker({ WORKER_ID: 'two' })];
+    for (const worker of toolyard.workers.filter((other) => other !== one && other !== two)) worker.signal('SIGTERM');
+    await Promise.all(toolyard.workers.filter((other) => other !== one && other !== two).map((worker) => worker.ended()));
+    const { body } = await agent.submit('shell', { command: 'sleep 60' }, {}, { traceparent });
+    const start = await eventually(async () => (await agent.events(body.id)).find(({ type }) => type === 'call.start'), 'the call to run');
+    (JSON.stringify(start).includes('/worker/one') ? one : two).signal('SIGKILL');
+    expect(await agent.ended(body.id)).toMatchObject({ outcome: 'unknown' });
+    const [lost] = named(await collector.whole(traceId, ['recover'], spanId), 'recover');
+    expect(lost).toMatchObject({
+      failed: true,
+      service: 'toolyard-worker',
+      attributes: { 'error.type': 'outcome_unknown', 'toolyard.attempt': 1 },
+    });
   });
 });
 
