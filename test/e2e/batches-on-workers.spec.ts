@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Batch, CallEvent, Steered } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { violationsOf } from '../support/installation-log.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+const APPROVAL_MS = 1_500;
+
+describe('batches on real workers', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  let other: Agent;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ gateways: 2, workers: 2, env: { APPROVAL_MS: String(APPROVAL_MS) } });
+    [agent, other] = toolyard.gateways.map(({ url }) => new Agent(url)) as [Agent, Agent];
+  });
+  afterAll(() => toolyard.close());
+
+  const submit = async (body: object, by = agent) => {
+    const answer = await by.request<Batch>('POST', '/v1/batches', body);
+    expect(answer.status).toBe(202);
+    return answer.body;
+  };
+  const ended = (id: string, by = other) =>
+    eventually(
+      async () => {
+        const { body } = await by.get<Batch>(`/v1/batches/${id}?wait=20`);
+        return body.status === 'ended' ? body : undefined;
+      },
+      `batch ${id} to end`,
+      90_000,
+    );
+  const seqOf = ({ id }: CallEvent) => Number(id.split('.')[2]);
+
+  it('run 1,000 calls of one turn and give their results in call order, seen from another gateway', async () => {
+    const calls = Array.from({ length: 1_000 }, (_nothing, n) => ({ tool: 'echo', arguments: { n }, toolCallId: `t${n}` }));
+    const { id } = await submit({ strategy: { type: 'parallel' }, sessionId: 'thousand', calls });
+    const batch = await ended(id);
+    expect(batch.results.map(({ toolCallId, outcome, result }) => [toolCallId, outcome, result?.content[0]])).toEqual(
+      calls.map(({ toolCallId }, n) => [toolCallId, 'completed', { type: 'json', json: { n } }]),
+    );
+    expect(new Set(batch.results.map(({ callId }) => callId)).size).toBe(1_000);
+  }, 120_000);
+
+  it('keep the strategy that the agent was given, whatever the model writes into arguments', async () => {
+    const wish = { strategy: { type: 'parallel' }, onFailure: 'abort', duration_ms: 100 };
+    const calls = Array.from({ length: 3 }, () => ({ tool: 'echo', arguments: wish }));
+    const { id } = await submit({ strategy: { type: 'sequential' }, sessionId: 'wishes', calls });
+    const batch = await ended(id);
+    expect([batch.strategy, batch.onFailure]).toEqual([{ type: 'sequential' }, 'isolate']);
+    let last = 0;
+    for (const { callId } of batch.results) {
+      const seqs = (await agent.events(callId ?? '')).map(seqOf);
+      expect(seqs[0]).toBeGreaterThan(last);
+      last = seqs.at(-1) ?? 0;
+    }
+    const moved = await agent.request('POST', '/v1/batches', { calls: [{ tool: 'echo', strategy: { type: 'parallel' } }] });
+    expect(moved.status).toBe(422);
+  });
+
+  it('that are all or nothing end when nobody answers in time, also with a yes that waits for another answer', async () => {
+    await agent.request('PUT', '/v1/sessions/asking', { posture: { permissionMode: 'prompt' } });
+    const calls = ['a', 'b', 'c'].map((path) => ({ tool: 'file_write', arguments: { path, content: path } }));
+    const { id } = await submit({ onFailure: 'abort', strategy: { type: 'parallel' }, sessionId: 'asking', calls });
+    const asked = await eventually(async () => {
+      const { body } = await agent.get<Batch>(`/v1/batches/${id}`);
+      return body.results.every(({ status }) => status === 'waiting_approval') ? body : undefined;
+    }, 'all three to be asked for');
+    const yes = await other.request('POST', `/v1/calls/${asked.results[0]?.callId}/decision`, { decision: 'allow' });
+    expect(yes.status).toBe(200);
+    const batch = await ended(id);
+    expect(batch.results.every(({ outcome }) => outcome === 'denied' || outcome === 'cancelled')).toBe(true);
+    expect(batch.results.some(({ error }) => error?.code === 'approval_expired')).toBe(true);
+    for (const { callId } of batch.results) expect((await agent.events(callId ?? '')).map(({ type }) => type)).not.toContain('call.start');
+  });
+
+  /** The last one: it kills the gateway that the others talk to. */
+  it('hand a message of a person over once, though the gateway that took it is killed at once', async () => {
+    const calls = Array.from({ length: 12 }, () => ({ tool: 'sleep', arguments: { duration_ms: 200 } }));
+    const batch = await submit({ strategy: { type: 'sequential' }, sessionId: 'steered', calls });
+    await eventually(
+      async () => (await other.get<Batch>(`/v1/batches/${batch.id}`)).body.results[1]?.status === 'ended',
+      'two calls to end',
+    );
+    const steered = await agent.request<Steered>('POST', '/v1/sessions/steered/steer', { message: 'stop, look at the other file' });
+    expect(steered.status).toBe(202);
+    toolyard.gateways[0]?.signal('SIGKILL');
+    await toolyard.gateways[0]?.ended();
+
+    const { steering, stopped, results } = await ended(batch.id);
+    expect(steering.map(({ message }) => message)).toEqual(['stop, look at the other file']);
+    expect(stopped?.reason).toBe('steered');
+    expect(results.at(-1)?.result?.content).toEqual([{ type: 'text', text: 'Skipped due to queued user message.' }]);
+    const next = await submit({ sessionId: 'steered', calls: [{ tool: 'echo' }] }, other);
+    expect((await ended(next.id)).steering).toEqual([]);
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Problem } from '#contracts';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'e2e-pipeline';
+const REFUSES_ALL = { posture: { autonomy: 'read_only', permissionMode: 'read-only' }, tools: ['echo', 'file_write', 'shell'] };
+
+/** Each call has a fault of its own stage and of every later one it can have: the first stage speaks. */
+const STAGES: [stage: string, call: object, status: number, code: string, rule: string | undefined][] = [
+  ['the name of the tool', { tool: 'no_such_tool', arguments: '{"broken' }, 404, 'not_found', undefined],
+  ['whether the session has the tool', { tool: 'glob', arguments: '{"broken' }, 403, 'policy_denied', 'availability'],
+  ['whether the arguments are JSON', { tool: 'file_write', arguments: '{"path": "/etc/x"' }, 422, 'invalid_arguments', undefined],
+  ['whether they fit the schema', { tool: 'file_write', arguments: { path: '..%2fx', content: 1 } }, 422, 'invalid_arguments', undefined],
+  ['the posture', { tool: 'file_write', arguments: { path: '..%2fx', content: 'x' } }, 403, 'policy_denied', 'posture'],
+];
+
+describe('the stages of a submission', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway(TENANT, { limits: { concurrency: [{ per: 'session', calls: 0 }] } });
+    await gateway.agent.request('PUT', '/v1/sessions/strict', REFUSES_ALL);
+    await gateway.agent.request('PUT', '/v1/sessions/asking', { posture: { permissionMode: 'prompt' } });
+  });
+  afterAll(() => gateway.close());
+
+  const refused = (call: object, sessionId: string) => gateway.agent.request<Problem>('POST', '/v1/calls', { ...call, sessionId });
+  const typesOf = async ({ callId = '' }: Problem) => (await gateway.agent.events(callId)).map(({ type }) => type);
+
+  it.each(STAGES)('refuse at %s before anything later is looked at', async (_stage, call, status, code, rule) => {
+    const { status: answered, body } = await refused(call, 'strict');
+    expect([answered, body.code]).toEqual([status, code]);
+    const { decision } = (await gateway.agent.get(`/v1/calls/${body.callId}`)).body;
+    expect(decision.reasons.find(({ effect }) => effect === 'deny')?.rule).toBe(rule);
+    expect(decision.reasons.some(({ axis }) => axis === 'limits')).toBe(false);
+    expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);
+  });
+
+  it('refuse at the limits before a person is asked, and nothing is queued', async () => {
+    const { status, body } = await refused({ tool: 'file_write', arguments: { path: 'a', content: 'b' } }, 'asking');
+    expect([status, body.code]).toEqual([429, 'quota_exceeded']);
+    expect(await typesOf(body)).toEqual(['call.submitted', 'call.end']);
+  });
+});
