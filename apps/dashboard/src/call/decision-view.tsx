@@ -11,7 +11,7 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
   return (
     <Stack gap="md">
       <div>
-        <Text mb="xs">
+        <Text component="div" mb="xs">
           Verdict: <Effect effect={decision.effect} />
         </Text>
         {decision.reasons.length === 0 ? (
