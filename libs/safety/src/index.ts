@@ -1,0 +1,1 @@
+export { Redactor, type Redacted, type RedactedStream } from './redactor.js';

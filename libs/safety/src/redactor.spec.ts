@@ -1,0 +1,227 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Redactor } from './redactor.js';
+
+const alnum = (length: number) =>
+  fc.string({
+    unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'),
+    minLength: length,
+    maxLength: length,
+  });
+const upper = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'), minLength: length, maxLength: length });
+/** Has a letter and a digit, so that it looks like a secret beside any name. */
+const value = alnum(14).map((text) => `q7${text}`);
+const KNOWN = ['correct horse battery', 'p@ss:w0rd=1', 'длинный-секрет', '密密密密密密', '-----BEGIN of mine', 'sk-short'];
+
+/** What holds a secret, and the secret itself. */
+const secrets: fc.Arbitrary<readonly [string, string]> = fc.oneof(
+  upper(16).map((body) => [`AKIA${body}`, body] as const),
+  alnum(36).map((body) => [`ghp_${body}`, body] as const),
+  alnum(40).map((body) => [`github_pat_${body}`, body] as const),
+  alnum(30).map((body) => [`xoxb-1${body}`, body] as const),
+  alnum(40).map((body) => [`sk-ant-api03-a1${body}`, body] as const),
+  alnum(24).map((body) => [`sk_live_${body}`, body] as const),
+  alnum(35).map((body) => [`AIza${body}`, body] as const),
+  alnum(30).map((body) => [`eyJhbGciOiJIUzI1NiJ9.eyJ${body}.c2ln${body}`, body] as const),
+  alnum(60).map((body) => [`-----BEGIN RSA PRIVATE KEY-----\nMII${body}\n${body}==\n-----END RSA PRIVATE KEY-----`, body] as const),
+  alnum(60).map((body) => [`-----BEGIN PRIVATE KEY-----\\nMII${body}\\n-----END PRIVATE KEY-----\\n`, body] as const),
+  value.map((body) => [`postgres://user:${body}@db.example.com/x`, body] as const),
+  value.map((body) => [`password: ${body}`, body] as const),
+  value.map((body) => [`DB_PASSWORD=${body}`, body] as const),
+  value.map((body) => [`{"api_key": "${body}"}`, body] as const),
+  value.map((body) => [`{\\"clientSecret\\":\\"${body}\\"}`, body] as const),
+  value.map((body) => [`Authorization: Bearer ${body}`, body] as const),
+  value.map((body) => [`Set-Cookie: sid=${body}; Path=/`, body] as const),
+  value.map((body) => [`curl --token ${body}`, body] as const),
+  value.map((body) => [`https://example.com/?access_token=${body}&x=1`, body] as const),
+  fc.constantFrom(...KNOWN).map((body) => [body, body] as const),
+);
+const words = fc.array(
+  fc.oneof(
+    fc.lorem({ maxCount: 3 }),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.constantFrom('\n', '=', ': ', '"', '://', '-----', 'token', 'AK', 'sk-', 'gh', 'password='),
+  ),
+  { maxLength: 8 },
+);
+/** A secret stands between blanks or lines, as tokens do. */
+const texts = fc.array(fc.tuple(words, secrets, words, fc.constantFrom(' ', '\n')), { minLength: 0, maxLength: 4 });
+const textOf = (parts: readonly (readonly [readonly string[], readonly [string, string], readonly string[], string])[]) =>
+  parts.map(([before, [text], after, gap]) => `${before.join('')}${gap}${text}${gap}${after.join('')}`).join('\n');
+
+const redactor = Redactor.of({ values: KNOWN });
+const random = Redactor.of({ values: KNOWN, entropy: true });
+
+function inPieces(text: string, cuts: readonly number[], by: Redactor): string {
+  const stream = by.stream();
+  const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+  let out = '';
+  let from = 0;
+  for (const place of [...places, text.length]) {
+    out += stream.push(text.slice(from, place));
+    from = place;
+  }
+  return out + stream.flush();
+}
+
+describe('Redactor', () => {
+  it('leaves no secret in a text', () => {
+    fc.assert(
+      fc.property(fc.tuple(words, secrets, words), ([before, [text, secret], after]) => {
+        // What comes before must not be the beginning of a longer token, nor hold it in quotes.
+        expect(redactor.text(`${before.join('').replaceAll(/["'`=:\\]/g, '')} \n${text}\n${after.join('')}`)).not.toContain(secret);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('finds secrets however the text is cut into pieces', () => {
+    fc.assert(
+      fc.property(texts, fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (parts, cuts, entropy) => {
+        const text = textOf(parts);
+        const by = entropy ? random : redactor;
+        expect(inPieces(text, cuts, by)).toBe(by.text(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('gives the same for every single place to cut at, and one character at a time', () => {
+    fc.assert(
+      fc.property(texts, (parts) => {
+        const text = textOf(parts).slice(0, 600);
+        const whole = redactor.text(text);
+        for (let cut = 0; cut <= text.length; cut++) expect(inPieces(text, [cut], redactor)).toBe(whole);
+        expect(inPieces(text, [...text.split('').keys()], redactor)).toBe(whole);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('changes nothing of what it has redacted', () => {
+    fc.assert(
+      fc.property(texts, (parts) => {
+        const once = redactor.text(textOf(parts));
+        expect(redactor.text(once)).toBe(once);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('holds back a bounded part of a text only, also of a secret that never ends', () => {
+    for (const piece of ['token=aaaaaaaa1', 'ghp_', 'a', '-----BEGIN PRIVATE KEY-----', 'AAAAAAAAAAAAAAAAAAAAAAAA', 'https://']) {
+      const stream = redactor.stream();
+      let came = 0;
+      let went = 0;
+      let most = 0;
+      for (let n = 0; n < 5_000; n++) {
+        const more = n === 0 ? piece : n % 50 === 0 ? '/+' : 'A1b2C3d4';
+        came += more.length;
+        // A mark takes the place of thousands of characters: what counts is that something goes on coming out, or is known to go.
+        stream.push(more);
+        went = came - stream.holds;
+        most = Math.max(most, stream.holds);
+      }
+      expect(most).toBeLessThan(17_000);
+      expect(went).toBeGreaterThan(0);
+    }
+  });
+
+  it('gives out lines as they come: nothing is held behind a line break', () => {
+    const stream = redactor.stream();
+    expect(stream.push('compiling token.ts\n')).toBe('compiling token.ts\n');
+    expect(stream.push('password: ')).toBe('password:');
+    expect(stream.push('hunter2x')).toBe('');
+    expect(stream.push('\nContinue? [y/N] ')).toBe(' [REDACTED]\nContinue? [y/N] ');
+    expect(stream.flush()).toBe('');
+  });
+
+  it.each([
+    ['password: hunter2x', 'password: [REDACTED]'],
+    ['api_key=abc', 'api_key=[REDACTED]'],
+    ['AWS_SECRET_ACCESS_KEY=abc', 'AWS_SECRET_ACCESS_KEY=[REDACTED]'],
+    ['{"password":"CorrectHorseBatteryStaple"}', '{"password":"[REDACTED]"}'],
+    ['{"a":"{\\"token\\":\\"x\\"}"}', '{"a":"{\\"token\\":\\"[REDACTED]\\"}"}'],
+    ['Authorization: Bearer very-secret-token', 'Authorization: Bearer [REDACTED]'],
+    ['authorization: Basic dXNlcjpwYXNz', 'authorization: Basic [REDACTED]'],
+    ["-H 'Cookie: sid=abc123; theme=dark' https://x", "-H 'Cookie: [REDACTED]' https://x"],
+    ['headers["x-api-key"] = "abcd1234"', 'headers["x-api-key"] = "[REDACTED]"'],
+    ['> X-Custom: Bearer abc.def-123', '> X-Custom: Bearer [REDACTED]'],
+    ['mysql --password hunter2x -u root', 'mysql --password [REDACTED] -u root'],
+    ['redis://:p@ss@cache:6379/0', 'redis://:[REDACTED]@cache:6379/0'],
+    ['export DB_PASS=a&b(c)', 'export DB_PASS=[REDACTED]'],
+    ["password = 'let me in'", "password = 'let me in'"],
+    ['head of a key: -----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIDAQABAoIBAQ\nand so on', 'head of a key: [REDACTED]\nand so on'],
+  ])('makes of %j %j', (text, shown) => {
+    expect(redactor.text(text)).toBe(shown);
+  });
+
+  it.each([
+    'commit deadbeefdeadbeefdeadbeefdeadbeefdeadbeef',
+    'id 123e4567-e89b-12d3-a456-426614174000, note-123e4567-e89b-12d3-a456-426614174000',
+    'sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    'const token: string = await next();',
+    'login({ user, password, token: this.token, secret: config.secret })',
+    'connect(password=password, token=get_token(), api_key=settings.api_key)',
+    'if (token === expected) secret == other',
+    'type: "password", password: { type: "string" }',
+    '{"password": "Enter your password"}',
+    'nextPageToken: "CAUQAA1234567", max_tokens=4096, tokens: 12',
+    'PASSWORD=$DB_PASSWORD TOKEN=${TOKEN} secret: <your-secret-1>',
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'PWD=/home/x, the task-force-of-the-new-century and risk-averse-people-2024',
+    'https://example.com:8080/path@v1.2?x=a:b',
+    '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
+    'see the Bearer authentication scheme',
+    'a flag --token-file secrets.txt --password',
+    'tokenizer: fast, secretary: Ms. Moneypenny2',
+  ])('leaves alone %j', (text) => {
+    expect(redactor.text(text)).toBe(text);
+  });
+
+  it('finds random-looking tokens only when asked to, and no digests or ids among them', () => {
+    const token = 'artifact_id=A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2';
+    expect(redactor.text(token)).toBe(token);
+    expect(random.text(token)).toBe('artifact_id=[REDACTED]');
+    for (const harmless of [
+      'deadbeefdeadbeefdeadbeefdeadbeefdeadbeef',
+      'note-123e4567-e89b-12d3-a456-426614174000',
+      'internationalisationalisations',
+    ])
+      expect(random.text(harmless)).toBe(harmless);
+  });
+
+  it('goes through JSON at any depth, by keys and by texts, and tells what it took', () => {
+    const value = {
+      password: 'short',
+      port: 5432,
+      pin: [{ dbPassword: 12345678, apiKey: ['a', 'b'], token: null, note: 'use ghp_abcdefghijklmnopqrstuvwxyz0123456789 here' }],
+      max_tokens: 100,
+      nextPageToken: 'page-2',
+    };
+    expect(redactor.json(value)).toEqual({
+      value: {
+        password: '[REDACTED]',
+        port: 5432,
+        pin: [{ dbPassword: '[REDACTED]', apiKey: ['[REDACTED]', '[REDACTED]'], token: null, note: 'use [REDACTED] here' }],
+        max_tokens: 100,
+        nextPageToken: 'page-2',
+      },
+      secrets: ['short', '12345678', 'a', 'b', 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'],
+    });
+    const harmless = { text: 'hello', deep: [{ a: 1 }] };
+    expect(redactor.json(harmless).value).toBe(harmless);
+  });
+
+  it('knows texts that are secret wherever they stand, the longer one of two', () => {
+    const by = Redactor.of({ values: ['open-sesame', 'open-sesame-street'] });
+    expect(by.text('xopen-sesame-streetx open-sesame!')).toBe('x[REDACTED]x [REDACTED]!');
+    expect(by.knowing(['once-more']).text('open-sesame once-more')).toBe('[REDACTED] [REDACTED]');
+    expect(by.knowing(['abc']).text('abc')).toBe('abc');
+  });
+
+  it('takes more names of secrets', () => {
+    expect(Redactor.of({ names: ['Kunden-Nummer'] }).text('kunden_nummer=12')).toBe('kunden_nummer=[REDACTED]');
+  });
+});

@@ -1,0 +1,173 @@
+import { CONTEXT, SecretFinder, type FinderSettings, type Hit, type ScanState } from './secrets/secret-finder.js';
+import type { Json } from './json-value.js';
+import { MARK } from './secrets/verdict.js';
+
+const FRESH: ScanState = { from: 0, floor: 0 };
+/** A shorter text would be found everywhere. */
+const SHORTEST_KNOWN = 6;
+
+/** A value with its secrets marked; `secrets` are those that were found, as they were. The very same value when there are none. */
+export interface Redacted<T> {
+  readonly value: T;
+  readonly secrets: readonly string[];
+}
+
+/** A text that comes in pieces. What `push` and `flush` answer adds up to what the whole text would have been made into. */
+export interface RedactedStream {
+  /** What is decided by now. What may still become a secret is held back, at most a few KiB of it. */
+  push(piece: string): string;
+  /** The rest: nothing more comes. */
+  flush(): string;
+}
+
+/** Takes secrets out of texts and JSON. Made of settings once; each use is pure. */
+export class Redactor {
+  private constructor(private readonly finder: SecretFinder) {}
+
+  static of(settings: FinderSettings = {}): Redactor {
+    return new Redactor(new SecretFinder(settings));
+  }
+
+  /** The same, for which these texts are secret too, wherever they stand; what is too short to be told apart is left out. */
+  knowing(values: readonly string[]): Redactor {
+    const telling = values.filter((value) => value.length >= SHORTEST_KNOWN);
+    return telling.length === 0 ? this : new Redactor(this.finder.with(telling));
+  }
+
+  text(text: string): string {
+    const { hits } = this.finder.scan(text, FRESH, true);
+    return hits.length === 0 ? text : replaced(text, 0, text.length, hits);
+  }
+
+  /** As `text`, and which secrets there were. */
+  inspect(text: string): Redacted<string> {
+    const { hits } = this.finder.scan(text, FRESH, true);
+    if (hits.length === 0) return { value: text, secrets: [] };
+    return { value: replaced(text, 0, text.length, hits), secrets: hits.map(({ start, end }) => text.slice(start, end)) };
+  }
+
+  /** Texts at any depth, and by their keys also values that do not look like secrets. Keys stay. */
+  json<T extends Json>(value: T): Redacted<T> {
+    const secrets: string[] = [];
+    const shown = this.walk(value, secrets);
+    // The walk keeps the form: it exchanges texts, and numbers under secret names, for texts.
+    return { value: shown as T, secrets };
+  }
+
+  isSecretName(name: string): boolean {
+    return this.finder.names.has(name);
+  }
+
+  stream(): EditStream {
+    return new EditStream(this.finder);
+  }
+
+  private walk(value: Json, secrets: string[]): Json {
+    if (typeof value === 'string') {
+      const { hits } = this.finder.scan(value, FRESH, true);
+      if (hits.length === 0) return value;
+      for (const { start, end } of hits) secrets.push(value.slice(start, end));
+      return replaced(value, 0, value.length, hits);
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return changedItems(value, (item) => this.walk(item, secrets));
+    return changedFields(value, (field, key) =>
+      this.isSecretName(key) ? this.secretField(key, field, secrets) : this.walk(field, secrets),
+    );
+  }
+
+  /** Under the name of a secret a text is one, whatever it looks like, also in a list. Numbers are passwords, but no tokens. */
+  private secretField(key: string, value: Json, secrets: string[]): Json {
+    if (typeof value === 'string') {
+      if (value === '' || value === MARK) return value;
+      secrets.push(value);
+      return MARK;
+    }
+    if (typeof value === 'number' && /pass|pwd|secret/i.test(key)) {
+      secrets.push(String(value));
+      return MARK;
+    }
+    if (Array.isArray(value)) return changedItems(value, (item) => this.secretField(key, item, secrets));
+    return this.walk(value, secrets);
+  }
+}
+
+/** The pieces of a text on their way, with the places of what was taken out, for whoever has marks of its own to place. */
+export class EditStream implements RedactedStream {
+  /** Some decided text, to judge what follows, then what is not decided. */
+  private held = '';
+  private decided = 0;
+  private state: ScanState = FRESH;
+
+  constructor(private readonly finder: SecretFinder) {}
+
+  push(piece: string): string {
+    return join(this.advance(piece, false));
+  }
+
+  flush(): string {
+    return join(this.advance('', true));
+  }
+
+  /** How many characters are held back now. */
+  get holds(): number {
+    return this.held.length - this.decided;
+  }
+
+  /** What `push` answers, taken apart. `from` and `to` count in what came in since the last answer's end. */
+  advance(piece: string, final: boolean): Edit[] {
+    this.held += piece;
+    const { hits, until, state } = this.finder.scan(this.held, this.state, final);
+    const edits = editsOf(this.held, this.decided, until, hits);
+    const drop = Math.max(0, Math.min(until, state.from) - CONTEXT);
+    this.held = this.held.slice(drop);
+    this.decided = until - drop;
+    this.state = { from: state.from - drop, floor: Math.max(0, state.floor - drop), tail: state.tail };
+    return edits;
+  }
+}
+
+/** A piece of decided text: `length` characters came in, `text` goes out. They are the same where nothing was taken out. */
+export interface Edit {
+  readonly length: number;
+  readonly text: string;
+  readonly kept: boolean;
+}
+
+function editsOf(text: string, from: number, until: number, hits: readonly Hit[]): Edit[] {
+  const edits: Edit[] = [];
+  let at = from;
+  for (const { start, end, silent } of hits) {
+    const begin = Math.max(start, at);
+    if (begin > at) edits.push({ length: begin - at, text: text.slice(at, begin), kept: true });
+    edits.push({ length: end - begin, text: silent ? '' : MARK, kept: false });
+    at = end;
+  }
+  if (until > at) edits.push({ length: until - at, text: text.slice(at, until), kept: true });
+  return edits;
+}
+
+function replaced(text: string, from: number, until: number, hits: readonly Hit[]): string {
+  return join(editsOf(text, from, until, hits));
+}
+
+function join(edits: readonly Edit[]): string {
+  return edits.length === 1 ? (edits[0]?.text ?? '') : edits.map(({ text }) => text).join('');
+}
+
+/** The very same list when no item changed. */
+function changedItems(items: readonly Json[], change: (item: Json) => Json): Json[] {
+  const changed = items.map(change);
+  return changed.some((item, index) => item !== items[index]) ? changed : (items as Json[]);
+}
+
+function changedFields(fields: Readonly<Record<string, Json>>, change: (field: Json, key: string) => Json): Record<string, Json> {
+  let changed: Record<string, Json> | undefined;
+  for (const key in fields) {
+    const before = fields[key];
+    if (before === undefined) continue;
+    const after = change(before, key);
+    if (after !== before) (changed ??= { ...fields })[key] = after;
+  }
+  return changed ?? fields;
+}

@@ -1,0 +1,185 @@
+import { assignedSecret, bearerSecret, flagSecret, LOOK_BACK } from './assigned-secret.js';
+import { charSet, hasCode, runEnd, type CharSet } from './char-set.js';
+import { randomToken, TOKEN_CHARS } from './random-token.js';
+import { SecretNames } from './secret-names.js';
+import { KnownStarts } from './starts.js';
+import { urlSecret } from './url-secret.js';
+import { isUndecided, type Secret, type Verdict } from './verdict.js';
+
+/** Of decided text so much is needed to judge what follows. */
+export const CONTEXT = LOOK_BACK + 8;
+
+/** Where a scan stands: all places are in the text that is scanned. */
+export interface ScanState {
+  /** The next character to look at. */
+  readonly from: number;
+  /** Nothing before it is looked at as the beginning of a secret: it was decided. */
+  readonly floor: number;
+  /** A secret that was cut goes on while these characters come. */
+  readonly tail?: CharSet | undefined;
+}
+
+/** A part of the text that goes. `silent`: the rest of a secret that has its mark already. */
+export interface Hit {
+  readonly start: number;
+  readonly end: number;
+  readonly silent?: true;
+}
+
+export interface Scan {
+  readonly hits: readonly Hit[];
+  /** Everything before it is decided. */
+  readonly until: number;
+  readonly state: ScanState;
+}
+
+export interface FinderSettings {
+  /** Texts that are secret wherever they stand. */
+  readonly values?: readonly string[];
+  /** More endings of names of secrets. */
+  readonly names?: readonly string[];
+  /** Take long random-looking tokens for secrets, too. */
+  readonly entropy?: boolean;
+}
+
+const [EQUALS, COLON, DASH] = [61, 58, 45];
+const BEARER = [66, 98];
+const LETTER = charSet(/[A-Za-z]/);
+const [ASSIGNS, STARTS, RANDOM] = [1, 2, 4];
+const NO_HITS: readonly Hit[] = [];
+
+/**
+ * Finds secrets in one pass: a table says of each character whether something may begin or be told there, and only then
+ * is it looked at. What a place tells depends on a bounded part of the text around it, so a text that comes in pieces is
+ * decided as if it had come whole. Immutable but for a memory of names; share it.
+ */
+export class SecretFinder {
+  readonly names: SecretNames;
+  private readonly starts: KnownStarts;
+  private readonly pairs: Uint8Array;
+  private readonly triggers = new Uint8Array(128);
+  private readonly entropy: boolean;
+
+  constructor(private readonly settings: FinderSettings = {}) {
+    this.names = new SecretNames(settings.names);
+    this.starts = new KnownStarts(settings.values ?? []);
+    this.pairs = this.starts.pairs;
+    this.entropy = settings.entropy ?? false;
+    for (const code of [EQUALS, COLON, DASH, ...BEARER]) this.mark(code, ASSIGNS);
+    for (const code of this.starts.triggers) this.mark(code, STARTS);
+    if (this.entropy) for (let code = 0; code < 128; code++) if (hasCode(TOKEN_CHARS, code)) this.mark(code, RANDOM);
+  }
+
+  /** The same with more texts that are secret. */
+  with(values: readonly string[]): SecretFinder {
+    return values.length === 0 ? this : new SecretFinder({ ...this.settings, values: [...(this.settings.values ?? []), ...values] });
+  }
+
+  /** `final`: nothing follows the text. Otherwise what may still become a secret is left undecided. */
+  scan(text: string, state: ScanState, final: boolean): Scan {
+    const known = text.length;
+    const hits: Hit[] = [];
+    let { floor } = state;
+    let at = state.from;
+    if (state.tail !== undefined) {
+      const end = runEnd(text, at, known, state.tail);
+      if (end > at) hits.push({ start: at, end, silent: true });
+      if (end === known && !final) return { hits, until: known, state: { from: known, floor: known, tail: state.tail } };
+      at = floor = Math.max(end, floor);
+    }
+    const { triggers } = this;
+    const wide = this.starts.hasWide;
+    while (at < known) {
+      const code = text.charCodeAt(at);
+      const trigger = code < 128 ? (triggers[code] ?? 0) : wide ? STARTS : 0;
+      if (trigger === 0 || !this.isWorthALook(text, at, code, trigger)) {
+        at += 1;
+        continue;
+      }
+      const verdict = this.lookAt(text, at, code, trigger, floor, final);
+      if (verdict === undefined) at += 1;
+      else if (isUndecided(verdict)) return this.undecided(text, hits, verdict.undecidedFrom, { from: at, floor });
+      else {
+        const secret = this.withKnown(text, verdict, final);
+        if (isUndecided(secret)) return this.undecided(text, hits, secret.undecidedFrom, { from: at, floor });
+        hits.push({ start: secret.start, end: secret.end });
+        at = floor = secret.end;
+        if (secret.tail !== undefined) {
+          const rest = this.scan(text, { from: at, floor, tail: secret.tail }, final);
+          return { ...rest, hits: [...hits, ...rest.hits] };
+        }
+      }
+    }
+    const held = final ? 0 : this.starts.heldAt(text, floor);
+    return { hits: hits.length === 0 ? NO_HITS : hits, until: known - held, state: { from: known, floor } };
+  }
+
+  /** Turns most places away by one or two characters. */
+  private isWorthALook(text: string, at: number, code: number, trigger: number): boolean {
+    if (at === 0 || code > 127 || trigger >= RANDOM) return true;
+    const before = text.charCodeAt(at - 1);
+    if ((trigger & STARTS) !== 0 && before < 128 && this.pairs[(before << 7) | code] === 1) return true;
+    if ((trigger & ASSIGNS) === 0) return false;
+    if (code === DASH) return before === DASH;
+    if (code !== COLON && code !== EQUALS) return !hasCode(LETTER, before);
+    if (hasCode(LETTER, before)) return this.names.mayEndWith(before) || (code === COLON && isSlash(text.charCodeAt(at + 1)));
+    return true;
+  }
+
+  private lookAt(text: string, at: number, code: number, trigger: number, floor: number, final: boolean): Verdict {
+    if ((trigger & STARTS) !== 0) {
+      for (const start of this.starts.at(text, at, code)) {
+        const verdict = start.lookAt(text, at, final);
+        if (verdict !== undefined && (isUndecided(verdict) ? verdict.undecidedFrom : verdict.start) >= floor) return verdict;
+      }
+    }
+    if ((trigger & ASSIGNS) !== 0) {
+      const verdict = this.lookAtOperator(text, at, code, final);
+      if (verdict !== undefined) return verdict;
+    }
+    if ((trigger & RANDOM) !== 0 && (at === floor || !hasCode(TOKEN_CHARS, text.charCodeAt(at - 1)))) return randomToken(text, at, final);
+    return undefined;
+  }
+
+  private lookAtOperator(text: string, at: number, code: number, final: boolean): Verdict {
+    switch (code) {
+      case DASH:
+        return flagSecret(text, at, final, this.names);
+      case COLON:
+        return urlSecret(text, at, final) ?? assignedSecret(text, at, final, this.names);
+      case EQUALS:
+        return assignedSecret(text, at, final, this.names);
+      default:
+        return bearerSecret(text, at, final);
+    }
+  }
+
+  /** A known value that begins inside of a secret and reaches beyond it goes, too. */
+  private withKnown(text: string, secret: Secret, final: boolean): Secret | { undecidedFrom: number } {
+    if (!this.starts.hasKnown || secret.tail !== undefined) return secret;
+    let { end } = secret;
+    for (let at = secret.start; at < end; at++) {
+      for (const start of this.starts.at(text, at, text.charCodeAt(at))) {
+        const verdict: Verdict = start.known ? start.lookAt(text, at, final) : undefined;
+        if (verdict === undefined) continue;
+        if (isUndecided(verdict)) return { undecidedFrom: secret.start };
+        end = Math.max(end, verdict.end);
+      }
+    }
+    return { start: secret.start, end };
+  }
+
+  private undecided(text: string, hits: readonly Hit[], from: number, state: ScanState): Scan {
+    const until = Math.min(from, text.length - this.starts.heldAt(text, state.floor));
+    return { hits, until: Math.max(until, state.floor), state };
+  }
+
+  private mark(code: number, trigger: number): void {
+    this.triggers[code] = (this.triggers[code] ?? 0) | trigger;
+  }
+}
+
+function isSlash(code: number): boolean {
+  // Not a number: nothing is known yet of what follows.
+  return code === 47 || Number.isNaN(code);
+}

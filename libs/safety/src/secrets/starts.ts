@@ -1,0 +1,136 @@
+import { hasCode, runEnd, WORD } from './char-set.js';
+import { KEY_BEGIN, privateKey } from './private-key.js';
+import { TOKEN_SHAPES, type TokenShape } from './token-shapes.js';
+import { LONGEST_RUN, type Verdict } from './verdict.js';
+
+/** Something secret that begins with a fixed text. It is looked at from the place of one character of it, its trigger. */
+export interface Start {
+  readonly prefix: string;
+  /** Where in the prefix its trigger is. */
+  readonly offset: number;
+  /** One of the texts that are secret themselves. */
+  readonly known: boolean;
+  lookAt(text: string, trigger: number, final: boolean): Verdict;
+}
+
+/** Characters by how rarely they stand in texts: the best triggers first. */
+const RARE = [/[_\-$%^&*+~@#!?<>|[\]{}\\/]/, /[.]/, /[A-Z]/, /\d/];
+const DEEPEST_TRIGGER = 9;
+const NOTHING: readonly Start[] = [];
+
+/** All prefixes, found by their trigger and the character before it. */
+export class KnownStarts {
+  readonly triggers = new Set<number>();
+  readonly hasKnown: boolean;
+  private readonly byPair: (Start[] | undefined)[] = Array.from({ length: 1 << 14 });
+  /** 1 for each pair that begins something: smaller, and so faster to look at, than the list above. */
+  readonly pairs = new Uint8Array(1 << 14);
+  /** Known values without two ASCII characters in a row: by their first other character. */
+  private readonly byWide = new Map<number, Start[]>();
+  /** Beginnings of prefixes up to their triggers: a text that ends with one may go on as the prefix. */
+  private readonly heads = new Set<string>();
+  private longestHead = 0;
+
+  constructor(values: readonly string[]) {
+    this.hasKnown = values.length > 0;
+    // Longer values first: of two that begin alike the longer one counts.
+    for (const value of [...new Set(values)].sort((a, b) => b.length - a.length)) this.add(knownValue(value));
+    for (const shape of TOKEN_SHAPES) for (const prefix of shape.prefixes) this.add(shaped(prefix, shape));
+    this.add(pemKey());
+  }
+
+  get hasWide(): boolean {
+    return this.byWide.size > 0;
+  }
+
+  at(text: string, at: number, code: number): readonly Start[] {
+    if (code > 127) return this.byWide.get(code) ?? NOTHING;
+    const before = at === 0 ? 128 : text.charCodeAt(at - 1);
+    return before > 127 ? NOTHING : (this.byPair[(before << 7) | code] ?? NOTHING);
+  }
+
+  /** How many characters at the end of the text may be the beginning of a prefix whose trigger has not come. */
+  heldAt(text: string, floor: number): number {
+    const most = Math.min(this.longestHead, text.length - floor);
+    for (let length = most; length > 0; length--) if (this.heads.has(text.slice(text.length - length))) return length;
+    return 0;
+  }
+
+  private add(start: Start): void {
+    const { prefix, offset } = start;
+    const code = prefix.charCodeAt(offset);
+    if (code > 127) this.byWide.set(code, [...(this.byWide.get(code) ?? []), start]);
+    else {
+      const pair = (prefix.charCodeAt(offset - 1) << 7) | code;
+      this.byPair[pair] = [...(this.byPair[pair] ?? []), start];
+      this.pairs[pair] = 1;
+      this.triggers.add(code);
+    }
+    for (let length = 1; length <= offset; length++) this.heads.add(prefix.slice(0, length));
+    this.longestHead = Math.max(this.longestHead, offset);
+  }
+}
+
+/** The rarest character with an ASCII one before it; without two ASCII characters in a row the first other one. */
+function triggerOf(prefix: string): number {
+  const places = [...Array(Math.min(prefix.length, DEEPEST_TRIGGER)).keys()].slice(1);
+  const usable = places.filter((at) => prefix.charCodeAt(at) < 128 && prefix.charCodeAt(at - 1) < 128);
+  for (const rare of RARE) {
+    const found = usable.find((at) => rare.test(prefix.charAt(at)));
+    if (found !== undefined) return found;
+  }
+  return usable[0] ?? prefix.split('').findIndex((character) => character.charCodeAt(0) > 127);
+}
+
+/** Whether the prefix stands here, or that more must come to know. */
+function compare(text: string, start: number, prefix: string, final: boolean): boolean | 'undecided' {
+  if (text.length - start >= prefix.length) return text.startsWith(prefix, start);
+  return !final && prefix.startsWith(text.slice(start)) ? 'undecided' : false;
+}
+
+function knownValue(value: string): Start {
+  const offset = triggerOf(value);
+  return {
+    prefix: value,
+    offset,
+    known: true,
+    lookAt: (text, trigger, final) => {
+      const start = trigger - offset;
+      const here = start >= 0 && compare(text, start, value, final);
+      if (here === 'undecided') return { undecidedFrom: start };
+      return here ? { start, end: start + value.length } : undefined;
+    },
+  };
+}
+
+function shaped(prefix: string, { body, min, fits }: TokenShape): Start {
+  const offset = triggerOf(prefix);
+  return {
+    prefix,
+    offset,
+    known: false,
+    lookAt: (text, trigger, final) => {
+      const start = trigger - offset;
+      if (start < 0 || (start > 0 && hasCode(WORD, text.charCodeAt(start - 1)))) return undefined;
+      const here = compare(text, start, prefix, final);
+      if (here === 'undecided') return { undecidedFrom: start };
+      if (!here) return undefined;
+      const from = start + prefix.length;
+      const end = runEnd(text, from, Math.min(text.length, from + LONGEST_RUN), body);
+      const atLimit = end === from + LONGEST_RUN;
+      if (end === text.length && !final && !atLimit) return { undecidedFrom: start };
+      if (end - from < min || (fits && !fits(text.slice(from, end)))) return undefined;
+      return { start, end, tail: atLimit ? body : undefined };
+    },
+  };
+}
+
+function pemKey(): Start {
+  const offset = KEY_BEGIN.indexOf('B');
+  return {
+    prefix: KEY_BEGIN,
+    offset,
+    known: false,
+    lookAt: (text, trigger, final) => (trigger < offset ? undefined : privateKey(text, trigger - offset, final)),
+  };
+}

@@ -1,0 +1,88 @@
+/** What to do with characters that a reader does not see and a model does: take them out, or write them as `\u{200B}`. */
+export type HiddenCharacters = 'drop' | 'escape';
+
+/** A colour or style (SGR) sequence that stood at this place of the cleaned text. */
+export interface Style {
+  readonly at: number;
+  readonly sequence: string;
+}
+
+/**
+ * Dangerous for a terminal, a reader or a model, in this order: escape sequences (cursor, title, clipboard, colours; ECMA-48),
+ * line ends that overwrite, hidden characters, other control characters. Hidden are tags, bidi controls (Unicode TR 9),
+ * zero-width characters, variation selectors and fillers; those that make emoji, and joiners within scripts that are
+ * written with them, stay.
+ */
+const ESCAPE =
+  '\\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~]|\\x9b[0-?]{0,64}[ -/]{0,8}[@-~]|(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x9c\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)?|\\x1b[ -/]{0,8}[0-~]';
+const STAYS =
+  '\\r\\n|(?<=[\\p{Extended_Pictographic}\\u{1f3fb}-\\u{1f3ff}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})|(?<=[\\p{Extended_Pictographic}#*0-9])[\\ufe0e\\ufe0f](?![\\ufe00-\\ufe0f])|(?<=[\\u0600-\\u0dff])[\\u200c\\u200d](?=[\\u0600-\\u0dff])';
+const HIDDEN =
+  '\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}';
+const CONTROL = '\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f';
+
+const SUSPECT = new RegExp(`[${CONTROL}${HIDDEN}]`, 'u');
+const PARTS = new RegExp(`(?<stays>${STAYS})|(?<escape>${ESCAPE})|\\r|(?<hidden>[${HIDDEN}])|[${CONTROL}]`, 'gu');
+const STYLE = /^(?:\x1b\[|\x9b)[0-9;:]*m$/;
+/** The end of a text that more text may turn into something else. */
+const OPEN_END =
+  /(?:\x1b(?:\[[0-?]{0,64}[ -/]{0,8}|[\]PX^_][^\x07\x1b\x9c\n]{0,4096}\x1b?|[ -/]{0,8})|\x9b[0-?]{0,64}[ -/]{0,8}|[\x9d\x90\x98\x9e\x9f][^\x07\x1b\x9c\n]{0,4096}\x1b?|\r|[\ud800-\udbff]|[\u200c\u200d\ufe0e\ufe0f][\ud800-\udbff]?)$/;
+/** A text that may need cleaning later has one of these near its end. */
+const MAY_BE_OPEN = /[\x1b\r\x80-\x9f\ud800-\udbff\u200c\u200d\ufe0e\ufe0f]/;
+const LONGEST_OPEN = 4_100;
+const CONTEXT = 8;
+
+/** The text without what could harm its reader. The very same text when there is nothing. */
+export function cleanText(text: string, hidden: HiddenCharacters = 'drop'): string {
+  return SUSPECT.test(text) ? cleanFrom(text, 0, text.length, hidden).text : text;
+}
+
+/** A text that comes in pieces, cleaned as if it had come whole. Its styles are told apart, by their places in what was given out in all. */
+export class CleanStream {
+  private held = '';
+  /** Of `held`, what was given out. */
+  private done = 0;
+  private out = 0;
+
+  constructor(private readonly hidden: HiddenCharacters) {}
+
+  push(piece: string, final = false): { readonly text: string; readonly styles: readonly Style[] } {
+    this.held += piece;
+    const until = final ? this.held.length : this.held.length - openEnd(this.held, this.done);
+    const fresh = this.held.slice(this.done, until);
+    const cleaned = SUSPECT.test(fresh) ? cleanFrom(this.held, this.done, until, this.hidden) : { text: fresh, styles: [] };
+    const styles = cleaned.styles.map(({ at, sequence }) => ({ at: at + this.out, sequence }));
+    this.out += cleaned.text.length;
+    const drop = Math.max(0, until - CONTEXT);
+    this.held = this.held.slice(drop);
+    this.done = until - drop;
+    return { text: cleaned.text, styles };
+  }
+}
+
+function openEnd(text: string, from: number): number {
+  const end = text.slice(Math.max(from, text.length - LONGEST_OPEN));
+  return MAY_BE_OPEN.test(end) ? (OPEN_END.exec(end)?.[0].length ?? 0) : 0;
+}
+
+function cleanFrom(text: string, from: number, until: number, mode: HiddenCharacters): { text: string; styles: Style[] } {
+  const styles: Style[] = [];
+  let out = '';
+  let at = from;
+  PARTS.lastIndex = from;
+  for (let part = PARTS.exec(text); part !== null && part.index < until; part = PARTS.exec(text)) {
+    out += text.slice(at, part.index);
+    const [found] = part;
+    at = part.index + found.length;
+    if (part.groups?.['stays'] !== undefined) out += found;
+    else if (found === '\r') out += '\n';
+    else if (part.groups?.['escape'] !== undefined) {
+      if (STYLE.test(found)) styles.push({ at: out.length, sequence: found.replace('\x9b', '\x1b[') });
+    } else if (part.groups?.['hidden'] !== undefined && mode === 'escape') out += escaped(found);
+  }
+  return { text: out + text.slice(at, until), styles };
+}
+
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`;
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Redactor } from '../redactor.js';
+import { cleanText } from './clean-text.js';
+import { safeText, SafeTextStream } from './safe-text.js';
+
+const redactor = Redactor.of();
+const GHP = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
+const bits = fc.constantFrom(
+  'a',
+  '1',
+  ' ',
+  '\n',
+  '\r',
+  '\r\n',
+  '\x1b',
+  '\x1b[',
+  '\x1b[31m',
+  '\x1b[0m',
+  '\x1b[2J',
+  '\x1b[10;3H',
+  '\x1b]0;title\x07',
+  '\x1b]52;c;aGk=\x1b\\',
+  '\x1b]8;;http://x\x07',
+  '\x9b1m',
+  '\x07',
+  '\x08',
+  '\u{E0041}',
+  '\u{E0100}',
+  '\u200b',
+  '\u200d',
+  '\u200c',
+  '\u202e',
+  '\ufe0f',
+  '\ufe00',
+  '👩',
+  '🚀',
+  '❤',
+  'م',
+  'ی',
+  GHP,
+  'password: hunter2x',
+  'm',
+  '[',
+  ';',
+  '\x1b(B',
+  '\x9d',
+);
+const texts = fc.array(bits, { maxLength: 24 }).map((parts) => parts.join(''));
+
+function watched(text: string, cuts: readonly number[]): string {
+  const stream = new SafeTextStream(redactor, 'drop');
+  const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+  let out = '';
+  let from = 0;
+  for (const place of [...places, text.length]) {
+    out += stream.push(text.slice(from, place));
+    from = place;
+  }
+  return out + stream.flush();
+}
+const STYLES = /\x1b\[[0-9;:]*m/g;
+
+describe('cleaning', () => {
+  it.each([
+    ['tag characters', `a\u{E0041}\u{E0042}b`, 'ab'],
+    ['bidi overrides', 'a\u202eb\u2066c', 'abc'],
+    ['zero-width characters', 'pa\u200bss\u2060word\ufeff', 'password'],
+    ['bytes hidden in variation selectors', `😀\u{E0100}\u{E0120}\ufe05x\ufe0f`, '😀x'],
+    ['fillers', 'a\u3164\u115fb', 'ab'],
+    ['colours', '\x1b[31mred\x1b[0m', 'red'],
+    ['cursor games, titles and the clipboard', 'a\x1b[2J\x1b[1;1H\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x1b\\b', 'ab'],
+    ['control characters', 'a\x00\x07\x08b\tc', 'ab\tc'],
+    ['line ends that overwrite', '10%\r20%\r\ndone', '10%\n20%\r\ndone'],
+  ])('takes out %s', (_what, text, clean) => {
+    expect(cleanText(text)).toBe(clean);
+  });
+
+  it('keeps what emoji and scripts are made of', () => {
+    for (const text of ['👩‍🚀 👨‍👩‍👧 ❤️ 1️⃣ 🏳️‍🌈', 'می‌خواهم', 'हिन्‍दी', 'naïve 日本語\ttab\n']) expect(cleanText(text)).toBe(text);
+  });
+
+  it('writes hidden characters out where that is asked for', () => {
+    expect(cleanText('a\u202eb\u{E0041}', 'escape')).toBe('a\\u{202E}b\\u{E0041}');
+  });
+
+  it('finds a secret that something was hidden in', () => {
+    expect(safeText(`gh\u200bp_abcdefghijkl\x1b[1mmnopqrstuvwxyz0123456789`, redactor, 'drop')).toBe('[REDACTED]');
+  });
+});
+
+describe('SafeTextStream', () => {
+  it('gives watchers, however the text is cut, what the model gets, with colours', () => {
+    fc.assert(
+      fc.property(texts, fc.array(fc.nat(), { maxLength: 30 }), (text, cuts) => {
+        const whole = watched(text, []);
+        expect(watched(text, cuts)).toBe(whole);
+        expect(whole.replaceAll(STYLES, '')).toBe(safeText(text, redactor, 'drop'));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('keeps colours in their places and puts those of a secret behind its mark', () => {
+    expect(watched(`\x1b[31mkey\x1b[0m gh\x1b[1mp_abcdefghijklmnopqrstuvwxyz012345\x1b[0m6789 \x1b[2Jend\x1b[32m`, [3, 7, 20, 33])).toBe(
+      '\x1b[31mkey\x1b[0m [REDACTED]\x1b[1m\x1b[0m end\x1b[32m',
+    );
+  });
+
+  it('leaves nothing that acts on a terminal but colours', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(watched(text, []).replaceAll(STYLES, '')).not.toMatch(
+          /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u{E0000}-\u{E0FFF}\u202e\u200b]/u,
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
