@@ -11,6 +11,7 @@ const SIBLINGS = [
   'projection',
   'queue',
   'redis',
+  'safety',
   'signals',
   'tools',
   'tracing',

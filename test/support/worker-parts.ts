@@ -5,12 +5,13 @@ import { pino } from 'pino';
 import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, SettingsStore, type RedisConnection } from '#redis';
 import { describeTool, EgressPolicy, type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource } from '#tools';
 import { systemClock } from '../../apps/worker/src/execution/clock.js';
 import type { ExecuteDeps } from '../../apps/worker/src/execution/execute-deps.js';
 import { RunningCalls } from '../../apps/worker/src/execution/running-calls.js';
 import { Workspaces } from '../../apps/worker/src/execution/workspaces.js';
+import { SafetyBySettings } from '../../apps/worker/src/safety/safety-settings.service.js';
 import { LeaseRenewer } from '../../apps/worker/src/lease/lease-renewer.js';
 import { RenewalLoop } from '../../apps/worker/src/lease/renewal-loop.js';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
@@ -52,7 +53,7 @@ export class WorkerParts {
   tool(name: string, { run, ...facts }: TestTool): void {
     this.tools.set(name, {
       run,
-      tool: describeTool({ name, description: `For tests: ${name}.`, source: 'test', input: { type: 'object' }, effect: 'pure', ...facts }),
+      tool: describeTool({ name, description: `For tests: ${name}.`, source: 'builtin', input: { type: 'object' }, effect: 'pure', ...facts }),
     });
   }
 
@@ -72,6 +73,7 @@ export class WorkerParts {
       config: { id, leaseMs, stopGraceMs, maxAttempts: 20, maxBackoffMs: 600_000, toolEnv },
       log: this.log,
       blobs: this.blobs,
+      safety: new SafetyBySettings(new SettingsStore(this.redis), []),
       tools: this.registry(),
       hookSets: new HookSets(this.redis),
       hooks: this.hookRunner(),

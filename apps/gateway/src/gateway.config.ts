@@ -14,8 +14,10 @@ import {
   type Posture,
   type SessionHookSettings,
   Principal,
+  type SafetySettings,
 } from '#contracts';
 import { egressPolicyFrom, type EgressPolicy } from '#tools';
+import { environmentSecrets } from '#safety';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#tracing';
 import { readConfigFile } from './config-file.config.js';
 
@@ -54,6 +56,10 @@ export interface GatewayConfig {
   readonly agents?: Readonly<Record<string, AgentSettings>>;
   /** A call is allowed by another key than the one that submitted it. */
   readonly fourEyes?: boolean;
+  /** What happens to arguments and outputs before anybody sees them. */
+  readonly safety?: SafetySettings;
+  /** Secrets in the environment and the keys of callers: taken out of everything that this process writes. */
+  readonly secrets?: readonly string[];
   /** Where workers keep the files of sessions; paths of arguments are judged as lying there. */
   readonly workspaceRoot?: string;
   /** There with a config file: `read` gives everything anew, or throws a ConfigError. */
@@ -114,6 +120,7 @@ const Environment = z.object({
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   TOOLYARD_CONFIG: z.string().min(1).optional(),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
+  REDACT_ENV: list,
   WORKSPACE_ROOT: z.string().min(1).optional(),
   ...TRACING_ENV,
   TOOL_ENV_ALLOWLIST: list.prefault('PATH,LANG,LC_ALL,TZ,TERM'),
@@ -170,6 +177,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     env,
     ...(egress === undefined ? {} : { egress }),
+    safety: file.safety,
+    secrets: [...environmentSecrets(env, { named: e.REDACT_ENV }), ...file.keys.flatMap(({ key }) => key ?? [])],
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),
     ...(path ? { file: { path, read: () => readGatewayConfig(env) } } : {}),
   };

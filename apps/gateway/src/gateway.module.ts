@@ -47,6 +47,7 @@ import { Readiness } from './lifecycle/readiness.service.js';
 import { CallRulesService } from './policy/call-rules.service.js';
 import { ConfigReload } from './policy/config-reload.service.js';
 import { Rulebook } from './policy/rulebook.service.js';
+import { SafetyEdition } from './safety/safety-edition.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
 import { EventStream } from './sse/event-stream.js';
 import { StreamGateway } from './ws/stream.gateway.js';
@@ -98,6 +99,7 @@ export class GatewayModule {
         WaitingApprovals,
         // by which rules
         Rulebook,
+        SafetyEdition,
         CallRulesService,
         HookBook,
         BeforeHooks,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { POOLS } from '#contracts';
-import { CallStore, EventHub, EventLog, LogReader, LogTail } from '#event-log';
+import { BlobStore, CallStore, EventHub, EventLog, LogReader, LogTail } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
 import { VERSION } from '#lifecycle';
 import { CallLimits } from '#limits';
@@ -19,7 +19,11 @@ import { COMMAND_REDIS, LOGGER, METRICS, MORE_PROBES, PROMPT_REDIS } from './tok
 
 /** Everything that is opened at the start; `shutdown.ts` closes it. */
 export const infrastructure: Provider[] = [
-  { provide: LOGGER, inject: [GATEWAY_CONFIG], useFactory: ({ logLevel, name }: GatewayConfig) => createLogger(logLevel, name) },
+  {
+    provide: LOGGER,
+    inject: [GATEWAY_CONFIG],
+    useFactory: ({ logLevel, name, secrets }: GatewayConfig) => createLogger(logLevel, name, secrets),
+  },
   {
     provide: COMMAND_REDIS,
     inject: [GATEWAY_CONFIG],
@@ -43,6 +47,7 @@ export const infrastructure: Provider[] = [
     inject: [PROMPT_REDIS, LogReader, GATEWAY_CONFIG],
     useFactory: (redis: RedisConnection, log: LogReader, { partitions }: GatewayConfig) => new Query(redis, log, partitions),
   })),
+  { provide: BlobStore, inject: [PROMPT_REDIS], useFactory: (redis: RedisConnection) => new BlobStore(redis) },
   {
     provide: CallLimits,
     inject: [PROMPT_REDIS, CallStore],

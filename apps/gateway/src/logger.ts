@@ -1,9 +1,16 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
+import { Redactor } from '#safety';
 
-/** One JSON line an entry on standard output. Keys, headers and tool arguments are never logged. */
-export function createLogger(level: string, name: string): Logger {
-  return pino({ level, base: { app: 'gateway', name }, timestamp: pino.stdTimeFunctions.isoTime });
+/** One JSON line an entry on standard output. Keys, headers and tool arguments are never logged; an error may hold anything, so each line is redacted, too. */
+export function createLogger(level: string, name: string, secrets: readonly string[] = []): Logger {
+  const redactor = Redactor.of({ values: secrets });
+  return pino({
+    level,
+    hooks: { streamWrite: (line) => redactor.text(line) },
+    base: { app: 'gateway', name },
+    timestamp: pino.stdTimeFunctions.isoTime,
+  });
 }
 
 /** Lets Nest's own messages go the same way. Its boot chatter, also about a start that fails, is `debug`: whoever started it tells that. */

@@ -30,7 +30,7 @@ export interface Gateway {
 /** Starts a gateway in this process; `moreProbes` read what else runs in it. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
 export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}): Promise<Gateway> {
   await reachRedis(config, 'gateway-start');
-  const tracing = await openTracing(config.tracing, VERSION, createLogger(config.logLevel, config.name));
+  const tracing = await openTracing(config.tracing, VERSION, createLogger(config.logLevel, config.name, config.secrets));
   const app = await createGateway(config, moreProbes, tracing);
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= closeGateway(app, config.drainMs, tracing));
@@ -46,7 +46,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
 
 /** The application, ready but not listening. */
 async function createGateway(config: GatewayConfig, moreProbes: MetricsProbes, tracing?: Tracing): Promise<NestFastifyApplication> {
-  const logger = createLogger(config.logLevel, config.name);
+  const logger = createLogger(config.logLevel, config.name, config.secrets);
   const app = await NestFactory.create<NestFastifyApplication>(await GatewayModule.forRoot(config, moreProbes), createDoor(config), {
     logger: nestLogger(logger),
     bodyParser: false,

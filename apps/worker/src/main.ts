@@ -31,7 +31,7 @@ export interface RunningWorker {
 /** Starts a worker in this process. Rejects, with everything closed again, when it cannot take calls. */
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
   await reachRedis(config, 'worker-start');
-  const logger = createLogger(config.logLevel, config.id);
+  const logger = createLogger(config.logLevel, config.id, config.secrets);
   const options = { logger: nestLogger(logger), abortOnError: false };
   const tracing = await openTracing(config.tracing, VERSION, logger);
   const module = await WorkerModule.forRoot(config, logger, tracing);

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
 import { StartFailure } from '#lifecycle';
+import { environmentSecrets } from '#safety';
 import {
   egressPolicyFrom,
   SANDBOX_ENV,
@@ -92,6 +93,7 @@ const WorkerEnv = z.object({
       error: 'expected a port from 0 (any free one) to 65535, or "off"',
     })
     .default(7412),
+  REDACT_ENV: z.string().default('').transform(list),
   WORKSPACE_ROOT: z.string().min(1).optional(),
   SHARED_ROOTS: roots,
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
@@ -141,6 +143,8 @@ export interface WorkerConfig {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where tools and webhooks of sessions may go. */
   readonly egress: EgressPolicy;
+  /** Secrets in the environment of this process: taken out of everything that it writes. */
+  readonly secrets: readonly string[];
   readonly sandbox: SandboxConfig;
   /** There when spans are exported. */
   readonly tracing?: TracingConfig | undefined;
@@ -184,6 +188,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     toolEnv: Object.fromEntries(values.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     env,
     egress: egressOf(env),
+    secrets: environmentSecrets(env, { named: values.REDACT_ENV, visible: values.TOOL_ENV_ALLOWLIST }),
     sandbox,
     tracing: tracingConfig(values, 'toolyard-worker'),
     logLevel: values.LOG_LEVEL,

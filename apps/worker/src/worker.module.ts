@@ -3,7 +3,7 @@ import { BlobStore, CallStore, EventLog, LogReader } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
 import { Projector } from '#projection';
 import { BullCallQueue, startConsumer } from '#queue';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, SettingsStore, type RedisConnection } from '#redis';
 import { Sandbox, SandboxRegistry, ToolRegistry, ToolsModule } from '#tools';
 import type { Tracing } from '#tracing';
 import { CancelListener } from './execution/cancel-listener.js';
@@ -22,6 +22,7 @@ import { SweepLease } from './recovery/sweep-lease.js';
 import { WorkerRegistration } from './registry/worker-registration.js';
 import { workerStatus } from './registry/worker-status.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
+import { SafetyBySettings } from './safety/safety-settings.service.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
 import { AttemptTracer } from './tracing/attempt-tracer.js';
 import { COMMAND_REDIS, SPANS, type Spans } from './worker.tokens.js';
@@ -49,6 +50,7 @@ const execution: Provider[] = [
       SPANS,
       HookSets,
       HookRunner,
+      COMMAND_REDIS,
     ],
     useFactory: (
       config: WorkerConfig,
@@ -63,10 +65,12 @@ const execution: Provider[] = [
       { tracing }: Spans,
       hookSets: HookSets,
       hooks: HookRunner,
+      redis: RedisConnection,
     ): ExecuteDeps => ({
       config,
       log,
       blobs,
+      safety: new SafetyBySettings(new SettingsStore(redis), config.secrets),
       tools,
       leases,
       running,

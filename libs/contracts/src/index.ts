@@ -24,6 +24,7 @@ export * from './api/batches.api.js';
 export * from './api/sessions.api.js';
 export * from './api/status.api.js';
 export * from './api/diagnostics.api.js';
+export * from './safety/safety-settings.js';
 export * from './config/config-file.js';
 export { type Route } from './api/route.api.js';
 export * from './api/routes.api.js';

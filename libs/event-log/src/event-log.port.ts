@@ -32,6 +32,8 @@ export interface NewCall {
   readonly submitted: SubmittedData;
   /** The arguments as JSON text when `submitted.argumentsRef` says that they live beside the log. */
   readonly argumentsBlob?: string;
+  /** What the worker reads instead of the arguments shown, when `submitted.argumentsRedacted` says so. Gone with the End, at the latest after its time. */
+  readonly secretArguments?: { readonly text: string; readonly ttlMs: number };
   readonly author: Author;
   readonly idempotency?: { readonly scopedKey: string; readonly requestSha256: string };
   /** What comes with the submission in the same transition: nothing (queued), a question for a person, or the End of a refused call. */

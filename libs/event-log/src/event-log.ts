@@ -73,7 +73,7 @@ export class EventLog implements EventLogWriter {
 
   async accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer> {
     // First the value, then the event that points at it. Left over by a refused accept, it expires by itself.
-    if (call.argumentsBlob !== undefined) await this.storeArguments(call.callId, call.argumentsBlob);
+    if (call.argumentsBlob !== undefined || call.secretArguments !== undefined) await this.storeArguments(call);
     const answer = parseAnswer(await this.batcher.submit(to.acceptTransition(call), sent));
     if ('callId' in answer) return answer;
     if (!isApplied(answer)) throw new Error(`transition.lua answered ${answer.code} to an accept.`);
@@ -144,9 +144,15 @@ export class EventLog implements EventLogWriter {
   }
 
   /** Bounded like the transition that needs it. */
-  private async storeArguments(callId: string, text: string): Promise<void> {
+  private async storeArguments({ callId, argumentsBlob, secretArguments }: NewCall): Promise<void> {
     const { deadlineMs } = this.options;
-    const stored = this.blobs.put(callId, 'arguments', Buffer.from(text));
+    const puts: Promise<void>[] = [];
+    if (argumentsBlob !== undefined) puts.push(this.blobs.put(callId, 'arguments', Buffer.from(argumentsBlob)));
+    if (secretArguments !== undefined) {
+      const { text, ttlMs } = secretArguments;
+      puts.push(this.blobs.put(callId, 'secret-arguments', Buffer.from(text), Math.ceil(ttlMs / 1000)));
+    }
+    const stored = Promise.all(puts);
     try {
       await (deadlineMs === undefined ? stored : Promise.race([stored, lapse(deadlineMs)]));
     } catch (error) {

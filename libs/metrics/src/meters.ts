@@ -96,6 +96,9 @@ export function createMeters(registry: Registry) {
     spansExported: counter('toolyard_spans_exported_total', 'Spans of traces handed to the collector, by result: ok or failed.', [
       'result',
     ]),
+    securityAlerts: counter('toolyard_security_alerts_total', 'Alerts about system calls that the output of commands told of, by kind.', [
+      'kind',
+    ]),
     rateLimitHits: counter('toolyard_rate_limit_hits_total', 'Requests refused by a rate limit.', ['limit']),
 
     // Hooks

@@ -39,6 +39,7 @@ function emitEverything() {
   signals.spansExported.emit({ spans: 3, ok: true });
   signals.hookRun.emit({ event: 'before', verdict: 'allow', cached: false, tookMs: 12 });
   signals.rateLimited.emit({ limit: 'key' });
+  signals.securityAlert.emit({ kind: 'denied_syscall' });
   signals.outputTruncated.emit({ tool: 'shell' });
 }
 

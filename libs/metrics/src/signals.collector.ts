@@ -81,6 +81,7 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
       meters.socketsClosed.inc({ kind: socket.kind, why: word(socket.why) });
     }),
     signals.updatesMerged.on((merged) => meters.updatesMerged.inc({ where: merged.where }, merged.n)),
+    signals.securityAlert.on(({ kind }) => meters.securityAlerts.inc({ kind })),
     signals.configRead.on(({ ok }) => meters.configRefused.set(ok ? 0 : 1)),
     signals.spansExported.on(({ spans, ok }) => meters.spansExported.inc({ result: ok ? 'ok' : 'failed' }, spans)),
     signals.hookRun.on(({ event, verdict, cached, tookMs }) => {

@@ -1,3 +1,4 @@
+export { SettingsStore } from './settings-store.js';
 export * from './keys.js';
 export {
   createRedis,

@@ -51,6 +51,8 @@ export const keys = {
   hookSet: (digest: string) => `hook-set:${digest}`,
   /** What a hook answered in a session; `question` is a digest of the hook and of all that it was told. */
   hookAnswer: (tenantId: string, sessionId: string, question: string) => `hook-answer:${tenantId}:${sessionId}:${question}`,
+  /** Safety settings by their digest, for the workers of calls that were accepted under them. */
+  safetySettings: (digest: string) => `safety:${digest}`,
   worker: (workerId: string) => `worker:${workerId}`,
   /** Calls that wait for a person, by when they began to; kept for numbers only. */
   approvals: () => 'approvals',

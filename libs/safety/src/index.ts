@@ -1,1 +1,7 @@
-export { Redactor, type Redacted, type RedactedStream } from './redactor.js';
+export { SyscallAnomalyDetector, type SecurityAlert } from './anomaly/syscall-anomaly.js';
+export { environmentSecrets } from './environment-secrets.js';
+export { marked } from './provenance.js';
+export { Redactor, type Redacted } from './redactor.js';
+export { Safety } from './safety.js';
+export type { SafeTextStream } from './text/safe-text.js';
+export { MARK } from './secrets/verdict.js';

@@ -39,17 +39,10 @@ export class Redactor {
     return hits.length === 0 ? text : replaced(text, 0, text.length, hits);
   }
 
-  /** As `text`, and which secrets there were. */
-  inspect(text: string): Redacted<string> {
-    const { hits } = this.finder.scan(text, FRESH, true);
-    if (hits.length === 0) return { value: text, secrets: [] };
-    return { value: replaced(text, 0, text.length, hits), secrets: hits.map(({ start, end }) => text.slice(start, end)) };
-  }
-
-  /** Texts at any depth, and by their keys also values that do not look like secrets. Keys stay. */
-  json<T extends Json>(value: T): Redacted<T> {
+  /** Texts at any depth, each cleaned before, and by their keys also values that do not look like secrets. Keys stay. */
+  json<T extends Json>(value: T, clean: (text: string) => string = (text) => text): Redacted<T> {
     const secrets: string[] = [];
-    const shown = this.walk(value, secrets);
+    const shown = this.walk(value, { secrets, clean });
     // The walk keeps the form: it exchanges texts, and numbers under secret names, for texts.
     return { value: shown as T, secrets };
   }
@@ -62,34 +55,38 @@ export class Redactor {
     return new EditStream(this.finder);
   }
 
-  private walk(value: Json, secrets: string[]): Json {
+  private walk(value: Json, walk: Walk): Json {
     if (typeof value === 'string') {
-      const { hits } = this.finder.scan(value, FRESH, true);
-      if (hits.length === 0) return value;
-      for (const { start, end } of hits) secrets.push(value.slice(start, end));
-      return replaced(value, 0, value.length, hits);
+      const text = walk.clean(value);
+      const { hits } = this.finder.scan(text, FRESH, true);
+      if (hits.length === 0) return text;
+      for (const { start, end } of hits) walk.secrets.push(text.slice(start, end));
+      return replaced(text, 0, text.length, hits);
     }
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return changedItems(value, (item) => this.walk(item, secrets));
-    return changedFields(value, (field, key) =>
-      this.isSecretName(key) ? this.secretField(key, field, secrets) : this.walk(field, secrets),
-    );
+    if (Array.isArray(value)) return changedItems(value, (item) => this.walk(item, walk));
+    return changedFields(value, (field, key) => (this.isSecretName(key) ? this.secretField(key, field, walk) : this.walk(field, walk)));
   }
 
   /** Under the name of a secret a text is one, whatever it looks like, also in a list. Numbers are passwords, but no tokens. */
-  private secretField(key: string, value: Json, secrets: string[]): Json {
+  private secretField(key: string, value: Json, walk: Walk): Json {
     if (typeof value === 'string') {
       if (value === '' || value === MARK) return value;
-      secrets.push(value);
+      walk.secrets.push(value);
       return MARK;
     }
     if (typeof value === 'number' && /pass|pwd|secret/i.test(key)) {
-      secrets.push(String(value));
+      walk.secrets.push(String(value));
       return MARK;
     }
-    if (Array.isArray(value)) return changedItems(value, (item) => this.secretField(key, item, secrets));
-    return this.walk(value, secrets);
+    if (Array.isArray(value)) return changedItems(value, (item) => this.secretField(key, item, walk));
+    return this.walk(value, walk);
   }
+}
+
+interface Walk {
+  readonly secrets: string[];
+  readonly clean: (text: string) => string;
 }
 
 /** The pieces of a text on their way, with the places of what was taken out, for whoever has marks of its own to place. */

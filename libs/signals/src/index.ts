@@ -65,5 +65,7 @@ export const signals = {
   rateLimited: signal<{ limit: string }>('rate.limited'),
   /** A hook was asked. `cached`: it had answered the same question before and was not run; `failed`: it gave no answer, so `onError` counts. */
   hookRun: signal<{ event: HookEvent; verdict: 'allow' | 'deny' | 'failed' | 'cancelled'; cached: boolean; tookMs: number }>('hook.run'),
+  /** The output of a command told of unusual system calls. */
+  securityAlert: signal<{ kind: 'unknown_syscall' | 'denied_syscall' | 'denied_rate_exceeded' | 'event_rate_exceeded' }>('security.alert'),
   outputTruncated: signal<{ tool: string }>('output.truncated'),
 } as const;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CancelBody, errorEntry, ProblemError, type CallError, type SubmitCallBody } from '#contracts';
-import { CallStore, EventLog, isApplied, type CallHead } from '#event-log';
+import { BlobStore, CallStore, EventLog, isApplied, type CallHead } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tools';
 import { CancelCallService } from '../calls/cancel-call.service.js';
@@ -8,6 +8,7 @@ import { dispatchCall } from '../calls/dispatch-call.js';
 import { authorOf } from '../calls/gateway-author.js';
 import { identityOf } from '../calls/idempotency.js';
 import { endWithout, newCall, type JudgedCall } from '../calls/new-call.js';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { BeforeHooks } from '../hooks/before-hooks.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
@@ -27,6 +28,8 @@ export class BatchCalls {
     private readonly store: CallStore,
     private readonly queue: BullCallQueue,
     private readonly tools: ToolRegistry,
+    private readonly safety: SafetyEdition,
+    private readonly blobs: BlobStore,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -65,6 +68,7 @@ export class BatchCalls {
     const guard = { by: 'command', version: head.version, commandId: `skip:${batch.doc.id}` } as const;
     const data = { ...endWithout('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
     await this.log.end({ callId, guard, data, author: authorOf(this.config.name, batch.doc.principal) });
+    await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
   }
 
   /** Lets an approved call run, in the name of whoever approved it. Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires. */
@@ -100,8 +104,9 @@ export class BatchCalls {
     };
     const callId = this.log.newCallId(principal.tenantId, rootId);
     const author = authorOf(this.config.name, principal);
+    const shown = this.safety.show(body, judged);
     const answer = await this.log.accept(
-      newCall({ callId, principal, body, judged, author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
+      newCall({ callId, principal, ...shown, author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
     );
     return 'callId' in answer ? answer.callId : callId;
   }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type CancelBody, type Principal } from '#contracts';
-import { EventLog, type Applied, type CallHead, type CommandGuard, type Refusal } from '#event-log';
+import { BlobStore, EventLog, type Applied, type CallHead, type CommandGuard, type Refusal } from '#event-log';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { CallReader } from './call-reader.service.js';
 import { authorOf } from './gateway-author.js';
 import { endWithout } from './new-call.js';
@@ -23,6 +24,8 @@ export class CancelCallService {
     private readonly reader: CallReader,
     private readonly log: EventLog,
     private readonly parents: ParentCalls,
+    private readonly blobs: BlobStore,
+    private readonly safety: SafetyEdition,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -32,7 +35,7 @@ export class CancelCallService {
       const answer = head.status === 'ended' || head.cancelRequested ? { code: 'ENDED' } : await this.write(principal, head, request);
       if (answer.code !== 'OK' && answer.code !== 'REPLAY' && answer.code !== 'ENDED') continue;
       await this.cancelChildren(principal, callId, request);
-      return this.reader.read(principal, callId);
+      return this.cancelled(principal, callId);
     }
     throw new ProblemError('conflict', 'The call changed faster than it could be cancelled; the same request may be repeated', { callId });
   }
@@ -43,7 +46,16 @@ export class CancelCallService {
     await Promise.all(children.map((child) => this.cancel(principal, child, request).catch(unlessNotThere)));
   }
 
-  private write(principal: Principal, head: CallHead, { reason, graceMs }: CancelBody): Promise<Applied | Refusal> {
+  private async cancelled(principal: Principal, callId: string): Promise<Call> {
+    const call = await this.reader.read(principal, callId);
+    // Otherwise its time to live ends it.
+    if (call.argumentsRedacted && call.status === 'ended') await this.blobs.forget(callId, 'secret-arguments').catch(() => {});
+    return call;
+  }
+
+  private write(principal: Principal, head: CallHead, body: CancelBody): Promise<Applied | Refusal> {
+    const { graceMs } = body;
+    const reason = body.reason === undefined ? undefined : this.safety.text(body.reason);
     const guard: CommandGuard = { by: 'command', version: head.version, commandId: randomUUID() };
     const common = { callId: head.callId, guard, author: authorOf(this.config.name, principal) };
     if (head.status === 'running')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type Principal } from '#contracts';
-import { EventLog, type CallHead } from '#event-log';
+import { BlobStore, EventLog, type CallHead } from '#event-log';
 import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tools';
@@ -10,6 +10,7 @@ import { HeldApprovals } from '../batches/held-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { Rulebook } from '../policy/rulebook.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { CallReader } from './call-reader.service.js';
 import { dispatchCall } from './dispatch-call.js';
 import { authorOf } from './gateway-author.js';
@@ -33,6 +34,8 @@ export class DecideApprovalService {
     private readonly sessions: SessionStore,
     private readonly rulebook: Rulebook,
     private readonly held: HeldApprovals,
+    private readonly blobs: BlobStore,
+    private readonly safety: SafetyEdition,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -42,7 +45,10 @@ export class DecideApprovalService {
     const grant = grantOf(call, body);
     if (head.status === 'waiting_approval') {
       await this.refuseRequester(principal, callId, body);
-      await this.settle(principal, head, call, body);
+      await this.settle(principal, head, call, {
+        ...body,
+        ...(body.reason === undefined ? {} : { reason: this.safety.text(body.reason) }),
+      });
     } else if (grant === undefined || !this.decidedAlike(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
@@ -64,7 +70,7 @@ export class DecideApprovalService {
     const { actor } = authorOf(this.config.name, principal);
     if (decision === 'allow' && (await this.held.areNeededFor(call))) {
       const more = { ...(trustOption === undefined ? {} : { trustOption }), ...(reason === undefined ? {} : { reason }) };
-      return this.held.hold(call, { actor, scope, digest: this.digestNow(call), ...more });
+      return this.held.hold(call, { actor, scope, digest: await this.digestNow(call), ...more });
     }
     await this.write(principal, head, call, body);
     if (decision === 'allow') dispatchCall(this.queue, head.pool, call.id, head.attempt + 1, head.priority, head.meta.tenantId);
@@ -83,20 +89,25 @@ export class DecideApprovalService {
         decision,
         scope,
         ...(trustOption === undefined ? {} : { trustOption }),
-        digest: this.digestNow(call),
+        digest: await this.digestNow(call),
         ...(reason === undefined ? {} : { reason }),
       },
       author: authorOf(this.config.name, principal),
       ...(decision === 'deny' ? { end: denial(reason) } : {}),
     });
-    if (answer.code === 'OK' || answer.code === 'REPLAY') return;
+    if (answer.code === 'OK' || answer.code === 'REPLAY') {
+      if (decision === 'deny' && call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
+      return;
+    }
     const why = 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked';
     throw new ProblemError('conflict', why, { callId: call.id });
   }
 
   /** Of what would run now. When the tool changed since the question was asked it differs, and the log refuses. */
-  private digestNow({ tool, arguments: args }: Call): string {
-    return approvalDigest(tool, this.tools.resolve(tool)?.version ?? 'none', args);
+  private async digestNow({ id, tool, arguments: args, argumentsRedacted }: Call): Promise<string> {
+    const secret = argumentsRedacted ? await this.blobs.get(id, 'secret-arguments') : undefined;
+    const approved: unknown = secret === undefined ? args : JSON.parse(secret.toString('utf8'));
+    return approvalDigest(tool, this.tools.resolve(tool)?.version ?? 'none', approved);
   }
 
   private decidedAlike(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {

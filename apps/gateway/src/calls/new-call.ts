@@ -20,6 +20,8 @@ import type { Family } from './parent-calls.service.js';
 /** A JSON value above this many bytes lives beside the log, and the event tells where. */
 export const INLINE_BYTES = 6_144;
 const PREVIEW_BYTES = 1_024;
+/** A call may end a little after its time. */
+const SECRET_SLACK_MS = 600_000;
 
 /** What every step before the log found out about a call. A call with a refusal ends where it starts. */
 export interface JudgedCall {
@@ -73,6 +75,10 @@ export interface NewCallInput {
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly replayOf?: string | undefined;
   readonly resultBytes?: number | undefined;
+  /** The arguments as submitted, when those of `judged` are redacted; the salt keeps secrets from being guessed by the digest. */
+  readonly secret?: { readonly salt: string; readonly arguments: JsonValue } | undefined;
+  /** Digest of the safety settings in force, unless they are the defaults. */
+  readonly safety?: string | undefined;
   readonly batchId?: string | undefined;
   readonly family?: Family | undefined;
   readonly config: CallDefaults;
@@ -93,7 +99,7 @@ export function newCall(input: NewCallInput): NewCall {
   const name = judged.tool?.name ?? judged.requestedTool;
   const argumentsText = JSON.stringify(judged.args);
   const bytes = Buffer.byteLength(argumentsText);
-  const digest = approvalDigest(name, tool.version, judged.args);
+  const digest = approvalDigest(name, tool.version, input.secret ?? judged.args);
   const agentId = body.agentId ?? principal.agentId;
   const then = consequence(judged, digest, Math.min(config.approvalMs, family?.leftMs ?? Infinity), body.sessionId !== undefined);
   const retry = { ...tool.retry, ...body.retry };
@@ -124,6 +130,8 @@ export function newCall(input: NewCallInput): NewCall {
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
     ...(judged.hookSet === undefined ? {} : { hooks: judged.hookSet }),
     ...(judged.hookFeedback === undefined ? {} : { hookFeedback: judged.hookFeedback }),
+    ...(input.secret === undefined ? {} : { argumentsRedacted: true as const }),
+    ...(input.safety === undefined ? {} : { safety: input.safety }),
   };
   return {
     callId,
@@ -136,6 +144,9 @@ export function newCall(input: NewCallInput): NewCall {
     },
     submitted,
     ...(bytes > INLINE_BYTES ? { argumentsBlob: argumentsText } : {}),
+    ...(input.secret === undefined || judged.refusal !== undefined
+      ? {}
+      : { secretArguments: { text: JSON.stringify(input.secret), ttlMs: submitted.timeouts.totalMs + SECRET_SLACK_MS } }),
     author,
     ...(input.idempotency === undefined ? {} : { idempotency: input.idempotency }),
     ...(then === undefined ? {} : { then }),

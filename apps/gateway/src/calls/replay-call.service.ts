@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { SubmitCallBody, type Principal, type ReplayBody } from '#contracts';
+import { ProblemError, SubmitCallBody, type Principal, type ReplayBody } from '#contracts';
+import { MARK } from '#safety';
 import { CallReader } from './call-reader.service.js';
 import { SubmitCallService, type Submission, type SubmitOptions } from './submit-call.service.js';
 
+const SECRETS_ARE_GONE = `The arguments of this call held secrets, which are not kept: send all arguments, with the secrets in place of ${MARK}`;
+
 /**
  * Runs a call again as a new call of the same session, with the same arguments or edited ones; `replayOf` keeps the
- * lineage. It passes every step of a submission: today's tool, posture and policy judge it, not those of then.
+ * lineage. Secrets in arguments are not kept: such a call needs its arguments anew. It passes every step of a submission: today's tool, posture and policy judge it, not those of then.
  */
 @Injectable()
 export class ReplayCallService {
@@ -15,7 +18,13 @@ export class ReplayCallService {
   ) {}
 
   async replay(principal: Principal, callId: string, edit: ReplayBody, options: SubmitOptions): Promise<Submission> {
-    const { tool, arguments: args, sessionId, agentId, priority, timeouts, labels } = await this.reader.read(principal, callId);
+    const { argumentsRedacted, ...call } = await this.reader.read(principal, callId);
+    const { tool, arguments: args, sessionId, agentId, priority, timeouts, labels } = call;
+    if (edit.arguments === undefined ? argumentsRedacted : JSON.stringify(edit.arguments).includes(MARK))
+      throw new ProblemError('invalid_request', SECRETS_ARE_GONE, {
+        callId,
+        errors: [{ pointer: '/arguments', message: SECRETS_ARE_GONE }],
+      });
     const body = SubmitCallBody.parse({ tool, arguments: edit.arguments ?? args, sessionId, agentId, priority, timeouts, labels });
     return this.submitCall.submit(principal, body, { ...options, replayOf: callId });
   }

@@ -6,6 +6,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { BeforeHooks, type Hooked } from '../hooks/before-hooks.service.js';
 import { CallLimiter } from '../limits/call-limiter.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { acceptedCall } from './accepted-call.js';
 import { CallReader } from './call-reader.service.js';
 import { CallJudge } from './call-judge.service.js';
@@ -53,6 +54,7 @@ export class SubmitCallService {
     private readonly hooks: BeforeHooks,
     private readonly parents: ParentCalls,
     private readonly cancelCall: CancelCallService,
+    private readonly safety: SafetyEdition,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -62,6 +64,7 @@ export class SubmitCallService {
    * 2. id, and what makes a repetition recognisable
    * 3. hooks before the call, when there are any: they may refuse it, or rewrite the arguments, which are judged again
    * 4. limits: budgets, rates, concurrency, sizes; counted here, given back when the call is not accepted
+   *    and secrets taken out of what is stored and shown: the worker gets them beside the log
    * 5. watch for the End, when the caller waits: before anything can end
    * 6. accept in the log: durable from here on, queued, waiting for a person, or refused
    * 7. dispatch, written right behind the accept unless only its answer tells whether there is a new call; not awaited,
@@ -80,13 +83,13 @@ export class SubmitCallService {
     const callId = family === undefined ? this.log.newCallId(principal.tenantId, rootId) : this.log.newCallIdBeside(family.parentCallId);
     const hooked = await this.hooked(principal, body, callId, admissible, options.gone);
     const admission = await this.limiter.admit({ principal, body, callId, family, idempotency: identity, ...hooked });
-    const { judged, idempotency, retryAfterMs, resultBytes } = admission;
+    const { idempotency, retryAfterMs, resultBytes } = admission;
+    const shown = this.safety.show(body, admission.judged);
     const author = authorOf(this.config.name, principal);
     const call = newCall({
       callId,
       principal,
-      body,
-      judged,
+      ...shown,
       author,
       traceparent,
       idempotencyKey,
@@ -108,7 +111,7 @@ export class SubmitCallService {
       if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
       if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, waitMs), created: false };
 
-      const accepted = acceptedCall(call, judged.args, answer.time);
+      const accepted = acceptedCall(call, shown.judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted, retryAfterMs);
       if (accepted.status === 'queued' && !surelyQueued) dispatch();
       if (family !== undefined && (await this.parents.isOrphan(principal, family)))

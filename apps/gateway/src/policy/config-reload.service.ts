@@ -7,6 +7,7 @@ import { KeyRing } from '../auth/key-ring.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { HookBook } from '../hooks/hook-book.service.js';
 import { LimitSettings } from '../limits/limit-settings.service.js';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { LOGGER } from '../tokens.js';
 import { Rulebook } from './rulebook.service.js';
 
@@ -30,6 +31,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     private readonly limits: LimitSettings,
     private readonly keys: KeyRing,
     private readonly hooks: HookBook,
+    private readonly safety: SafetyEdition,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -67,6 +69,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     try {
       const fresh = file.read();
       this.rulebook.replace(fresh);
+      this.safety.replace(fresh.safety);
       this.limits.replace(fresh.limits ?? {}, fresh.agentLimits ?? {});
       this.keys.replace(fresh.keys);
       this.hooks.replace(fresh);

@@ -27,7 +27,7 @@ export class CallContext implements ToolContext {
     claimed: Claimed,
     readonly workspace: Workspace,
     env: Readonly<Record<string, string>>,
-    updates: UpdateStream,
+    updates: Pick<UpdateStream, 'onUpdate' | 'onProgress'>,
     logger: WorkerLog,
     /** Of the attempt's own span, while spans are exported. */
     traceparent?: string,

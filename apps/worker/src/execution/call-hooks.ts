@@ -36,7 +36,7 @@ export async function openHooks(digest: string, attempt: Attempt, claimed: Claim
     const set = await deps.hookSets.load(digest);
     if (set === undefined)
       throw new ToolFailure('internal', 'The hooks of the call are not stored any more. Submit the call again.', { retryable: false });
-    const [args, { root }] = await Promise.all([
+    const [{ args }, { root }] = await Promise.all([
       readArguments(attempt.callId, claimed.submitted, deps.blobs),
       deps.workspaces.open(claimed.meta),
     ]);

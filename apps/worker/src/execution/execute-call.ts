@@ -9,6 +9,8 @@ import { decideFinish, type FinishFacts } from './decide-finish.js';
 import type { ExecuteDeps } from './execute-deps.js';
 import { finishCall, type Written } from './finish-call.js';
 import { withSaidBefore } from './hook-remarks.js';
+import { CallGuard } from '../safety/call-guard.js';
+import type { SafetyInForce } from '../safety/safety-settings.service.js';
 import { runClaimed } from './run-claimed.js';
 import type { RunEnd } from './run-tool.js';
 import type { AttemptTrace } from '../tracing/attempt-tracer.js';
@@ -100,13 +102,15 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     clock,
     hooks.updates,
   );
+  const guard = new CallGuard(await safetyOf(claimed, deps), updates, deps.logger, attempt.callId);
   const startedAt = clock.now();
-  const ran = hooks.missing ?? (await runClaimed(attempt, claimed, updates, deps, trace));
+  const ran = hooks.missing ?? (await runClaimed(attempt, claimed, guard, deps, trace));
+  guard.flush();
   const endedAt = clock.now();
   if (hooks === NO_HOOKS) attempt.finishing = true;
   else await updates.drain();
 
-  const { run, result } = withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value));
+  const { run, result } = guard.finished(withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value)));
   const decide = () => decideFinish(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
   const decided = decide();
   const said = await hooks.after(decided, result);
@@ -126,6 +130,11 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
   const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving);
   tell(attempt, finished.runMs, pool, claimed, written);
   return written;
+}
+
+/** Most calls were accepted under the defaults: then nobody has to be asked. */
+function safetyOf({ submitted }: Claimed, { safety }: ExecuteDeps): SafetyInForce | Promise<SafetyInForce> {
+  return submitted.safety === undefined ? safety.defaults : safety.of(submitted.safety);
 }
 
 function finishFacts(

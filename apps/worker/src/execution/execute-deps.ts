@@ -5,6 +5,7 @@ import type { AttemptTracer } from '../tracing/attempt-tracer.js';
 import type { LeaseRenewer } from '../lease/lease-renewer.js';
 import type { WorkerConfig } from '../worker.config.js';
 import type { WorkerLog } from '../worker.logger.js';
+import type { SafetyBySettings } from '../safety/safety-settings.service.js';
 import type { Clock } from './clock.js';
 import type { RunningCalls } from './running-calls.js';
 import type { Workspaces } from './workspaces.js';
@@ -13,7 +14,8 @@ import type { Workspaces } from './workspaces.js';
 export interface ExecuteDeps {
   readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
   readonly log: EventLogWriter;
-  readonly blobs: Pick<BlobStore, 'put' | 'get'>;
+  readonly blobs: Pick<BlobStore, 'put' | 'get' | 'forget'>;
+  readonly safety: Pick<SafetyBySettings, 'defaults' | 'of'>;
   readonly tools: Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'>;
   readonly hookSets: Pick<HookSets, 'load'>;
   readonly hooks: Pick<HookRunner, 'run'>;

@@ -1,5 +1,6 @@
 import type { CallError, EndData, Result, RetryData } from '#contracts';
-import type { Applied, BlobStore, Claimed, Refusal } from '#event-log';
+import { isApplied, type Applied, type BlobStore, type Claimed, type Refusal } from '#event-log';
+import { marked } from '#safety';
 import { CANCELLED, type Finish } from './decide-finish.js';
 import type { Remarks } from './hook-remarks.js';
 import { ResultStore } from './result-store.js';
@@ -39,7 +40,7 @@ export async function finishCall(
   attempt: FinishedAttempt,
   finish: Finish,
   writer: AttemptWriter,
-  blobs: Pick<BlobStore, 'put'>,
+  blobs: Pick<BlobStore, 'put' | 'forget'>,
   patience: AbortSignal,
 ): Promise<Written> {
   if (finish.kind === 'nothing') return { kind: 'nothing' };
@@ -58,13 +59,17 @@ export async function finishCall(
     );
   }
   const data = await endData(attempt, finish, new ResultStore(attempt.callId, blobs));
-  return { kind: 'ended', data, answer: await writer.end(data, patience) };
+  const answer = await writer.end(data, patience);
+  // Not waited for: whoever dies here leaves it to its time to live.
+  if (attempt.claimed.submitted.argumentsRedacted && isApplied(answer))
+    void blobs.forget(attempt.callId, 'secret-arguments').catch(() => {});
+  return { kind: 'ended', data, answer };
 }
 
 async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' }, store: ResultStore): Promise<EndData> {
   const { claimed, runMs, updates, remarks } = attempt;
   const { failure } = finish;
-  const given = failure || !attempt.result ? errorResult(failure?.message ?? '') : attempt.result;
+  const given = failure || !attempt.result ? errorResult(failure?.message ?? '', failure?.origin) : attempt.result;
   const result =
     given !== attempt.result && remarks === undefined
       ? { result: given }
@@ -91,8 +96,11 @@ function remarked(result: Result, remarks: Remarks | undefined): Result {
   };
 }
 
-export function errorResult(message: string): Result {
-  return { content: [{ type: 'text', text: message }], isError: true };
+/** `origin`: who outside may have written the message. */
+export function errorResult(message: string, origin?: string): Result {
+  const content: Result['content'] = [{ type: 'text', text: message }];
+  if (origin === undefined) return { content, isError: true };
+  return { content: marked(content, origin), isError: true, provenance: { trust: 'untrusted', origin } };
 }
 
 export function callError({ code, message, retryable, errors }: Failure): CallError {

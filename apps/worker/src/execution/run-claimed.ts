@@ -7,7 +7,7 @@ import type { ExecuteDeps } from './execute-deps.js';
 import type { AttemptTrace } from '../tracing/attempt-tracer.js';
 import { readArguments } from './read-arguments.js';
 import { runTool, type RunEnd } from './run-tool.js';
-import type { UpdateStream } from './update-stream.js';
+import type { CallGuard } from '../safety/call-guard.js';
 
 type RunDeps = Pick<ExecuteDeps, 'blobs' | 'clock' | 'config' | 'logger' | 'tools' | 'workspaces'>;
 
@@ -15,7 +15,7 @@ type RunDeps = Pick<ExecuteDeps, 'blobs' | 'clock' | 'config' | 'logger' | 'tool
 export async function runClaimed(
   attempt: Attempt,
   claimed: Claimed,
-  updates: UpdateStream,
+  guard: CallGuard,
   deps: RunDeps,
   trace?: AttemptTrace,
 ): Promise<RunEnd> {
@@ -25,13 +25,14 @@ export async function runClaimed(
     const call = async () => {
       const descriptor = deps.tools.resolve(tool);
       if (!descriptor) throw new ToolFailure('not_found', notFound(tool, deps.tools.near(tool)));
-      const [args, workspace] = await Promise.all([
+      const [{ args, approved }, workspace] = await Promise.all([
         readArguments(attempt.callId, claimed.submitted, deps.blobs),
         deps.workspaces.open(claimed.meta),
       ]);
-      checkApproved(descriptor, claimed.submitted, args);
+      checkApproved(descriptor, claimed.submitted, approved);
+      guard.begins(descriptor, args, claimed.submitted.argumentsRedacted === true);
       attempt.signal.throwIfAborted();
-      const context = new CallContext(attempt, claimed, workspace, deps.config.toolEnv, updates, deps.logger, trace?.traceparent);
+      const context = new CallContext(attempt, claimed, workspace, deps.config.toolEnv, guard, deps.logger, trace?.traceparent);
       return deps.tools.source(tool).call(tool, args, context);
     };
     const ran = await (trace === undefined ? runTool(call, attempt) : trace.run(() => runTool(call, attempt)));

@@ -4,7 +4,9 @@ import type { Attempt } from './attempt.js';
 import { cutUtf8 } from './limit-output.js';
 
 /** A failure stands in End as it is, twice: so much of it fits. */
-const MESSAGE_BYTES = 2_000;
+export const MESSAGE_BYTES = 2_000;
+/** Looked at before it is cut, so that no half of a secret is left at the cut. */
+const READ_BYTES = 4 * MESSAGE_BYTES;
 const VIOLATIONS = 16;
 
 export interface Failure {
@@ -14,6 +16,8 @@ export interface Failure {
   readonly retryable: boolean;
   readonly errors?: readonly Violation[];
   readonly killed?: boolean;
+  /** Who outside may have written the message. */
+  readonly origin?: string;
 }
 
 /** How the tool itself ended. `no_answer`: it was told to stop and did not in its time. `not_begun`: the stop came before it ran. */
@@ -53,7 +57,7 @@ export function toFailure(error: unknown, callId: string): RunEnd & { kind: 'fai
     kind: 'failure',
     failure: {
       code: error.code,
-      message: cutUtf8(error.message, MESSAGE_BYTES),
+      message: cutUtf8(error.message, READ_BYTES),
       retryable,
       ...(errors ? { errors: errors.slice(0, VIOLATIONS) } : {}),
       ...(killed === undefined ? {} : { killed }),

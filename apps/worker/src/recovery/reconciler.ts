@@ -1,5 +1,14 @@
 import { POOLS, type EndData } from '#contracts';
-import { isApplied, type Applied, type Author, type CallHead, type CallStore, type EventLogWriter, type Refusal } from '#event-log';
+import {
+  BlobStore,
+  isApplied,
+  type Applied,
+  type Author,
+  type CallHead,
+  type CallStore,
+  type EventLogWriter,
+  type Refusal,
+} from '#event-log';
 import type { CallQueue } from '#queue';
 import { partitionName, type RedisConnection } from '#redis';
 import { signals } from '#signals';
@@ -37,6 +46,7 @@ export interface ReconcilerDeps {
  */
 export class Reconciler {
   private readonly author: Author;
+  private readonly blobs: BlobStore;
   private readonly deferred = new DeferredDispatches();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
@@ -46,6 +56,7 @@ export class Reconciler {
   private readonly onReady = () => (this.settledAt = performance.now() + SETTLE_MS);
 
   constructor(private readonly deps: ReconcilerDeps) {
+    this.blobs = new BlobStore(deps.redis);
     this.author = { source: `/reconciler/${deps.workerId}`, actor: 'system:reconciler' };
   }
 
@@ -143,6 +154,7 @@ export class Reconciler {
     });
     this.told(head, answer, leaseExpired);
     if (!isApplied(answer)) return;
+    void this.blobs.forget(head.callId, 'secret-arguments').catch(() => {});
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, verdict, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
   }

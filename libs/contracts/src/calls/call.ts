@@ -76,6 +76,8 @@ export const Call = z
     status: CallStatus,
     outcome: CallOutcome.optional(),
     arguments: Json,
+    /** The arguments held secrets, which are marked here. The tool gets them as they were submitted; a replay needs new ones. */
+    argumentsRedacted: z.literal(true).optional(),
     result: Result.optional(),
     error: CallError.optional(),
     attempt: z.number().int(),

@@ -26,6 +26,8 @@ export const Result = z
     structuredContent: Json.optional(),
     details: z.record(z.string(), Json).optional(),
     childCallIds: z.array(z.string()).optional(),
+    /** There when the content comes from outside, where anybody may have written it: data, never instructions. */
+    provenance: z.object({ trust: z.literal('untrusted'), origin: z.string() }).optional(),
     truncated: z.object({ originalBytes: z.number().int(), artifactUri: z.string() }).optional(),
   })
   .meta({ id: 'Result' });

@@ -5,6 +5,7 @@ import { Label } from '../calls/names.js';
 import { Hooks, SessionHookSettings } from '../hooks/hook.js';
 import { Limits } from '../policy/limits.js';
 import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
+import { SafetySettings } from '../safety/safety-settings.js';
 
 /** One API key as the operator writes it: the key itself, or only its SHA-256. */
 export const KeyEntry = z
@@ -58,6 +59,7 @@ export const ConfigFile = z.strictObject({
   /** For the calls of everybody, in this order. */
   hooks: Hooks.default([]),
   sessionHooks: SessionHookSettings.default({ commands: false }),
+  safety: SafetySettings.prefault({}),
   agents: z.record(Label, AgentSettings).default({}),
 });
 export type ConfigFile = z.output<typeof ConfigFile>;

@@ -44,6 +44,10 @@ export const SubmittedData = z.object({
   depth: z.number().int().optional(),
   replayOf: z.string().optional(),
   idempotencyKey: z.string().optional(),
+  /** The arguments held secrets: these are the redacted ones; the worker gets those that were submitted, beside the log until End. */
+  argumentsRedacted: z.literal(true).optional(),
+  /** Digest of the safety settings in force, when they are not the defaults. */
+  safety: z.string().optional(),
   /** Text above it is cut for the model. */
   resultBytes: z.number().int().optional(),
   /** SHA-256 of the hooks that its worker runs; there when it has any. */

@@ -1,4 +1,4 @@
-import type { Call, CallEvent, ClaimCheck } from '#contracts';
+import type { Call, CallEvent } from '#contracts';
 import { Result } from '#contracts';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { decodeHead, type CallState } from '../call/call-head.js';
@@ -6,7 +6,7 @@ import { parseOwn } from '../call/own-json.js';
 import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
-import { BlobStore } from './blob-store.js';
+import { BlobStore, type BlobRef } from './blob-store.js';
 import { foldCall, type StoredValues } from './fold-call.js';
 
 const PAGE = 500;
@@ -58,7 +58,7 @@ export class CallStore {
   }
 
   /** A value that lives beside the log; undefined when there is none, or none any more. */
-  blob(callId: string, ref: ClaimCheck['ref']): Promise<Buffer | undefined> {
+  blob(callId: string, ref: BlobRef): Promise<Buffer | undefined> {
     return this.blobs.get(callId, ref);
   }
 

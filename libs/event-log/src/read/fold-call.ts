@@ -19,13 +19,15 @@ export function foldCall(events: readonly CallEvent[], values: StoredValues = {}
 }
 
 function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEventOf<'call.submitted'>, values: StoredValues): Call {
-  const { tool, source, priority, labels, timeouts, decision, batchId, parentCallId, rootCallId, replayOf, toolCallId, purpose } = data;
+  const { tool, source, priority, labels, timeouts, decision, batchId, parentCallId, rootCallId, replayOf, toolCallId, purpose, argumentsRedacted } =
+    data;
   return defined({
     id: subject,
     tool,
     source,
     status: 'queued',
     arguments: values.arguments ?? data.arguments ?? data.argumentsRef?.preview ?? null,
+    argumentsRedacted,
     attempt: 0,
     priority,
     sessionId: sessionid,

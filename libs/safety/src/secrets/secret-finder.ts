@@ -40,6 +40,8 @@ export interface FinderSettings {
   readonly names?: readonly string[];
   /** Take long random-looking tokens for secrets, too. */
   readonly entropy?: boolean;
+  /** Find nothing. */
+  readonly off?: boolean;
 }
 
 const [EQUALS, COLON, DASH] = [61, 58, 45];
@@ -61,10 +63,11 @@ export class SecretFinder {
   private readonly entropy: boolean;
 
   constructor(private readonly settings: FinderSettings = {}) {
-    this.names = new SecretNames(settings.names);
-    this.starts = new KnownStarts(settings.values ?? []);
+    this.names = new SecretNames(settings.names, settings.off);
+    this.starts = new KnownStarts(settings.values ?? [], settings.off);
     this.pairs = this.starts.pairs;
     this.entropy = settings.entropy ?? false;
+    if (settings.off === true) return;
     for (const code of [EQUALS, COLON, DASH, ...BEARER]) this.mark(code, ASSIGNS);
     for (const code of this.starts.triggers) this.mark(code, STARTS);
     if (this.entropy) for (let code = 0; code < 128; code++) if (hasCode(TOKEN_CHARS, code)) this.mark(code, RANDOM);

@@ -43,8 +43,8 @@ export class SecretNames {
   private readonly known = new Map<string, boolean>();
 
   /** `more` are endings, too; how they are written does not matter. */
-  constructor(more: readonly string[] = []) {
-    this.endings = [...ENDINGS, ...more.map(plain).filter((name) => name.length >= 3)];
+  constructor(more: readonly string[] = [], off = false) {
+    this.endings = off ? [] : [...ENDINGS, ...more.map(plain).filter((name) => name.length >= 3)];
     this.lastThree = new Set(this.endings.map((name) => threeOf(name, name.length)));
     for (const letter of [...this.endings.map((name) => name.slice(-1)), 's']) {
       for (const written of [letter, letter.toUpperCase()]) this.lastLetters[written.charCodeAt(0)] = 1;
@@ -74,6 +74,7 @@ export class SecretNames {
   }
 
   private decide(name: string): boolean {
+    if (this.endings.length === 0) return false;
     if (/(?:^|[_.-])pass$/i.test(name) && name.length > 4) return true;
     const written = plain(name);
     if (HARMLESS.test(written) && written !== 'token') return false;

@@ -31,8 +31,9 @@ export class KnownStarts {
   private readonly heads = new Set<string>();
   private longestHead = 0;
 
-  constructor(values: readonly string[]) {
-    this.hasKnown = values.length > 0;
+  constructor(values: readonly string[], off = false) {
+    this.hasKnown = !off && values.length > 0;
+    if (off) return;
     // Longer values first: of two that begin alike the longer one counts.
     for (const value of [...new Set(values)].sort((a, b) => b.length - a.length)) this.add(knownValue(value));
     for (const shape of TOKEN_SHAPES) for (const prefix of shape.prefixes) this.add(shaped(prefix, shape));

@@ -1,0 +1,67 @@
+import type { SubmitCallBody } from '#contracts';
+import type { Redactor } from '#safety';
+import type { JsonValue, JudgedCall } from '../calls/new-call.js';
+
+/** A submission as it may be stored and shown. */
+export interface ShownCall {
+  readonly body: SubmitCallBody;
+  readonly judged: JudgedCall;
+  /** The arguments as they were submitted, when they held secrets: for the worker and nobody else. */
+  readonly secretArguments?: JsonValue;
+}
+
+/** What JSON.parse quotes of a text that is none may be half of a secret. */
+const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/s;
+
+/**
+ * Takes secrets out of everything that a call says: its arguments, and where they hold any also what was said about
+ * them. Trust options that a secret is part of are not offered: what is granted for good holds no secrets. Pure.
+ */
+export function shownCall(redactor: Redactor, body: SubmitCallBody, judged: JudgedCall): ShownCall {
+  const { value: args, secrets } = redactor.json(judged.args);
+  const withSecrets = secrets.length > 0;
+  const by = withSecrets ? redactor.knowing(secrets) : redactor;
+  const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
+  const { purpose } = judged;
+  const said = { ...judged, ...(purpose === undefined ? {} : { purpose: by.text(purpose) }) };
+  const shownBody = labels === body.labels ? body : { ...body, labels };
+  // Refusals may quote what was no argument yet, as in a broken text or an unknown tool's name.
+  if (!withSecrets) return { body: shownBody, judged: judged.refusal === undefined ? said : withoutSecrets(by, said) };
+  return {
+    body: shownBody,
+    judged: { ...withoutSecrets(by, said), args },
+    ...(args === judged.args ? {} : { secretArguments: judged.args }),
+  };
+}
+
+function withoutSecrets(redactor: Redactor, judged: JudgedCall): JudgedCall {
+  const text = (said: string) => redactor.text(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
+  const { decision, refusal, requestedTool, tool } = judged;
+  const { trustOptions, reasons } = decision;
+  return {
+    ...judged,
+    requestedTool: tool === undefined ? text(requestedTool) : requestedTool,
+    decision: {
+      ...decision,
+      reasons: reasons.map((reason) => ({ ...reason, reason: text(reason.reason) })),
+      ...(trustOptions === undefined
+        ? {}
+        : { trustOptions: trustOptions.filter((option) => redactor.text(JSON.stringify(option)) === JSON.stringify(option)) }),
+    },
+    ...(refusal === undefined
+      ? {}
+      : {
+          refusal: {
+            ...refusal,
+            error: {
+              ...refusal.error,
+              message: text(refusal.error.message),
+              ...(refusal.error.errors === undefined
+                ? {}
+                : { errors: refusal.error.errors.map((error) => ({ ...error, message: text(error.message) })) }),
+            },
+            ...(refusal.text === undefined ? {} : { text: text(refusal.text) }),
+          },
+        }),
+  };
+}

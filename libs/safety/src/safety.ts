@@ -1,0 +1,118 @@
+import type { SafetySettings, CallError, Content, Result, ToolDescriptor } from '#contracts';
+import type { Json } from './json-value.js';
+import { originOf } from './provenance.js';
+import { Redactor } from './redactor.js';
+import { cleanText } from './text/clean-text.js';
+import { safeText, SafeTextStream } from './text/safe-text.js';
+
+/** What a process does by itself, whatever settings a call was accepted under. */
+export interface ProcessSecrets {
+  /** Texts that are secret in this process, as from its environment. */
+  readonly values: readonly string[];
+}
+
+/** The settings of `safety`, made ready. Immutable; one for all calls that were accepted under the same settings. */
+export class Safety {
+  private constructor(
+    readonly settings: SafetySettings,
+    readonly redactor: Redactor,
+  ) {}
+
+  static of(settings: SafetySettings, { values }: ProcessSecrets = { values: [] }): Safety {
+    const { redaction } = settings;
+    const known = [...redaction.values, ...values].map((value) => value.trim());
+    return new Safety(
+      settings,
+      Redactor.of({ values: known.flatMap(writings), names: redaction.names, entropy: redaction.entropy, off: !redaction.enabled }),
+    );
+  }
+
+  /** The same for a call whose arguments held these secrets: what its tool repeats of them is one, too. */
+  knowing(secrets: readonly string[]): Safety {
+    return secrets.length === 0 ? this : new Safety(this.settings, this.redactor.knowing(secrets.flatMap(writings)));
+  }
+
+  secretsIn(args: object): readonly string[] {
+    return this.redactor.json(JSON.parse(JSON.stringify(args)) as Json).secrets;
+  }
+
+  /** For models, people and logs. */
+  text(text: string): string {
+    return safeText(text, this.redactor, this.settings.hiddenCharacters);
+  }
+
+  /** For watchers: pieces of a text, colours kept. */
+  stream(): SafeTextStream {
+    return new SafeTextStream(this.redactor, this.settings.hiddenCharacters);
+  }
+
+  content(item: Content): Content {
+    switch (item.type) {
+      case 'text':
+        return { type: 'text', text: this.text(item.text) };
+      case 'json':
+        return { type: 'json', json: this.json(item.json) };
+      case 'image':
+        return item;
+      case 'resource_link': {
+        const { uri, name, description } = item;
+        return {
+          ...item,
+          uri: this.text(uri),
+          ...(name === undefined ? {} : { name: this.text(name) }),
+          ...(description === undefined ? {} : { description: this.text(description) }),
+        };
+      }
+      default:
+        return item satisfies never;
+    }
+  }
+
+  json<T extends Json>(value: T): T {
+    return this.redactor.json(value, (text) => cleanText(text, this.settings.hiddenCharacters)).value;
+  }
+
+  /** A result as everybody may see it; where it comes from stands with it. */
+  result(result: Result, origin?: string): Result {
+    const { structuredContent, details } = result;
+    return {
+      ...result,
+      content: result.content.map((item) => this.content(item)),
+      ...(structuredContent === undefined ? {} : { structuredContent: this.json(structuredContent) }),
+      ...(details === undefined ? {} : { details: this.json(details) }),
+      ...(origin === undefined ? {} : { provenance: { trust: 'untrusted', origin } }),
+    };
+  }
+
+  error<E extends Pick<CallError, 'message'> & { readonly errors?: readonly { pointer: string; message: string }[] | undefined }>(
+    error: E,
+  ): E {
+    const { errors } = error;
+    return {
+      ...error,
+      message: this.text(error.message),
+      ...(errors === undefined ? {} : { errors: errors.map(({ pointer, message }) => ({ pointer, message: this.text(message) })) }),
+    };
+  }
+
+  /** Where the content of a call of this tool comes from, when that is outside and nobody said that it is trusted. */
+  untrustedOrigin(tool: ToolDescriptor, args: unknown): string | undefined {
+    const { mark, trusted } = this.settings.provenance;
+    const origin = mark ? originOf(tool, args, trusted) : undefined;
+    return origin === undefined ? undefined : this.text(origin);
+  }
+}
+
+/** A secret as it stands in JSON, URLs and Basic credentials. */
+function writings(secret: string): string[] {
+  const others = [JSON.stringify(secret).slice(1, -1), inUrl(secret), Buffer.from(secret).toString('base64').replace(/=+$/, '')];
+  return secret.length < 6 ? [secret] : [...new Set([secret, ...others])];
+}
+
+function inUrl(secret: string): string {
+  try {
+    return encodeURIComponent(secret);
+  } catch {
+    return secret; // Half a character, which no URL holds.
+  }
+}
