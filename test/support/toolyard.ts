@@ -36,6 +36,7 @@ export interface ToolyardOptions {
   readonly workers?: number;
   /** For every app. */
   readonly env?: Record<string, string>;
+  readonly gatewayEnv?: Record<string, string>;
   readonly redisSettings?: readonly string[];
 }
 
@@ -45,6 +46,7 @@ export async function startToolyard({
   gateways = 1,
   workers = 1,
   env = {},
+  gatewayEnv = {},
   redisSettings = DURABLE,
 }: ToolyardOptions = {}): Promise<Toolyard> {
   const redis = await startRedisServer({ settings: redisSettings });
@@ -58,7 +60,7 @@ export async function startToolyard({
     workers: [],
     gateway: async (more = {}) => {
       const port = Number(more['GATEWAY_PORT'] ?? (await freePort()));
-      const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...more });
+      const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...gatewayEnv, ...more });
       toolyard.gateways.push(app);
       await isReady(app);
       return app;

@@ -53,7 +53,14 @@ export class WorkerParts {
   tool(name: string, { run, ...facts }: TestTool): void {
     this.tools.set(name, {
       run,
-      tool: describeTool({ name, description: `For tests: ${name}.`, source: 'builtin', input: { type: 'object' }, effect: 'pure', ...facts }),
+      tool: describeTool({
+        name,
+        description: `For tests: ${name}.`,
+        source: 'builtin',
+        input: { type: 'object' },
+        effect: 'pure',
+        ...facts,
+      }),
     });
   }
 

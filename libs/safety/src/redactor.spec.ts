@@ -148,6 +148,7 @@ describe('Redactor', () => {
     ["-H 'Cookie: sid=abc123; theme=dark' https://x", "-H 'Cookie: [REDACTED]' https://x"],
     ['headers["x-api-key"] = "abcd1234"', 'headers["x-api-key"] = "[REDACTED]"'],
     ['> X-Custom: Bearer abc.def-123', '> X-Custom: Bearer [REDACTED]'],
+    ['a page: ghp\\_abcdefghijklmnopqrstuvwxyz0123456789.', 'a page: [REDACTED].'],
     ['mysql --password hunter2x -u root', 'mysql --password [REDACTED] -u root'],
     ['redis://:p@ss@cache:6379/0', 'redis://:[REDACTED]@cache:6379/0'],
     ['export DB_PASS=a&b(c)', 'export DB_PASS=[REDACTED]'],

@@ -103,9 +103,11 @@ export class Safety {
   }
 }
 
-/** A secret as it stands in JSON, URLs and Basic credentials. */
+/** A secret as it stands in JSON, URLs, Basic credentials and Markdown. */
 function writings(secret: string): string[] {
-  const others = [JSON.stringify(secret).slice(1, -1), inUrl(secret), Buffer.from(secret).toString('base64').replace(/=+$/, '')];
+  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
+  const markdown = secret.replaceAll(/[\\_*[\]`]/g, String.raw`\$&`);
+  const others = [JSON.stringify(secret).slice(1, -1), inUrl(secret), base64, markdown];
   return secret.length < 6 ? [secret] : [...new Set([secret, ...others])];
 }
 

@@ -18,9 +18,11 @@ const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/
  * them. Trust options that a secret is part of are not offered: what is granted for good holds no secrets. Pure.
  */
 export function shownCall(redactor: Redactor, body: SubmitCallBody, judged: JudgedCall): ShownCall {
-  const { value: args, secrets } = redactor.json(judged.args);
+  const { value, secrets } = redactor.json(judged.args);
   const withSecrets = secrets.length > 0;
   const by = withSecrets ? redactor.knowing(secrets) : redactor;
+  // What is secret in one place of the arguments is secret in all others.
+  const args = withSecrets ? by.json(judged.args).value : value;
   const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
   const { purpose } = judged;
   const said = { ...judged, ...(purpose === undefined ? {} : { purpose: by.text(purpose) }) };

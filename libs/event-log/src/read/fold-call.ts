@@ -19,8 +19,21 @@ export function foldCall(events: readonly CallEvent[], values: StoredValues = {}
 }
 
 function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEventOf<'call.submitted'>, values: StoredValues): Call {
-  const { tool, source, priority, labels, timeouts, decision, batchId, parentCallId, rootCallId, replayOf, toolCallId, purpose, argumentsRedacted } =
-    data;
+  const {
+    tool,
+    source,
+    priority,
+    labels,
+    timeouts,
+    decision,
+    batchId,
+    parentCallId,
+    rootCallId,
+    replayOf,
+    toolCallId,
+    purpose,
+    argumentsRedacted,
+  } = data;
   return defined({
     id: subject,
     tool,

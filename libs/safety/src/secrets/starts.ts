@@ -1,4 +1,4 @@
-import { hasCode, runEnd, WORD } from './char-set.js';
+import { hasCode, runEnd, WORD, type CharSet } from './char-set.js';
 import { KEY_BEGIN, privateKey } from './private-key.js';
 import { TOKEN_SHAPES, type TokenShape } from './token-shapes.js';
 import { LONGEST_RUN, type Verdict } from './verdict.js';
@@ -36,7 +36,13 @@ export class KnownStarts {
     if (off) return;
     // Longer values first: of two that begin alike the longer one counts.
     for (const value of [...new Set(values)].sort((a, b) => b.length - a.length)) this.add(knownValue(value));
-    for (const shape of TOKEN_SHAPES) for (const prefix of shape.prefixes) this.add(shaped(prefix, shape));
+    for (const shape of TOKEN_SHAPES) {
+      for (const prefix of shape.prefixes) {
+        this.add(shaped(prefix, shape));
+        // Pages that were made into Markdown escape it.
+        if (prefix.includes('_')) this.add(shaped(prefix.replaceAll('_', '\\_'), { ...shape, body: withBackslash(shape.body) }));
+      }
+    }
     this.add(pemKey());
   }
 
@@ -70,6 +76,10 @@ export class KnownStarts {
     for (let length = 1; length <= offset; length++) this.heads.add(prefix.slice(0, length));
     this.longestHead = Math.max(this.longestHead, offset);
   }
+}
+
+function withBackslash(set: CharSet): CharSet {
+  return { ...set, ascii: set.ascii.map((is, code) => (code === 92 ? 1 : is)) };
 }
 
 /** The rarest character with an ASCII one before it; without two ASCII characters in a row the first other one. */

@@ -26,7 +26,7 @@ export const TOKEN_SHAPES: readonly TokenShape[] = [
   // AWS access key ids, long-lived and temporary, and what goes with them
   { prefixes: ['AKIA', 'ASIA', 'ABIA', 'ACCA'], body: UPPER, min: 16, fits: twenty },
   // GitHub: classic, OAuth, user-to-server, server-to-server, refresh; fine-grained
-  { prefixes: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], body: URL64_DOT, min: 36 },
+  { prefixes: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], body: URL64, min: 36 },
   { prefixes: ['github_pat_'], body: URL64, min: 36 },
   // GitLab: personal, deploy, runner, CI job, feed, trigger, agent
   { prefixes: ['glpat-', 'gldt-', 'glrt-', 'glcbt-', 'glft-', 'glptt-', 'glagent-', 'gloas-'], body: URL64_DOT, min: 20 },
