@@ -1,3 +1,4 @@
+/* oxlint-disable no-control-regex, no-misleading-character-class, typescript/no-misused-spread -- Control characters and lone code units are what this file is about. */
 /** What to do with characters that a reader does not see and a model does: take them out, or write them as `\u{200B}`. */
 export type HiddenCharacters = 'drop' | 'escape';
 

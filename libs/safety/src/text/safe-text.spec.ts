@@ -1,3 +1,4 @@
+/* oxlint-disable no-control-regex, no-misleading-character-class, typescript/no-misused-spread -- Control characters and lone code units are what this file is about. */
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Redactor } from '../redactor.js';
