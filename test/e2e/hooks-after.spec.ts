@@ -38,6 +38,12 @@ const agentsOf = (files: Hooked): HookedAgents => {
         { name: 'mirror', on: 'after_update', url: url('/after-update') },
       ],
     },
+    repeating: {
+      hooks: [
+        { ...ON_BEFORE, command: "grep -o 'ghp_[A-Za-z0-9]*'" },
+        { ...ON_AFTER, command: "grep -o 'ghp_[A-Za-z0-9]*' | head -1" },
+      ],
+    },
     kept: { hooks: [{ ...ON_AFTER, command: 'printf first edition' }] },
   };
 };
@@ -50,6 +56,14 @@ beforeAll(async () => {
 afterAll(() => hooked?.close());
 
 describe('a hook after a call', () => {
+  it('tells nobody the secret that the arguments gave it, nor does one before the call', async () => {
+    const token = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
+    const call = await hooked.runAs('repeating', 'echo', { say: `use ${token}` });
+    expect(textOf(call)).toMatch(/Hook feedback:/);
+    const { body: events } = await agent.get(`/v1/calls/${call.id}/events`);
+    expect([JSON.stringify(call), JSON.stringify(events)].filter((text) => text.includes(token))).toEqual([]);
+  });
+
   it('adds what it says below the output, and stands in the details for people', async () => {
     const call = await hooked.runAs('noting');
     expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);

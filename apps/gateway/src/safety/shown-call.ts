@@ -24,8 +24,12 @@ export function shownCall(redactor: Redactor, body: SubmitCallBody, judged: Judg
   // What is secret in one place of the arguments is secret in all others.
   const args = withSecrets ? by.json(judged.args).value : value;
   const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
-  const { purpose } = judged;
-  const said = { ...judged, ...(purpose === undefined ? {} : { purpose: by.text(purpose) }) };
+  const { purpose, hookFeedback } = judged;
+  const said = {
+    ...judged,
+    ...(purpose === undefined ? {} : { purpose: by.text(purpose) }),
+    ...(hookFeedback === undefined ? {} : { hookFeedback: by.text(hookFeedback) }),
+  };
   const shownBody = labels === body.labels ? body : { ...body, labels };
   // Refusals may quote what was no argument yet, as in a broken text or an unknown tool's name.
   if (!withSecrets) return { body: shownBody, judged: judged.refusal === undefined ? said : withoutSecrets(by, said) };

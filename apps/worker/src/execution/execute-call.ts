@@ -125,7 +125,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     updates: finish.kind === 'nothing' ? undefined : updates.close(),
     runMs: endedAt - startedAt,
     ...(result ? { result } : {}),
-    ...(remarks ? { remarks } : {}),
+    ...(remarks ? { remarks: guard.remarks(remarks) } : {}),
   };
   const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving);
   tell(attempt, finished.runMs, pool, claimed, written);

@@ -1,6 +1,7 @@
 import type { Content, ProgressData, Result, ToolDescriptor } from '#contracts';
 import { marked, type SafeTextStream, type Safety } from '#safety';
 import { signals } from '#signals';
+import type { Remarks } from '../execution/hook-remarks.js';
 import { cutUtf8 } from '../execution/limit-output.js';
 import { MESSAGE_BYTES, type RunEnd } from '../execution/run-tool.js';
 import type { UpdateStream } from '../execution/update-stream.js';
@@ -67,6 +68,11 @@ export class CallGuard implements Watchers {
     const safe = this.safety.result(result, this.origin);
     this.look(safe.content.map((item) => (item.type === 'text' ? item.text : '')).join('\n'));
     return { run, result: this.origin === undefined ? safe : { ...safe, content: marked(safe.content, this.origin) } };
+  }
+
+  /** Hooks are given arguments and output as they are, and may repeat them. */
+  remarks({ text, denied, runs }: Remarks): Remarks {
+    return { ...(text === undefined ? {} : { text: this.safety.text(text) }), denied, runs: this.safety.json(runs) };
   }
 
   /** A text goes on over updates; another item ends it. */
