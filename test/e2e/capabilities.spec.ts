@@ -254,14 +254,14 @@ describe('what a tool is given, and what becomes of what it gives', () => {
   it('shows partial content and progress to watchers, and only the last word to the model', async () => {
     parts.tool('probe', {
       run: (_args, ctx) => {
-        ctx.onUpdate([{ type: 'text', text: 'partial' }]);
+        ctx.onUpdate([{ type: 'text', text: 'partial\n' }]);
         ctx.onProgress({ message: 'half' });
         return 'final';
       },
     });
     const callId = await run();
     const events = await parts.events(callId);
-    expect(firstOf(events, 'call.update')?.data).toEqual({ update: 1, content: [{ type: 'text', text: 'partial' }] });
+    expect(firstOf(events, 'call.update')?.data).toEqual({ update: 1, content: [{ type: 'text', text: 'partial\n' }] });
     expect(events.find(({ type }) => type === 'call.progress')).toMatchObject({
       subject: callId,
       tool: 'probe',

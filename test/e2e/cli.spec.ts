@@ -77,10 +77,12 @@ describe('toolyard call', () => {
     expect(JSON.parse(refused.out)).toMatchObject({ error: { code: 'not_found', callId: expect.any(String) } });
   });
 
-  it('gives a pipe the very bytes, and a terminal nothing that would drive it', async () => {
+  it('says coloured output once, and gives neither a pipe nor a terminal what would drive it', async () => {
     const hostile = String.raw`printf "\033]0;title\007\033[2J\033[31mred\033[0m \033]52;c;cHduZWQ=\007\302\233?25l\342\200\256txt.exe\rover\n"`;
     const piped = await run(['call', 'shell', `command=${hostile}`]);
-    expect(piped.out).toContain('\u001b[2J');
+    expect(piped.out).toContain('\u001b[31mred\u001b[0m');
+    expect(piped.out.split('txt.exe')).toHaveLength(2);
+    for (const command of ['\u001b[2J', '\u001b]', '\u0007', '\u009b', '\u202e']) expect(piped.out).not.toContain(command);
     const shown = await run(['call', 'shell', `command=${hostile}`], { terminal: true, env: { NO_COLOR: '1' } });
     const beyondSpinner = shown.out.replaceAll('\r\u001b[2K', '');
     for (const command of ['\u001b', '\u0007', '\u009b', '\u202e']) expect(beyondSpinner).not.toContain(command);

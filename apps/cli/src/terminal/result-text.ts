@@ -1,4 +1,5 @@
 import type { Content, Result } from '#contracts';
+import { safeText } from './safe-text.js';
 
 /** Content as a person reads it. */
 export function contentText(content: readonly Content[]): string {
@@ -22,15 +23,16 @@ function partText(part: Content): string {
 
 /**
  * What of a result has not been shown yet, when `shown` came as updates before. Tools put words around their output (an
- * exit code, a note that it was cut): only the lines that are new are left then.
+ * exit code, a note that it was cut): only the lines that are new are left then. Updates keep colours that results have not.
  */
 export function unshownText(result: Result, shown: string): string {
   const whole = contentText(result.content);
-  if (shown.trim() === '') return whole;
-  if (whole.startsWith(shown)) return whole.slice(shown.length);
+  const [said, plain] = [safeText(shown), safeText(whole)];
+  if (said.trim() === '') return whole;
+  if (plain.startsWith(said)) return plain.slice(said.length);
   if (result.truncated) return '';
-  const known = new Set(shown.split('\n'));
-  return whole
+  const known = new Set(said.split('\n'));
+  return plain
     .split('\n')
     .filter((line) => !known.has(line) && !STREAM_LABEL.test(line))
     .join('\n');

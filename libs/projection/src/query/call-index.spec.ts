@@ -232,8 +232,19 @@ describe('the index of calls', () => {
     expect((await index.page('pages', query())).behind).toBeUndefined();
   });
 
+  /** Of two calls in one millisecond neither is the later one. */
+  const nextMillisecond = async () => {
+    const now = async () => {
+      const [seconds, micros] = await redis.time();
+      return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+    };
+    const from = await now();
+    await eventually(async () => (await now()) > from, 'the next millisecond');
+  };
+
   it('lists sessions, the latest active first, page by page', async () => {
     for (const sessionId of ['one', 'two', 'three', 'four', 'two']) await submit('sessions', { sessionId, agentId: `of-${sessionId}` });
+    await nextMillisecond();
     await fail(await submit('sessions', { sessionId: 'one' }), 'broke');
     await project();
     const list = new SessionList(redis, reader, PARTITIONS);
