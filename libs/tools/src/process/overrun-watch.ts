@@ -87,11 +87,16 @@ async function overrunOf(rows: readonly ProcessRow[], limits: ResourceLimits): P
 async function ownShare({ pid, residentBytes }: ProcessRow): Promise<number> {
   try {
     const kilobytes = /^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1];
-    return kilobytes === undefined ? residentBytes : Number(kilobytes) * 1_024;
-  } catch {
-    // Ended meanwhile, or not ours to look into: then as it seemed.
-    return residentBytes;
+    // No figure: it has just ended, and what it had is free.
+    return kilobytes === undefined ? 0 : Number(kilobytes) * 1_024;
+  } catch (error) {
+    return isNotOurs(error) ? residentBytes : 0;
   }
+}
+
+/** A process that may not be looked into counts as it seemed; one that is gone (ENOENT, ESRCH) has nothing any more. */
+function isNotOurs(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }
 
 function sumOf(numbers: readonly number[]): number {
