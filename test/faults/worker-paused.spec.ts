@@ -24,8 +24,8 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     const [paused] = toolyard.workers;
     const { body } = await agent.submit('shell', { command: 'sleep 3; echo late' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
-    await toolyard.worker();
     paused?.signal('SIGSTOP');
+    await toolyard.worker();
 
     const call = await agent.ended(body.id);
     expect(call).toMatchObject({ outcome: 'unknown', error: { code: 'outcome_unknown' } });

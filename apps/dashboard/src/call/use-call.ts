@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { CallView } from './call-view.js';
@@ -11,9 +11,17 @@ export function useCall(callId: string) {
   const view = useMemo(() => new CallView(), [callId]);
   const [connection, setConnection] = useState<'connecting' | 'live' | 'reconnecting' | 'closed'>('connecting');
   const version = useFrames(view);
+  const changes = useRef(0);
   const call = useQuery({
     queryKey: ['call', callId],
-    queryFn: ({ signal }) => client.calls.get(callId, { signal }),
+    // A first question that is under way is not asked again by `invalidateQueries`: so an answer that events overtook is asked for anew here.
+    queryFn: async ({ signal }) => {
+      for (;;) {
+        const before = changes.current;
+        const answer = await client.calls.get(callId, { signal });
+        if (changes.current === before) return answer;
+      }
+    },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 10_000,
   });
@@ -25,8 +33,9 @@ export function useCall(callId: string) {
       for await (const item of client.watch({ callId }, { signal, onState: ({ state }) => signal.aborted || setConnection(state) })) {
         if (item.kind === 'event') {
           view.take(item.event);
-          if (item.event.type !== 'call.update' && item.event.type !== 'call.progress')
-            void queries.invalidateQueries({ queryKey: ['call', callId] });
+          if (item.event.type === 'call.update' || item.event.type === 'call.progress') continue;
+          changes.current += 1;
+          void queries.invalidateQueries({ queryKey: ['call', callId] });
         } else if (item.kind === 'gap') view.gap(item.gap.n);
         else {
           view.reset();
