@@ -58,7 +58,10 @@ describe('parsing', () => {
     );
     fc.assert(
       fc.property(body, (value) => {
-        const json: unknown = JSON.parse(JSON.stringify(value));
+        const text = JSON.stringify(value);
+        // The door never sees a body that pollutes prototypes: parseJsonBody, which comes first, refuses it.
+        fc.pre(!/"(__proto__|constructor)"/.test(text));
+        const json = parseJsonBody(text);
         const [contract, door] = [SubmitCallBody.safeParse(json), SubmitCallDoor.safeParse(json)];
         expect(door.success).toBe(contract.success);
         expect(door.data).toEqual(contract.data);
