@@ -10,6 +10,7 @@ queueContract(bullQueue('BullMQ, batching producers and stock workers', 'batchin
 function bullQueue(name: string, producer: QueueBackend, worker: QueueBackend): QueueUnderTest {
   return {
     name,
+    jobsUnderLoad: producer === 'batching' && worker === 'batching' ? 20_000 : 4_000,
     openQueue: (redisUrl) => new BullCallQueue({ redisUrl, backend: producer }),
     consume: (redisUrl, slots, handler) => startConsumer({ redisUrl, backend: worker, onError: () => {} })('read', slots, handler),
     obliterate: async (redisUrl) => {
