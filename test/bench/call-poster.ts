@@ -1,0 +1,105 @@
+import { createConnection, type Socket } from 'node:net';
+
+interface Lane {
+  readonly socket: Socket;
+  /** Those whose answers are due, in the order of their requests. */
+  readonly due: { resolve(id: string): void; reject(error: Error): void }[];
+  unread: string;
+}
+
+const HEAD_END = '\r\n\r\n';
+
+/**
+ * Posts one and the same call over kept connections, pipelined, and gives the id in each answer. It knows just as much of
+ * HTTP as that takes, so that the load costs little of the machine that the servers under test share with it.
+ */
+export class CallPoster {
+  private readonly lanes: Lane[];
+  private readonly request: string;
+  private next = 0;
+  private unsent: Lane['due'] = [];
+
+  constructor(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    private readonly limits: { readonly connections: number; readonly pipelining: number },
+  ) {
+    const { hostname, port, host } = new URL(url);
+    const lines = Object.entries({ host, ...headers, 'content-length': Buffer.byteLength(body) }).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    this.request = `POST /v1/calls HTTP/1.1\r\n${lines.join('\r\n')}${HEAD_END}${body}`;
+    this.lanes = Array.from({ length: limits.connections }, () => this.open(hostname, Number(port)));
+  }
+
+  post(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.unsent.push({ resolve, reject });
+      if (this.unsent.length === 1) queueMicrotask(() => this.send());
+    });
+  }
+
+  close(): void {
+    for (const { socket } of this.lanes) socket.destroy();
+  }
+
+  /** Spreads what waits over the lanes in turn, and writes to each once. */
+  private send(): void {
+    const writes = new Map<Lane, number>();
+    let full = 0;
+    let sent = 0;
+    while (sent < this.unsent.length && full < this.lanes.length) {
+      const lane = this.lanes[this.next++ % this.lanes.length];
+      const call = this.unsent[sent];
+      if (lane === undefined || call === undefined) break;
+      if (lane.due.length >= this.limits.pipelining) {
+        full++;
+        continue;
+      }
+      full = 0;
+      lane.due.push(call);
+      writes.set(lane, (writes.get(lane) ?? 0) + 1);
+      sent++;
+    }
+    this.unsent = this.unsent.slice(sent);
+    for (const [lane, count] of writes) lane.socket.write(this.request.repeat(count), 'latin1');
+  }
+
+  private open(host: string, port: number): Lane {
+    const lane: Lane = { socket: createConnection({ host, port, noDelay: true }).setEncoding('latin1'), due: [], unread: '' };
+    lane.socket.on('data', (text: string) => this.read(lane, text));
+    const fail = (error: Error) => {
+      for (const { reject } of lane.due.splice(0)) reject(error);
+    };
+    lane.socket.on('error', fail);
+    lane.socket.on('close', () => fail(new Error('The gateway closed a connection.')));
+    return lane;
+  }
+
+  private read(lane: Lane, text: string): void {
+    const all = lane.unread + text;
+    let at = 0;
+    for (;;) {
+      const bodyAt = all.indexOf(HEAD_END, at) + HEAD_END.length;
+      if (bodyAt < HEAD_END.length) break;
+      const lengthAt = all.indexOf('content-length: ', at) + 'content-length: '.length;
+      const end = bodyAt + Number.parseInt(all.slice(lengthAt, lengthAt + 10));
+      if (end > all.length) break;
+      answer(lane.due.shift(), all, at, bodyAt, end);
+      at = end;
+    }
+    lane.unread = all.slice(at);
+    if (this.unsent.length > 0) this.send();
+  }
+}
+
+const ACCEPTED = 'HTTP/1.1 202';
+const ID = '{"id":"';
+
+function answer(call: Lane['due'][number] | undefined, text: string, at: number, bodyAt: number, end: number): void {
+  if (text.startsWith(ACCEPTED, at) && text.startsWith(ID, bodyAt)) {
+    const idAt = bodyAt + ID.length;
+    call?.resolve(text.slice(idAt, text.indexOf('"', idAt)));
+  } else call?.reject(new Error(`POST /v1/calls answered ${text.slice(at, Math.min(end, at + 500))}`));
+}
