@@ -8,8 +8,8 @@ import { RenewalLoop } from './renewal-loop.js';
 type Renew = EventLogWriter['renew'];
 const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
-/** The renewer over a log whose answers the test decides. */
-function renewer(renew: Renew, leaseMs = 90, rows = 8) {
+/** The renewer over a log whose answers the test decides. The lease outlives the pauses of a busy machine. */
+function renewer(renew: Renew, leaseMs = 900, rows = 8) {
   const heard: string[] = [];
   const leases = new LeaseRenewer(
     rows,
@@ -41,7 +41,7 @@ describe('LeaseRenewer', () => {
     });
     const release = hold();
     await eventually(() => asked.length >= 3, 'three renewals');
-    expect(new Set(asked)).toEqual(new Set([`${CALL} 3 90`]));
+    expect(new Set(asked)).toEqual(new Set([`${CALL} 3 900`]));
     release();
     release();
     const other = hold('07-01JZ8C5W3Q4X9R7T2M6K8N0P1W', 1);
@@ -76,11 +76,11 @@ describe('LeaseRenewer', () => {
 
   it('tells that a lease is lost when it could not be renewed for two thirds of its length', async () => {
     const startedAt = performance.now();
-    const { hold, heard } = start(() => new Promise(() => {}), 300);
+    const { hold, heard } = start(() => new Promise(() => {}), 3_000);
     hold();
     await eventually(() => heard.includes('lost'), 'the loss to be told');
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(199);
-    expect(performance.now() - startedAt).toBeLessThan(300);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_999);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 
   it('has room for as many leases as rows, again and again', () => {
