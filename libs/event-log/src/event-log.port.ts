@@ -177,6 +177,8 @@ export interface StoredEvent {
   readonly type: CallEventType;
   readonly time: number;
   readonly meta: CallMeta;
-  /** The whole envelope as JSON text; composed once, sent to every subscriber as it is. */
+  /** About as many characters as `json` has. */
+  readonly size: number;
+  /** The whole envelope as JSON text; composed when it is asked for, which most events never are. */
   readonly json: string;
 }

@@ -33,7 +33,8 @@ const rules: readonly Rule[] = [
  */
 export function decide(facts: CallFacts): Decision {
   const subjects = subjectsOf(facts);
-  const answers = rules.flatMap((rule) => rule(facts, subjects));
+  const answers: Answer[] = [];
+  for (const rule of rules) answers.push(...rule(facts, subjects));
   const reasons = reasonsOf(answers, facts, subjects);
   if (reasons.some(({ effect }) => effect === 'deny')) return { effect: 'deny', reasons };
   if (!reasons.some(isOpen)) return { effect: 'allow', reasons };
@@ -44,9 +45,9 @@ function reasonsOf(answers: readonly Answer[], facts: CallFacts, subjects: CallS
   const asked = answers.some(({ effect }) => effect === 'ask');
   const byTool = asked ? toolTrust(facts) : undefined;
   const byArguments = asked && byTool === undefined ? argumentTrust(facts, subjects) : undefined;
-  return answers.map(({ liftedBy, ...reason }) => {
-    const satisfiedBy = byTool ?? (liftedBy === 'arguments' ? byArguments : undefined);
-    return reason.effect === 'ask' && satisfiedBy !== undefined ? { ...reason, satisfiedBy } : reason;
+  return answers.map(({ axis, rule, effect, reason, liftedBy }) => {
+    const satisfiedBy = effect === 'ask' ? (byTool ?? (liftedBy === 'arguments' ? byArguments : undefined)) : undefined;
+    return satisfiedBy === undefined ? { axis, rule, effect, reason } : { axis, rule, effect, reason, satisfiedBy };
   });
 }
 

@@ -27,10 +27,11 @@ export class CallJudge {
 
   async judge(principal: Principal, body: SubmitCallBody): Promise<JudgedCall> {
     const call = { requestedTool: body.tool, args: body.arguments };
-    const { available, hooks, ...rules } = await this.rules.of(principal, body);
+    const rules = await this.rules.of(principal, body);
+    const { hooks, posture, policy, grants, workspaceRoot } = rules;
     const tool = this.tools.resolve(body.tool);
     if (tool !== undefined) {
-      const { ok, reason = `${tool.name} is not available` } = available(tool);
+      const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
       if (!ok)
         return {
           ...call,
@@ -48,7 +49,7 @@ export class CallJudge {
       return { ...call, ...(prepared.tool ? { tool: prepared.tool } : {}), decision: NOT_JUDGED, refusal: { outcome: 'failed', error } };
     }
 
-    const decision = decide({ tool: prepared.tool, args: prepared.args, ...rules });
+    const decision = decide({ tool: prepared.tool, args: prepared.args, posture, policy, grants, workspaceRoot });
     const judged = {
       ...call,
       tool: prepared.tool,

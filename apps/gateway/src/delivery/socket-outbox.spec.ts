@@ -55,7 +55,7 @@ class PlainLane implements Lane {
 let seq = 0;
 const event = (type: CallEventType, callId = 'a', size = 100): StoredEvent => {
   seq += 1;
-  return { partition: '00', epoch: 1, seq, callId, type, time: 0, meta: { tenantId: 't', tool: 'x' }, json: 'x'.repeat(size) };
+  return { partition: '00', epoch: 1, seq, callId, type, time: 0, meta: { tenantId: 't', tool: 'x' }, size, json: 'x'.repeat(size) };
 };
 const batchOf = (events: StoredEvent[]) => new EventBatch(events, `1.0.${events.at(-1)?.seq}`, () => events.map((one) => `1.0.${one.seq}`));
 

@@ -89,7 +89,8 @@ export class ToolCallProcessor {
 
 /** The one line that a call leaves in the service log. */
 function logEnded(logger: WorkerLog, job: CallJob, { claimed, written }: Executed & { kind: 'executed' }): void {
-  if (!logger.isLevelEnabled('warn')) return;
+  const wentWell = written.kind !== 'nothing' && isApplied(written.answer);
+  if (!logger.isLevelEnabled(wentWell ? 'info' : 'warn')) return;
   const facts = { callId: job.callId, tool: claimed.meta.tool, attempt: claimed.attempt };
   if (written.kind === 'nothing') logger.warn(facts, 'lost the claim on a call');
   else if (!isApplied(written.answer))

@@ -34,30 +34,32 @@ function submitted({ subject, time, tenantid, agentid, sessionid, data }: CallEv
     purpose,
     argumentsRedacted,
   } = data;
-  return defined({
+  const call: Call = {
     id: subject,
     tool,
     source,
     status: 'queued',
     arguments: values.arguments ?? data.arguments ?? data.argumentsRef?.preview ?? null,
-    argumentsRedacted,
     attempt: 0,
     priority,
-    sessionId: sessionid,
-    agentId: agentid,
     tenantId: tenantid,
-    batchId,
-    parentCallId,
-    rootCallId,
-    replayOf,
-    toolCallId,
-    purpose,
     labels,
     timeouts,
     submittedAt: time,
     waiting: { reason: 'queued', detail: `Waits for a free worker of pool ${data.pool}.` },
     decision,
-  });
+  };
+  // One by one: every submission is answered by this, and taking members out of an object makes it slow to print.
+  if (argumentsRedacted !== undefined) call.argumentsRedacted = argumentsRedacted;
+  if (sessionid !== undefined) call.sessionId = sessionid;
+  if (agentid !== undefined) call.agentId = agentid;
+  if (batchId !== undefined) call.batchId = batchId;
+  if (parentCallId !== undefined) call.parentCallId = parentCallId;
+  if (rootCallId !== undefined) call.rootCallId = rootCallId;
+  if (replayOf !== undefined) call.replayOf = replayOf;
+  if (toolCallId !== undefined) call.toolCallId = toolCallId;
+  if (purpose !== undefined) call.purpose = purpose;
+  return call;
 }
 
 function apply(call: Call, event: CallEvent, values: StoredValues): Call {
@@ -87,7 +89,14 @@ function apply(call: Call, event: CallEvent, values: StoredValues): Call {
 function ended(call: Call, { time, data }: CallEventOf<'call.end'>, values: StoredValues): Call {
   const { outcome, error, resultRef } = data;
   const result = values.result ?? data.result ?? (resultRef && gone(resultRef.preview, outcome !== 'completed', resultRef.bytes, call.id));
-  return defined({ ...without(call, 'waiting'), status: 'ended', outcome, error, result, endedAt: time });
+  return {
+    ...without(call, 'waiting'),
+    status: 'ended',
+    outcome,
+    endedAt: time,
+    ...(error === undefined ? {} : { error }),
+    ...(result === undefined ? {} : { result }),
+  };
 }
 
 /** What is left to show of a result whose stored value has expired. */
@@ -144,10 +153,4 @@ function after(time: string, ms: number): string {
 function without<K extends keyof Call>(call: Call, key: K): Omit<Call, K> {
   const { [key]: _left, ...rest } = call;
   return rest;
-}
-
-/** Takes out what is undefined, so that a call is the same before and after JSON. */
-function defined(call: Call): Call {
-  for (const [key, value] of Object.entries(call)) if (value === undefined) Reflect.deleteProperty(call, key);
-  return call;
 }

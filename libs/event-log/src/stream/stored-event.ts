@@ -30,15 +30,43 @@ const KNOWN_TYPES: ReadonlyMap<string, { type: CallEventType; text: string; sche
  * Answers `undefined` for a type this version does not know; its sequence number still counts.
  */
 export function toStoredEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
-  const { callId, type, version, timeText, attempt, fence, meta, rest } = readEntry(fields);
-  const known = KNOWN_TYPES.get(type);
-  if (known === undefined) return undefined;
-  const seq = seqOf(entryId);
-  const time = Number(timeText);
-  const json =
-    `{"specversion":"1.0","id":"${epoch}.${Number(partition)}.${seq}"` +
-    `${known.text}${callId}","time":"${isoTime(time)}${known.schema}${version},"attempt":${attempt},"fence":${fence},${meta},${rest}}`;
-  return { partition, epoch, seq, callId, type: known.type, time, meta: parseMeta(meta), json };
+  const entry = readEntry(fields);
+  const known = KNOWN_TYPES.get(entry.type);
+  return known && new EntryEvent(partition, epoch, seqOf(entryId), known.type, entry, fields);
+}
+
+/** What the words of an envelope take besides the call's facts and the rest of the event; see `json`. */
+const ENVELOPE_CHARS = 290;
+
+/** Keeps the entry as it was read: many wait in memory for the few that are sent. */
+class EntryEvent implements StoredEvent {
+  readonly callId: string;
+  readonly time: number;
+  readonly meta: CallMeta;
+  readonly size: number;
+
+  constructor(
+    readonly partition: string,
+    readonly epoch: number,
+    readonly seq: number,
+    readonly type: CallEventType,
+    { callId, timeText, meta, rest }: EntryTexts,
+    private readonly fields: readonly string[],
+  ) {
+    this.callId = callId;
+    this.time = Number(timeText);
+    this.meta = parseMeta(meta);
+    this.size = ENVELOPE_CHARS + meta.length + rest.length;
+  }
+
+  get json(): string {
+    const { version, attempt, fence, meta, rest } = readEntry(this.fields);
+    const { text = '', schema = '' } = KNOWN_TYPES.get(this.type) ?? {};
+    return (
+      `{"specversion":"1.0","id":"${this.epoch}.${Number(this.partition)}.${this.seq}"` +
+      `${text}${this.callId}","time":"${isoTime(this.time)}${schema}${version},"attempt":${attempt},"fence":${fence},${meta},${rest}}`
+    );
+  }
 }
 
 /** What stands in an entry, as text. */

@@ -124,13 +124,13 @@ function commandKey(callId: string, { commandId }: CommandGuard): { key: string 
 
 /** `call.submitted` with the tool and the arguments in front, so that the script can copy them into Start as one piece. */
 function submittedText(submitted: SubmittedData, author: Author): { whole: string; startSpan: [number, number] } {
-  const { tool, arguments: args, ...others } = submitted;
+  const { tool, arguments: args } = submitted;
   const before = `${authorText(author)},"data":{`;
   const toolText = `"tool":${JSON.stringify(tool)}`;
   const argsText = args === undefined ? '' : `,"arguments":${JSON.stringify(args)}`;
   const repeated = Buffer.byteLength(argsText) <= START_ARGUMENTS_BYTES ? toolText + argsText : toolText;
   return {
-    whole: `${before}${toolText}${argsText},${JSON.stringify(others).slice(1)}`,
+    whole: `${before}${toolText}${argsText},${JSON.stringify({ ...submitted, tool: undefined, arguments: undefined }).slice(1)}`,
     startSpan: [Buffer.byteLength(before), Buffer.byteLength(repeated)],
   };
 }

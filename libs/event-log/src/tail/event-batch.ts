@@ -31,7 +31,7 @@ export class EventBatch {
 
   /** Characters of the envelopes: near enough to bytes for limits. */
   get size(): number {
-    return (this.chars ??= this.events.reduce((sum, { json }) => sum + json.length, 0));
+    return (this.chars ??= this.events.reduce((sum, { size }) => sum + size, 0));
   }
 
   /** The bytes that `render` makes of this batch; made once for each `key`. */
@@ -90,13 +90,13 @@ function pieces(events: readonly StoredEvent[], maxChars: number): StoredEvent[]
   let piece: StoredEvent[] = [];
   let chars = 0;
   for (const event of events) {
-    if (piece.length > 0 && chars + event.json.length > maxChars) {
+    if (piece.length > 0 && chars + event.size > maxChars) {
       cut.push(piece);
       piece = [];
       chars = 0;
     }
     piece.push(event);
-    chars += event.json.length;
+    chars += event.size;
   }
   if (piece.length > 0) cut.push(piece);
   return cut;

@@ -35,7 +35,7 @@ export class RecentEvents {
   push(event: StoredEvent): void {
     this.events.push(event);
     this.last = event.seq;
-    this.chars += event.json.length;
+    this.chars += event.size;
     if (this.chars > this.maxChars) this.dropOlderHalf();
   }
 
@@ -73,6 +73,6 @@ export class RecentEvents {
   private dropOlderHalf(): void {
     const dropped = this.events.splice(0, Math.max(1, this.events.length >>> 1));
     this.floor = dropped.at(-1)?.seq ?? this.floor;
-    for (const event of dropped) this.chars -= event.json.length;
+    for (const event of dropped) this.chars -= event.size;
   }
 }

@@ -153,7 +153,7 @@ export class Subscription implements LiveReader {
       if (position === undefined || position.epoch !== recent.epoch || position.seq > recent.seq) return false;
       for (const event of recent.after(position.seq) ?? []) {
         if (!this.view.matches(event)) continue;
-        chars += event.json.length;
+        chars += event.size;
         rest.push(event);
       }
       if (chars > PIECE_CHARS || recent.after(position.seq) === undefined) return false;

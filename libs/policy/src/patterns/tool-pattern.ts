@@ -11,6 +11,7 @@ const BY_NAME_ONLY = new Set(['switch_to_execution']);
  * source but the built-in one), `@source`, `@source/x`, with globs after the slash. `#x` is kept for agents and means none.
  */
 export function matchesTool(pattern: string, tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): boolean {
+  if (pattern === '*') return !BY_NAME_ONLY.has(tool.name);
   if (pattern.startsWith('#')) return false;
   const names = [tool.name, ...tool.aliases];
   if (!pattern.startsWith('@'))
