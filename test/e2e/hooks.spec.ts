@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { HOOK_SECRET, HOOK_TOKEN, Hooked, isAlive, problemOf, textOf, type HookedAgents } from '../support/hooked.js';
 
 const ON_BEFORE = { name: 'guard', on: 'before' };
+const HOOK_GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 const refuses = "echo 'not on a Friday' >&2; exit 2";
 const hookReasons = ({ decision }: Call) => decision.reasons.filter(({ axis }) => axis === 'hooks');
 
@@ -25,6 +26,14 @@ const agentsOf = (files: Hooked): HookedAgents => {
     claw: refusing('claw'),
     phi: refusing('phi'),
     saying: { hooks: [{ ...ON_BEFORE, command: 'printf note' }] },
+    // The reasons of a decision are cut at 1,000 characters, what is read of a hook at 50 bytes here.
+    leaking: {
+      hooks: [
+        { ...ON_BEFORE, command: `printf 'x%.0s' $(seq 950); echo ' ${HOOK_GITHUB}'` },
+        { ...ON_BEFORE, name: 'short', command: `printf 'y%.0s' $(seq 30); echo ' ${HOOK_GITHUB}'`, maxOutputBytes: 50 },
+        { name: 'after', on: 'after', command: `printf 'z%.0s' $(seq 30); echo ' ${HOOK_GITHUB}'`, maxOutputBytes: 50 },
+      ],
+    },
     silent: { policy: { profile: 'kiro' }, hooks: [{ ...ON_BEFORE, command: 'exit 2' }] },
     three: {
       hooks: [
@@ -124,6 +133,16 @@ describe('a hook before a call', () => {
     const call = await hooked.runAs('saying');
     expect(textOf(call)).toMatch(/Hook feedback:\nnote$/);
     expect(hookReasons(call)[0]?.reason).toMatch(/^let the call pass \(\d+ ms\): note$/);
+  });
+
+  it('may say half of a secret where it is cut: nobody gets to see it', async () => {
+    const call = await hooked.runAs('leaking');
+    expect(hookReasons(call).map(({ reason }) => reason.replace(/^.*: /s, ''))).toEqual([
+      expect.stringMatching(/^x{950} \[REDACTED\]$/),
+      `${'y'.repeat(30)} [REDACTED]`,
+    ]);
+    expect(textOf(call)).toMatch(/z{30} \[REDACTED\]$/);
+    expect(JSON.stringify([call, await agent.events(call.id)])).not.toContain(HOOK_GITHUB.slice(0, 12));
   });
 
   it('that refuses a call of a batch that is all or nothing keeps the others from running', async () => {

@@ -109,6 +109,22 @@ async function expectNoCanary(call: Call): Promise<void> {
   expect(found).toEqual([]);
 }
 
+/** A session whose files hold the secret: by itself, and in a line where 200 and 500 characters end in the middle of it. */
+function torn(): { sessionId: string } {
+  const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'torn');
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, 'torn.txt'), GITHUB);
+  writeFileSync(join(workspace, 'line.txt'), `${`${`here ${'.'.repeat(174)} ${GITHUB}`.padEnd(479, '.')} ${GITHUB}`}${'.'.repeat(99)}\n`);
+  return { sessionId: 'torn' };
+}
+
+/** No part of the secret that would tell something is in the call, its events, its output. */
+async function expectNoHalf(call: Call): Promise<void> {
+  const everything = JSON.stringify([call, await agent.events(call.id), (await agent.get<string>(`/v1/calls/${call.id}/output`)).body]);
+  const halves = [...Array(GITHUB.length - 7).keys()].map((at) => GITHUB.slice(at, at + 8)).filter((part) => everything.includes(part));
+  expect(halves).toEqual([]);
+}
+
 describe('a secret in arguments', () => {
   it('reaches the tool and nobody else', async () => {
     const command = `printf %s 'password=${PASSWORD}' > secret.txt; sha256sum secret.txt; cat secret.txt; echo ' token' ${PASSWORD}`;
@@ -194,6 +210,30 @@ describe('a secret in what a tool says', () => {
     expect(updatesOf(stream.events(1).map(({ event }) => event))).toBe(textOf(call));
     await expectNoCanary(call);
     stream.close();
+  });
+
+  it('is whole although the other stream of the command came in between', async () => {
+    const command = `printf 'out %s' $(head -c 22 torn.txt); sleep 0.4; echo 'a warning' >&2; sleep 0.4; tail -c +23 torn.txt; echo`;
+    const call = await agent.run('shell', { command }, torn());
+    expect(textOf(call)).toBe('stdout:\nout [REDACTED]\n\n\nstderr:\na warning\n');
+    expect(updatesOf(await agent.events(call.id))).toBe('out a warning\n[REDACTED]\n');
+    await expectNoHalf(call);
+  });
+
+  it('leaves no half where an output is cut', async () => {
+    const [half, session] = [20, torn()];
+    const run = (tool: string, args: object) => agent.run(tool, args, session);
+    const full = await run('shell', { command: `yes '' | head -c ${1_048_576 - half - 1}; printf ' %s' $(cat torn.txt)` });
+    const late = await run('shell', {
+      command: `cat torn.txt; head -c ${800 - half} /dev/zero | tr '\\0' .; sleep 9`,
+      timeout_ms: 500,
+    });
+    expect(late.error?.message).toMatch(/Last output:\n\[REDACTED\]\.\.\./);
+    const line = await run('file_search', { query: 'here', path: 'line.txt' });
+    expect(textOf(line)).toMatch(/\[REDACTED\]\.+ \[REDACTED\]\.\.\.\[\+/);
+    const edit = await run('file_edit', { path: 'line.txt', old_text: 'here    .......', new_text: 'x' });
+    expect(edit.error?.message).toMatch(/Did you mean:\n.*\[REDACTED\]$/);
+    for (const call of [full, late, line, edit]) await expectNoHalf(call);
   });
 
   it('is in no file that was read, no failure and no log', async () => {

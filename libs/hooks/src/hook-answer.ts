@@ -17,7 +17,8 @@ export interface Written {
 export function readAnswer(event: HookEvent, { text, truncated, strict }: Written): HookVerdict {
   const trimmed = text.trim();
   if (trimmed === '') return {};
-  if (!strict && !trimmed.startsWith('{')) return { feedback: trimmed };
+  // As long as it came where it was cut: that tells `shownRun` that it was.
+  if (!strict && !trimmed.startsWith('{')) return { feedback: truncated ? text : trimmed };
   if (truncated) throw new HookFailure(' answered with more JSON than its maxOutputBytes allow');
   const value = parsed(trimmed);
   if (value === undefined) throw new HookFailure(' answered with JSON that cannot be read');

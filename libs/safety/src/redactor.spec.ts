@@ -88,6 +88,20 @@ describe('Redactor', () => {
     );
   });
 
+  it('shows no half of a secret where a text was cut off, and before the cut what the whole text would show', () => {
+    fc.assert(
+      fc.property(texts, fc.nat(), (parts, place) => {
+        const text = textOf(parts);
+        const whole = redactor.text(text);
+        const cut = text.slice(0, place % (text.length + 1));
+        const stream = redactor.stream();
+        for (const shown of [redactor.cutOff(cut), stream.push(cut) + stream.flush(true)])
+          expect(whole.startsWith(shown) || (shown.endsWith('[REDACTED]') && whole.startsWith(shown.slice(0, -10)))).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('gives the same for every single place to cut at, and one character at a time', () => {
     fc.assert(
       fc.property(texts, (parts) => {

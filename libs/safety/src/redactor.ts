@@ -12,12 +12,15 @@ export interface Redacted<T> {
   readonly secrets: readonly string[];
 }
 
+/** Of what was cut off, a shorter rest is left out without a mark: so much begins nearly everything. */
+const SHORTEST_MARKED = 6;
+
 /** A text that comes in pieces. What `push` and `flush` answer adds up to what the whole text would have been made into. */
 export interface RedactedStream {
   /** What is decided by now. What may still become a secret is held back, at most a few KiB of it. */
   push(piece: string): string;
-  /** The rest: nothing more comes. */
-  flush(): string;
+  /** The rest: nothing more comes. `cut`: more came, which nobody gets; then what may be half of a secret goes. */
+  flush(cut?: boolean): string;
 }
 
 /** Takes secrets out of texts and JSON. Made of settings once; each use is pure. */
@@ -37,6 +40,12 @@ export class Redactor {
   text(text: string): string {
     const { hits } = this.finder.scan(text, FRESH, true);
     return hits.length === 0 ? text : replaced(text, 0, text.length, hits);
+  }
+
+  /** The beginning of a text that was cut off. What may be half of a secret at the cut goes, too. */
+  cutOff(text: string): string {
+    const { hits, until } = this.finder.scan(text, FRESH, false);
+    return replaced(text, 0, until, hits) + markOf(text.length - until);
   }
 
   /** Texts at any depth, each cleaned before, and by their keys also values that do not look like secrets. Keys stay. */
@@ -102,8 +111,15 @@ export class EditStream implements RedactedStream {
     return join(this.advance(piece, false));
   }
 
-  flush(): string {
-    return join(this.advance('', true));
+  flush(cut = false): string {
+    return join(cut ? this.cutOff('') : this.advance('', true));
+  }
+
+  /** The last piece of a text that was cut off. */
+  cutOff(piece: string): Edit[] {
+    const edits = this.advance(piece, false);
+    const { holds } = this;
+    return holds === 0 ? edits : [...edits, { length: holds, text: markOf(holds), kept: false }];
   }
 
   /** How many characters are held back now. */
@@ -142,6 +158,10 @@ function editsOf(text: string, from: number, until: number, hits: readonly Hit[]
   }
   if (until > at) edits.push({ length: until - at, text: text.slice(at, until), kept: true });
   return edits;
+}
+
+function markOf(undecided: number): string {
+  return undecided < SHORTEST_MARKED ? '' : MARK;
 }
 
 function replaced(text: string, from: number, until: number, hits: readonly Hit[]): string {

@@ -3,7 +3,7 @@ import type { Json } from './json-value.js';
 import { originOf } from './provenance.js';
 import { Redactor } from './redactor.js';
 import { cleanText } from './text/clean-text.js';
-import { safeText, SafeTextStream } from './text/safe-text.js';
+import { safeCutOff, safeText, SafeTextStream } from './text/safe-text.js';
 
 /** What a process does by itself, whatever settings a call was accepted under. */
 export interface ProcessSecrets {
@@ -39,6 +39,11 @@ export class Safety {
   /** For models, people and logs. */
   text(text: string): string {
     return safeText(text, this.redactor, this.settings.hiddenCharacters);
+  }
+
+  /** The same for the beginning of a text that was cut off. */
+  cutOff(text: string): string {
+    return safeCutOff(text, this.redactor, this.settings.hiddenCharacters);
   }
 
   /** For watchers: pieces of a text, colours kept. */

@@ -14,6 +14,12 @@ export interface SharedRoot {
   readonly locks: string;
 }
 
+/** `stream`: its name. `cut`: more came of it, which nobody gets. */
+export interface UpdateOf {
+  readonly stream: string;
+  readonly cut?: boolean;
+}
+
 /** What a running tool knows and may do besides its arguments; never mixed with them. New fields may be added at any time. */
 export interface ToolContext {
   readonly callId: string;
@@ -37,8 +43,13 @@ export interface ToolContext {
   /** Environment variables a child process may see, from the worker's allowlist. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: { debug(message: string, facts?: object): void; warn(message: string, facts?: object): void };
-  /** Partial content for watchers; coalesced on its way, never part of the result. */
-  onUpdate(content: readonly Content[]): void;
+  /** Partial content for watchers; coalesced on its way, never part of the result. A tool with several texts at once says which one goes on. */
+  onUpdate(content: readonly Content[], of?: UpdateOf): void;
+  /**
+   * The text as everybody may see it, secrets taken out. Whatever leaves a part of a text out asks first: in half of a
+   * secret nobody sees one. `cut`: the text is the beginning of one that was cut already.
+   */
+  shown(text: string, cut?: boolean): string;
   onProgress(progress: ProgressData): void;
 }
 

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { HookInput, Principal, SubmitCallBody } from '#contracts';
-import { HookRunner, hookEventName, HookSets, type HookRun } from '#hooks';
+import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { CallJudge } from '../calls/call-judge.service.js';
 import type { CallHooks, JudgedCall } from '../calls/new-call.js';
 import { reasonOf, rejection, rejectionFor } from './hook-texts.js';
@@ -39,6 +40,7 @@ export class BeforeHooks {
     private readonly judge: CallJudge,
     private readonly runner: HookRunner,
     private readonly sets: HookSets,
+    private readonly safety: SafetyEdition,
   ) {}
 
   async ask(request: HookRequest, { applied, ...about }: CallHooks): Promise<Hooked> {
@@ -68,7 +70,7 @@ export class BeforeHooks {
       const input = inputOf(request, judged, hooks.cwd, hook.name);
       let run: HookRun;
       try {
-        run = await this.runner.run({ hook, input, signal: request.gone });
+        run = shownRun(await this.runner.run({ hook, input, signal: request.gone }), this.safety.about(judged.args));
       } catch (error) {
         if (!request.gone.aborted) throw error;
         return {

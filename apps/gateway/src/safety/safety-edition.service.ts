@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { SafetySettings, type SubmitCallBody } from '#contracts';
 import { SettingsStore, type RedisConnection } from '#redis';
 import { Safety } from '#safety';
-import type { JudgedCall, NewCallInput } from '../calls/new-call.js';
+import type { JsonValue, JudgedCall, NewCallInput } from '../calls/new-call.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { LOGGER, PROMPT_REDIS } from '../tokens.js';
 import { shownCall, type ShownCall } from './shown-call.js';
@@ -50,6 +50,12 @@ export class SafetyEdition implements OnApplicationBootstrap, OnApplicationShutd
     const { secretArguments, ...shown } = shownCall(this.safety.redactor, body, judged);
     const secret = secretArguments === undefined ? undefined : { salt: randomBytes(16).toString('hex'), arguments: secretArguments };
     return { ...shown, secret, safety: this.stored };
+  }
+
+  /** For what others say about a call: the secrets of its arguments go, too. `cut`: the text is the beginning of a longer one. */
+  about(args: JsonValue): (text: string, cut?: boolean) => string {
+    const safety = this.safety.knowing(this.safety.redactor.json(args).secrets);
+    return (text, cut = false) => (cut ? safety.cutOff(text) : safety.text(text));
   }
 
   /** What a person says about a call. */

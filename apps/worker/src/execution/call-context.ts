@@ -1,8 +1,8 @@
 import type { Claimed } from '#event-log';
 import type { ToolContext, Workspace } from '#tools';
+import type { CallGuard } from '../safety/call-guard.js';
 import type { WorkerLog } from '../worker.logger.js';
 import type { Attempt } from './attempt.js';
-import type { UpdateStream } from './update-stream.js';
 
 /** What a tool gets to know about the call that it runs for. Its methods may be taken apart from it. */
 export class CallContext implements ToolContext {
@@ -21,13 +21,14 @@ export class CallContext implements ToolContext {
   readonly log: ToolContext['log'];
   readonly onUpdate: ToolContext['onUpdate'];
   readonly onProgress: ToolContext['onProgress'];
+  readonly shown: ToolContext['shown'];
 
   constructor(
     private readonly run: Attempt,
     claimed: Claimed,
     readonly workspace: Workspace,
     env: Readonly<Record<string, string>>,
-    updates: Pick<UpdateStream, 'onUpdate' | 'onProgress'>,
+    guard: Pick<CallGuard, 'onUpdate' | 'onProgress' | 'shown'>,
     logger: WorkerLog,
     /** Of the attempt's own span, while spans are exported. */
     traceparent?: string,
@@ -46,8 +47,9 @@ export class CallContext implements ToolContext {
     this.signal = run.signal;
     this.deadline = Date.now() + runMs;
     this.sinceFirstStartMs = Math.max(0, time - firstStartedAt);
-    this.onUpdate = (content) => updates.onUpdate(content);
-    this.onProgress = (progress) => updates.onProgress(progress);
+    this.onUpdate = (content, of) => guard.onUpdate(content, of);
+    this.onProgress = (progress) => guard.onProgress(progress);
+    this.shown = (text, cut) => guard.shown(text, cut);
     this.log = {
       debug: (message, facts) => logger.debug({ callId: run.callId, tool: meta.tool, ...facts }, message),
       warn: (message, facts) => logger.warn({ callId: run.callId, tool: meta.tool, ...facts }, message),

@@ -25,7 +25,7 @@ export interface CallHooks {
   /** There when some look at updates. */
   readonly updates?: UpdateGate;
   /** What they say to a tool that has answered; undefined when there are none, or it has not. Never rejects. */
-  after(finish: Finish, result: Result | undefined): Promise<Remarks | undefined>;
+  after(finish: Finish, result: Result | undefined, shown: (text: string, cut?: boolean) => string): Promise<Remarks | undefined>;
 }
 
 export const NO_HOOKS: CallHooks = { after: async () => undefined };
@@ -67,9 +67,9 @@ class StoredHooks implements CallHooks {
     };
   }
 
-  async after(finish: Finish, result: Result | undefined): Promise<Remarks | undefined> {
+  async after(finish: Finish, result: Result | undefined, shown: (text: string, cut?: boolean) => string): Promise<Remarks | undefined> {
     if (hasAnswered(finish)) await this.ask('after', { tool_response: responseOf(finish.failure?.message, result) });
-    return this.runs.length === 0 ? undefined : remarksOf(this.runs);
+    return this.runs.length === 0 ? undefined : remarksOf(this.runs, shown);
   }
 
   private on(event: HookEvent): readonly AppliedHook[] {

@@ -113,7 +113,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
   const { run, result } = guard.finished(withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value)));
   const decide = () => decideFinish(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
   const decided = decide();
-  const said = await hooks.after(decided, result);
+  const said = await hooks.after(decided, result, (text, cut) => guard.shown(text, cut));
   const remarks = hasAnswered(decided) ? withSaidBefore(claimed.submitted.hookFeedback, said) : said;
   attempt.finishing = true;
   // Whoever stopped the attempt while its hooks ran finds the tool's answer there.
@@ -125,7 +125,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     updates: finish.kind === 'nothing' ? undefined : updates.close(),
     runMs: endedAt - startedAt,
     ...(result ? { result } : {}),
-    ...(remarks ? { remarks: guard.remarks(remarks) } : {}),
+    ...(remarks ? { remarks } : {}),
   };
   const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving);
   tell(attempt, finished.runMs, pool, claimed, written);

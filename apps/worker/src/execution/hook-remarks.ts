@@ -1,5 +1,5 @@
 import type { Result } from '#contracts';
-import type { HookRun } from '#hooks';
+import { shownRun, type HookRun } from '#hooks';
 
 /** Runs that stand in `details`: of updates there may be a thousand. Those that went wrong or refused come first. */
 const RUNS = 20;
@@ -17,8 +17,12 @@ export interface Remarks {
   readonly runs: Detail[];
 }
 
-/** Pure. The model reads what hooks after the call said, and why one of them failed; of updates it knows nothing. */
-export function remarksOf(runs: readonly HookRun[]): Remarks {
+/**
+ * Pure. The model reads what hooks after the call said, and why one of them failed; of updates it knows nothing. `shown`
+ * takes secrets out of what they said, before anything is cut.
+ */
+export function remarksOf(all: readonly HookRun[], shown: (text: string, cut?: boolean) => string): Remarks {
+  const runs = all.map((run) => shownRun(run, shown));
   const after = runs.filter(({ hook }) => hook.on === 'after');
   const denied = after.some(({ verdict }) => verdict === 'deny');
   const lines = after.flatMap(said);

@@ -1,17 +1,14 @@
 import { CALL_ERRORS, type CallErrorCode, type Violation } from '#contracts';
 import { Suspension, ToolFailure, type ToolOutput } from '#tools';
 import type { Attempt } from './attempt.js';
-import { cutUtf8 } from './limit-output.js';
 
 /** A failure stands in End as it is, twice: so much of it fits. */
 export const MESSAGE_BYTES = 2_000;
-/** Looked at before it is cut, so that no half of a secret is left at the cut. */
-const READ_BYTES = 4 * MESSAGE_BYTES;
 const VIOLATIONS = 16;
 
 export interface Failure {
   readonly code: CallErrorCode;
-  /** For the model: no secret, no stack, no path of this machine. */
+  /** For the model: no stack, no path of this machine. Uncut until the secrets are out of it. */
   readonly message: string;
   readonly retryable: boolean;
   readonly errors?: readonly Violation[];
@@ -57,7 +54,7 @@ export function toFailure(error: unknown, callId: string): RunEnd & { kind: 'fai
     kind: 'failure',
     failure: {
       code: error.code,
-      message: cutUtf8(error.message, READ_BYTES),
+      message: error.message,
       retryable,
       ...(errors ? { errors: errors.slice(0, VIOLATIONS) } : {}),
       ...(killed === undefined ? {} : { killed }),

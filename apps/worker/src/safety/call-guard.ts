@@ -1,12 +1,14 @@
 import type { Content, ProgressData, Result, ToolDescriptor } from '#contracts';
 import { marked, type SafeTextStream, type Safety } from '#safety';
 import { signals } from '#signals';
-import type { Remarks } from '../execution/hook-remarks.js';
+import type { ToolContext, UpdateOf } from '#tools';
 import { cutUtf8 } from '../execution/limit-output.js';
 import { MESSAGE_BYTES, type RunEnd } from '../execution/run-tool.js';
 import type { UpdateStream } from '../execution/update-stream.js';
 import type { WorkerLog } from '../worker.logger.js';
 import type { SafetyInForce } from './safety-settings.service.js';
+
+const ONE_TEXT: UpdateOf = { stream: '' };
 
 type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
 
@@ -14,9 +16,10 @@ type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
  * Stands between a tool and everybody who sees what it says: secrets and hidden characters are taken out of updates,
  * progress, result and failure before anything of them is written, and what comes from outside is marked.
  */
-export class CallGuard implements Watchers {
+export class CallGuard implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'shown'> {
   private safety: Safety;
-  private text: SafeTextStream | undefined;
+  /** The texts that go on over updates, by name: what comes of one between two pieces of another tears no secret apart. */
+  private readonly texts = new Map<string, SafeTextStream>();
   private origin: string | undefined;
   private command: string | undefined;
 
@@ -38,8 +41,11 @@ export class CallGuard implements Watchers {
     if (typeof command === 'string') this.command = command;
   }
 
-  onUpdate(content: readonly Content[]): void {
-    const safe = content.flatMap((item) => this.update(item));
+  onUpdate(content: readonly Content[], { stream, cut = false }: UpdateOf = ONE_TEXT): void {
+    const safe = content.flatMap((item) =>
+      item.type === 'text' ? asItems(this.textOf(stream).push(item.text)) : [this.safety.content(item)],
+    );
+    if (cut) safe.push(...this.end(stream, cut));
     if (safe.length > 0) this.watchers.onUpdate(safe);
   }
 
@@ -50,9 +56,13 @@ export class CallGuard implements Watchers {
 
   /** Tells watchers what was held back: nothing more comes. */
   flush(): void {
-    const rest = this.text?.flush() ?? '';
-    this.text = undefined;
-    if (rest !== '') this.watchers.onUpdate([{ type: 'text', text: rest }]);
+    const rest = [...this.texts.keys()].flatMap((stream) => this.end(stream));
+    if (rest.length > 0) this.watchers.onUpdate(rest);
+  }
+
+  /** As `ToolContext` has it. */
+  shown(text: string, cut = false): string {
+    return cut ? this.safety.cutOff(text) : this.safety.text(text);
   }
 
   /** What may be written about how the tool ended. */
@@ -70,20 +80,16 @@ export class CallGuard implements Watchers {
     return { run, result: this.origin === undefined ? safe : { ...safe, content: marked(safe.content, this.origin) } };
   }
 
-  /** Hooks are given arguments and output as they are, and may repeat them. */
-  remarks({ text, denied, runs }: Remarks): Remarks {
-    return { ...(text === undefined ? {} : { text: this.safety.text(text) }), denied, runs: this.safety.json(runs) };
+  private textOf(stream: string): SafeTextStream {
+    let text = this.texts.get(stream);
+    if (text === undefined) this.texts.set(stream, (text = this.safety.stream()));
+    return text;
   }
 
-  /** A text goes on over updates; another item ends it. */
-  private update(item: Content): Content[] {
-    if (item.type === 'text') {
-      const text = (this.text ??= this.safety.stream()).push(item.text);
-      return text === '' ? [] : [{ type: 'text', text }];
-    }
-    const rest = this.text?.flush() ?? '';
-    this.text = undefined;
-    return [...(rest === '' ? [] : [{ type: 'text' as const, text: rest }]), this.safety.content(item)];
+  private end(stream: string, cut = false): Content[] {
+    const text = this.texts.get(stream);
+    this.texts.delete(stream);
+    return asItems(text?.flush(cut) ?? '');
   }
 
   private look(output: string): void {
@@ -97,4 +103,8 @@ export class CallGuard implements Watchers {
       );
     }
   }
+}
+
+function asItems(text: string): Content[] {
+  return text === '' ? [] : [{ type: 'text', text }];
 }

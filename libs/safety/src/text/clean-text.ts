@@ -38,6 +38,11 @@ export function cleanText(text: string, hidden: HiddenCharacters = 'drop'): stri
   return SUSPECT.test(text) ? cleanFrom(text, 0, text.length, hidden).text : text;
 }
 
+/** The same for a text that was cut off: what may be half of an escape sequence at the cut goes, too. */
+export function cleanCutOff(text: string, hidden: HiddenCharacters = 'drop'): string {
+  return cleanText(text.slice(0, text.length - openEnd(text, 0)), hidden);
+}
+
 /** A text that comes in pieces, cleaned as if it had come whole. Its styles are told apart, by their places in what was given out in all. */
 export class CleanStream {
   private held = '';

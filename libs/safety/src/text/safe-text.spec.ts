@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Redactor } from '../redactor.js';
 import { cleanText } from './clean-text.js';
-import { safeText, SafeTextStream } from './safe-text.js';
+import { safeCutOff, safeText, SafeTextStream } from './safe-text.js';
 
 const redactor = Redactor.of();
 const GHP = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
@@ -87,6 +87,24 @@ describe('cleaning', () => {
 
   it('finds a secret that something was hidden in', () => {
     expect(safeText(`gh\u200bp_abcdefghijkl\x1b[1mmnopqrstuvwxyz0123456789`, redactor, 'drop')).toBe('[REDACTED]');
+  });
+});
+
+describe('a text that was cut off', () => {
+  it('has no half of a secret or of an escape sequence at the cut', () => {
+    expect(safeCutOff(`key ${GHP.slice(0, 30)}`, redactor, 'drop')).toBe('key [REDACTED]');
+    expect(safeCutOff('title \x1b]0;half of', redactor, 'drop')).toBe('title ');
+    expect(safeCutOff('all of it', redactor, 'drop')).toBe('all of it');
+  });
+
+  it('is the same to watchers and models', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const stream = new SafeTextStream(redactor, 'drop');
+        expect((stream.push(text) + stream.flush(true)).replaceAll(STYLES, '')).toBe(safeCutOff(text, redactor, 'drop'));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 

@@ -1,9 +1,14 @@
 import type { EditStream, Redactor } from '../redactor.js';
-import { CleanStream, cleanText, type HiddenCharacters, type Style } from './clean-text.js';
+import { CleanStream, cleanCutOff, cleanText, type HiddenCharacters, type Style } from './clean-text.js';
 
 /** First cleaned, then redacted: a secret with something hidden in it is one secret again once that is gone. */
 export function safeText(text: string, redactor: Redactor, hidden: HiddenCharacters): string {
   return redactor.text(cleanText(text, hidden));
+}
+
+/** The same for the beginning of a text that was cut off: no half of a secret is left at the cut. */
+export function safeCutOff(text: string, redactor: Redactor, hidden: HiddenCharacters): string {
+  return redactor.cutOff(cleanCutOff(text, hidden));
 }
 
 /**
@@ -23,25 +28,26 @@ export class SafeTextStream {
   }
 
   push(piece: string): string {
-    return this.advance(piece, false);
+    return this.advance(piece, 'open');
   }
 
-  flush(): string {
-    return this.advance('', true);
+  /** `cut`: more came, which nobody gets. */
+  flush(cut = false): string {
+    return this.advance('', cut ? 'cut' : 'whole');
   }
 
-  private advance(piece: string, final: boolean): string {
-    const { text, styles } = this.cleaner.push(piece, final);
+  private advance(piece: string, end: 'open' | 'whole' | 'cut'): string {
+    const { text, styles } = this.cleaner.push(piece, end === 'whole');
     this.styles.push(...styles);
     let out = '';
-    for (const edit of this.edits.advance(text, final)) {
+    for (const edit of end === 'cut' ? this.edits.cutOff(text) : this.edits.advance(text, end === 'whole')) {
       const from = this.decided;
       this.decided += edit.length;
       if (this.styles.length === 0) out += edit.text;
       else if (edit.kept) out += this.styled(edit.text, from);
       else out += edit.text + this.stylesBefore(this.decided);
     }
-    return final ? out + this.stylesBefore(Infinity) : out;
+    return end === 'open' ? out : out + this.stylesBefore(Infinity);
   }
 
   private styled(text: string, from: number): string {

@@ -45,7 +45,7 @@ export class FileEditTool {
     if (edit.old_text === edit.new_text) throw new ToolFailure('invalid_arguments', 'No changes (old_text == new_text)');
     const occurrences = await changeFile(ctx, place, { create: false }, async (stats, read) => {
       if (!stats) throw new ToolFailure('tool_failed', `File not found: ${shown}. Use file_write to create it.`);
-      const edited = applyEdit(decodeText(await read(LIMIT), shown), edit, shown);
+      const edited = applyEdit(decodeText(await read(LIMIT), shown), edit, shown, ctx);
       return { bytes: Buffer.from(edited.text, 'utf8'), value: edited.occurrences };
     });
     return { content: [{ type: 'text', text: summary(edit, occurrences, shown) }], details: { path: shown, occurrences } };

@@ -1,13 +1,20 @@
 import { constants } from 'node:os';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import type { CapturedOutput, ProcessReport } from '../process/run-process.js';
-import { ToolFailure } from '../tool.port.js';
+import { ToolFailure, type ToolContext } from '../tool.port.js';
 
 const LAST_OUTPUT_CHARS = 800;
 /** Shells, and bubblewrap, tell by 128 + its number which signal ended a program. */
 const SIGNAL_BASE = 128;
 const NO_NETWORK =
   /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|getaddrinfo/i;
+
+type Shown = Pick<ToolContext, 'shown'>;
+
+/** The captured text as it may be seen where it was cut. A secret at the cut is no whole one to whoever looks later. */
+export function withoutHalves(output: CapturedOutput, { shown }: Shown): CapturedOutput {
+  return output.truncated ? { ...output, text: shown(output.text, true) } : output;
+}
 
 export function exitText(
   report: ProcessReport,
@@ -26,7 +33,11 @@ export function exitText(
 }
 
 /** Cancel, drain and the like carry their own reason; the run deadline of the call and the command's own limit read alike. */
-export function stoppedFailure({ ending, durationMs, stdout, stderr }: ProcessReport, signal: AbortSignal, limitMs: number): ToolFailure {
+export function stoppedFailure(
+  { ending, durationMs, stdout, stderr }: ProcessReport,
+  { signal, shown }: Shown & Pick<ToolContext, 'signal'>,
+  limitMs: number,
+): ToolFailure {
   const killed = ending.how === 'killed';
   const reason = signal.aborted && signal.reason instanceof ToolFailure ? signal.reason : undefined;
   if (reason !== undefined && reason.code !== 'run_timeout')
@@ -34,20 +45,20 @@ export function stoppedFailure({ ending, durationMs, stdout, stderr }: ProcessRe
   const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in ending ? ending.tookMs : 0);
   return new ToolFailure(
     'run_timeout',
-    `Command timed out after ${Math.round(ranMs / 100) / 10}s and was killed${lastOutput(stdout, stderr)}`,
+    `Command timed out after ${Math.round(ranMs / 100) / 10}s and was killed${lastOutput(shown, stdout, stderr)}`,
     { killed },
   );
 }
 
 /** What to say of a command that was killed for what it used; undefined for every other end. */
-export function overrunFailure({ ending, stdout, stderr }: ProcessReport): ToolFailure | undefined {
+export function overrunFailure({ ending, stdout, stderr }: ProcessReport, { shown }: Shown): ToolFailure | undefined {
   if (ending.how !== 'over_limit') return undefined;
   const { limit, used, allowed } = ending.overrun;
   const what =
     limit === 'memory'
       ? `Command used ${mebibytes(used)} of memory, more than the ${mebibytes(allowed)} it may`
       : `Command had ${used} processes at once, more than the ${allowed} it may`;
-  return new ToolFailure('tool_failed', `${what}, and was killed${lastOutput(stdout, stderr)}`, { killed: true });
+  return new ToolFailure('tool_failed', `${what}, and was killed${lastOutput(shown, stdout, stderr)}`, { killed: true });
 }
 
 function limitHint(signal: string | undefined, limits: ResourceLimits | undefined): string | undefined {
@@ -76,8 +87,8 @@ function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput)
   return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
 }
 
-function lastOutput(...streams: readonly CapturedOutput[]): string {
-  const parts = streams.map(({ text }) => text.slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
+function lastOutput(shown: Shown['shown'], ...streams: readonly CapturedOutput[]): string {
+  const parts = streams.map(({ text }) => shown(text).slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
   return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
 }
 

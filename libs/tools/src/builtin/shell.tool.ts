@@ -11,7 +11,7 @@ import { ToolFailure, type ToolContext, type ToolOutputObject } from '../tool.po
 import { parseWorkspacePath, pathNotAllowed } from '../workspace/workspace-path.js';
 import { persistentArguments } from './shell-script.js';
 import { openShellState, type ShellState } from './shell-state.js';
-import { exitText, overrunFailure, stoppedFailure } from './shell-text.js';
+import { exitText, overrunFailure, stoppedFailure, withoutHalves } from './shell-text.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -95,9 +95,9 @@ export class ShellTool {
     const command = this.sandbox.wrap({ file: this.shell, args: shell.args, cwd, env, ...(state && { files: state.files }) }, root);
     const report = await this.execute(command, AbortSignal.any([ctx.signal, limit]), ctx);
     if (report.leftAlive.length > 0) ctx.log.warn('processes could not be killed', { pids: report.leftAlive });
-    const overrun = overrunFailure(report);
+    const overrun = overrunFailure(report, ctx);
     if (overrun) throw overrun;
-    if (report.ending.how === 'stopped' || report.ending.how === 'killed') throw stoppedFailure(report, ctx.signal, limitMs);
+    if (report.ending.how === 'stopped' || report.ending.how === 'killed') throw stoppedFailure(report, ctx, limitMs);
     const tooLarge = (await state?.keep()) === 'too_large';
     return this.render(report, command, tooLarge ? STATE_TOO_LARGE : '');
   }
@@ -108,10 +108,11 @@ export class ShellTool {
       get graceMs() {
         return ctx.graceMs;
       },
-      onText: (_stream: string, text: string) => ctx.onUpdate([{ type: 'text', text }]),
+      onText: (stream: string, text: string, cut: boolean) => ctx.onUpdate([{ type: 'text', text }], { stream, cut }),
     };
     try {
-      return await runProcess(command, options);
+      const report = await runProcess(command, options);
+      return { ...report, stdout: withoutHalves(report.stdout, ctx), stderr: withoutHalves(report.stderr, ctx) };
     } catch (error) {
       if (!(error instanceof ProcessStartError)) throw error;
       const wrong = error.reason === 'too_long' || error.reason === 'invalid';

@@ -59,9 +59,9 @@ export class WebFetchTool {
 
   async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
     const document = await this.fetch(args, ctx);
-    if (document.status < 200 || document.status > 299) throw httpFailure(document);
+    if (document.status < 200 || document.status > 299) throw httpFailure(document, ctx);
     const shown = await this.show(document, args, ctx.signal);
-    return render(document, shown, args.max_chars);
+    return render(document, shown, args.max_chars, ctx);
   }
 
   /** Called by Nest when the process ends. */
@@ -93,16 +93,18 @@ export class WebFetchTool {
   }
 }
 
-function httpFailure({ status, statusText, url, body, contentType }: FetchedDocument): ToolFailure {
+function httpFailure({ status, statusText, url, body, contentType, ...document }: FetchedDocument, ctx: ToolContext): ToolFailure {
   const readable = isTextLike(contentType) || (isUntyped(contentType) && !looksBinary(body));
-  const preview = readable ? decodeBody(body, contentType).slice(0, PREVIEW_CHARS).trim() : '';
+  const answer = readable ? decodeBody(body, contentType) : '';
+  const preview = shownPart(answer.slice(0, PREVIEW_CHARS), document.truncated || answer.length > PREVIEW_CHARS, ctx).trim();
   const retryable = status === 429 || status >= 500;
   return new ToolFailure('tool_failed', `HTTP ${status} ${statusText} from ${url}${preview === '' ? '' : `\n\n${preview}`}`, { retryable });
 }
 
-function render(document: FetchedDocument, shown: Shown, maxChars: number): ToolOutputObject {
-  const body = cutChars(shown.text, maxChars);
-  const truncated = document.truncated || body.length < shown.text.length;
+function render(document: FetchedDocument, shown: Shown, maxChars: number, ctx: ToolContext): ToolOutputObject {
+  const kept = cutChars(shown.text, maxChars);
+  const truncated = document.truncated || kept.length < shown.text.length;
+  const body = shownPart(kept, truncated, ctx);
   const facts = {
     url: document.url,
     status: document.status,
@@ -124,6 +126,11 @@ function render(document: FetchedDocument, shown: Shown, maxChars: number): Tool
   ].join('\n');
   const text = shown.mode === 'metadata_only' ? header : `${header}\n\n${body}${truncated ? '\n\n[truncated]' : ''}`;
   return { content: [{ type: 'text', text }], details: facts };
+}
+
+/** What was cut has no half of a secret at its end. */
+function shownPart(text: string, cut: boolean, { shown }: ToolContext): string {
+  return cut ? shown(text, true) : text;
 }
 
 /** The first `chars` UTF-16 units, never half of a surrogate pair. */

@@ -14,6 +14,11 @@ export class EgressError extends Error {
   }
 }
 
+/** A URL as a message names it. Half of a long one might be half of a secret. */
+export function namedUrl(text: string): string {
+  return text.length > 200 ? `a URL of ${text.length} characters` : text;
+}
+
 const EXPLAINED: Readonly<Record<string, { readonly text: string; readonly retryable: boolean }>> = {
   ENOTFOUND: { text: 'the host name does not exist', retryable: false },
   EAI_AGAIN: { text: 'the host name could not be resolved now', retryable: true },

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { whyNotPublic } from './address.js';
-import { EgressError } from './egress-error.js';
+import { EgressError, namedUrl } from './egress-error.js';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -38,7 +38,7 @@ export class EgressPolicy {
   check(text: string, base?: URL): URL {
     const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
     if (url === undefined)
-      throw new EgressError('invalid', `Not a valid URL: ${text.slice(0, 200)}. Give an absolute URL such as https://example.com/page`);
+      throw new EgressError('invalid', `Not a valid URL: ${namedUrl(text)}. Give an absolute URL such as https://example.com/page`);
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw new EgressError('blocked', `Blocked: only http and https URLs can be fetched, not ${url.protocol.slice(0, -1)}`);
     if (url.username !== '' || url.password !== '')

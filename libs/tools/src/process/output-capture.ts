@@ -13,7 +13,7 @@ export class OutputCapture {
 
   constructor(
     private readonly limitBytes: number,
-    private readonly onText: (text: string) => void,
+    private readonly onText: (text: string, cut: boolean) => void,
   ) {}
 
   /** All bytes that came, kept or not. */
@@ -43,10 +43,10 @@ export class OutputCapture {
   private keep(text: string): void {
     const fitting = cutToBytes(text, this.limitBytes - this.keptBytes);
     this.cut = fitting.length < text.length;
-    if (fitting === '') return;
+    if (fitting === '' && !this.cut) return;
     this.keptBytes += Buffer.byteLength(fitting);
     this.pieces.push(fitting);
-    this.onText(fitting);
+    this.onText(fitting, this.cut);
   }
 }
 

@@ -33,8 +33,8 @@ export interface ProcessOptions {
   readonly graceMs: number;
   /** Text kept of each stream; what comes beyond is read, counted and dropped. Default 1,048,576 bytes. */
   readonly captureBytes?: number;
-  /** Kept text as it comes; the pieces of a stream joined are its captured text. Must not throw. */
-  readonly onText?: (stream: 'stdout' | 'stderr', text: string) => void;
+  /** Kept text as it comes; the pieces of a stream joined are its captured text. `cut`: it is the last piece, and more came. Must not throw. */
+  readonly onText?: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
 }
 
 export interface CapturedOutput {
@@ -142,7 +142,7 @@ function startError(error: unknown): ProcessStartError {
 
 function capture(child: ChildProcess, options: ProcessOptions) {
   const follow = (name: 'stdout' | 'stderr') => {
-    const output = new OutputCapture(options.captureBytes ?? DEFAULT_CAPTURE_BYTES, (text) => options.onText?.(name, text));
+    const output = new OutputCapture(options.captureBytes ?? DEFAULT_CAPTURE_BYTES, (text, cut) => options.onText?.(name, text, cut));
     const pipe = child[name];
     if (pipe) read(pipe, output);
     return (): CapturedOutput => {

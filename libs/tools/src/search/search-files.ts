@@ -34,7 +34,7 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
     if (matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS)) return { lines, results, truncated: true };
     if (matches) results += 1;
     const mark = matches ? ':' : '-';
-    lines.push(`${path}${mark}${number}${mark}${cut(line)}`);
+    lines.push(`${path}${mark}${number}${mark}${cut(line, ctx)}`);
     characters += lines.at(-1)?.length ?? 0;
   }
   return { lines, results, truncated: false };
@@ -133,6 +133,8 @@ function parseRecord(record: string): Hit | undefined {
   return { path: shownPath(data.path), number: data.line_number, line: data.lines.replace(/\r?\n$/, ''), matches: type === 'match' };
 }
 
-function cut(line: string): string {
-  return line.length <= LINE_CHARACTERS ? line : `${line.slice(0, LINE_CHARACTERS)}...[+${line.length - LINE_CHARACTERS} chars]`;
+function cut(line: string, { shown }: Pick<ToolContext, 'shown'>): string {
+  return line.length <= LINE_CHARACTERS
+    ? line
+    : `${shown(line.slice(0, LINE_CHARACTERS), true)}...[+${line.length - LINE_CHARACTERS} chars]`;
 }

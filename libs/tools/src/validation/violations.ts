@@ -4,13 +4,13 @@ import { nearest } from './nearest.js';
 
 const SHOWN_CHARACTERS = 60;
 
-/** A value as a violation names it: its type, and its text cut to 60 characters. */
+/** A value as a violation names it: its type, and its text up to 60 characters. Half of a longer one might be half of a secret. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return 'an object';
   const text = JSON.stringify(value);
-  return `${typeof value} ${text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text}`;
+  return `${typeof value} ${text.length > SHOWN_CHARACTERS ? `of ${text.length} characters` : text}`;
 }
 
 /** All errors of one ajv run, one violation for each thing to mend: where, what was expected, what came. */

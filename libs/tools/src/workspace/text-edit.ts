@@ -1,4 +1,4 @@
-import { ToolFailure } from '../tool.port.js';
+import { ToolFailure, type ToolContext } from '../tool.port.js';
 
 export interface Edit {
   readonly old_text: string;
@@ -9,12 +9,14 @@ export interface Edit {
 const SIMILAR_PLACES = 3;
 const SHOWN_LINE_CHARACTERS = 200;
 
+type Shown = Pick<ToolContext, 'shown'>;
+
 /** Pure. Throws a ToolFailure that helps the model to say what it means: similar lines, or how many places match. */
-export function applyEdit(text: string, edit: Edit, path: string): { text: string; occurrences: number } {
+export function applyEdit(text: string, edit: Edit, path: string, ctx: Shown): { text: string; occurrences: number } {
   // Split, not replace: "$&" in new_text is plain text.
   const pieces = text.split(edit.old_text);
   const occurrences = pieces.length - 1;
-  if (occurrences === 0) throw new ToolFailure('tool_failed', `old_text not found in ${path}.${hint(text, edit.old_text)}`);
+  if (occurrences === 0) throw new ToolFailure('tool_failed', `old_text not found in ${path}.${hint(text, edit.old_text, ctx)}`);
   if (occurrences > 1 && !edit.replace_all) {
     throw new ToolFailure(
       'tool_failed',
@@ -24,17 +26,17 @@ export function applyEdit(text: string, edit: Edit, path: string): { text: strin
   return { text: pieces.join(edit.new_text), occurrences };
 }
 
-function hint(text: string, wanted: string): string {
+function hint(text: string, wanted: string, ctx: Shown): string {
   if (text.includes('\r\n') && !wanted.includes('\r') && text.replaceAll('\r\n', '\n').includes(wanted)) {
     return ' The file has Windows line ends: use \\r\\n for the line breaks in old_text and new_text.';
   }
-  const places = similarPlaces(text.split('\n'), wanted.split('\n'));
+  const places = similarPlaces(text.split('\n'), wanted.split('\n'), ctx);
   if (places.length === 0) return ' Read the file first: old_text must match exactly, including spaces and line breaks.';
   return `\nDid you mean:\n${places.join('\n')}`;
 }
 
 /** The blocks that begin with the first line of `wanted`, when spaces are not looked at. */
-function similarPlaces(lines: readonly string[], wanted: readonly string[]): string[] {
+function similarPlaces(lines: readonly string[], wanted: readonly string[], { shown }: Shown): string[] {
   const anchor = wanted.findIndex((line) => line.trim() !== '');
   const first = squeeze(wanted[anchor] ?? '');
   if (first === '') return [];
@@ -46,7 +48,10 @@ function similarPlaces(lines: readonly string[], wanted: readonly string[]): str
   return found.map((start) =>
     lines
       .slice(start, start + Math.min(wanted.length - anchor, 5))
-      .map((line, offset) => `${String(start + offset + 1).padStart(4)} | ${line.slice(0, SHOWN_LINE_CHARACTERS)}`)
+      .map(
+        (line, offset) =>
+          `${String(start + offset + 1).padStart(4)} | ${line.length > SHOWN_LINE_CHARACTERS ? shown(line.slice(0, SHOWN_LINE_CHARACTERS), true) : line}`,
+      )
       .join('\n'),
   );
 }
