@@ -114,7 +114,7 @@ function torn(): { sessionId: string } {
   const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'torn');
   mkdirSync(workspace, { recursive: true });
   writeFileSync(join(workspace, 'torn.txt'), GITHUB);
-  writeFileSync(join(workspace, 'line.txt'), `${`${`here ${'.'.repeat(174)} ${GITHUB}`.padEnd(479, '.')} ${GITHUB}`}${'.'.repeat(99)}\n`);
+  writeFileSync(join(workspace, 'line.txt'), `${`here ${'.'.repeat(174)} ${GITHUB}`.padEnd(479, '.')} ${GITHUB}${'.'.repeat(99)}\n`);
   return { sessionId: 'torn' };
 }
 
@@ -289,6 +289,39 @@ describe('what hides in a text', () => {
     const updates = updatesOf(await agent.events(call.id));
     expect(updates).toBe('ab \x1b[31mred\x1b[0m end\n');
     expect(withoutColours(updates)).toBe(textOf(call));
+  });
+});
+
+describe('what hides in arguments', () => {
+  it('is written out for the person who is asked, and reaches the tool as it was', async () => {
+    await agent.request('PUT', '/v1/sessions/hiding', { posture: { permissionMode: 'prompt' } });
+    const stream = await agent.stream();
+    stream.send({ op: 'subscribe', id: 1, filter: { sessionId: 'hiding' } });
+    await stream.frame('subscribed', 1);
+    const hidden = 'a\u202eb\u200b\u{E0041}\u00a0\x1b[8m';
+    const command = `printf %s '${hidden}' | od -An -tx1 -w64`;
+    const more = { sessionId: 'hiding', labels: { why: `la\u2066bel` } };
+    const { body: waiting } = await agent.submit('shell', { command }, more);
+    const shown = `printf %s 'a\\u{202E}b\\u{200B}\\u{E0041}\\u{A0}\\u{1B}[8m' | od -An -tx1 -w64`;
+    expect(waiting).toMatchObject({ status: 'waiting_approval', arguments: { command: shown }, labels: { why: 'la\\u{2066}bel' } });
+    const { body: page } = await agent.get<CallPage>('/v1/approvals');
+    expect(page.calls.find(({ id }) => id === waiting.id)?.arguments).toMatchObject({ command: shown });
+    await eventually(() => stream.events(1).some(({ event }) => event.type === 'call.approval_requested'), 'the question on the socket');
+    const said = JSON.stringify([waiting, page, await agent.events(waiting.id), stream.events(1)]);
+    expect(said).not.toMatch(/[\u00a0\u200b\u202e\u2066\u{E0041}]|\\u001b/u);
+    await agent.request('POST', `/v1/calls/${waiting.id}/decision`, { decision: 'allow', scope: 'once' });
+    const call = await agent.ended(waiting.id);
+    expect(textOf(call).replaceAll(/\s/g, '')).toBe(Buffer.from(hidden).toString('hex'));
+    expect(call.arguments).toMatchObject({ command: shown });
+    stream.close();
+  });
+
+  it('stays in the arguments of calls that nobody is asked about, and in emoji and scripts that need it', async () => {
+    const call = await agent.run('echo', { text: 'a\u200bb' });
+    expect(call.arguments).toEqual({ text: 'a\u200bb' });
+    const { body: waiting } = await agent.submit('shell', { command: 'echo 👩‍🚀 ❤️ می‌خواهم\ttab\r\n' }, { sessionId: 'hiding' });
+    expect(waiting).toMatchObject({ status: 'waiting_approval', arguments: { command: 'echo 👩‍🚀 ❤️ می‌خواهم\ttab\r\n' } });
+    expect(waiting.argumentsRedacted).toBeUndefined();
   });
 });
 

@@ -4,4 +4,5 @@ export { marked } from './provenance.js';
 export { Redactor, type Redacted } from './redactor.js';
 export { Safety } from './safety.js';
 export type { SafeTextStream } from './text/safe-text.js';
+export { visibleJson, visibleText } from './text/visible-text.js';
 export { MARK } from './secrets/verdict.js';

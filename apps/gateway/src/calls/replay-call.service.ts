@@ -4,11 +4,12 @@ import { MARK } from '#safety';
 import { CallReader } from './call-reader.service.js';
 import { SubmitCallService, type Submission, type SubmitOptions } from './submit-call.service.js';
 
-const SECRETS_ARE_GONE = `The arguments of this call held secrets, which are not kept: send all arguments, with the secrets in place of ${MARK}`;
+const SECRETS_ARE_GONE = `The arguments of this call held secrets or hidden characters, which are not kept: send all arguments, with the secrets in place of ${MARK}`;
 
 /**
  * Runs a call again as a new call of the same session, with the same arguments or edited ones; `replayOf` keeps the
- * lineage. Secrets in arguments are not kept: such a call needs its arguments anew. It passes every step of a submission: today's tool, posture and policy judge it, not those of then.
+ * lineage. Of arguments that held secrets, or hidden characters that were written out for a person, only what was
+ * shown is kept: such a call needs them anew. It passes every step of a submission: today's tool, posture and policy judge it, not those of then.
  */
 @Injectable()
 export class ReplayCallService {

@@ -1,23 +1,54 @@
 import type { SubmitCallBody } from '#contracts';
-import type { Redactor } from '#safety';
+import { visibleJson, visibleText, type Redactor } from '#safety';
 import type { JsonValue, JudgedCall } from '../calls/new-call.js';
 
 /** A submission as it may be stored and shown. */
 export interface ShownCall {
   readonly body: SubmitCallBody;
   readonly judged: JudgedCall;
-  /** The arguments as they were submitted, when they held secrets: for the worker and nobody else. */
+  /** The arguments as they were submitted, when those to be shown are others: for the worker and nobody else. */
   readonly secretArguments?: JsonValue;
 }
 
 /** What JSON.parse quotes of a text that is none may be half of a secret. */
 const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/s;
 
+/** A call as everybody may see it and, when a person is asked about it, as nothing in it hides from them. Pure. */
+export function shownCall(redactor: Redactor, body: SubmitCallBody, judged: JudgedCall): ShownCall {
+  const shown = withoutItsSecrets(redactor, body, judged);
+  return judged.decision.effect === 'ask' && judged.refusal === undefined ? withNothingHidden(shown, judged.args) : shown;
+}
+
+/**
+ * What a reader does not see and a shell or a model does is written out, in the arguments and in what was said about them.
+ * The tool gets the arguments as they are. Trust options with such characters are not offered: nobody could tell what they grant.
+ */
+function withNothingHidden({ body, judged, secretArguments }: ShownCall, asSubmitted: JsonValue): ShownCall {
+  const args = visibleJson(judged.args);
+  const { decision, purpose } = judged;
+  const { trustOptions, reasons } = decision;
+  const submitted = secretArguments ?? (args === judged.args ? undefined : asSubmitted);
+  return {
+    body: { ...body, labels: Object.fromEntries(Object.entries(body.labels).map(([name, text]) => [name, visibleText(text)])) },
+    judged: {
+      ...judged,
+      args,
+      ...(purpose === undefined ? {} : { purpose: visibleText(purpose) }),
+      decision: {
+        ...decision,
+        reasons: reasons.map((reason) => ({ ...reason, reason: visibleText(reason.reason) })),
+        ...(trustOptions === undefined ? {} : { trustOptions: trustOptions.filter((option) => visibleJson(option) === option) }),
+      },
+    },
+    ...(submitted === undefined ? {} : { secretArguments: submitted }),
+  };
+}
+
 /**
  * Takes secrets out of everything that a call says: its arguments, and where they hold any also what was said about
  * them. Trust options that a secret is part of are not offered: what is granted for good holds no secrets. Pure.
  */
-export function shownCall(redactor: Redactor, body: SubmitCallBody, judged: JudgedCall): ShownCall {
+function withoutItsSecrets(redactor: Redactor, body: SubmitCallBody, judged: JudgedCall): ShownCall {
   const { value, secrets } = redactor.json(judged.args);
   const withSecrets = secrets.length > 0;
   const by = withSecrets ? redactor.knowing(secrets) : redactor;

@@ -76,7 +76,10 @@ export const Call = z
     status: CallStatus,
     outcome: CallOutcome.optional(),
     arguments: Json,
-    /** The arguments held secrets, which are marked here. The tool gets them as they were submitted; a replay needs new ones. */
+    /**
+     * The arguments here are not quite those of the tool, which gets them as they were submitted: secrets are marked and, where a
+     * person was asked, hidden characters are written out (`\u{200B}`). A replay needs new ones.
+     */
     argumentsRedacted: z.literal(true).optional(),
     result: Result.optional(),
     error: CallError.optional(),

@@ -44,7 +44,7 @@ export const SubmittedData = z.object({
   depth: z.number().int().optional(),
   replayOf: z.string().optional(),
   idempotencyKey: z.string().optional(),
-  /** The arguments held secrets: these are the redacted ones; the worker gets those that were submitted, beside the log until End. */
+  /** The arguments held secrets, or hidden characters that a person was asked about: these are the ones to be shown; the worker gets those that were submitted, beside the log until End. */
   argumentsRedacted: z.literal(true).optional(),
   /** Digest of the safety settings in force, when they are not the defaults. */
   safety: z.string().optional(),

@@ -129,8 +129,8 @@ function render(document: FetchedDocument, shown: Shown, maxChars: number, ctx: 
 }
 
 /** What was cut has no half of a secret at its end. */
-function shownPart(text: string, cut: boolean, { shown }: ToolContext): string {
-  return cut ? shown(text, true) : text;
+function shownPart(text: string, cut: boolean, ctx: ToolContext): string {
+  return cut ? ctx.shown(text, true) : text;
 }
 
 /** The first `chars` UTF-16 units, never half of a surrogate pair. */

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { visibleJson, visibleText } from './visible-text.js';
+
+const pieces = fc.constantFrom(
+  'a',
+  ' ',
+  '\n',
+  '\t',
+  '1',
+  '👩',
+  '\u200d',
+  '🚀',
+  '\ufe0f',
+  '\u202e',
+  '\u{E0041}',
+  '\u00ad',
+  '\u00a0',
+  '\x1b',
+  '\x00',
+  '\r',
+  '\ud800',
+  'م',
+  '\u200c',
+  '\u2800',
+  '\u3164',
+  'é',
+  '密',
+);
+const texts = fc.array(pieces, { maxLength: 20 }).map((all) => all.join(''));
+/** What may stay, as it stands: joiners between emoji or letters that are joined, selectors behind emoji, line ends. */
+const SEEN =
+  /\r\n|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\ufe0f|(?<=[\u0600-\u0dff])[\u200c\u200d](?=[\u0600-\u0dff])/gu;
+
+describe('visibleText', () => {
+  it('leaves nothing that a reader would not see, and takes nothing out', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const shown = visibleText(text);
+        expect(shown.replaceAll(SEEN, '')).toMatch(/^[a1é密م👩🚀\n\t \\u{}0-9A-F]*$/u);
+        expect(shown.replaceAll(/\\u\{([0-9A-F]+)\}/g, (_all, code: string) => String.fromCodePoint(parseInt(code, 16)))).toBe(text);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('goes through JSON, keys too, and leaves alone what hides nothing', () => {
+    expect(visibleJson({ 'pa\u200bth': ['x\u202ey', 1, null], ok: true })).toEqual({ 'pa\\u{200B}th': ['x\\u{202E}y', 1, null], ok: true });
+    const plain = { text: 'naïve 日本語 👩‍🚀', deep: [{ n: 1 }] };
+    expect(visibleJson(plain)).toBe(plain);
+  });
+});
