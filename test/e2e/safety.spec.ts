@@ -185,7 +185,10 @@ describe('a secret in arguments', () => {
   it('is needed anew for a replay', async () => {
     const call = await agent.run('echo', { password: PASSWORD });
     const refused = await agent.request<{ detail: string }>('POST', `/v1/calls/${call.id}/replay`, {});
-    expect(refused).toMatchObject({ status: 422, body: { detail: expect.stringContaining('held secrets, which are not kept') } });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringContaining('held secrets or hidden characters, which are not kept') },
+    });
     expect((await agent.request('POST', `/v1/calls/${call.id}/replay`, { arguments: { password: '[REDACTED]' } })).status).toBe(422);
     const again = await agent.request('POST', `/v1/calls/${call.id}/replay`, { arguments: { password: PASSWORD } }, { prefer: 'wait=30' });
     expect(again.body).toMatchObject({ status: 'ended', replayOf: call.id, arguments: { password: '[REDACTED]' } });
@@ -304,7 +307,7 @@ describe('what hides in arguments', () => {
     const { body: waiting } = await agent.submit('shell', { command }, more);
     const shown = `printf %s 'a\\u{202E}b\\u{200B}\\u{E0041}\\u{A0}\\u{1B}[8m' | od -An -tx1 -w64`;
     expect(waiting).toMatchObject({ status: 'waiting_approval', arguments: { command: shown }, labels: { why: 'la\\u{2066}bel' } });
-    const { body: page } = await agent.get<CallPage>('/v1/approvals');
+    const { body: page } = await agent.get<{ calls: Call[] }>('/v1/approvals');
     expect(page.calls.find(({ id }) => id === waiting.id)?.arguments).toMatchObject({ command: shown });
     await eventually(() => stream.events(1).some(({ event }) => event.type === 'call.approval_requested'), 'the question on the socket');
     const said = JSON.stringify([waiting, page, await agent.events(waiting.id), stream.events(1)]);
