@@ -65,7 +65,7 @@ describe('CancelListener', () => {
     const cancelledAt = performance.now();
     await parts.cancel(callId, 300);
     await running;
-    expect(performance.now() - cancelledAt).toBeLessThan(1_000);
+    expect(performance.now() - cancelledAt).toBeLessThan(10_000);
     expect((await parts.events(callId)).at(-1)).toMatchObject({
       source: '/worker/w1',
       data: { outcome: 'cancelled', stopped: { how: 'killed' } },
