@@ -12,7 +12,7 @@ export interface TestBrowser {
   /** Texts of errors that pages threw or wrote to the console, refused requests left out. */
   readonly faults: string[];
   /** A page of its own (own storage), logged in by the address as `npm start` prints it. */
-  open(url: string, options?: BrowserContextOptions): Promise<Page>;
+  open(url: string, options?: BrowserContextOptions, key?: string): Promise<Page>;
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export async function startBrowser(): Promise<TestBrowser> {
   return {
     browser,
     faults,
-    open: async (url, options = {}) => {
+    open: async (url, options = {}, key = TEST_KEY) => {
       const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
       const page = await context.newPage();
       page.setDefaultTimeout(20_000);
@@ -32,7 +32,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       page.on('console', (message) => {
         if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text())) faults.push(message.text());
       });
-      await page.goto(`${url}#key=${TEST_KEY}`);
+      await page.goto(`${url}#key=${key}`);
       return page;
     },
     close: () => browser.close(),

@@ -28,7 +28,12 @@ export const theme = createTheme({
 /** Quiet text that can still be read: at least 4.5 to 1 on every ground there is (WCAG 1.4.3). */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-dimmed': '#565d64', '--mantine-color-placeholder': '#656c73', '--mantine-color-error': '#b02525' },
+  light: {
+    '--mantine-color-dimmed': '#565d64',
+    '--mantine-color-placeholder': '#656c73',
+    '--mantine-color-error': '#b02525',
+    '--mantine-color-orange-light-color': '#933500',
+  },
   dark: { '--mantine-color-dimmed': '#a3a8ae', '--mantine-color-placeholder': '#9a9fa5', '--mantine-color-error': '#ff9b9b' },
 });
 

@@ -1,96 +1,128 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { Agent } from '../../support/agent.js';
-import { startBrowser, type TestBrowser } from '../../support/browser.js';
 import { eventually } from '../../support/eventually.js';
-import { startToolyard, type Toolyard } from '../../support/toolyard.js';
+import { dashboardStage } from '../../support/dashboard-stage.js';
 
-let toolyard: Toolyard;
-let agent: Agent;
-let browser: TestBrowser;
-let url = '';
-
-beforeAll(async () => {
-  [toolyard, browser] = await Promise.all([startToolyard({ env: { SANDBOX: 'host' } }), startBrowser()]);
-  url = toolyard.gateways[0]!.url;
-  agent = new Agent(url);
-});
-afterAll(async () => {
-  await browser?.close();
-  await toolyard?.close();
-});
+const stage = dashboardStage();
 
 const row = (page: Page, callId: string) => page.locator(`[role=row][data-call="${callId}"]`);
 const live = (page: Page) => page.locator('[data-connection=live]').waitFor();
 
 describe('the list of calls', () => {
   it('takes the key over from the address and leaves it neither there nor in the history', async () => {
-    const page = await browser.open(`${url}/calls`);
+    const page = await stage.open('/calls');
     await live(page);
-    expect(page.url()).toBe(`${url}/calls`);
-    await page.context().close();
+    expect(page.url()).toBe(`${stage.url}/calls`);
   });
 
   it('shows what a second client submits, and moves with it to its end', async () => {
-    const page = await browser.open(`${url}/calls`);
+    const page = await stage.open('/calls');
     await live(page);
-    const gate = join(toolyard.workspaceRoot, 'gate');
-    const { body } = await agent.submit('shell', { command: `until [ -e ${gate} ]; do sleep 0.02; done` }, { agentId: 'coder' });
+    const { command, open } = stage.gated(['true']);
+    const { body } = await stage.agent.submit('shell', { command }, { agentId: 'coder' });
     await row(page, body.id).and(page.locator('[data-state=running]')).waitFor();
-    writeFileSync(gate, '');
+    open(0);
     await row(page, body.id).and(page.locator('[data-state=completed]')).waitFor();
-    await page.context().close();
   });
 
   it('is filtered by the address, and new calls that do not fit stay away', async () => {
-    const [echo, shell] = [await agent.run('echo', { n: 1 }), await agent.run('shell', { command: 'true' })];
-    const page = await browser.open(`${url}/calls?tool=echo`);
+    const [echo, shell] = [await stage.agent.run('echo', { n: 1 }), await stage.agent.run('shell', { command: 'true' })];
+    const page = await stage.open('/calls?tool=echo');
     await row(page, echo.id).waitFor();
-    const [later, other] = [await agent.run('echo', { n: 2 }), await agent.run('shell', { command: 'true' })];
+    const [later, other] = [await stage.agent.run('echo', { n: 2 }), await stage.agent.run('shell', { command: 'true' })];
     await row(page, later.id).waitFor();
     expect([await row(page, shell.id).count(), await row(page, other.id).count()]).toEqual([0, 0]);
 
     await page.getByRole('button', { name: 'Remove the filter Tool' }).click();
     await row(page, other.id).waitFor();
-    expect(page.url()).toBe(`${url}/calls`);
-    await page.context().close();
+    expect(page.url()).toBe(`${stage.url}/calls`);
   });
 
   it('says what is wrong with a filter in the address', async () => {
-    const page = await browser.open(`${url}/calls?status=sleeping`);
+    const page = await stage.open('/calls?status=sleeping');
     await page.getByText('The filter in the address cannot be read').waitFor();
     await page.getByRole('button', { name: 'Clear the filter' }).click();
     await page.getByRole('table', { name: 'Calls' }).waitFor();
-    await page.context().close();
+  });
+});
+
+describe('the state of a call that waits for its next attempt', () => {
+  it('is retrying after a failure, suspended when it only sleeps, for those who saw it happen and for those who come later', async () => {
+    const overloaded = createServer((_request, response) => response.writeHead(503).end('come back later')).listen(0, '127.0.0.1');
+    await once(overloaded, 'listening');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server on TCP has such an address
+    const { port } = overloaded.address() as AddressInfo;
+    const witness = await stage.open('/calls');
+    await live(witness);
+    const retry = { maxAttempts: 2, backoffMs: 600_000, maxBackoffMs: 600_000 };
+    const fetching = await stage.agent.submit('web_fetch', { url: `http://127.0.0.1:${port}/` }, { retry });
+    const sleeping = await stage.agent.submit('sleep', { duration_ms: 600_000 });
+    const shows = async (page: Page) => {
+      await row(page, fetching.body.id).and(page.locator('[data-state=retrying]')).getByText('HTTP 503').waitFor();
+      await row(page, sleeping.body.id).and(page.locator('[data-state=suspended]')).waitFor();
+    };
+    await shows(witness);
+    await eventually(async () => {
+      const { body } = await stage.agent.get<{ calls: { id: string; retrying: boolean; suspended?: true }[] }>('/v1/calls');
+      const [slept, fetched] = [sleeping, fetching].map(({ body: { id } }) => body.calls.find((call) => call.id === id));
+      return fetched?.retrying === true && slept?.suspended === true && !slept.retrying;
+    }, 'the list to tell the two apart');
+    const latecomer = await stage.open('/calls');
+    await row(latecomer, sleeping.body.id).and(latecomer.locator('[data-state=suspended]')).waitFor();
+    await row(latecomer, fetching.body.id).and(latecomer.locator('[data-state=retrying]')).waitFor();
+    await latecomer.goto(`${stage.url}/calls/${fetching.body.id}`);
+    await latecomer.locator('main [data-state=retrying]').waitFor();
+    await latecomer
+      .getByRole('region', { name: 'Timeline' })
+      .getByText(/Pause of .* before attempt 2/)
+      .waitFor();
+    overloaded.close();
+  });
+});
+
+describe('the live page', () => {
+  it('moves its figures with what a second client submits', async () => {
+    const page = await stage.open('/live');
+    await live(page);
+    const tile = (name: string, value: string) => page.locator(`[data-tile="${name}"]`).getByText(value, { exact: true }).waitFor();
+    await tile('Running', '0');
+    const { command, open } = stage.gated(['true']);
+    const { body } = await stage.agent.submit('shell', { command });
+    await tile('Running', '1');
+    await tile('Worker slots used', '1 of 136');
+    await page.getByRole('row', { name: /^shell 0 . 1 / }).waitFor();
+    open(0);
+    await stage.agent.ended(body.id);
+    await tile('Running', '0');
   });
 });
 
 describe('all calls of a filter', () => {
   it('are counted first, then cancelled', async () => {
-    const submitted = [1, 2, 3].map((n) => agent.submit('shell', { command: `sleep 6${n}` }, { sessionId: 'bulk' }));
+    const submitted = [1, 2, 3].map((n) => stage.agent.submit('shell', { command: `sleep 6${n}` }, { sessionId: 'bulk' }));
     const ids = (await Promise.all(submitted)).map(({ body }) => body.id);
-    const page = await browser.open(`${url}/calls?sessionId=bulk`);
+    const page = await stage.open('/calls?sessionId=bulk');
     for (const id of ids) await row(page, id).waitFor();
     await eventually(
-      async () => (await agent.get<{ count: number }>('/v1/calls:count?sessionId=bulk&status=queued,running')).body.count === 3,
+      async () => (await stage.agent.get<{ count: number }>('/v1/calls:count?sessionId=bulk&status=queued,running')).body.count === 3,
       'the count to know all three calls',
     );
     await page.getByRole('button', { name: 'Cancel all' }).click();
     await page.getByTestId('bulk-count').getByText('3').waitFor();
     await page.getByRole('button', { name: 'Cancel 3' }).click();
     await page.getByTestId('bulk-done').getByText('3 cancelled.').waitFor();
-    for (const id of ids) expect((await agent.ended(id)).outcome).toBe('cancelled');
-    await page.context().close();
+    for (const id of ids) expect((await stage.agent.ended(id)).outcome).toBe('cancelled');
   });
 });
 
 describe('failures', () => {
   it('that look alike stand together, appear by themselves, and are replayed together', async () => {
-    const page = await browser.open(`${url}/failures`);
+    const page = await stage.open('/failures');
     await page.locator('[data-connection=live]').waitFor();
-    for (const n of [1, 2]) await agent.run('file_read', { path: `missing-${n}.txt` }, { sessionId: 'failing' });
+    for (const n of [1, 2]) await stage.agent.run('file_read', { path: `missing-${n}.txt` }, { sessionId: 'failing' });
     const group = page.locator('[data-fingerprint]').filter({ hasText: 'file_read' });
     await group.getByRole('cell', { name: '2', exact: true }).waitFor();
     await group.getByRole('button', { name: 'Replay all' }).click();
@@ -99,22 +131,16 @@ describe('failures', () => {
     await page.getByTestId('bulk-done').getByText('2 replayed.').waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
     await group.getByRole('cell', { name: '4', exact: true }).waitFor();
-    await page.context().close();
   });
 });
 
 describe('a page that is nobody’s', () => {
   it('asks for a key, and refuses a wrong one', async () => {
-    const context = await browser.browser.newContext();
+    const context = await stage.browser.browser.newContext();
     const page = await context.newPage();
-    await page.goto(`${url}/calls`);
+    await page.goto(`${stage.url}/calls`);
     await page.getByLabel('API key').fill('not-the-key-of-anybody');
     await page.getByRole('button', { name: 'Open the dashboard' }).click();
     await page.getByRole('alert').getByText('Not let in').waitFor();
-    await context.close();
   });
-});
-
-it('no page threw or broke its security policy', () => {
-  expect(browser.faults).toEqual([]);
 });

@@ -1,30 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Agent } from '../../support/agent.js';
-import { accessibilityFaults, startBrowser, type TestBrowser } from '../../support/browser.js';
-import { startToolyard, type Toolyard } from '../../support/toolyard.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { accessibilityFaults } from '../../support/browser.js';
+import { dashboardStage } from '../../support/dashboard-stage.js';
 
-let toolyard: Toolyard;
-let agent: Agent;
-let browser: TestBrowser;
-let url = '';
+const stage = dashboardStage();
 let failed = '';
+let exited = '';
 
 beforeAll(async () => {
-  [toolyard, browser] = await Promise.all([startToolyard({ env: { SANDBOX: 'host' } }), startBrowser()]);
-  url = toolyard.gateways[0]!.url;
-  agent = new Agent(url);
+  const { agent } = stage;
   await agent.request('PUT', '/v1/sessions/pages', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
   failed = (await agent.run('file_read', { path: 'nothing-here.txt' }, { sessionId: 'pages', agentId: 'coder' })).id;
-  await agent.run(
+  exited = (await stage.agent.run('shell', { command: 'echo no; exit 3' })).id;
+  await stage.agent.run(
     'echo',
     { text: 'hello', list: [1, 2, { deep: true }] },
     { sessionId: 'pages', agentId: 'coder', labels: { step: 'one' } },
   );
-  await agent.submit('shell', { command: 'git push --force origin main' }, { sessionId: 'pages', agentId: 'coder' });
-});
-afterAll(async () => {
-  await browser?.close();
-  await toolyard?.close();
+  await stage.agent.submit('shell', { command: 'git push --force origin main' }, { sessionId: 'pages', agentId: 'coder' });
+  await stage.agent.submit('sleep', { duration_ms: 3_600_000 }, { sessionId: 'pages', agentId: 'coder' });
 });
 
 /** Each page, and what shows that it has come with its content. */
@@ -32,6 +25,7 @@ const PAGES: readonly (readonly [path: () => string, shows: string])[] = [
   [() => '/live', 'text=Queues by pool'],
   [() => '/calls', '[role=row][data-call]'],
   [() => `/calls/${failed}`, '[aria-label=Timeline] >> text=Failed'],
+  [() => `/calls/${exited}`, 'text=The tool answered with an error'],
   [() => '/approvals', 'text=May this run?'],
   [() => '/sessions', 'a >> text=pages'],
   [() => '/sessions/pages', '[role=listitem][data-call]'],
@@ -46,36 +40,29 @@ describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/ca
   'page $name',
   ({ path, shows }) => {
     it.each(['light', 'dark'] as const)('is accessible to all in %s colours', async (colorScheme) => {
-      const page = await browser.open(url + path(), { colorScheme });
+      const page = await stage.open(path(), { colorScheme });
       await page.locator(shows).first().waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
-      await page.context().close();
     });
 
     it('fits a phone', async () => {
-      const page = await browser.open(url + path(), { viewport: { width: 375, height: 812 } });
+      const page = await stage.open(path(), { viewport: { width: 375, height: 812 } });
       await page.locator(shows).first().waitFor();
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
-      await page.context().close();
     });
   },
 );
 
 it('is steered by the keyboard: search, and g and a letter for a page', async () => {
-  const page = await browser.open(`${url}/live`);
+  const page = await stage.open('/live');
   await page.locator('[data-connection=live]').waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('f');
-  await page.waitForURL(`${url}/failures`);
+  await page.waitForURL(`${stage.url}/failures`);
   await page.keyboard.press('/');
   await page.locator('input:focus[aria-label=Search]').waitFor();
   await page.keyboard.type(failed);
   await page.getByText(`Call ${failed}`).waitFor();
   await page.keyboard.press('Enter');
-  await page.waitForURL(`${url}/calls/${failed}`);
-  await page.context().close();
-});
-
-it('no page threw or broke its security policy', () => {
-  expect(browser.faults).toEqual([]);
+  await page.waitForURL(`${stage.url}/calls/${failed}`);
 });

@@ -1,4 +1,4 @@
-import { Badge, Box, Button, Grid, Group, Kbd, Paper, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core';
+import { Badge, Box, Grid, Group, Kbd, Paper, Stack, Text, TextInput, Title, UnstyledButton } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { IconChecklist } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
@@ -7,12 +7,14 @@ import type { ApprovalOption, Call, TrustOption } from '#contracts';
 import { DecisionView } from '../call/decision-view.js';
 import { Json } from '../parts/json.js';
 import { LinkAnchor } from '../parts/links.js';
+import { ScopedButton } from '../parts/scoped-button.js';
 import { PageHead } from '../parts/page-head.js';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { tellDone, tellFailed } from '../parts/tell.js';
 import { Ago, useNow } from '../parts/time.js';
 import { durationText } from '../parts/duration.js';
 import { visible } from '../parts/visible.js';
+import { useScopes } from '../session/use-scopes.js';
 import { useToolyard } from '../stream/toolyard.js';
 import classes from './approvals-page.module.css';
 
@@ -40,8 +42,9 @@ export function ApprovalsPage() {
     setChosen(calls[index + 1]?.id ?? calls[index - 1]?.id);
     setReason('');
   });
+  const lacking = useScopes().lacks('approve');
   const say = (option: Answer['option'], trust?: TrustOption) => {
-    if (call && !answer.isPending) answer.mutate({ call, option, trust, reason });
+    if (call && !answer.isPending && lacking === undefined) answer.mutate({ call, option, trust, reason });
   };
   const step = (by: number) => setChosen(calls[Math.min(calls.length - 1, Math.max(0, index + by))]?.id);
   useHotkeys([
@@ -235,31 +238,34 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
       </Paper>
       <TextInput
         label="Reason"
-        placeholder="Optional; kept with the call, and told to the agent when denied"
+        description="Kept with the call, and told to the agent when denied."
+        placeholder="Optional"
         value={reason}
         onChange={({ currentTarget }) => onReason(currentTarget.value)}
       />
       <Group gap="xs">
-        <Button
+        <ScopedButton
+          scope="approve"
           color="teal.9"
           loading={pending}
           onClick={() => onSay({ decision: 'allow', scope: 'once', label: 'Allowed' })}
           rightSection={<Kbd size="xs">a</Kbd>}
         >
           Allow once
-        </Button>
-        <Button
+        </ScopedButton>
+        <ScopedButton
+          scope="approve"
           color="red.8"
           loading={pending}
           onClick={() => onSay({ decision: 'deny', scope: 'once', label: 'Denied' })}
           rightSection={<Kbd size="xs">d</Kbd>}
         >
           Deny
-        </Button>
+        </ScopedButton>
         {always.map((option) => (
-          <Button key={option.id} variant="default" disabled={pending} onClick={() => onSay(option)}>
-            {option.label}
-          </Button>
+          <ScopedButton scope="approve" key={option.id} variant="default" disabled={pending} onClick={() => onSay(option)}>
+            {option.decision === 'allow' ? 'Always allow' : 'Never allow'} {call.tool} in this session
+          </ScopedButton>
         ))}
       </Group>
       {approval !== undefined && approval.trustOptions.length > 0 && (
@@ -269,7 +275,8 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
           </Text>
           <Group gap="xs">
             {approval.trustOptions.map((trust, index) => (
-              <Button
+              <ScopedButton
+                scope="approve"
                 key={trust.id}
                 variant="default"
                 size="xs"
@@ -278,7 +285,7 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
                 leftSection={index < 6 ? <Kbd size="xs">{index + 1}</Kbd> : undefined}
               >
                 {trust.label}: {visible(trust.display)}
-              </Button>
+              </ScopedButton>
             ))}
           </Group>
         </Box>

@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Call } from '#contracts';
+import { ScopedButton } from '../parts/scoped-button.js';
 import { tellDone, tellFailed } from '../parts/tell.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { asCli, asCurl, asSdk } from './copy-as.js';
@@ -31,7 +32,8 @@ export function CallActions({ call }: { readonly call: Call }) {
   return (
     <Group gap="xs">
       {call.status !== 'ended' && (
-        <Button
+        <ScopedButton
+          scope="cancel"
           size="xs"
           variant="light"
           color="red"
@@ -40,9 +42,10 @@ export function CallActions({ call }: { readonly call: Call }) {
           onClick={() => cancel.mutate()}
         >
           Cancel
-        </Button>
+        </ScopedButton>
       )}
-      <Button
+      <ScopedButton
+        scope="submit"
         size="xs"
         variant="default"
         leftSection={<IconRepeat size={15} aria-hidden />}
@@ -50,10 +53,16 @@ export function CallActions({ call }: { readonly call: Call }) {
         onClick={() => replay.mutate()}
       >
         Replay
-      </Button>
-      <Button size="xs" variant="default" leftSection={<IconEdit size={15} aria-hidden />} onClick={() => setEditing(true)}>
+      </ScopedButton>
+      <ScopedButton
+        scope="submit"
+        size="xs"
+        variant="default"
+        leftSection={<IconEdit size={15} aria-hidden />}
+        onClick={() => setEditing(true)}
+      >
         Edit and replay
-      </Button>
+      </ScopedButton>
       <CopyMenu call={call} />
       {editing && <ReplayModal call={call} onClose={() => setEditing(false)} />}
     </Group>
@@ -72,7 +81,7 @@ function CopyMenu({ call }: { readonly call: Call }) {
       <Menu.Dropdown>
         <Menu.Item onClick={() => copy(asCurl(call, location.origin))}>curl</Menu.Item>
         <Menu.Item onClick={() => copy(asSdk(call, location.origin))}>TypeScript SDK</Menu.Item>
-        <Menu.Item onClick={() => copy(asCli(call))}>Command line</Menu.Item>
+        <Menu.Item onClick={() => copy(asCli(call, location.origin))}>Command line</Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => copy(call.id)}>Its id</Menu.Item>
         <Menu.Item onClick={() => copy(JSON.stringify(call, null, 2))}>The call as JSON</Menu.Item>

@@ -8,7 +8,8 @@ import { Json } from '../parts/json.js';
 import { PageHead } from '../parts/page-head.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { ErrorState, LoadingRows } from '../parts/states.js';
-import { Ago } from '../parts/time.js';
+import { durationText } from '../parts/duration.js';
+import { Ago, useNow } from '../parts/time.js';
 import { visible } from '../parts/visible.js';
 import { CallActions } from './call-actions.js';
 import { CallFacts, CopyableId } from './call-facts.js';
@@ -20,6 +21,7 @@ import { EventsView } from './events-view.js';
 import { OutputView, WholeOutput } from './output-view.js';
 import { StoryBar } from './story-bar.js';
 import { StoryList } from './story-list.js';
+import classes from './call-page.module.css';
 import { useCall } from './use-call.js';
 
 const route = getRouteApi('/calls/$callId');
@@ -67,11 +69,17 @@ function OneCall({ callId }: { readonly callId: string }) {
         {data.status !== 'ended' && data.waiting && (
           <Alert color="gray" title="Why it waits">
             {visible(data.waiting.detail)}
+            {data.waiting.until !== undefined && <GoesOn at={Date.parse(data.waiting.until)} />}
             {data.waiting.position !== undefined &&
               ` Place ${data.waiting.position} of ${data.waiting.queueDepth ?? data.waiting.position}.`}
           </Alert>
         )}
-        {data.error && <ErrorAlert error={data.error} />}
+        {data.error && <ErrorAlert error={data.error} wanted={data.outcome === 'cancelled'} />}
+        {data.outcome === 'completed' && data.result?.isError === true && (
+          <Alert color="orange" title="The tool answered with an error">
+            The call came to its end; what the model was told is under Result.
+          </Alert>
+        )}
         <StoryBar segments={story.segments} />
         <Grid gap="md">
           <Grid.Col span={{ base: 12, md: 8 }}>
@@ -89,15 +97,23 @@ function OneCall({ callId }: { readonly callId: string }) {
   );
 }
 
-function ErrorAlert({ error }: { readonly error: CallError }) {
+function GoesOn({ at }: { readonly at: number }) {
+  const left = at - useNow();
+  return left <= 0 ? null : <> It goes on in {durationText(left)}.</>;
+}
+
+/** `wanted`: somebody cancelled it, which is no fault. The faults of single fields say all that the message says, and where. */
+function ErrorAlert({ error, wanted }: { readonly error: CallError; readonly wanted: boolean }) {
+  const faults = error.errors ?? [];
   return (
-    <Alert color="red" title={error.code}>
-      <Text size="sm" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-        {visible(error.message)}
-      </Text>
-      {error.errors !== undefined && error.errors.length > 0 && (
-        <List size="sm" mt="xs" aria-label="Faults by field">
-          {error.errors.map(({ pointer, message }) => (
+    <Alert color={wanted ? 'gray' : 'red'} title={error.code}>
+      {faults.length === 0 ? (
+        <Text size="sm" className={classes.message} tabIndex={0}>
+          {visible(error.message)}
+        </Text>
+      ) : (
+        <List size="sm" aria-label="Faults by field">
+          {faults.map(({ pointer, message }) => (
             <List.Item key={`${pointer} ${message}`}>
               <strong>{pointer === '' ? 'arguments' : visible(pointer)}</strong> {visible(message)}
             </List.Item>
@@ -115,7 +131,7 @@ function CallTabs({ call, view, version }: { readonly call: Call; readonly view:
   const natural = running || (streamed && !call.result?.content.some(({ type }) => type !== 'text')) ? 'output' : 'result';
   return (
     <Tabs value={tab ?? natural} onChange={setTab} keepMounted={false}>
-      <Tabs.List mb="sm">
+      <Tabs.List mb="sm" className={classes.tabs}>
         <Tabs.Tab value="output">Output</Tabs.Tab>
         <Tabs.Tab value="result" disabled={call.result === undefined}>
           Result
@@ -153,7 +169,11 @@ function CallTabs({ call, view, version }: { readonly call: Call; readonly view:
 function ResultView({ call, result }: { readonly call: Call; readonly result: NonNullable<Call['result']> }) {
   return (
     <Stack gap="sm">
-      {result.isError && <Badge color="red.9">The tool says this is an error</Badge>}
+      {result.isError && (
+        <Badge color="red.9" tt="none">
+          The model is told that this is an error
+        </Badge>
+      )}
       <ContentView content={result.content} />
       {result.truncated && <WholeOutput call={call} bytes={result.truncated.originalBytes} />}
       {result.structuredContent !== undefined && (

@@ -1,7 +1,7 @@
 import type { ApprovalScope, CallEvent, CallEventOf, CallOutcome, RetryReason } from '#contracts';
 import { durationText } from '../parts/duration.js';
 
-export type SegmentKind = 'approval' | 'queued' | 'running' | 'backoff';
+export type SegmentKind = 'approval' | 'queued' | 'running' | 'backoff' | 'suspended';
 
 /** A span of a call's life; `to` is missing while it lasts. */
 export interface Segment {
@@ -33,7 +33,7 @@ const RETRY_WORDS: Readonly<Record<RetryReason, string>> = {
   run_timeout: 'it ran too long',
   worker_lost: 'its worker was lost',
   worker_drained: 'its worker is going away',
-  suspended: 'it waits for other calls',
+  suspended: 'it waits for a time or for other calls',
 };
 
 const END_WORDS: Readonly<Record<CallOutcome, string>> = {
@@ -108,7 +108,11 @@ class StoryTeller {
     const deciding = reasons.find((reason) => reason.effect === effect && reason.satisfiedBy === undefined)?.reason;
     if (effect === 'allow') this.moment(at, 'Judged: may run', 'neutral', deciding);
     else if (effect === 'ask') this.moment(at, 'Judged: a person must say', 'warn', deciding);
-    else this.moment(at, 'Judged: denied', 'bad', deciding);
+    else {
+      // Without a reason it was refused before any rule was asked; why, its End says.
+      if (reasons.length > 0) this.moment(at, 'Judged: denied', 'bad', deciding);
+      return;
+    }
     this.begin({ kind: 'queued', name: `Queued for a worker (${event.data.pool})`, from: at });
   }
 
@@ -126,13 +130,14 @@ class StoryTeller {
 
   private retried({ data }: CallEventOf<'call.retry'>, at: number): void {
     this.close(at);
+    const suspended = data.reason === 'suspended';
     const why = data.error === undefined ? undefined : `${data.error.code}: ${data.error.message}`;
-    this.moment(at, `Back to the queue: ${RETRY_WORDS[data.reason]}`, 'warn', why);
+    this.moment(at, `${suspended ? 'Suspended' : 'Back to the queue'}: ${RETRY_WORDS[data.reason]}`, suspended ? 'neutral' : 'warn', why);
     if (data.delayMs === 0) this.begin({ kind: 'queued', name: 'Queued again', from: at });
     else
       this.begin({
-        kind: 'backoff',
-        name: `Pause of ${durationText(data.delayMs)} before attempt ${data.nextAttempt}`,
+        kind: suspended ? 'suspended' : 'backoff',
+        name: suspended ? 'Suspended, without a worker' : `Pause of ${durationText(data.delayMs)} before attempt ${data.nextAttempt}`,
         from: at,
         pauseEnds: at + data.delayMs,
       });

@@ -1,3 +1,4 @@
+import { CallTrack } from '#client';
 import type { CallEvent, Content, ProgressData } from '#contracts';
 import { FrameStore } from '../stream/frame-store.js';
 import { TerminalText } from './terminal-text.js';
@@ -108,6 +109,19 @@ export class CallView extends FrameStore {
   private isOld(event: CallEvent): boolean {
     return event.callver <= this.newestForgotten;
   }
+}
+
+/**
+ * Why the updates are not what End says of them (their number and SHA-256), as a sentence; undefined when they are. Told
+ * only while every event is kept: a call that puts out without end is not held in memory for the sake of its digest, which
+ * `calls.stream` of the client would do; of such a call the number is compared.
+ */
+export async function faultOf(view: CallView): Promise<string | undefined> {
+  const end = view.lifecycle.at(-1);
+  if (end?.type !== 'call.end' || view.dropped + view.skipped > 0) return undefined;
+  const track = new CallTrack();
+  for (const event of view.events) track.take(event);
+  return track.fault(end.data);
 }
 
 /** Whether all updates of the last attempt are here, as End counts them; undefined before the end or where it does not say. */

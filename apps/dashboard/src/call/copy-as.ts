@@ -19,8 +19,12 @@ const call = await client.calls.run(${submission});
 console.log(call.outcome, call.result);`;
 }
 
-export function asCli({ tool, arguments: args, sessionId }: Call): string {
-  return `toolyard call ${quoted(tool)} ${quoted(JSON.stringify(args))}${sessionId === undefined ? '' : ` --session ${quoted(sessionId)}`}`;
+/** For the folder of Toolyard, where `npx toolyard` is; the key is in `TOOLYARD_API_KEY`, or what `npm start` left there. */
+export function asCli({ tool, arguments: args, sessionId }: Call, baseUrl: string): string {
+  return [
+    `npx toolyard --url ${quoted(baseUrl)} call ${quoted(tool)} ${quoted(JSON.stringify(args))}`,
+    ...(sessionId === undefined ? [] : [`--session ${quoted(sessionId)}`]),
+  ].join(' ');
 }
 
 /** For a POSIX shell: plain where it may be, single-quoted otherwise; nothing in it is expanded. */

@@ -1,6 +1,7 @@
 import { Badge, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import type { Approval, Decision } from '#contracts';
 import { momentText } from '../parts/duration.js';
+import stacked from '../parts/stacked.module.css';
 import { visible } from '../parts/visible.js';
 
 const COLORS = { allow: 'teal', ask: 'yellow', deny: 'red' } as const;
@@ -19,7 +20,7 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
             No rule had anything to say, so it may run.
           </Text>
         ) : (
-          <Table.ScrollContainer minWidth={520}>
+          <Table.ScrollContainer minWidth={520} className={stacked['stacked']}>
             <Table verticalSpacing={6} aria-label="Answers of the rules">
               <Table.Thead>
                 <Table.Tr>
@@ -39,7 +40,7 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
                     <Table.Td>
                       <code>{reason.rule}</code>
                     </Table.Td>
-                    <Table.Td>
+                    <Table.Td data-line>
                       {visible(reason.reason)}
                       {reason.satisfiedBy !== undefined && (
                         <Text size="xs" c="dimmed">
@@ -80,7 +81,7 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
 
 function Effect({ effect }: { readonly effect: Decision['effect'] }) {
   return (
-    <Badge variant="dot" color={COLORS[effect]} tt="none">
+    <Badge variant="dot" color={COLORS[effect]} tt="none" miw="max-content">
       {effect}
     </Badge>
   );

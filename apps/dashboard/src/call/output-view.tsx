@@ -1,11 +1,11 @@
-import { Button, Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Call } from '#contracts';
 import { tellFailed } from '../parts/tell.js';
 import { visible } from '../parts/visible.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { completeness, type AttemptOutput, type CallView } from './call-view.js';
+import { completeness, faultOf, type AttemptOutput, type CallView } from './call-view.js';
 import { ContentView } from './content.js';
 import { Terminal } from './terminal.js';
 
@@ -22,6 +22,7 @@ export function OutputView({ view, version, running }: OutputViewProps) {
   const latest = attempts.at(-1);
   const shown = attempts.find(({ attempt }) => attempt === chosen) ?? latest;
   const whole = completeness(view);
+  const fault = useFault(view, version, running);
   if (shown === undefined)
     return (
       <Text size="sm" c="dimmed" py="md">
@@ -41,6 +42,11 @@ export function OutputView({ view, version, running }: OutputViewProps) {
           data={attempts.map(({ attempt }) => ({ value: String(attempt), label: `Attempt ${attempt}` }))}
         />
       )}
+      {fault !== undefined && (
+        <Alert color="red" title="This is not what the tool wrote">
+          {fault}. The result is whole all the same.
+        </Alert>
+      )}
       <Progressed output={shown} />
       <AttemptText output={shown} version={version} live={running && shown === latest} />
       <ContentView content={shown.pieces} />
@@ -51,6 +57,14 @@ export function OutputView({ view, version, running }: OutputViewProps) {
       </Text>
     </Stack>
   );
+}
+
+function useFault(view: CallView, version: number, running: boolean): string | undefined {
+  const [fault, setFault] = useState<string>();
+  useEffect(() => {
+    if (!running) void faultOf(view).then(setFault);
+  }, [view, version, running]);
+  return fault;
 }
 
 function AttemptText({ output, version, live }: { readonly output: AttemptOutput; readonly version: number; readonly live: boolean }) {

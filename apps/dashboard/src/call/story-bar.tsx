@@ -8,6 +8,7 @@ const KIND_WORDS: Readonly<Record<SegmentKind, string>> = {
   approval: 'waiting for a person',
   queued: 'queued',
   backoff: 'pause',
+  suspended: 'suspended',
   running: 'running',
 };
 

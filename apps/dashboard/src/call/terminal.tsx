@@ -86,7 +86,7 @@ const Spans = memo(function Spans({ line }: { readonly line: Line }) {
 function cssOf({ color, background, bold, dim, italic, underline, strike }: SpanStyle): CSSProperties {
   return {
     ...(color === undefined ? {} : { color: paint(color) }),
-    ...(background === undefined ? {} : { backgroundColor: paint(background) }),
+    ...(background === undefined ? {} : { backgroundColor: paint(background, 'on-') }),
     ...(bold ? { fontWeight: 700 } : {}),
     ...(dim ? { opacity: 0.7 } : {}),
     ...(italic ? { fontStyle: 'italic' } : {}),
@@ -94,6 +94,12 @@ function cssOf({ color, background, bold, dim, italic, underline, strike }: Span
   };
 }
 
-function paint(color: string): string {
-  return color.startsWith('#') ? color : `var(--ansi-${color})`;
+/** Behind text a bright colour is its plain one: the text on it is light. */
+function paint(color: string, place: '' | 'on-' = ''): string {
+  if (color.startsWith('#')) return color;
+  return `var(--ansi-${place}${place === '' ? color : plainName(color)})`;
+}
+
+function plainName(color: string): string {
+  return color.startsWith('bright') ? color.slice('bright'.length).toLowerCase() : color;
 }

@@ -47,7 +47,7 @@ export function stateOfCall(call: Call, cancelling: boolean): ShownState {
 export function rowOfSummary(call: CallSummary): CallRow {
   return {
     ...call,
-    suspended: false,
+    suspended: call.suspended === true,
     cancelling: false,
     submittedAt: Date.parse(call.submittedAt),
     startedAt: momentOf(call.startedAt),

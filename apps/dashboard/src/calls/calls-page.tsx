@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import type { CallFilter } from '#contracts';
 import { PageHead } from '../parts/page-head.js';
+import { ScopedButton } from '../parts/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -25,29 +26,32 @@ export function CallsPage() {
   const [bulk, setBulk] = useState<BulkAction>();
   const openedAt = useMemo(() => Date.now(), [search]);
   const read = useMemo(() => readFilter(search, openedAt), [search, openedAt]);
+  const whyNot = isEmpty(search) ? 'Set a filter first: without one it would mean every call there is.' : undefined;
   const change = (next: CallSearch) => void navigate({ search: next, replace: true });
 
   return (
     <>
       <PageHead title="Calls" about="Newest first; rows move as events arrive.">
-        <Button
+        <ScopedButton
+          scope="cancel"
+          whyNot={whyNot}
           variant="default"
           size="xs"
           leftSection={<IconBan size={15} aria-hidden />}
-          disabled={isEmpty(search)}
           onClick={() => setBulk('cancel')}
         >
           Cancel all …
-        </Button>
-        <Button
+        </ScopedButton>
+        <ScopedButton
+          scope="submit"
+          whyNot={whyNot}
           variant="default"
           size="xs"
           leftSection={<IconRepeat size={15} aria-hidden />}
-          disabled={isEmpty(search)}
           onClick={() => setBulk('replay')}
         >
           Replay all …
-        </Button>
+        </ScopedButton>
       </PageHead>
       <CallFilters search={search} onChange={change} />
       {'fault' in read ? (

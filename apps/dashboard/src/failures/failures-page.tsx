@@ -1,4 +1,4 @@
-import { Button, Group, Table, Text } from '@mantine/core';
+import { Group, Table, Text } from '@mantine/core';
 import { IconMoodSmile } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -10,6 +10,8 @@ import { LinkAnchor } from '../parts/links.js';
 import { PageHead } from '../parts/page-head.js';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { TimeWindow, WINDOWS } from '../parts/time-window.js';
+import { ScopedButton } from '../parts/scoped-button.js';
+import stacked from '../parts/stacked.module.css';
 import { Ago } from '../parts/time.js';
 import { visible } from '../parts/visible.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -45,7 +47,7 @@ export function FailuresPage() {
         </EmptyState>
       )}
       {groups.length > 0 && (
-        <Table.ScrollContainer minWidth={760}>
+        <Table.ScrollContainer minWidth={760} className={stacked['stacked']}>
           <Table verticalSpacing="xs" highlightOnHover aria-label="Groups of failures">
             <Table.Thead>
               <Table.Tr>
@@ -60,11 +62,11 @@ export function FailuresPage() {
             <Table.Tbody>
               {groups.map((group) => (
                 <Table.Tr key={group.fingerprint} data-fingerprint={group.fingerprint}>
-                  <Table.Td ta="right" fw={650}>
+                  <Table.Td ta="right" fw={650} data-label="Calls">
                     {group.count.toLocaleString()}
                   </Table.Td>
                   <Table.Td>{group.tool}</Table.Td>
-                  <Table.Td>
+                  <Table.Td data-line>
                     <Text size="sm" fw={550}>
                       {group.code}
                     </Text>
@@ -72,13 +74,11 @@ export function FailuresPage() {
                       {visible(group.message)}
                     </Text>
                   </Table.Td>
-                  <Table.Td>
+                  <Table.Td data-label="First">
                     <Ago at={Date.parse(group.firstSeen)} />
                   </Table.Td>
-                  <Table.Td>
-                    <Ago at={Date.parse(group.lastSeen)} />
-                    <br />
-                    <CallLink id={group.lastCallId} />
+                  <Table.Td data-label="Last">
+                    <Ago at={Date.parse(group.lastSeen)} /> <CallLink id={group.lastCallId} />
                   </Table.Td>
                   <Table.Td>
                     <Group gap="xs" justify="flex-end" wrap="nowrap">
@@ -89,9 +89,9 @@ export function FailuresPage() {
                       >
                         Show
                       </LinkAnchor>
-                      <Button size="compact-xs" variant="default" onClick={() => setReplaying(group)}>
+                      <ScopedButton scope="submit" size="compact-xs" variant="default" onClick={() => setReplaying(group)}>
                         Replay all …
-                      </Button>
+                      </ScopedButton>
                     </Group>
                   </Table.Td>
                 </Table.Tr>

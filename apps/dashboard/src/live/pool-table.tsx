@@ -16,15 +16,15 @@ export function PoolTable() {
       <Title order={2} size="h3" mb="xs">
         Queues by pool
       </Title>
-      <Table.ScrollContainer minWidth={380}>
-        <Table verticalSpacing={6} aria-label="Queues by pool">
+      <Table.ScrollContainer minWidth={300}>
+        <Table verticalSpacing={6} horizontalSpacing={6} aria-label="Queues by pool">
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Pool</Table.Th>
               <Table.Th ta="right">Waiting</Table.Th>
               <Table.Th ta="right">Oldest</Table.Th>
               <Table.Th ta="right">Running</Table.Th>
-              <Table.Th w="30%">Slots</Table.Th>
+              <Table.Th w="26%">Slots</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

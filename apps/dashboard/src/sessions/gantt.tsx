@@ -13,6 +13,13 @@ import { timeScale } from './time-scale.js';
 
 const ROW_PX = 30;
 
+declare module 'react' {
+  interface CSSProperties {
+    /** How deep in the tree a row is; the stylesheet says how far that indents. */
+    '--depth'?: number;
+  }
+}
+
 /** The calls of a session as a tree, each with the stretch of time it waited and ran. */
 export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -58,7 +65,7 @@ export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
                   data-call={branch.row.id}
                   data-depth={branch.depth}
                 >
-                  <span className={classes.name} style={{ paddingLeft: 10 + branch.depth * 18 }}>
+                  <span className={classes.name} style={{ '--depth': branch.depth }}>
                     <StateBadge size="xs" state={shownState(branch.row)} />
                     <Link to="/calls/$callId" params={{ callId: branch.row.id }} className={classes.link}>
                       {branch.row.tool}

@@ -1,6 +1,7 @@
 import { Code, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session, SessionGrants } from '#contracts';
+import { useScopes } from '../session/use-scopes.js';
 import { tellDone, tellFailed } from '../parts/tell.js';
 import { visible } from '../parts/visible.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -24,6 +25,7 @@ export function SessionGrantsCard({ session }: { readonly session: Session }) {
     },
     onError: (error) => tellFailed('It was not taken back', error),
   });
+  const lacking = useScopes().lacks('admin');
   const grants = grantsOf(session.grants);
   return (
     <Paper withBorder p="sm" component="section" aria-label="Grants">
@@ -44,7 +46,8 @@ export function SessionGrantsCard({ session }: { readonly session: Session }) {
             <CloseButton
               size="sm"
               aria-label={`Take back: ${grant.what} ${grant.value}`}
-              disabled={revoke.isPending}
+              disabled={revoke.isPending || lacking !== undefined}
+              title={lacking}
               onClick={() => revoke.mutate(grant)}
             />
           </Group>

@@ -7,6 +7,7 @@ import { CallFilter } from '#contracts';
 import { CallTable } from '../calls/call-table.js';
 import { LinkButton } from '../parts/links.js';
 import { PageHead } from '../parts/page-head.js';
+import { ScopedButton } from '../parts/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { tellDone, tellFailed } from '../parts/tell.js';
 import { useFrames } from '../stream/frame-store.js';
@@ -43,7 +44,8 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
         <LinkButton to="/calls" search={{ sessionId }} size="xs" variant="default">
           As a list
         </LinkButton>
-        <Button
+        <ScopedButton
+          scope="cancel"
           size="xs"
           color="red"
           variant="light"
@@ -51,7 +53,7 @@ function OneSession({ sessionId }: { readonly sessionId: string }) {
           onClick={() => setStopping(true)}
         >
           Stop all
-        </Button>
+        </ScopedButton>
       </PageHead>
       <Grid gap="md">
         <Grid.Col span={{ base: 12, lg: 8 }}>

@@ -1,6 +1,7 @@
 import { Paper, Select, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Autonomy, PermissionMode, type Posture, type Session } from '#contracts';
+import { useScopes } from '../session/use-scopes.js';
 import { tellDone, tellFailed } from '../parts/tell.js';
 import { useToolyard } from '../stream/toolyard.js';
 
@@ -29,6 +30,7 @@ export function SessionPostureCard({ session }: { readonly session: Session }) {
     },
     onError: (error) => tellFailed('The posture was not changed', error),
   });
+  const lacking = useScopes().lacks('admin');
   const { autonomy, permissionMode } = put.isPending ? { ...session.posture, ...put.variables } : session.posture;
   return (
     <Paper withBorder p="sm" component="section" aria-label="Posture">
@@ -38,6 +40,7 @@ export function SessionPostureCard({ session }: { readonly session: Session }) {
       <Stack gap="xs">
         <Select
           label="Autonomy"
+          disabled={lacking !== undefined}
           allowDeselect={false}
           data={Autonomy.options.map((value) => ({ value, label: AUTONOMY[value] }))}
           value={autonomy}
@@ -45,11 +48,17 @@ export function SessionPostureCard({ session }: { readonly session: Session }) {
         />
         <Select
           label="Permissions"
+          disabled={lacking !== undefined}
           allowDeselect={false}
           data={PermissionMode.options.map((value) => ({ value, label: MODES[value] }))}
           value={permissionMode}
           onChange={(value) => put.mutate({ permissionMode: PermissionMode.parse(value) })}
         />
+        {lacking !== undefined && (
+          <Text size="xs" c="dimmed">
+            {lacking}
+          </Text>
+        )}
         {session.tools && <Text size="xs">Tools: {session.tools.join(', ')}</Text>}
         {session.allowedTools && <Text size="xs">Run without asking: {session.allowedTools.join(', ')}</Text>}
       </Stack>

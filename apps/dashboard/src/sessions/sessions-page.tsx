@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { LinkAnchor } from '../parts/links.js';
 import { PageHead } from '../parts/page-head.js';
+import stacked from '../parts/stacked.module.css';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -47,7 +48,7 @@ export function SessionsPage() {
         </EmptyState>
       )}
       {sessions.length > 0 && (
-        <Table.ScrollContainer minWidth={560}>
+        <Table.ScrollContainer minWidth={560} className={stacked['stacked']}>
           <Table verticalSpacing="xs" highlightOnHover aria-label="Sessions">
             <Table.Thead>
               <Table.Tr>
@@ -62,16 +63,22 @@ export function SessionsPage() {
             <Table.Tbody>
               {sessions.map((session) => (
                 <Table.Tr key={session.sessionId}>
-                  <Table.Td>
+                  <Table.Td data-line>
                     <LinkAnchor fw={550} size="sm" to="/sessions/$sessionId" params={{ sessionId: session.sessionId }}>
                       {session.sessionId}
                     </LinkAnchor>
                   </Table.Td>
-                  <Table.Td>{session.agentId ?? ''}</Table.Td>
-                  <Table.Td ta="right">{session.calls.toLocaleString()}</Table.Td>
-                  <Table.Td ta="right">{session.running.toLocaleString()}</Table.Td>
-                  <Table.Td ta="right">{session.failed.toLocaleString()}</Table.Td>
-                  <Table.Td>
+                  <Table.Td data-label="Agent">{session.agentId ?? '–'}</Table.Td>
+                  <Table.Td ta="right" data-label="Calls">
+                    {session.calls.toLocaleString()}
+                  </Table.Td>
+                  <Table.Td ta="right" data-label="Under way">
+                    {session.running.toLocaleString()}
+                  </Table.Td>
+                  <Table.Td ta="right" data-label="Failed">
+                    {session.failed.toLocaleString()}
+                  </Table.Td>
+                  <Table.Td data-label="Active">
                     <Ago at={Date.parse(session.lastAt)} />
                   </Table.Td>
                 </Table.Tr>

@@ -1,7 +1,8 @@
-import { Button, Group, Paper, Text, Textarea, Title } from '@mantine/core';
+import { Group, Paper, Text, Textarea, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { BATCH_LIMITS } from '#contracts';
+import { ScopedButton } from '../parts/scoped-button.js';
 import { tellDone, tellFailed } from '../parts/tell.js';
 import { useToolyard } from '../stream/toolyard.js';
 
@@ -33,9 +34,9 @@ export function SteerCard({ sessionId }: { readonly sessionId: string }) {
         onChange={({ currentTarget }) => setMessage(currentTarget.value)}
       />
       <Group justify="flex-end" mt="xs">
-        <Button size="xs" disabled={message.trim() === ''} loading={steer.isPending} onClick={() => steer.mutate()}>
+        <ScopedButton scope="submit" size="xs" disabled={message.trim() === ''} loading={steer.isPending} onClick={() => steer.mutate()}>
           Send
-        </Button>
+        </ScopedButton>
       </Group>
     </Paper>
   );

@@ -1,7 +1,9 @@
 import '@mantine/dates/styles.css';
 import Form from '@rjsf/mantine';
-import { ErrorSchemaBuilder, type ErrorSchema, type RJSFSchema, type UiSchema } from '@rjsf/utils';
+import { ErrorSchemaBuilder, type DescriptionFieldProps, type ErrorSchema, type RJSFSchema, type UiSchema } from '@rjsf/utils';
+import { Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { z } from 'zod';
 import type { JsonSchema, Violation } from '#contracts';
 import formValidator from './form-validator.js';
 
@@ -14,6 +16,17 @@ interface ArgumentFormProps {
   readonly violations: readonly Violation[];
   readonly children: ReactNode;
 }
+
+/** Of a checkbox, which has its description above; all other fields have theirs as Mantine sets it. */
+function Description({ id, description }: DescriptionFieldProps<unknown>) {
+  return (
+    <Text id={id} size="xs" c="dimmed">
+      {description}
+    </Text>
+  );
+}
+
+const TEMPLATES = { DescriptionFieldTemplate: Description };
 
 const UI: UiSchema<unknown> = { 'ui:options': { label: false } };
 
@@ -28,6 +41,9 @@ export default function ArgumentForm({ schema, value, onChange, onSubmit, violat
       onChange={({ formData }) => onChange(formData)}
       onSubmit={onSubmit}
       extraErrors={errorsOf(violations)}
+      templates={TEMPLATES}
+      // The faults stand at their fields; without this they would go to the console, too.
+      onError={() => undefined}
       showErrorList={false}
       noHtml5Validate
       idPrefix="argument"
@@ -43,17 +59,34 @@ function asFormSchema({ $schema: _dialect, title: _title, description: _descript
   return schema;
 }
 
-const LONG_TEXTS = ['command', 'content', 'text', 'prompt', 'script', 'code', 'body', 'query', 'new_string', 'old_string'];
+const LONG_TEXTS = ['command', 'content', 'text', 'prompt', 'script', 'code', 'body', 'query', 'new_text', 'old_text'];
 
 function uiOf(schema: JsonSchema): UiSchema<unknown> {
   const { properties } = schema;
   if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return UI;
-  const long = Object.entries(properties).filter(([name, property]) => LONG_TEXTS.includes(name) && isText(property));
-  return { ...UI, ...Object.fromEntries(long.map(([name]) => [name, { 'ui:widget': 'textarea', 'ui:options': { rows: 3 } }])) };
+  return {
+    ...UI,
+    ...Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, fieldOf(name, Property.parse(property))])),
+  };
 }
 
-function isText(property: unknown): boolean {
-  return typeof property === 'object' && property !== null && 'type' in property && property.type === 'string' && !('enum' in property);
+const Property = z
+  .object({ type: z.unknown(), enum: z.unknown(), default: z.unknown(), description: z.string().optional().catch(undefined) })
+  .partial()
+  .catch({});
+
+/** How one field is shown: its default where nothing is typed yet, and its description where the form's own widgets leave it out. */
+function fieldOf(name: string, { type, enum: choices, default: preset, description }: z.output<typeof Property>): UiSchema<unknown> {
+  const isText = type === 'string' && choices === undefined;
+  const long = isText && LONG_TEXTS.includes(name);
+  return {
+    ...(long ? { 'ui:widget': 'textarea' } : {}),
+    'ui:options': {
+      ...(long ? { rows: 3 } : {}),
+      ...(type !== 'boolean' && preset !== undefined ? { placeholder: `${JSON.stringify(preset)} unless you say otherwise` } : {}),
+      ...(type !== 'boolean' && description !== undefined ? { description } : {}),
+    },
+  };
 }
 
 function errorsOf(violations: readonly Violation[]): ErrorSchema<unknown> {

@@ -24,6 +24,7 @@ import { durationText } from '../parts/duration.js';
 import { Json } from '../parts/json.js';
 import { LinkAnchor, LinkButton } from '../parts/links.js';
 import { PageHead } from '../parts/page-head.js';
+import { ScopedButton } from '../parts/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { tellFailed } from '../parts/tell.js';
 import { visible } from '../parts/visible.js';
@@ -106,14 +107,15 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
         value={sessionId}
         onChange={({ currentTarget }) => setSessionId(currentTarget.value.trim())}
       />
-      <Button
+      <ScopedButton
+        scope="submit"
+        whyNot={tool.available.ok ? undefined : 'The tool is not available now.'}
         type={asText ? 'button' : 'submit'}
         loading={submit.isPending}
-        disabled={!tool.available.ok}
-        {...(asText ? { onClick: () => submit.mutate() } : {})}
+        onClick={asText ? () => submit.mutate() : undefined}
       >
         Call {tool.name}
-      </Button>
+      </ScopedButton>
     </Group>
   );
   return (
@@ -244,7 +246,7 @@ function ToolFacts({ tool }: { readonly tool: ToolDescriptor }) {
             Last 24 hours
           </Title>
           <Text size="sm">
-            {mine.calls.toLocaleString()} calls, {(100 * mine.errorRate).toFixed(1)} % failing{' '}
+            {mine.calls.toLocaleString()} {mine.calls === 1 ? 'call' : 'calls'}, {(100 * mine.errorRate).toFixed(1)} % failing{' '}
             {mine.failed > 0 && (
               <LinkAnchor size="sm" to="/calls" search={{ tool: tool.name, outcome: 'failed,timed_out,unknown', since: '24h' }}>
                 (show)

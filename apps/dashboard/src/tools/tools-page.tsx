@@ -7,6 +7,7 @@ import type { ToolDescriptor, ToolStats } from '#contracts';
 import { durationText } from '../parts/duration.js';
 import { LinkAnchor } from '../parts/links.js';
 import { PageHead } from '../parts/page-head.js';
+import stacked from '../parts/stacked.module.css';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { TimeWindow, WINDOWS } from '../parts/time-window.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -53,7 +54,7 @@ export function ToolsPage() {
         </EmptyState>
       )}
       {shown.length > 0 && (
-        <Table.ScrollContainer minWidth={860}>
+        <Table.ScrollContainer minWidth={860} className={stacked['stacked']}>
           <Table verticalSpacing="xs" highlightOnHover aria-label="Tools">
             <Table.Thead>
               <Table.Tr>
@@ -81,7 +82,7 @@ export function ToolsPage() {
 function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stats: ToolStats | undefined }) {
   return (
     <Table.Tr data-tool={tool.name}>
-      <Table.Td maw={380}>
+      <Table.Td maw={380} data-line>
         <LinkAnchor fw={550} size="sm" to="/tools/$tool" params={{ tool: tool.name }}>
           {tool.name}
         </LinkAnchor>
@@ -99,8 +100,8 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
           {tool.tier.replace('_', ' ')}
         </Badge>
       </Table.Td>
-      <Table.Td>{tool.pool}</Table.Td>
-      <Table.Td ta="right">
+      <Table.Td data-label="Pool">{tool.pool}</Table.Td>
+      <Table.Td ta="right" data-label="Calls">
         {stats === undefined ? (
           '–'
         ) : (
@@ -109,11 +110,15 @@ function ToolRow({ tool, stats }: { readonly tool: ToolDescriptor; readonly stat
           </LinkAnchor>
         )}
       </Table.Td>
-      <Table.Td ta="right" {...(stats && stats.failed > 0 ? { c: 'var(--mantine-color-error)' } : {})}>
+      <Table.Td ta="right" data-label="Failing" {...(stats && stats.failed > 0 ? { c: 'var(--mantine-color-error)' } : {})}>
         {stats === undefined ? '–' : `${(100 * stats.errorRate).toFixed(stats.errorRate > 0 && stats.errorRate < 0.1 ? 1 : 0)} %`}
       </Table.Td>
-      <Table.Td ta="right">{timesText([stats?.wait.p50, stats?.wait.p95])}</Table.Td>
-      <Table.Td ta="right">{timesText([stats?.run.p50, stats?.run.p95, stats?.run.p99])}</Table.Td>
+      <Table.Td ta="right" data-label="Wait p50 / p95">
+        {timesText([stats?.wait.p50, stats?.wait.p95])}
+      </Table.Td>
+      <Table.Td ta="right" data-label="Run p50 / p95 / p99">
+        {timesText([stats?.run.p50, stats?.run.p95, stats?.run.p99])}
+      </Table.Td>
     </Table.Tr>
   );
 }

@@ -6,6 +6,7 @@ import type { WorkerStatus } from '#contracts';
 import { CallLink } from '../call/call-facts.js';
 import { PoolTable } from '../live/pool-table.js';
 import { PageHead } from '../parts/page-head.js';
+import { ScopedButton } from '../parts/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { tellDone, tellFailed } from '../parts/tell.js';
 import { Ago } from '../parts/time.js';
@@ -63,9 +64,15 @@ function WorkerCard({ worker, onDrain }: { readonly worker: WorkerStatus; readon
             {worker.draining ? 'Draining' : 'Alive'}
           </Badge>
         </Group>
-        <Button size="xs" variant="default" disabled={worker.draining} onClick={onDrain}>
+        <ScopedButton
+          scope="admin"
+          whyNot={worker.draining ? 'It drains already.' : undefined}
+          size="xs"
+          variant="default"
+          onClick={onDrain}
+        >
           Drain
-        </Button>
+        </ScopedButton>
       </Group>
       <Text size="xs" c="dimmed" mb="sm">
         started <Ago at={Date.parse(worker.startedAt)} />, seen <Ago at={Date.parse(worker.seenAt)} />

@@ -5,7 +5,7 @@ import { WorkerRoll } from '../workers/worker-roll.service.js';
 import { DiagnosticsService } from '../lifecycle/diagnostics.service.js';
 import { Caller, Needs } from './caller.decorator.js';
 
-/** Who is alive, and how much waits. */
+/** Who is alive, how much waits, and who asks. */
 @Controller('v1')
 export class OperationsController {
   constructor(
@@ -31,6 +31,12 @@ export class OperationsController {
   @HttpCode(202)
   drain(@Caller() caller: Principal, @Param('id') id: string): Promise<WorkerStatus> {
     return this.workers.drain(caller, id);
+  }
+
+  @Needs('read')
+  @Get('whoami')
+  whoAmI(@Caller() caller: Principal): Principal {
+    return caller;
   }
 
   @Needs('admin')

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Diagnostics } from '#contracts';
+import { Diagnostics, Principal } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -14,6 +14,11 @@ export class GatewayApi {
   /** Rejects with `overloaded` and the obstacle while the gateway takes no traffic. */
   ready(options: RequestOptions = {}): Promise<Ready> {
     return this.http.json({ method: 'GET', path: '/readyz', repeatable: false, ...options }, Ready);
+  }
+
+  /** Whose key this client has, and its scopes. */
+  whoAmI(options: RequestOptions = {}): Promise<Principal> {
+    return this.http.json({ method: 'GET', path: '/v1/whoami', repeatable: true, ...options }, Principal);
   }
 
   /** Versions, clocks and Redis's settings; needs a key with the scope `admin`. */

@@ -62,7 +62,7 @@ export type ListCallsInput = z.input<typeof ListCallsQuery>;
 
 /**
  * A call as lists show it. `waitMs`: from the submission to the first Start; `runMs`: of the last attempt, when it ended.
- * `retrying`: it failed before and another attempt is due. `rootCallId`: the call at the top of its tree; absent for a
+ * `retrying`: it failed before and another attempt is due. `suspended`: it waits for a time or for other calls, and holds no worker. `rootCallId`: the call at the top of its tree; absent for a
  * call without a parent. `preview`: the beginning of the arguments as JSON text.
  */
 export const CallSummary = z
@@ -76,6 +76,7 @@ export const CallSummary = z
     fingerprint: z.string().optional(),
     attempt: z.number().int(),
     retrying: z.boolean(),
+    suspended: z.literal(true).optional(),
     priority: Priority,
     sessionId: z.string().optional(),
     agentId: z.string().optional(),

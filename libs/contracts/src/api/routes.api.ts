@@ -12,6 +12,7 @@ import { BODY, KEY, type Route } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { Diagnostics } from './diagnostics.api.js';
+import { Principal } from './principal.js';
 import { ListToolsQuery, QueueStatus, ToolPage, WorkerId, WorkerStatus } from './status.api.js';
 
 /** The answer of a dry run: what a submission would meet, without doing it. */
@@ -305,6 +306,16 @@ export const ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'Depth and oldest age by pool',
     responses: { 200: { description: 'Queues.', schema: z.object({ queues: z.array(QueueStatus) }) } },
+    problems: [...KEY],
+  },
+  {
+    operationId: 'whoAmI',
+    method: 'get',
+    path: '/v1/whoami',
+    tag: 'operations',
+    scope: 'read',
+    summary: 'Whose key this is and what it may do',
+    responses: { 200: { description: 'Of the key that asks.', schema: Principal } },
     problems: [...KEY],
   },
   {

@@ -8,6 +8,8 @@ export interface CallRecord {
   readonly priority: Priority;
   readonly status: CallStatus;
   readonly attempt: number;
+  /** It waits for a time or for other calls: no failure brought it back to the queue. */
+  readonly suspended?: true | undefined;
   readonly submittedAt: number;
   readonly labels: Readonly<Record<string, string>>;
   /** The beginning of the arguments as JSON text. */
@@ -45,6 +47,7 @@ type Packed = readonly [
   code: CallErrorCode | 0,
   message: string,
   fingerprint: string,
+  ...suspended: readonly 1[],
 ];
 
 /** A record as it is stored: a list without names, with what most calls have not left as 0 or at -1. */
@@ -72,6 +75,7 @@ export function encodeRecord(record: CallRecord): string {
     error?.code ?? 0,
     error?.message ?? '',
     record.fingerprint ?? '',
+    ...(record.suspended ? ([1] as const) : []),
   ];
   return JSON.stringify(packed);
 }
@@ -98,6 +102,7 @@ export function decodeRecord(text: string): CallRecord {
     code,
     message,
     print,
+    suspended,
   ] = packed;
   const [sessionId, agentId, batchId, parentCallId, rootCallId, replayOf, toolCallId] = ids.map((name) => (name === 0 ? undefined : name));
   return {
@@ -123,6 +128,7 @@ export function decodeRecord(text: string): CallRecord {
     outcome: outcome === 0 ? undefined : outcome,
     error: code === 0 ? undefined : { code, message },
     fingerprint: print === '' ? undefined : print,
+    suspended: suspended === 1 ? true : undefined,
   };
 }
 
@@ -135,7 +141,7 @@ export function summaryOf(record: CallRecord): CallSummary {
     labels: { ...rest.labels },
     status,
     attempt,
-    retrying: status === 'queued' && attempt > 0,
+    retrying: status === 'queued' && attempt > 0 && record.suspended !== true,
     submittedAt: new Date(submittedAt).toISOString(),
     startedAt: iso(startedAt),
     endedAt: iso(endedAt),

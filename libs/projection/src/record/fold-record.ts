@@ -25,9 +25,15 @@ export function foldRecord(
     case 'call.approval_decided':
       return event.data.decision === 'allow' ? { ...record, status: 'queued' } : record;
     case 'call.start':
-      return { ...record, status: 'running', attempt: event.attempt, startedAt: record.startedAt ?? Date.parse(event.time) };
+      return {
+        ...record,
+        status: 'running',
+        suspended: undefined,
+        attempt: event.attempt,
+        startedAt: record.startedAt ?? Date.parse(event.time),
+      };
     case 'call.retry':
-      return { ...record, status: 'queued' };
+      return { ...record, status: 'queued', suspended: event.data.reason === 'suspended' ? true : undefined };
     case 'call.end':
       return ended(record, event);
     case 'call.update':
@@ -67,6 +73,7 @@ function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): Cal
   return {
     ...record,
     status: 'ended',
+    suspended: undefined,
     outcome,
     endedAt: Date.parse(time),
     runMs: runMs === undefined ? undefined : Math.max(0, Math.round(runMs)),

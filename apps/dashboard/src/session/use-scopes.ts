@@ -1,0 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Scope } from '#contracts';
+import { useToolyard } from '../stream/toolyard.js';
+
+/** What the key may do. The gateway decides; until it has said what it will decide, nothing is held back here. */
+export function useScopes(): { readonly lacks: (scope: Scope) => string | undefined } {
+  const { client } = useToolyard();
+  const { data } = useQuery({
+    queryKey: ['whoami'],
+    queryFn: ({ signal }) => client.gateway.whoAmI({ signal }),
+    staleTime: 60_000,
+  });
+  return {
+    lacks: (scope) =>
+      data === undefined || data.scopes.includes(scope)
+        ? undefined
+        : `Needs a key with the scope ${scope}; yours (${data.keyId}) has ${data.scopes.join(', ')}.`,
+  };
+}
