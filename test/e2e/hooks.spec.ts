@@ -25,6 +25,8 @@ const agentsOf = (files: Hooked): HookedAgents => {
     kiro: refusing('kiro'),
     claw: refusing('claw'),
     phi: refusing('phi'),
+    stopped: { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-pids'), timeoutMs: 60_000, onError: 'deny' }] },
+    'stopped-batch': { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-batch-pids'), timeoutMs: 60_000 }] },
     saying: { hooks: [{ ...ON_BEFORE, command: 'printf note' }] },
     // The reasons of a decision are cut at 1,000 characters, what is read of a hook at 50 bytes here.
     leaking: {
@@ -266,6 +268,34 @@ describe('a hook before a call', () => {
     stream.send({ op: 'submit', id: 1, call: { tool: 'echo', arguments: {}, agentId: 'gone-socket' } });
     const pids = await hooked.pidsIn('socket-pids');
     stream.close();
+    await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
+  });
+
+  it('is stopped with all that it started when its session is cancelled, and no other session', async () => {
+    const sessionId = `cancelled-${++sessions}`;
+    const submitted = hooked.submitAs('stopped', 'echo', {}, { sessionId });
+    const pids = await hooked.pidsIn('stopped-pids');
+    await agent.request('POST', '/v1/sessions/another/cancel', {});
+    expect(pids.every(isAlive)).toBe(true);
+    expect((await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, {})).status).toBe(202);
+    const { callId, detail } = problemOf(await submitted);
+    expect(detail).toContain('Cancelled: the session was cancelled while hook `guard` ran');
+    expect(await agent.ended(callId)).toMatchObject({ outcome: 'cancelled', attempt: 0, error: { code: 'cancelled' } });
+    await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
+  });
+
+  it('is stopped, too, when it is asked about a call of a batch', async () => {
+    const sessionId = `cancelled-${++sessions}`;
+    const calls = [1, 2].map((n) => ({ tool: 'echo', arguments: { n } }));
+    const body = { sessionId, agentId: 'stopped-batch', strategy: { type: 'sequential' }, calls };
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body);
+    const pids = await hooked.pidsIn('stopped-batch-pids');
+    await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, {});
+    const ended = await eventually(async () => {
+      const answer = await agent.get<Batch>(`/v1/batches/${batch.id}?wait=10`);
+      return answer.body.status === 'ended' ? answer.body : undefined;
+    }, 'the batch to end');
+    expect(ended.results.map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled']);
     await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
   });
 

@@ -2,13 +2,21 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 
+/** How the channel names a session that was cancelled; batches go by their ids. */
+export function cancelledSession(tenantId: string, sessionId: string): string {
+  return JSON.stringify([tenantId, sessionId]);
+}
+
+/** `surely`: it was said; otherwise it may have been, while nobody could hear. */
+type Listener = (surely: boolean) => void;
+
 /**
- * Hears what happened to a batch that no event of its calls tells: it ended, was stopped, a person said yes. Messages may be
- * lost while the connection is away, so after every reconnect all listeners are sent to look.
+ * Hears what happened to a batch that no event of its calls tells: it ended, was stopped, a person said yes; and that a
+ * session was cancelled. Messages may be lost while the connection is away, so after every reconnect all listeners are sent to look.
  */
 @Injectable()
 export class BatchNews implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly listeners = new Map<string, Set<() => void>>();
+  private readonly listeners = new Map<string, Set<Listener>>();
   private subscriber: RedisConnection | undefined;
 
   constructor(@Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig) {}
@@ -16,7 +24,7 @@ export class BatchNews implements OnApplicationBootstrap, OnApplicationShutdown 
   async onApplicationBootstrap(): Promise<void> {
     const subscriber = createRedis(this.config.redisUrl, { role: 'subscriber', name: 'gateway-batches' });
     this.subscriber = subscriber;
-    subscriber.on('message', (_channel: string, batchId: string) => this.tell(batchId));
+    subscriber.on('message', (_channel: string, about: string) => this.tell(about, true));
     await subscriber.subscribe(keys.batchChannel());
     subscriber.on('ready', () => void this.resume(subscriber));
   }
@@ -27,21 +35,21 @@ export class BatchNews implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   /** Until the returned function is called. */
-  listen(batchId: string, listener: () => void): () => void {
-    const listening = this.listeners.get(batchId) ?? new Set();
-    this.listeners.set(batchId, listening.add(listener));
+  listen(about: string, listener: Listener): () => void {
+    const listening = this.listeners.get(about) ?? new Set();
+    this.listeners.set(about, listening.add(listener));
     return () => {
       listening.delete(listener);
-      if (listening.size === 0 && this.listeners.get(batchId) === listening) this.listeners.delete(batchId);
+      if (listening.size === 0 && this.listeners.get(about) === listening) this.listeners.delete(about);
     };
   }
 
-  private tell(batchId: string): void {
-    for (const listener of this.listeners.get(batchId) ?? []) listener();
+  private tell(about: string, surely: boolean): void {
+    for (const listener of this.listeners.get(about) ?? []) listener(surely);
   }
 
   private tellAll(): void {
-    for (const batchId of this.listeners.keys()) this.tell(batchId);
+    for (const about of this.listeners.keys()) this.tell(about, false);
   }
 
   /** First hear again, then look. */

@@ -7,8 +7,8 @@ import { BatchStore } from './batch-store.service.js';
 const AT_ONCE = 100;
 
 /**
- * Stops everything in a session. First the batches, so that they start nothing more, then every call that has not ended;
- * what a batch started in between it stops by itself. Safe to repeat.
+ * Stops everything in a session. First the batches, so that they start nothing more, then the calls whose hooks are being
+ * asked, then every call that has not ended; what a batch started in between it stops by itself. Safe to repeat.
  */
 @Injectable()
 export class CancelSessionService {
@@ -23,6 +23,7 @@ export class CancelSessionService {
     const detail = request.reason ?? 'The session was cancelled';
     const running = await this.batches.runningOf(tenantId, sessionId);
     const stopped = await Promise.all(running.map((id) => this.batches.stop(id, { reason: 'cancelled', detail })));
+    await this.batches.tellCancelled(tenantId, sessionId);
 
     const calls = await this.store.unfinished(this.batches.partitionOf(tenantId, sessionId), tenantId, sessionId);
     for (let from = 0; from < calls.length; from += AT_ONCE) {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { HookInput, Principal, SubmitCallBody } from '#contracts';
 import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
+import { BatchNews, cancelledSession } from '../batches/batch-news.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { CallJudge } from '../calls/call-judge.service.js';
 import type { CallHooks, JudgedCall } from '../calls/new-call.js';
@@ -26,13 +27,15 @@ interface Found extends Hooked {
   readonly runs: readonly HookRun[];
 }
 
+class SessionCancelled extends Error {}
+
 /** Of what hooks say before a call, what goes with it. */
 const FEEDBACK_CHARACTERS = 1_500;
 
 /**
  * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
  * one before left them. Rewritten ones are judged from the start: schema, policy and all. What workers run later is
- * stored, and the call gets its digest. Never rejects but when Redis has to be asked and is out of reach.
+ * stored, and the call gets its digest. Whoever cancels the session stops a hook that runs, too. Never rejects but when Redis has to be asked and is out of reach.
  */
 @Injectable()
 export class BeforeHooks {
@@ -41,6 +44,7 @@ export class BeforeHooks {
     private readonly runner: HookRunner,
     private readonly sets: HookSets,
     private readonly safety: SafetyEdition,
+    private readonly news: BatchNews,
   ) {}
 
   async ask(request: HookRequest, { applied, ...about }: CallHooks): Promise<Hooked> {
@@ -64,6 +68,20 @@ export class BeforeHooks {
   }
 
   private async asked(request: HookRequest, hooks: CallHooks): Promise<Found> {
+    const { sessionId } = request.body;
+    if (sessionId === undefined) return this.askedUntil(request, hooks);
+    const cancelled = new AbortController();
+    const deafen = this.news.listen(cancelledSession(request.principal.tenantId, sessionId), (surely) => {
+      if (surely) cancelled.abort(new SessionCancelled('the session was cancelled'));
+    });
+    try {
+      return await this.askedUntil({ ...request, gone: AbortSignal.any([request.gone, cancelled.signal]) }, hooks);
+    } finally {
+      deafen();
+    }
+  }
+
+  private async askedUntil(request: HookRequest, hooks: CallHooks): Promise<Found> {
     let { judged } = request;
     const runs: HookRun[] = [];
     for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
@@ -73,11 +91,9 @@ export class BeforeHooks {
         run = shownRun(await this.runner.run({ hook, input, signal: request.gone }), this.safety.about(judged.args));
       } catch (error) {
         if (!request.gone.aborted) throw error;
-        return {
-          judged: refused(judged, 'cancelled', `Cancelled: the caller went away while hook \`${hook.name}\` ran`),
-          passing: true,
-          runs,
-        };
+        const byPerson = request.gone.reason instanceof SessionCancelled;
+        const why = byPerson ? request.gone.reason.message : 'the caller went away';
+        return { judged: refused(judged, 'cancelled', `Cancelled: ${why} while hook \`${hook.name}\` ran`), passing: !byPerson, runs };
       }
       runs.push(run);
       if (run.verdict === 'deny') {
