@@ -63,6 +63,9 @@ describe('what a call names', () => {
         posture: SUPERVISED,
       },
       web: { policy: { egress: { privateHosts: [`127.0.0.1:${port}`], blockedDomains: ['example.com'] } }, posture: FULL },
+      'web-env': { policy: { egress: { blockedDomains: ['example.com'] } }, posture: FULL },
+      'web-no-private': { policy: { egress: { privateHosts: [] } }, posture: FULL },
+      'web-listed': { policy: { egress: { allowedDomains: ['example.org'] } }, posture: FULL },
       'web-strict': { policy: { egress: { mode: 'strict', allowedDomains: ['example.org'] } }, posture: FULL },
       'web-none': { policy: { egress: { mode: 'none' } }, posture: FULL },
       'web-off': { policy: { webTools: false }, posture: FULL },
@@ -200,6 +203,13 @@ describe('what a call names', () => {
   describe('as a URL', () => {
     it('is fetched from a public host, or a private one that the operator named for gateway and worker', () =>
       fetchUrl('web', `http://127.0.0.1:${port}/`, { runs: 'fetched' }));
+
+    it('needs no second list for a private host: the policy says only which of them an agent may not reach', async () => {
+      const url = `http://127.0.0.1:${port}/`;
+      await fetchUrl('web-env', url, { runs: 'fetched' });
+      await fetchUrl('web-no-private', url, { denied: '127.0.0.1 is not a public address' });
+      await fetchUrl('web-listed', url, { denied: '127.0.0.1 is not a public address' });
+    });
 
     it.each([
       ['http://127.0.0.1:1/', 'Blocked: 127.0.0.1 is not a public address'],

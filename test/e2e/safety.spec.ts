@@ -35,7 +35,6 @@ beforeAll(async () => {
     config,
     JSON.stringify({
       safety: { redaction: { values: [LISTED] }, anomaly: { enabled: true } },
-      policy: { egress: { privateHosts: ['127.0.0.1'] } },
     }),
   );
   toolyard = await startToolyard({

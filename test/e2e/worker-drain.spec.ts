@@ -11,14 +11,17 @@ describe('draining a worker on request', () => {
   let toolyard: Toolyard;
   let agent: Agent;
   let reader: Agent;
+  let stranger: Agent;
   beforeAll(async () => {
-    const readKey = randomBytes(12).toString('hex');
+    const [readKey, strangersKey] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')];
     toolyard = await startToolyard({ workers: 0, gateways: 0 });
     const config = join(toolyard.workspaceRoot, 'keys.yaml');
-    writeFileSync(config, `keys: [{ id: reader, key: ${readKey}, tenant: default, scopes: [submit, read] }]\n`);
+    const strangers = `{ id: stranger, key: ${strangersKey}, tenant: elsewhere }`;
+    writeFileSync(config, `keys: [{ id: reader, key: ${readKey}, tenant: default, scopes: [submit, read] }, ${strangers}]\n`);
     const gateway = await toolyard.gateway({ TOOLYARD_CONFIG: config });
     agent = new Agent(gateway.url);
     reader = new Agent(gateway.url, readKey);
+    stranger = new Agent(gateway.url, strangersKey);
   });
   afterAll(() => toolyard?.close());
 
@@ -34,6 +37,9 @@ describe('draining a worker on request', () => {
     expect([asked.status, asked.body.id]).toEqual([202, 'w-drained']);
     const drained = await eventually(async () => ((await statusOf('w-drained'))?.draining ? statusOf('w-drained') : undefined), 'draining');
     expect(drained.calls).toEqual([slow.body.id]);
+    // Another tenant sees that the worker is there, and nothing of whose calls it runs.
+    const { body: seen } = await stranger.get<{ workers: WorkerStatus[] }>('/v1/workers');
+    expect(seen.workers).toEqual([expect.objectContaining({ id: 'w-drained', calls: [] })]);
     expect((await fetch(`${worker.url}/readyz`)).status).toBe(503);
     expect(await (await fetch(`${worker.url}/metrics`)).text()).toContain('toolyard_worker_slots{pool="shell"} 0');
     expect([toolyard.gateways[0]?.log(), worker.log()]).toEqual([
@@ -54,7 +60,15 @@ describe('draining a worker on request', () => {
     expect((await statusOf('w-drained'))?.draining).toBe(false);
   });
 
-  it('is for administrators and for workers that are alive', async () => {
+  it('is not for the administrator of a tenant, and neither is what the installation rests on', async () => {
+    const asked = await stranger.request<{ detail: string }>('POST', '/v1/workers/w-drained/drain');
+    expect(asked).toMatchObject({ status: 403, body: { detail: expect.stringContaining('needs the scope operate') } });
+    expect((await stranger.get('/v1/diagnostics')).status).toBe(403);
+    expect((await stranger.request('PUT', '/v1/sessions/own', { posture: { autonomy: 'supervised' } })).status).toBe(200);
+    expect((await agent.get('/v1/diagnostics')).status).toBe(200);
+  });
+
+  it('is for operators and for workers that are alive', async () => {
     expect((await reader.request('POST', '/v1/workers/w-drained/drain')).status).toBe(403);
     for (const id of ['nobody', 'x%20y']) {
       const answer = await agent.request<{ code: string }>('POST', `/v1/workers/${id}/drain`);

@@ -31,7 +31,7 @@ describe('the settings of the gateway', () => {
       port: 7411,
       partitions: 16,
       defaultPosture: { autonomy: 'full', permissionMode: 'danger-full-access' },
-      keys: [{ id: 'bootstrap', tenant: 'default', scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] }],
+      keys: [{ id: 'bootstrap', tenant: 'default', scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate'] }],
     });
   });
 
@@ -58,7 +58,7 @@ describe('the config file', () => {
     expect(config.keys).toEqual([expect.objectContaining({ id: 'ci', tenant: 'acme', tools: ['file_*'] })]);
     expect(config.defaultPosture).toEqual({ autonomy: 'full', permissionMode: 'prompt' });
     const json = file(JSON.stringify({ keys: [{ id: 'ci', sha256: 'a'.repeat(64), tenant: 'acme' }] }), 'toolyard.json');
-    expect(readGatewayConfig({ TOOLYARD_CONFIG: json }).keys[0]?.scopes).toContain('admin');
+    expect(readGatewayConfig({ TOOLYARD_CONFIG: json }).keys[0]?.scopes).toEqual(['submit', 'read', 'cancel', 'approve', 'admin']);
   });
 
   it('stops the start naming line and field of what is wrong', () => {

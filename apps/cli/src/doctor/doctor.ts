@@ -47,10 +47,10 @@ async function* checkGateway(context: CommandContext): AsyncGenerator<Check, voi
   if (state.value) yield* checkPools(...state.value, tools.value);
 }
 
-/** What only a key with the scope admin may see. */
+/** What only a key with the scope operate may see. */
 async function checkInside({ client, version }: CommandContext): Promise<Check[]> {
   const before = Date.now();
-  const seen = await attempt('redis', 'use a key with the scope admin, or give REDIS_URL', () =>
+  const seen = await attempt('redis', 'use a key with the scope operate, or give REDIS_URL', () =>
     client.gateway.diagnostics({ timeoutMs: PATIENCE_MS }),
   );
   if (seen.value === undefined) return seen.failure ? [{ ...seen.failure, verdict: 'warn' }] : [];

@@ -26,7 +26,7 @@ export class OperationsController {
     return { workers: await this.workers.alive(caller) };
   }
 
-  @Needs('admin')
+  @Needs('operate')
   @Post('workers/:id/drain')
   @HttpCode(202)
   drain(@Caller() caller: Principal, @Param('id') id: string): Promise<WorkerStatus> {
@@ -39,7 +39,7 @@ export class OperationsController {
     return caller;
   }
 
-  @Needs('admin')
+  @Needs('operate')
   @Get('diagnostics')
   diagnose(): Promise<Diagnostics> {
     return this.diagnostics.look();

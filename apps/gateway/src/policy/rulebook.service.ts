@@ -9,7 +9,7 @@ export interface AgentRules {
   readonly posture: Posture;
 }
 
-export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes'>;
+export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes' | 'egress'>;
 
 interface Edition {
   readonly everybody: AgentRules;
@@ -40,12 +40,25 @@ export class Rulebook {
   }
 }
 
-function editionOf({ defaultPosture, policy, agents = {}, fourEyes = false }: RuleSettings): Edition {
+function editionOf({ defaultPosture, policy, agents = {}, fourEyes = false, egress }: RuleSettings): Edition {
+  const resolved = (...settings: readonly (PolicySettings | undefined)[]) => withPrivateHosts(egress?.allowHosts ?? [], settings);
   const byAgent = Object.entries(agents).map(([name, agent]): [string, AgentRules] => [
     name,
-    { policy: resolvePolicy(policy, agent.policy, shorthands(agent)), posture: { ...defaultPosture, ...agent.posture } },
+    { policy: resolved(policy, agent.policy, shorthands(agent)), posture: { ...defaultPosture, ...agent.posture } },
   ]);
-  return { everybody: { policy: resolvePolicy(policy), posture: defaultPosture }, byAgent: new Map(byAgent), fourEyes };
+  return { everybody: { policy: resolved(policy), posture: defaultPosture }, byAgent: new Map(byAgent), fourEyes };
+}
+
+/**
+ * Hosts of EGRESS_ALLOW_HOSTS may be reached by every agent whose policy is open to the web. Who limits the domains of an
+ * agent, or says `privateHosts`, says all of them.
+ */
+function withPrivateHosts(hosts: readonly string[], settings: readonly (PolicySettings | undefined)[]): PolicyConfig {
+  const policy = resolvePolicy(...settings);
+  const { mode, allowedDomains } = policy.egress;
+  const isOpen = mode === 'default' && allowedDomains.includes('*');
+  if (!isOpen || settings.some((it) => it?.egress?.privateHosts !== undefined)) return policy;
+  return { ...policy, egress: { ...policy.egress, privateHosts: [...hosts] } };
 }
 
 function shorthands({ tools, allowedTools }: AgentSettings): PolicySettings {

@@ -21,7 +21,7 @@ export class GatewayApi {
     return this.http.json({ method: 'GET', path: '/v1/whoami', repeatable: true, ...options }, Principal);
   }
 
-  /** Versions, clocks and Redis's settings; needs a key with the scope `admin`. */
+  /** Versions, clocks and Redis's settings; needs a key with the scope `operate`. */
   diagnostics(options: RequestOptions = {}): Promise<Diagnostics> {
     return this.http.json({ method: 'GET', path: '/v1/diagnostics', repeatable: true, ...options }, Diagnostics);
   }

@@ -14,7 +14,7 @@ export class WorkersApi {
     return (await this.http.json({ method: 'GET', path: '/v1/workers', repeatable: true, ...options }, Workers)).workers;
   }
 
-  /** The worker takes no more calls and ends what it runs; safe to repeat. Needs the scope `admin`. */
+  /** The worker takes no more calls and ends what it runs; safe to repeat. Needs the scope `operate`. */
   drain(workerId: string, options: RequestOptions = {}): Promise<void> {
     return this.http.nothing({ method: 'POST', path: pathOf`/v1/workers/${workerId}/drain`, repeatable: true, ...options });
   }

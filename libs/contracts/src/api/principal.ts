@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { Label } from '../calls/names.js';
 
-export const SCOPES = ['submit', 'read', 'cancel', 'approve', 'admin'] as const;
+/** What a key may do within its tenant. */
+export const TENANT_SCOPES = ['submit', 'read', 'cancel', 'approve', 'admin'] as const;
+/** `operate` touches all tenants: whoever runs the installation has it, and a key never by default. */
+export const SCOPES = [...TENANT_SCOPES, 'operate'] as const;
 export const Scope = z.enum(SCOPES).meta({ id: 'Scope' });
 export type Scope = z.output<typeof Scope>;
 

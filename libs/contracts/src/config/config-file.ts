@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SCOPES, Scope } from '../api/principal.js';
+import { Scope, TENANT_SCOPES } from '../api/principal.js';
 import { Posture } from '../api/sessions.api.js';
 import { Label } from '../calls/names.js';
 import { Hooks, SessionHookSettings } from '../hooks/hook.js';
@@ -21,7 +21,7 @@ export const KeyEntry = z
     scopes: z
       .array(Scope)
       .min(1)
-      .default([...SCOPES]),
+      .default([...TENANT_SCOPES]),
     tools: z.array(z.string().min(1)).optional(),
     ratePerMinute: z.number().int().positive().optional(),
     expiresAt: z.iso.datetime({ offset: true, error: 'expected an RFC 3339 time such as 2030-01-31T00:00:00Z' }).optional(),

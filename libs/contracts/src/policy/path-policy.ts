@@ -43,7 +43,10 @@ export const EgressRules = z
     allowedDomains: z.array(z.string().min(1)),
     /** Beats allowed. */
     blockedDomains: z.array(z.string().min(1)),
-    /** `host` or `host:port` that may be private, such as a service of the operator. */
+    /**
+     * `host` or `host:port` that may be private: which of the hosts of EGRESS_ALLOW_HOSTS these calls may reach. Not said, all of
+     * them, unless `mode` or `allowedDomains` limit the hosts. A host that is not in EGRESS_ALLOW_HOSTS is reached by nobody.
+     */
     privateHosts: z.array(z.string().min(1)),
   })
   .meta({ id: 'EgressRules' });

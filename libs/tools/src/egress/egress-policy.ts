@@ -34,6 +34,11 @@ export class EgressPolicy {
     this.trusted = new Set(allowHosts.map((host) => host.trim().toLowerCase()).filter((host) => host !== ''));
   }
 
+  /** The hosts that need not be public, in lower case. */
+  get allowHosts(): readonly string[] {
+    return [...this.trusted];
+  }
+
   /** The URL that may be requested, or an EgressError. A host name is not looked up yet: `addresses` does that when connecting. */
   check(text: string, base?: URL): URL {
     const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;

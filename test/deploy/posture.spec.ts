@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { Agent } from '../support/agent.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+const Compose = z.object({ services: z.object({ gateway: z.object({ environment: z.record(z.string(), z.string()) }) }) });
+const Deployment = z.object({
+  kind: z.literal('Deployment'),
+  spec: z.object({
+    template: z.object({
+      spec: z.object({ containers: z.array(z.object({ env: z.array(z.object({ name: z.string(), value: z.string().optional() })) })) }),
+    }),
+  }),
+});
+
+const environments = {
+  'compose.yaml': Compose.parse(parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true })).services.gateway.environment,
+  'kubernetes/base': Object.fromEntries(
+    parseAllDocuments(readFileSync('deploy/kubernetes/base/gateway.yaml', 'utf8'))
+      .flatMap((document) => Deployment.safeParse(document.toJS()).data ?? [])
+      .flatMap(({ spec }) => spec.template.spec.containers.flatMap(({ env }) => env))
+      .flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
+  ),
+};
+
+describe.each(Object.entries(environments))('a gateway with the settings of %s', (_file, env) => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  beforeAll(async () => {
+    const posture = Object.entries(env).filter(([name]) => name.startsWith('DEFAULT_'));
+    toolyard = await startToolyard({ gatewayEnv: Object.fromEntries(posture) });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(() => toolyard?.close());
+
+  it('lets work in the workspace run and asks a person about every command, until a session is told otherwise', async () => {
+    expect((await agent.run('file_write', { path: 'a.txt', content: 'a' })).outcome).toBe('completed');
+    const { body: asked } = await agent.submit('shell', { command: 'ls' });
+    expect(asked).toMatchObject({ status: 'waiting_approval', decision: { effect: 'ask' } });
+    await agent.request('PUT', '/v1/sessions/free', { posture: { autonomy: 'full', permissionMode: 'danger-full-access' } });
+    expect((await agent.run('shell', { command: 'cat a.txt || true' }, { sessionId: 'free' })).outcome).toBe('completed');
+  });
+});
