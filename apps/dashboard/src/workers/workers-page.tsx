@@ -65,7 +65,7 @@ function WorkerCard({ worker, onDrain }: { readonly worker: WorkerStatus; readon
           </Badge>
         </Group>
         <ScopedButton
-          scope="admin"
+          scope="operate"
           whyNot={worker.draining ? 'It drains already.' : undefined}
           size="xs"
           variant="default"
