@@ -162,6 +162,24 @@ describe('a call that waits for a person', () => {
     expect((await decide(second.body.id, { decision: 'deny' }, other.agent)).body.outcome).toBe('denied');
   });
 
+  it('is decided once, and a decision about anything else says what that is', async () => {
+    const { body: call } = await write(await asking());
+    expect((await decide(call.id, { decision: 'allow' })).status).toBe(200);
+    const again = await decide(call.id, { decision: 'deny' });
+    expect(again).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringMatching(/^The call is (queued|running|ended): it does not wait/) },
+    });
+    const nobodys = await decide(call.id.slice(0, -4) + '0000', { decision: 'allow' });
+    expect(nobodys).toMatchObject({ status: 404, body: { code: 'resource_not_found' } });
+    const unknown = await decide((await write(await asking())).body.id, {
+      decision: 'allow',
+      scope: 'session-args',
+      trustOption: 'nothing',
+    });
+    expect(unknown.status).toBe(422);
+  });
+
   it('ends when it is cancelled, and cannot be allowed any more', async () => {
     const { body: call } = await write(await asking());
     const { body } = await agent.request('POST', `/v1/calls/${call.id}/cancel`);
@@ -197,6 +215,26 @@ describe('what an agent and a session have', () => {
     expect((await agent.submit('glob', { pattern: '*' }, { sessionId: 'narrow' })).status).toBe(403);
     await agent.request('PUT', '/v1/sessions/narrow', { tools: null });
     expect((await agent.submit('glob', { pattern: '*' }, { sessionId: 'narrow' })).status).toBe(202);
+  });
+
+  it('is trusted, untrusted and reset by an administrator, by any name of a tool and by no other', async () => {
+    const sessionId = await asking();
+    const put = (grants: object) => agent.request<Session & Problem>('PUT', `/v1/sessions/${sessionId}`, { grants });
+    expect((await put({ trustedTools: ['file_write', 'bash'], deniedTools: [] })).body.grants.trustedTools).toEqual([
+      'file_write',
+      'shell',
+    ]);
+    expect((await write(sessionId)).body.status).toBe('queued');
+    const wrong = await put({ trustedTools: ['file_write'], deniedTools: ['shel', 'no_such_tool'] });
+    expect(wrong.status).toBe(422);
+    expect(wrong.body.errors).toEqual([
+      { pointer: '/grants/deniedTools/0', message: 'No tool is called "shel"; did you mean shell?' },
+      { pointer: '/grants/deniedTools/1', message: expect.stringContaining('No tool is called "no_such_tool"') },
+    ]);
+    expect((await put({ deniedTools: ['file_write'] })).status).toBe(200);
+    expect((await write(sessionId)).status).toBe(403);
+    await put({});
+    expect((await write(sessionId)).body.status).toBe('waiting_approval');
   });
 
   it('may run without asking when a session says so', async () => {

@@ -2,11 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type GrantChange, type PutSessionBody, type Session } from '#contracts';
 import { addGrant } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
+import { ToolRegistry } from '#tools';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { HookBook } from '../hooks/hook-book.service.js';
 import { refuseHooks } from '../hooks/session-hooks.js';
 import { Rulebook } from '../policy/rulebook.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
+import { withKnownTools } from './granted-tools.js';
 import { changedBy, NEW_SESSION, SessionState } from './session-state.js';
 
 const DAY_MS = 86_400_000;
@@ -33,6 +35,7 @@ export class SessionStore {
     @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
     private readonly rulebook: Rulebook,
     private readonly hookBook: HookBook,
+    private readonly tools: ToolRegistry,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
 
@@ -52,7 +55,10 @@ export class SessionStore {
 
   async write(tenantId: string, sessionId: string, change: PutSessionBody): Promise<Session> {
     refuseHooks(change.hooks ?? [], this.hookBook.sessionCommands, this.config.egress);
-    return this.shown(tenantId, sessionId, await this.change(tenantId, sessionId, (state) => changedBy(state, change)));
+    const { grants, ...others } = change;
+    const next = (state: SessionState) =>
+      changedBy(state, { ...others, ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools) }) });
+    return this.shown(tenantId, sessionId, await this.change(tenantId, sessionId, next));
   }
 
   /** Adds to the grants. Twice the same changes nothing; of several at once none is lost. */
