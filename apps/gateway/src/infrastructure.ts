@@ -75,8 +75,9 @@ export const infrastructure: Provider[] = [
   },
   {
     provide: BullCallQueue,
-    inject: [GATEWAY_CONFIG],
-    useFactory: ({ redisUrl, queueBackend }: GatewayConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }),
+    inject: [GATEWAY_CONFIG, COMMAND_REDIS],
+    useFactory: ({ redisUrl, queueBackend }: GatewayConfig, redis: RedisConnection) =>
+      new BullCallQueue({ redisUrl, backend: queueBackend, addOn: redis }),
   },
   {
     provide: METRICS,

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisQueueBackend, type IQueueBackend, type JobJson, type MinimalJob } from 'bullmq';
 import { JOB_NAME, JOB_OPTIONS, LOCK_MS, lockOf } from './bull-settings.js';
 import { commandOf, type QueueScript } from './queue-scripts.js';
 import { TickBatcher } from './tick-batcher.js';
 
 const MAX_BATCH = 500;
+/** How long a backend that closes waits for Redis to have what was added: the log's timers look after what it has not. */
+const LAST_ADDS_MS = 2_000;
 const KEPT_OPTIONS = JSON.stringify(JOB_OPTIONS);
 
 type NewJob = { readonly id: string; readonly name: string; readonly data: string; readonly priority: number; readonly tenant: string };
@@ -33,7 +36,7 @@ type Move = { readonly kind: 'ask' } | { readonly kind: 'finish'; readonly id: s
  */
 export class BatchingBackend extends RedisQueueBackend {
   private readonly lockToken = randomUUID();
-  private readonly adds = new TickBatcher<NewJob, string>((jobs) => this.runAdds(jobs), MAX_BATCH);
+  private readonly adds = new TickBatcher<NewJob, string>((jobs) => this.runAdds(jobs), MAX_BATCH, 'now');
   private readonly moves = new TickBatcher<Move, NextJob>((moves) => this.runMoves(moves), MAX_BATCH);
   private readonly inHand = new Set<string>();
   private surplus: NextJob[] = [];
@@ -144,7 +147,7 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   override async close(force?: boolean): Promise<void> {
-    if (!force) await this.adds.drained();
+    if (!force) await Promise.race([this.adds.drained(), sleep(LAST_ADDS_MS, undefined, { ref: false })]);
     return super.close(force);
   }
 

@@ -10,6 +10,11 @@ export interface CallQueueOptions {
   readonly redisUrl: string;
   /** `batching` by default. */
   readonly backend?: QueueBackend;
+  /**
+   * Where jobs are added, best the connection of the log: a job that is added right behind the accept of its call leaves in
+   * one write with it. Stays the caller's to close. By default the queue's own, on which a dispatch fails at once while Redis is away.
+   */
+  readonly addOn?: RedisConnection;
 }
 
 /** How long the first dispatches wait for the first connection; later ones fail at once while Redis is away. */
@@ -24,7 +29,7 @@ export class BullCallQueue implements CallQueue {
   private readonly queues = new Map<Pool, CallsQueue>();
   private closed: Promise<void> | undefined;
 
-  constructor({ redisUrl, backend = 'batching' }: CallQueueOptions) {
+  constructor({ redisUrl, backend = 'batching', addOn }: CallQueueOptions) {
     this.client = createRedis(redisUrl, { role: 'producer', name: 'queue' });
     this.connected = firstConnection(this.client);
     this.openQueue = (pool) => {
@@ -32,7 +37,7 @@ export class BullCallQueue implements CallQueue {
       const queue: CallsQueue = new Queue(
         name,
         { connection: {}, streams: { events: { maxLen: 100 } } },
-        producerBackend(this.client, backend, prefix),
+        producerBackend(addOn ?? this.client, backend, prefix),
       );
       // Connection errors come out of each dispatch too, and an error event nobody listens to is printed.
       queue.on('error', () => {});
@@ -80,8 +85,13 @@ export class BullCallQueue implements CallQueue {
   private async readDepth(pool: Pool): Promise<PoolDepth> {
     await this.connected;
     const backend = this.queueFor(pool).getBackend();
-    const [waiting = 0, prioritized = 0, active = 0] = await backend.getCounts(['wait', 'prioritized', 'active']);
-    return { pool, waiting: waiting + prioritized, active, oldestWaitingMs: await this.oldestWaitingMs(backend) };
+    const { wait = '', prioritized = '', active = '' } = backend.keys;
+    const [givenBack, scored, running] = await Promise.all([
+      this.client.llen(wait),
+      this.client.zcard(prioritized),
+      this.client.llen(active),
+    ]);
+    return { pool, waiting: givenBack + scored, active: running, oldestWaitingMs: await this.oldestWaitingMs(backend) };
   }
 
   private queueFor(pool: Pool): CallsQueue {

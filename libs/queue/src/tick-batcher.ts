@@ -1,6 +1,6 @@
 /**
  * Collects items while a run is in flight, then runs the lot at once: batches grow by themselves under load, and an
- * item that comes when all is idle waits only for the end of the current turn of the event loop.
+ * item that comes when all is idle waits only for the end of the current turn of the event loop, or of what runs now.
  *
  * One run at a time, and an item joins only a run that has not started: whatever an item wants to see, it is looked at
  * after the item came.
@@ -15,6 +15,8 @@ export class TickBatcher<Item, Answer> {
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>,
     private readonly maxItems: number,
+    /** `turn`: what the I/O of this turn brings goes together. `now`: what follows in the same breath does. */
+    private readonly patience: 'turn' | 'now' = 'turn',
   ) {}
 
   add(item: Item): Promise<Answer> {
@@ -34,7 +36,8 @@ export class TickBatcher<Item, Answer> {
     if (this.scheduled) return;
     this.scheduled = true;
     this.idle = new Promise((resolve) => {
-      setImmediate(() => void this.flush().then(resolve));
+      const defer = this.patience === 'now' ? queueMicrotask : setImmediate;
+      defer(() => void this.flush().then(resolve));
     });
   }
 

@@ -1,3 +1,4 @@
+export { inOneWrite } from './in-one-write.js';
 export { SettingsStore } from './settings-store.js';
 export * from './keys.js';
 export {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RedisConnection } from '#redis';
+import { inOneWrite, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import { EventLogFull, EventLogUnavailable } from '../event-log-errors.js';
 import { runTransitions, type RunAnswer } from './transition-script.js';
@@ -119,14 +119,12 @@ export class TransitionLane {
     const waitMs = batch.some(({ transition }) => transition.durable) ? this.settings.replicaTimeoutMs : undefined;
     const startedAt = performance.now();
     try {
-      const running = runTransitions(
-        this.redis,
-        this.flavour,
-        batch.map(({ transition }) => transition),
-        waitMs,
-      );
-      tellSent(batch);
-      const run = await running;
+      const transitions = batch.map(({ transition }) => transition);
+      const run = await inOneWrite(this.redis, () => {
+        const running = runTransitions(this.redis, this.flavour, transitions, waitMs);
+        tellSent(batch);
+        return running;
+      });
       signals.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
       return settleAll(batch, run);
     } catch (error) {
