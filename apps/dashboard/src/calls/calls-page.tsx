@@ -121,16 +121,19 @@ function FilteredCalls({ search, filter }: { readonly search: CallSearch; readon
       />
       <Group justify="space-between" mt={6}>
         <Text size="xs" c="dimmed" data-testid="row-count">
-          {rows.length.toLocaleString()}
-          {pages.data?.pages[0]?.total === undefined
-            ? pages.hasNextPage
-              ? ' loaded'
-              : ' calls'
-            : ` of ${pages.data.pages[0].total.toLocaleString()}`}
+          {countText(rows.length, pages.data?.pages[0]?.total, { full, more: pages.hasNextPage })}
         </Text>
       </Group>
     </>
   );
+}
+
+/** `total`: of the time when it was asked for; events bring more. */
+function countText(rows: number, total: number | undefined, { full, more }: { readonly full: boolean; readonly more: boolean }): string {
+  const shown = rows.toLocaleString();
+  if (full) return `the ${shown} newest`;
+  if (total !== undefined && total > rows) return `${shown} of ${total.toLocaleString()}`;
+  return more ? `${shown} loaded` : `${shown} ${rows === 1 ? 'call' : 'calls'}`;
 }
 
 function NoCalls({ filtered }: { readonly filtered: boolean }) {
