@@ -82,6 +82,5 @@ describe('a key that may only look', () => {
     await page.getByRole('tooltip').getByText('Needs a key with the scope submit; yours (reader) has read.').waitFor();
     await page.goto(`${stage.url}/workers`);
     await page.getByRole('button', { name: 'Drain', disabled: true }).first().waitFor();
-    expect((await stage.agent.get<{ total: number }>('/v1/calls')).body.total).toBeGreaterThan(0);
   });
 });

@@ -60,7 +60,7 @@ export function CallFilters({ search, onChange }: CallFiltersProps) {
               {narrow ? 'Filter' : 'More'}
             </Button>
           </Popover.Target>
-          <Popover.Dropdown>
+          <Popover.Dropdown mah="70dvh" style={{ overflow: 'auto' }}>
             <SimpleGrid cols={narrow ? 1 : 2} spacing="xs">
               {narrow && selects}
               <MoreFilters search={search} set={set} />
