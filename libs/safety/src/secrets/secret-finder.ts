@@ -61,6 +61,8 @@ export class SecretFinder {
   private readonly pairs: Uint8Array;
   private readonly triggers = new Uint8Array(128);
   private readonly entropy: boolean;
+  /** 0 for each pair of ASCII characters of which the second is worth no look, which is nearly every one. */
+  private readonly worth = new Uint8Array(1 << 14);
 
   constructor(private readonly settings: FinderSettings = {}) {
     this.names = new SecretNames(settings.names, settings.off);
@@ -71,6 +73,10 @@ export class SecretFinder {
     for (const code of [EQUALS, COLON, DASH, ...BEARER]) this.mark(code, ASSIGNS);
     for (const code of this.starts.triggers) this.mark(code, STARTS);
     if (this.entropy) for (let code = 0; code < 128; code++) if (hasCode(TOKEN_CHARS, code)) this.mark(code, RANDOM);
+    for (let pair = 0; pair < this.worth.length; pair++) {
+      const trigger = this.triggers[pair & 127] ?? 0;
+      if (trigger !== 0 && this.mayBeWorth(pair >> 7, pair & 127, trigger)) this.worth[pair] = 1;
+    }
   }
 
   /** The same with more texts that are secret. */
@@ -90,10 +96,17 @@ export class SecretFinder {
       if (end === known && !final) return { hits, until: known, state: { from: known, floor: known, tail: state.tail } };
       at = floor = Math.max(end, floor);
     }
-    const { triggers } = this;
+    const { triggers, worth } = this;
     const wide = this.starts.hasWide;
+    let before = at === 0 ? 128 : text.charCodeAt(at - 1);
     while (at < known) {
       const code = text.charCodeAt(at);
+      const isPlain = (code | before) < 128 && worth[(before << 7) | code] === 0;
+      before = code;
+      if (isPlain) {
+        at += 1;
+        continue;
+      }
       const trigger = code < 128 ? (triggers[code] ?? 0) : wide ? STARTS : 0;
       if (trigger === 0 || !this.isWorthALook(text, at, code, trigger)) {
         at += 1;
@@ -107,6 +120,7 @@ export class SecretFinder {
         if (isUndecided(secret)) return this.undecided(text, hits, secret.undecidedFrom, { from: at, floor });
         hits.push({ start: secret.start, end: secret.end });
         at = floor = secret.end;
+        before = text.charCodeAt(at - 1);
         if (secret.tail !== undefined) {
           const rest = this.scan(text, { from: at, floor, tail: secret.tail }, final);
           return { ...rest, hits: [...hits, ...rest.hits] };
@@ -119,14 +133,19 @@ export class SecretFinder {
 
   /** Turns most places away by one or two characters. */
   private isWorthALook(text: string, at: number, code: number, trigger: number): boolean {
-    if (at === 0 || code > 127 || trigger >= RANDOM) return true;
+    if (at === 0 || code > 127) return true;
     const before = text.charCodeAt(at - 1);
-    if ((trigger & STARTS) !== 0 && before < 128 && this.pairs[(before << 7) | code] === 1) return true;
+    if (!this.mayBeWorth(before, code, trigger)) return false;
+    const isWord = code === COLON && trigger === ASSIGNS && hasCode(LETTER, before) && !this.names.mayEndWith(before);
+    return !isWord || isSlash(text.charCodeAt(at + 1));
+  }
+
+  private mayBeWorth(before: number, code: number, trigger: number): boolean {
+    if (trigger >= RANDOM || ((trigger & STARTS) !== 0 && before < 128 && this.pairs[(before << 7) | code] === 1)) return true;
     if ((trigger & ASSIGNS) === 0) return false;
     if (code === DASH) return before === DASH;
-    if (code !== COLON && code !== EQUALS) return !hasCode(LETTER, before);
-    if (hasCode(LETTER, before)) return this.names.mayEndWith(before) || (code === COLON && isSlash(text.charCodeAt(at + 1)));
-    return true;
+    if (!hasCode(LETTER, before)) return true;
+    return code === COLON || (code === EQUALS && this.names.mayEndWith(before));
   }
 
   private lookAt(text: string, at: number, code: number, trigger: number, floor: number, final: boolean): Verdict {

@@ -29,6 +29,8 @@ export class KnownStarts {
   private readonly byWide = new Map<number, Start[]>();
   /** Beginnings of prefixes up to their triggers: a text that ends with one may go on as the prefix. */
   private readonly heads = new Set<string>();
+  /** 1 for each character that a head ends with, in a table of its ASCII ones. */
+  private readonly headEnds = new Uint8Array(128);
   private longestHead = 0;
 
   constructor(values: readonly string[], off = false) {
@@ -58,6 +60,8 @@ export class KnownStarts {
 
   /** How many characters at the end of the text may be the beginning of a prefix whose trigger has not come. */
   heldAt(text: string, floor: number): number {
+    const last = text.charCodeAt(text.length - 1);
+    if (last < 128 && this.headEnds[last] === 0) return 0;
     const most = Math.min(this.longestHead, text.length - floor);
     for (let length = most; length > 0; length--) if (this.heads.has(text.slice(text.length - length))) return length;
     return 0;
@@ -73,7 +77,10 @@ export class KnownStarts {
       this.pairs[pair] = 1;
       this.triggers.add(code);
     }
-    for (let length = 1; length <= offset; length++) this.heads.add(prefix.slice(0, length));
+    for (let length = 1; length <= offset; length++) {
+      this.heads.add(prefix.slice(0, length));
+      this.headEnds[prefix.charCodeAt(length - 1)] = 1;
+    }
     this.longestHead = Math.max(this.longestHead, offset);
   }
 }
