@@ -67,6 +67,19 @@ export function expressionsOf(board: Board): string[] {
   );
 }
 
+/** Alerts that are to fire sooner: the seconds that take the place of the number their expression ends with. */
+export type Sooner = Readonly<Record<string, number>>;
+
+/** The rules as they are deployed, but without patience (`for`) and with the thresholds that `sooner` names. */
+function impatientRules(sooner: Sooner): string {
+  const rules = alertRules().map(({ alert, expr, labels, annotations }) => {
+    const seconds = sooner[alert];
+    return { alert, labels, annotations, expr: seconds === undefined ? expr : expr.replace(/> [\d.]+$/, `> ${seconds}`) };
+  });
+  // YAML takes JSON.
+  return JSON.stringify({ groups: [{ name: 'Impatient', rules }] });
+}
+
 /** A real Prometheus on loopback that scrapes and judges four times a second; alerts fire without their patience. */
 export class Prometheus {
   private constructor(
@@ -74,7 +87,7 @@ export class Prometheus {
     private readonly stop: () => Promise<void>,
   ) {}
 
-  static async start(jobs: Readonly<Record<string, readonly string[]>>): Promise<Prometheus> {
+  static async start(jobs: Readonly<Record<string, readonly string[]>>, sooner: Sooner = {}): Promise<Prometheus> {
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-prometheus-'));
     const scrapes = Object.entries(jobs).map(([job, urls]) => ({
       job_name: job,
@@ -85,9 +98,8 @@ export class Prometheus {
       rule_files: [join(folder, 'alerts.yaml')],
       scrape_configs: scrapes,
     };
-    // YAML takes JSON.
     writeFileSync(join(folder, 'prometheus.yaml'), JSON.stringify(config));
-    writeFileSync(join(folder, 'alerts.yaml'), readFileSync('deploy/prometheus/alerts.yaml', 'utf8').replaceAll(/^ +for: .*\n/gm, ''));
+    writeFileSync(join(folder, 'alerts.yaml'), impatientRules(sooner));
     const port = await freePort();
     const args = [
       `--config.file=${folder}/prometheus.yaml`,
