@@ -174,6 +174,27 @@ describe('the other commands', () => {
     expect(JSON.parse((await run(['tools', 'shell', '--format', 'openai'])).out)).toMatchObject({ type: 'function' });
   });
 
+  it('cancel and replay all that fit, after they said how many and were told to go on', async () => {
+    const of = ['--session', 'cli-bulk'];
+    for (let n = 0; n < 3; n += 1) await run(['call', 'sleep', 'duration_ms=60000', ...of, '--no-wait']);
+    expect((await run(['cancel-all', ...of, '--dry-run'])).err).toContain('3 calls would be asked to stop');
+    expect(await run(['cancel-all', ...of])).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+    expect(await run(['cancel-all'])).toMatchObject({ code: 2, err: expect.stringContaining('at least one filter') });
+    for (const [answer, said] of [
+      ['n\n', 'Nothing was changed'],
+      ['y\n', '3 of 3 calls were asked to stop'],
+    ] as const) {
+      const cli = start(['cancel-all', ...of], { terminal: true });
+      await cli.says('Go on? [y/N]');
+      cli.child.stdin?.write(answer);
+      await cli.says(said);
+    }
+    const ended = async () => (await client.calls.count({ sessionId: 'cli-bulk', outcome: 'cancelled' })).count === 3;
+    await eventually(ended, 'all to be cancelled');
+    expect(JSON.parse((await run(['replay-all', ...of, '--yes', '--json'])).out)).toMatchObject({ matched: 3, done: 3, failed: [] });
+    await run(['cancel-all', ...of, '--yes']);
+  });
+
   it('print scripts for the shells, and offer the names of tools', async () => {
     for (const shell of ['bash', 'zsh', 'fish']) expect((await run(['complete', shell])).out).toContain('toolyard');
     expect((await run(['complete', '--', 'call', 'she'])).out).toContain('shell');

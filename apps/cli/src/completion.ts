@@ -25,9 +25,12 @@ export async function addCompletion(program: Command, argv: readonly string[], e
 
   for (const name of ['call', 'quote', 'tools'])
     for (const argument of completion.commands.get(name)?.arguments.values() ?? []) argument.handler ??= tools;
+  const filters = { tool: tools, status: fixed(CallStatus.options), outcome: fixed(CallOutcome.options), pool: fixed(Pool.options) };
   const options: Record<string, Record<string, Offer>> = {
     watch: { tool: tools, type: fixed(CALL_EVENT_TYPES.map((type) => type.slice('call.'.length))) },
-    calls: { tool: tools, status: fixed(CallStatus.options), outcome: fixed(CallOutcome.options), pool: fixed(Pool.options) },
+    calls: filters,
+    'cancel-all': filters,
+    'replay-all': filters,
   };
   for (const [command, offers] of Object.entries(options))
     for (const [name, offer] of Object.entries(offers)) {

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ARGUMENTS_HELP } from './call-arguments.js';
 import type { CommandContext } from './command-context.js';
+import { bulk, type BulkFlags } from './commands/bulk.js';
 import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { approvals, decide, type DecideFlags } from './commands/decide.js';
@@ -70,6 +71,14 @@ function addCalling(add: Add, start: Start): void {
     .option('--reason <text>', 'kept with the call')
     .option('--grace <duration>', 'how long a tool may take to stop by itself, such as 5s')
     .action((ids: string[], flags: CancelFlags) => start((context) => cancel(context, ids, flags)));
+  for (const [what, description] of [
+    ['cancel', 'stop all calls that fit the filters and have not ended'],
+    ['replay', 'run all calls again that fit the filters and have ended'],
+  ] as const)
+    filterFlags(add(`${what}-all`, `${description}; says how many, and asks`))
+      .option('--dry-run', 'only say how many')
+      .option('--yes', 'do not ask')
+      .action((flags: BulkFlags) => start((context) => bulk(context, what, flags)));
 }
 
 function addLooking(add: Add, start: Start): void {
@@ -81,17 +90,7 @@ function addLooking(add: Add, start: Start): void {
     .option('--type <type>', 'only these events, such as start or end; may be given again', many)
     .option('--cursor <cursor>', 'go on after this place, as --json prints it')
     .action((flags: WatchFlags) => start((context) => watch(context, flags)));
-  add('calls', 'list calls, newest first')
-    .option('--status <status>', 'queued, running, waiting_approval, ended; several with commas')
-    .option('--outcome <outcome>', 'completed, failed, cancelled, timed_out, denied, unknown')
-    .option('--tool <name>', 'of these tools')
-    .option('--session <id>', 'of these sessions')
-    .option('--agent <id>', 'of these agents')
-    .option('--pool <pool>', 'of these pools')
-    .option('--error-code <code>', 'that failed with this code')
-    .option('--since <when>', 'submitted since: 15m, 2h, or a time')
-    .option('--until <when>', 'submitted until')
-    .option('--search <words>', 'words in ids, labels, errors and small arguments')
+  filterFlags(add('calls', 'list calls, newest first'))
     .option('--limit <count>', 'at most so many', count, 20)
     .action((flags: CallsFlags) => start((context) => calls(context, flags)));
   add('show', 'one call, with its result')
@@ -141,6 +140,20 @@ function submitFlags(command: Command): Command {
     .option('--timeout <duration>', 'how long it may run, such as 30s')
     .option('--label <name=value>', 'kept with the call; may be given again', many)
     .option('--tool-call-id <id>', "the model's own id of the call");
+}
+
+function filterFlags(command: Command): Command {
+  return command
+    .option('--status <status>', 'queued, running, waiting_approval, ended; several with commas')
+    .option('--outcome <outcome>', 'completed, failed, cancelled, timed_out, denied, unknown')
+    .option('--tool <name>', 'of these tools')
+    .option('--session <id>', 'of these sessions')
+    .option('--agent <id>', 'of these agents')
+    .option('--pool <pool>', 'of these pools')
+    .option('--error-code <code>', 'that failed with this code')
+    .option('--since <when>', 'submitted since: 15m, 2h, or a time')
+    .option('--until <when>', 'submitted until')
+    .option('--search <words>', 'words in ids, labels, errors and small arguments');
 }
 
 function count(text: string): number {

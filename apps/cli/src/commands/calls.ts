@@ -1,12 +1,12 @@
-import type { Call, CallSummary } from '#contracts';
-import type { ListCallsFilter } from '#client';
+import type { Call, CallFilterInput, CallSummary } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { table } from '../terminal/table.js';
 import { duration, parseSince } from '../terminal/time-text.js';
 
-export interface CallsFlags {
+/** Which calls. */
+export interface FilterFlags {
   readonly status?: string;
   readonly outcome?: string;
   readonly tool?: string;
@@ -17,6 +17,9 @@ export interface CallsFlags {
   readonly since?: string;
   readonly until?: string;
   readonly search?: string;
+}
+
+export interface CallsFlags extends FilterFlags {
   readonly limit: number;
 }
 
@@ -68,7 +71,7 @@ export async function output({ client, terminal, json }: CommandContext, callId:
   return 0;
 }
 
-function filterOf(flags: CallsFlags, now: number): ListCallsFilter {
+export function filterOf(flags: FilterFlags, now: number): CallFilterInput {
   const { status, outcome, tool, session, agent, pool, errorCode, since, until, search } = flags;
   return {
     status,
