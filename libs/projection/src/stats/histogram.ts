@@ -1,19 +1,20 @@
 import type { Percentiles } from '#contracts';
 
 /**
- * Times on a logarithmic scale: bucket n holds times from GROWTH^n to below GROWTH^(n+1) ms, so every answer is at most
- * 10 % off, and histograms of many places and times add up without loss. Bucket → how often.
+ * Times on a logarithmic scale: bucket n, in steps of a quarter, holds times from GROWTH^n to below GROWTH^(n+1/4) ms, so
+ * every answer is at most 3 % off, and histograms of many places and times add up without loss. Bucket → how often.
  */
 export type Histogram = Record<string, number>;
 
 const GROWTH = 1.2;
 const LOG_GROWTH = Math.log(GROWTH);
+const STEP = 0.25;
 /** Below 1 ms; and 40 days, above which nothing is told apart. */
 const LOWEST = -1;
 const HIGHEST = 120;
 
 export function addTime(histogram: Histogram, ms: number): void {
-  const bucket = ms < 1 ? LOWEST : Math.min(HIGHEST, Math.floor(Math.log(ms) / LOG_GROWTH + 1e-9));
+  const bucket = ms < 1 ? LOWEST : Math.min(HIGHEST, Math.floor(Math.log(ms) / LOG_GROWTH / STEP + 1e-9) * STEP);
   histogram[bucket] = (histogram[bucket] ?? 0) + 1;
 }
 
@@ -38,6 +39,6 @@ export function percentilesOf(histogram: Histogram): Percentiles {
 /** The time of a bucket that is off by the same share at both of its ends. */
 function middleOf(bucket: number): number {
   if (bucket < 0) return 0;
-  const middle = GROWTH ** (bucket + 0.5);
-  return middle < 20 ? Math.round(middle * 10) / 10 : Math.round(middle);
+  const middle = GROWTH ** (bucket + STEP / 2);
+  return middle < 200 ? Math.round(middle * 10) / 10 : Math.round(middle);
 }
