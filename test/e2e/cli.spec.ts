@@ -106,7 +106,9 @@ describe('toolyard call', () => {
     cli.child.stdin?.write('\u0003');
     await cli.says('Cancelling');
     cli.child.stdin?.write('\u0003');
-    expect((await cli.ended()).code).toBe(130);
+    const { code, out } = await cli.ended();
+    expect(code).toBe(130);
+    expect(out).toContain('toolyard show ');
   });
 });
 

@@ -14,12 +14,13 @@ import { duration } from './terminal/time-text.js';
 export async function followCall(context: CommandContext, callId: string): Promise<number> {
   const { client, terminal, json, interrupts } = context;
   const view = new CallView(context, callId);
-  interrupts.handle(() => {
-    terminal.note(`Cancelling ${callId} … (Ctrl-C again leaves it running)`);
+  const cancel = () => {
+    terminal.note(`Cancelling ${callId} … (Ctrl-C again leaves it alone)`);
     client.calls
       .cancel(callId, { reason: 'Ctrl-C' })
       .catch((error: unknown) => terminal.note(`It could not be cancelled: ${messageOf(error)}`));
-  });
+  };
+  interrupts.handle(cancel, () => terminal.note(`Left. It may still be stopping or running: toolyard show ${callId}`));
   let fault: ToolyardError | undefined;
   try {
     for await (const event of client.calls.stream(callId, { onState: (state) => view.connection(state) })) view.event(event);

@@ -4,6 +4,7 @@ import { EXIT } from './exit-code.js';
 export class Interrupts {
   private readonly leaving = new AbortController();
   private handler: (() => void) | undefined;
+  private farewell: (() => void) | undefined;
   private count = 0;
 
   constructor(
@@ -23,14 +24,18 @@ export class Interrupts {
     return this.count > 0;
   }
 
-  /** What the first one does instead of ending the command. */
-  handle(handler: () => void): void {
+  /** What the first one does instead of ending the command, and what the second says before it leaves. */
+  handle(handler: () => void, farewell: () => void): void {
     this.handler = handler;
+    this.farewell = farewell;
   }
 
   private interrupted(): void {
     this.count += 1;
-    if (this.count > 1) return this.exit(EXIT.interrupted);
+    if (this.count > 1) {
+      this.farewell?.();
+      return this.exit(EXIT.interrupted);
+    }
     if (this.handler) this.handler();
     else this.leaving.abort();
   }
