@@ -182,6 +182,32 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       expect(runs.get(job.callId)).toBe(2);
     });
 
+    it('withdraws a job that waits, and leaves one alone that runs or is not there', async () => {
+      const [waiting, running] = [newJob(), newJob()];
+      await dispatch([waiting]);
+      expect(await queue.depth('read')).toMatchObject({ waiting: 1 });
+      await queue.withdraw('read', waiting);
+      await queue.withdraw('read', waiting);
+      expect(await queue.depth('read')).toMatchObject({ waiting: 0, oldestWaitingMs: 0 });
+      let release = () => {};
+      consumer(
+        1,
+        (job) =>
+          new Promise((resolve) => {
+            release = () => resolve(ran(job));
+            news.emit('ran');
+          }),
+      );
+      const begun = once(news, 'ran');
+      await dispatch([running]);
+      await begun;
+      await queue.withdraw('read', running);
+      release();
+      await allRan(1);
+      expect([...runs.keys()]).toEqual([running.callId]);
+      await nothingLeft();
+    });
+
     it('takes another attempt of the same call as another job', async () => {
       const job = newJob();
       await dispatch([job, { ...job, attempt: 2 }]);

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError, type StreamState, type WatchItem } from '#client';
+import { eventually } from '../support/eventually.js';
 import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
 
 let toolyard: Toolyard;
@@ -73,7 +74,7 @@ describe('calls', () => {
   });
 
   it('are cancelled, replayed and quoted', async () => {
-    const { id } = await client.calls.submit({ tool: 'sleep', arguments: { ms: 60_000 } });
+    const { id } = await client.calls.submit({ tool: 'sleep', arguments: { duration_ms: 60_000 } });
     await client.calls.cancel(id, { reason: 'enough' });
     expect(await client.calls.wait(id, { timeoutMs: 20_000 })).toMatchObject({ outcome: 'cancelled' });
     const replay = await client.calls.replay(id, { arguments: { ms: 1 } }, { waitMs: 20_000 });
@@ -101,6 +102,58 @@ describe('calls', () => {
     const batch = await client.batches.run({ sessionId, calls });
     expect(batch.steering.map(({ message }) => message)).toEqual(['mind the gap']);
     expect(batch.results.map(({ index }) => index)).toEqual([0, 1]);
+  });
+});
+
+describe('questions over many calls', () => {
+  it('are answered: how many, which sessions, how they went, what fails alike', async () => {
+    const sessionId = 'client-many';
+    for (const path of ['no/such/file', 'nor/this'])
+      expect(await client.calls.run({ tool: 'file_read', arguments: { path }, sessionId })).toMatchObject({ outcome: 'failed' });
+    await client.calls.run({ tool: 'echo', arguments: {}, sessionId });
+
+    await eventually(async () => (await client.calls.count({ sessionId, status: 'ended' })).count === 3, 'the calls to be counted');
+    const session = await eventually(
+      async () => (await client.sessions.list()).sessions.find((each) => each.sessionId === sessionId && each.running === 0),
+      'the session to be listed',
+    );
+    expect(session).toMatchObject({ calls: 3, failed: 2 });
+    const failure = await eventually(
+      async () => (await client.stats.failures()).failures.find(({ tool, count }) => tool === 'file_read' && count === 2),
+      'the failures to be grouped',
+    );
+    expect((await client.calls.list({ fingerprint: failure.fingerprint })).calls).toHaveLength(2);
+    const { tools } = await client.stats.tools();
+    expect(tools.find(({ tool }) => tool === 'file_read')).toMatchObject({ calls: 2, failed: 2, errorRate: 1 });
+    const { series } = await client.stats.overview();
+    expect(series.reduce((sum, { failed }) => sum + failed, 0)).toBeGreaterThanOrEqual(2);
+  });
+
+  it('become changes to all of them, after a dry run', async () => {
+    const filter = { sessionId: 'client-bulk' };
+    await client.calls.run({ tool: 'echo', arguments: {}, ...filter });
+    const sleeper = await client.calls.submit({ tool: 'sleep', arguments: { duration_ms: 60_000 }, ...filter });
+    await eventually(async () => (await client.calls.count({ ...filter, status: 'ended' })).count === 1, 'one call to have ended');
+    expect(await client.calls.cancelMany({ filter, dryRun: true })).toMatchObject({ matched: 1, done: 0 });
+    expect(await client.calls.cancelMany({ filter })).toMatchObject({ matched: 1, done: 1, failed: [] });
+    expect((await client.calls.wait(sleeper.id)).outcome).toBe('cancelled');
+    const replay = { filter: { ...filter, outcome: 'completed' } } as const;
+    const again = { idempotencyKey: 'client-bulk-replay' };
+    expect(await client.calls.replayMany(replay, again)).toMatchObject({ done: 1, failed: [] });
+    await eventually(async () => (await client.calls.count(filter)).count === 3, 'the replay to be counted');
+    expect(await client.calls.replayMany(replay, again)).toMatchObject({ failed: [] });
+  });
+
+  it('are asked about sessions, which have rules of their own and end', async () => {
+    const put = await client.sessions.put('client-session', { posture: { autonomy: 'read_only' } });
+    expect(put.posture.autonomy).toBe('read_only');
+    expect(await client.sessions.get('client-session')).toEqual(put);
+    const refused = await errorOf(
+      client.calls.submit({ tool: 'file_write', arguments: { path: 'x', content: '' }, sessionId: 'client-session' }),
+    );
+    expect(refused).toMatchObject({ code: 'policy_denied', status: 403 });
+    await client.sessions.delete('client-session');
+    expect((await client.sessions.get('client-session')).posture.autonomy).toBe('full');
   });
 });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApprovalPage, CallPage, CallSummary, Problem, Quote, Result } from '#contracts';
 import { describeTool, ToolRegistry, type ToolSource } from '#tools';
 import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 describe('calls over HTTP', () => {
@@ -197,13 +198,18 @@ describe('calls over HTTP', () => {
   });
 
   describe('cancelled', () => {
-    it('end at once while queued, and a second cancel changes nothing', async () => {
+    it('end at once while queued and wait in no queue, and a second cancel changes nothing', async () => {
+      const waiting = async () =>
+        (await agent.get<{ queues: { waiting: number }[] }>('/v1/queues')).body.queues.reduce((sum, pool) => sum + pool.waiting, 0);
+      const before = await waiting();
       const { body } = await agent.submit('echo', {});
+      await eventually(async () => (await waiting()) === before + 1, 'the call to wait');
       const cancel = () => agent.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'no longer needed' });
       expect(await cancel()).toMatchObject({
         status: 202,
         body: { status: 'ended', outcome: 'cancelled', result: { content: [{ text: 'Cancelled' }] } },
       });
+      await eventually(async () => (await waiting()) === before, 'the job to be withdrawn');
       expect((await cancel()).status).toBe(202);
       expect((await agent.events(body.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
     });

@@ -54,6 +54,11 @@ export class BullCallQueue implements CallQueue {
     else await queue.add(JOB_NAME, job, { ...JOB_OPTIONS, jobId: jobIdOf(job), priority: PRIORITY[priority] });
   }
 
+  async withdraw(pool: Pool, job: CallJob): Promise<void> {
+    await this.connected;
+    await this.queueFor(pool).remove(jobIdOf(job));
+  }
+
   async place(pool: Pool, job: CallJob): Promise<QueuePlace | undefined> {
     await this.connected;
     const { wait = '', prioritized = '', active = '' } = this.queueFor(pool).getBackend().keys;

@@ -20,6 +20,8 @@ export interface QueuePlace {
 export interface CallQueue {
   /** Jobs without a tenant count as of one tenant of their own. */
   dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId?: string): Promise<void>;
+  /** Takes out a job that waits, of a call that has ended meanwhile. One that a worker has, or that is gone, is left alone. */
+  withdraw(pool: Pool, job: CallJob): Promise<void>;
   /** Undefined when the job does not wait: it runs, or is gone. */
   place(pool: Pool, job: CallJob): Promise<QueuePlace | undefined>;
   depth(pool: Pool): Promise<PoolDepth>;

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type CancelBody, type Principal } from '#contracts';
-import { BlobStore, EventLog, type Applied, type CallHead, type CommandGuard, type Refusal } from '#event-log';
+import { BlobStore, EventLog, isApplied, type Applied, type CallHead, type CommandGuard, type Refusal } from '#event-log';
+import { BullCallQueue } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { CallReader } from './call-reader.service.js';
@@ -15,7 +16,7 @@ const TRIES = 20;
 /**
  * Cancels a call, whoever holds it. Steps: read the head → decide by its status → write on the version that was read →
  * the calls that it made → read the call. Safe to repeat: an ended call, or one on its way there, is answered as it is.
- * - waiting or queued: ends at once;
+ * - waiting or queued: ends at once, and its job leaves the queue;
  * - running: the worker is told, stops the tool within the grace, and writes the End.
  */
 @Injectable()
@@ -26,6 +27,7 @@ export class CancelCallService {
     private readonly parents: ParentCalls,
     private readonly blobs: BlobStore,
     private readonly safety: SafetyEdition,
+    private readonly queue: BullCallQueue,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -53,7 +55,7 @@ export class CancelCallService {
     return call;
   }
 
-  private write(principal: Principal, head: CallHead, body: CancelBody): Promise<Applied | Refusal> {
+  private async write(principal: Principal, head: CallHead, body: CancelBody): Promise<Applied | Refusal> {
     const { graceMs } = body;
     const reason = body.reason === undefined ? undefined : this.safety.text(body.reason);
     const guard: CommandGuard = { by: 'command', version: head.version, commandId: randomUUID() };
@@ -66,7 +68,11 @@ export class CancelCallService {
       { code: 'cancelled', message: reason === undefined ? 'Cancelled' : `Cancelled: ${reason}`, retryable: false },
       head.status === 'waiting_approval' ? 'Tool use was cancelled by the user' : 'Cancelled',
     );
-    return this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped: { how: 'not_started', tookMs: 0 } } });
+    const answer = await this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped: { how: 'not_started', tookMs: 0 } } });
+    // Not waited for: a worker that takes the job finds the call ended.
+    if (isApplied(answer) && head.status === 'queued')
+      void this.queue.withdraw(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
+    return answer;
   }
 }
 

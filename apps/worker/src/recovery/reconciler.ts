@@ -33,7 +33,7 @@ export interface ReconcilerDeps {
   readonly redis: RedisConnection;
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
   readonly store: Pick<CallStore, 'due' | 'head'>;
-  readonly queue: Pick<CallQueue, 'dispatch' | 'depth'>;
+  readonly queue: Pick<CallQueue, 'dispatch' | 'withdraw' | 'depth'>;
   readonly lease: SweepLease;
   readonly logger: WorkerLog;
   readonly tracing?: Tracing | undefined;
@@ -155,6 +155,8 @@ export class Reconciler {
     this.told(head, answer, leaseExpired);
     if (!isApplied(answer)) return;
     void this.blobs.forget(head.callId, 'secret-arguments').catch(() => {});
+    if (head.status === 'queued')
+      void this.deps.queue.withdraw(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, verdict, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
   }
