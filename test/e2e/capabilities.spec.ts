@@ -150,8 +150,8 @@ describe('what agents of every kind rely on', () => {
       reads.push(await timed(() => agent.get(`/v1/calls/${id}`)));
       cancels.push(await timed(() => cancel(id)));
     }
-    expect(median(reads)).toBeLessThan(2_000);
-    expect(median(cancels)).toBeLessThan(2_000);
+    expect(median(reads)).toBeLessThan(200);
+    expect(median(cancels)).toBeLessThan(200);
     for (const id of ids) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
@@ -172,7 +172,7 @@ describe('what agents of every kind rely on', () => {
     );
     const reads: number[] = [];
     for (let n = 0; n < 5; n++) reads.push(await timed(() => agent.run('file_list', {})));
-    expect(median(reads)).toBeLessThan(10_000);
+    expect(median(reads)).toBeLessThan(500);
     expect((await agent.get<CallPage>('/v1/calls?tool=shell&status=queued')).body.calls.length).toBeGreaterThan(0);
     await Promise.all(shells.map(cancel));
     for (const id of shells) expect((await agent.ended(id)).outcome).toBe('cancelled');
