@@ -29,6 +29,8 @@ export async function startToolyard(startRedis: StartRedis): Promise<ToolyardUnd
     WORKSPACE_ROOT: workspaces,
     LOG_LEVEL: 'warn',
     NODE_ENV: 'production',
+    DEFAULT_AUTONOMY: 'full',
+    DEFAULT_PERMISSION_MODE: 'danger-full-access',
   };
   const gatewayUrl = `http://127.0.0.1:${await freePort()}`;
   const workerUrl = `http://127.0.0.1:${await freePort()}`;

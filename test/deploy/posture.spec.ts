@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import type { Session } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startToolyard, type Toolyard } from '../support/toolyard.js';
 
@@ -16,6 +17,7 @@ const Deployment = z.object({
 });
 
 const environments = {
+  'no file at all': {},
   'compose.yaml': Compose.parse(parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true })).services.gateway.environment,
   'kubernetes/base': Object.fromEntries(
     parseAllDocuments(readFileSync('deploy/kubernetes/base/gateway.yaml', 'utf8'))
@@ -25,15 +27,20 @@ const environments = {
   ),
 };
 
-describe.each(Object.entries(environments))('a gateway with the settings of %s', (_file, env) => {
+describe.each<[string, Record<string, string>]>(Object.entries(environments))('a gateway with the settings of %s', (_file, env) => {
   let toolyard: Toolyard;
   let agent: Agent;
   beforeAll(async () => {
     const posture = Object.entries(env).filter(([name]) => name.startsWith('DEFAULT_'));
-    toolyard = await startToolyard({ gatewayEnv: Object.fromEntries(posture) });
+    toolyard = await startToolyard({ gatewayEnv: { DEFAULT_AUTONOMY: '', DEFAULT_PERMISSION_MODE: '', ...Object.fromEntries(posture) } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard?.close());
+
+  it('is supervised by itself', async () => {
+    const { body } = await agent.get<Session>('/v1/sessions/new');
+    expect(body.posture).toEqual({ autonomy: 'supervised', permissionMode: 'workspace-write' });
+  });
 
   it('lets work in the workspace run and asks a person about every command, until a session is told otherwise', async () => {
     expect((await agent.run('file_write', { path: 'a.txt', content: 'a' })).outcome).toBe('completed');

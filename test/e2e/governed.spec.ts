@@ -8,6 +8,7 @@ import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/ga
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { OPEN_POSTURE } from '../support/toolyard.js';
 
 const TENANT = 'governed';
 const SECOND_KEY = 'second-key-of-the-governed-tests';
@@ -31,6 +32,7 @@ function configured(): GatewayConfig {
     REDIS_URL: process.env['TEST_REDIS_URL'],
     GATEWAY_PORT: '0',
     LOG_LEVEL: 'silent',
+    ...OPEN_POSTURE,
   };
   return { ...readGatewayConfig(env), keys: KEYS };
 }

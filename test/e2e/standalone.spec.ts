@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Call } from '#contracts';
@@ -40,6 +40,17 @@ describe('npm start', () => {
     const call = Call.parse(JSON.parse(run.stdout));
     expect([call.status, call.outcome]).toEqual(['ended', 'completed']);
     expect(JSON.stringify(call.result)).toContain('hello');
+    expect(app.said()).toMatch(/^ +Posture +full, danger-full-access: nobody is asked/m);
+  });
+
+  it('asks before commands when config file and environment say so', async () => {
+    const data = freshDirectory();
+    const file = join(data, 'toolyard.yaml');
+    writeFileSync(file, 'defaults: { posture: { autonomy: supervised } }\n');
+    const app = await spawnStandalone(data, { TOOLYARD_CONFIG: file, DEFAULT_PERMISSION_MODE: 'workspace-write' });
+    await app.up();
+    expect(app.said()).toMatch(/^ +Posture +supervised, workspace-write$/m);
+    expect((await submit(app, { tool: 'shell', arguments: { command: 'echo hello' } }, 0)).status).toBe('waiting_approval');
   });
 
   it('serves what gateway and worker measure as one', async () => {

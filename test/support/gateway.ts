@@ -6,6 +6,7 @@ import { createRedis } from '#redis';
 import { startGateway, type Gateway } from '../../apps/gateway/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
 import { Agent } from './agent.js';
+import { OPEN_POSTURE } from './toolyard.js';
 
 export interface TestGateway extends Gateway {
   readonly agent: Agent;
@@ -28,7 +29,13 @@ export function sha256(text: string): string {
 
 /** A gateway in this process on a free port, over the Redis of the test run; `tenant` keeps test files apart. */
 export async function startTestGateway(tenant: string, change: Partial<GatewayConfig> = {}): Promise<TestGateway> {
-  const env = { TOOLYARD_API_KEY: BOOTSTRAP_KEY, REDIS_URL: process.env['TEST_REDIS_URL'], GATEWAY_PORT: '0', LOG_LEVEL: 'silent' };
+  const env = {
+    TOOLYARD_API_KEY: BOOTSTRAP_KEY,
+    REDIS_URL: process.env['TEST_REDIS_URL'],
+    GATEWAY_PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...OPEN_POSTURE,
+  };
   const base = readGatewayConfig(env);
   const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change });
   const redis = createRedis(change.redisUrl ?? base.redisUrl);

@@ -7,6 +7,9 @@ import { eventually } from './eventually.js';
 
 export const TEST_KEY = 'test-key-of-the-default-tenant';
 
+/** Nobody is asked; what is asked and denied is the subject of tests that say so. An empty text is what a gateway has by itself. */
+export const OPEN_POSTURE = { DEFAULT_AUTONOMY: 'full', DEFAULT_PERMISSION_MODE: 'danger-full-access' };
+
 /** One app of Toolyard as a real process of its own. */
 export interface AppProcess {
   readonly name: string;
@@ -51,7 +54,14 @@ export async function startToolyard({
 }: ToolyardOptions = {}): Promise<Toolyard> {
   const redis = await startRedisServer({ settings: redisSettings });
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-workspaces-'));
-  const shared = { REDIS_URL: redis.url, TOOLYARD_API_KEY: TEST_KEY, WORKSPACE_ROOT: workspaceRoot, LOG_LEVEL: 'warn', ...env };
+  const shared = {
+    REDIS_URL: redis.url,
+    TOOLYARD_API_KEY: TEST_KEY,
+    WORKSPACE_ROOT: workspaceRoot,
+    LOG_LEVEL: 'warn',
+    ...OPEN_POSTURE,
+    ...env,
+  };
 
   const toolyard: Toolyard = {
     redis,

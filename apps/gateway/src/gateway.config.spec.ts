@@ -30,7 +30,7 @@ describe('the settings of the gateway', () => {
       host: '127.0.0.1',
       port: 7411,
       partitions: 16,
-      defaultPosture: { autonomy: 'full', permissionMode: 'danger-full-access' },
+      defaultPosture: { autonomy: 'supervised', permissionMode: 'workspace-write' },
       keys: [{ id: 'bootstrap', tenant: 'default', scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate'] }],
     });
   });
@@ -56,7 +56,7 @@ describe('the config file', () => {
     );
     const config = readGatewayConfig({ TOOLYARD_CONFIG: yaml });
     expect(config.keys).toEqual([expect.objectContaining({ id: 'ci', tenant: 'acme', tools: ['file_*'] })]);
-    expect(config.defaultPosture).toEqual({ autonomy: 'full', permissionMode: 'prompt' });
+    expect(config.defaultPosture).toEqual({ autonomy: 'supervised', permissionMode: 'prompt' });
     const json = file(JSON.stringify({ keys: [{ id: 'ci', sha256: 'a'.repeat(64), tenant: 'acme' }] }), 'toolyard.json');
     expect(readGatewayConfig({ TOOLYARD_CONFIG: json }).keys[0]?.scopes).toEqual(['submit', 'read', 'cancel', 'approve', 'admin']);
   });

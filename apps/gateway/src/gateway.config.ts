@@ -5,6 +5,7 @@ import {
   type AgentSettings,
   Autonomy,
   ConfigFile,
+  DEFAULT_POSTURE,
   type Hook,
   type KeyEntry,
   LIMITS,
@@ -126,8 +127,11 @@ const Environment = z.object({
   TOOL_ENV_ALLOWLIST: list.prefault('PATH,LANG,LC_ALL,TZ,TERM'),
 });
 
-/** Reads and checks the environment and, where it names one, the config file. Throws a ConfigError that lists every fault. */
-export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): GatewayConfig {
+/**
+ * Reads and checks the environment and, where it names one, the config file. `unsaid` is the posture of sessions for which neither
+ * of them says one. Throws a ConfigError that lists every fault.
+ */
+export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env, unsaid: Posture = DEFAULT_POSTURE): GatewayConfig {
   const faults: string[] = [];
   const parsed = Environment.safeParse(withoutEmpty(env));
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
@@ -158,8 +162,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     drainMs: e.DRAIN_MS,
     retryMaxAttempts: e.RETRY_MAX_ATTEMPTS,
     defaultPosture: {
-      autonomy: e.DEFAULT_AUTONOMY ?? file.defaults.posture?.autonomy ?? 'full',
-      permissionMode: e.DEFAULT_PERMISSION_MODE ?? file.defaults.posture?.permissionMode ?? 'danger-full-access',
+      autonomy: e.DEFAULT_AUTONOMY ?? file.defaults.posture?.autonomy ?? unsaid.autonomy,
+      permissionMode: e.DEFAULT_PERMISSION_MODE ?? file.defaults.posture?.permissionMode ?? unsaid.permissionMode,
     },
     defaultQueueMs: e.DEFAULT_QUEUE_MS,
     defaultTotalMs: e.DEFAULT_TOTAL_MS,
@@ -180,7 +184,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env): Gateway
     safety: file.safety,
     secrets: [...environmentSecrets(env, { named: e.REDACT_ENV }), ...file.keys.flatMap(({ key }) => key ?? [])],
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),
-    ...(path ? { file: { path, read: () => readGatewayConfig(env) } } : {}),
+    ...(path ? { file: { path, read: () => readGatewayConfig(env, unsaid) } } : {}),
   };
 }
 

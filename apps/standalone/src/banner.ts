@@ -1,3 +1,5 @@
+import type { Posture } from '#contracts';
+
 export interface BannerFacts {
   readonly url: string;
   /** Where the key is, or undefined when it came from the environment. */
@@ -6,6 +8,7 @@ export interface BannerFacts {
   readonly keyToShow: string | undefined;
   readonly redis: string;
   readonly dataDirectory: string;
+  readonly posture: Posture;
   readonly tookMs: number;
 }
 
@@ -22,11 +25,19 @@ Toolyard is up after ${(facts.tookMs / 1000).toFixed(1)} s.  Ctrl-C drains and s
   Key         ${facts.keyFile ?? 'from TOOLYARD_API_KEY'}
   Data        ${facts.dataDirectory}
   Redis       ${facts.redis}
+  Posture     ${postureText(facts.posture)}
 
 A first call:
 
   curl -sS ${facts.url}/v1/calls -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -H 'Prefer: wait=10' -d '{"tool":"shell","arguments":{"command":"echo hello"}}'
 `;
+}
+
+/** What sessions that nobody set up may do, and how to have it otherwise. */
+function postureText({ autonomy, permissionMode }: Posture): string {
+  const said = `${autonomy}, ${permissionMode}`;
+  if (autonomy !== 'full' || permissionMode !== 'danger-full-access') return said;
+  return `${said}: nobody is asked. DEFAULT_AUTONOMY=supervised DEFAULT_PERMISSION_MODE=workspace-write has you asked about commands`;
 }
 
 /** Plain where it may be, single-quoted where the shell would read it otherwise. */

@@ -1,3 +1,4 @@
+import type { Posture } from '#contracts';
 import { startGateway } from '../../gateway/src/main.js';
 import { startWorker } from '../../worker/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/gateway.config.js';
@@ -17,6 +18,8 @@ export interface Standalone {
   readonly key: string;
   readonly dataDirectory: string;
   readonly redis: string;
+  /** Of sessions that nobody set up. */
+  readonly posture: Posture;
   /** Drains in order: no new calls, running calls end, Redis with its data on disk. Idempotent. */
   stop(): Promise<void>;
 }
@@ -47,6 +50,7 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
       key,
       dataDirectory: directory.path,
       redis: redis.label,
+      posture: apps.gateway.defaultPosture,
       stop: down,
     };
   } catch (error) {
@@ -84,6 +88,9 @@ interface AppConfigs {
   readonly worker: WorkerConfig;
 }
 
+/** It serves the person at whose machine it runs, and their first commands shall be answered. Environment and config file beat it. */
+const OPEN_POSTURE: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
+
 /** Standalone has one port and is read by a person: the worker serves nothing, and the log tells what is wrong and no more. */
 function readApps(env: NodeJS.ProcessEnv): AppConfigs {
   const ours = { ...env, WORKER_PORT: env['WORKER_PORT'] || 'off', LOG_LEVEL: env['LOG_LEVEL'] || 'warn' };
@@ -96,7 +103,7 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
       return undefined;
     }
   };
-  const gateway = read(() => readGatewayConfig(ours));
+  const gateway = read(() => readGatewayConfig(ours, OPEN_POSTURE));
   const worker = read(() => readWorkerConfig(ours));
   if (!gateway || !worker) throw new StartFailure(`The configuration is wrong:\n${distinctLines(faults)}`);
   return { gateway, worker };
