@@ -172,6 +172,24 @@ describe('a secret in arguments', () => {
     await expectNoCanary(call);
   });
 
+  it('is found although something is hidden in it, and reaches the tool with that', async () => {
+    const torn = `${GITHUB.slice(0, 15)}\u200b${GITHUB.slice(15)}`;
+    const more = { sessionId: 'asked', labels: { why: `use ${torn}` } };
+    const { body: waiting } = await agent.submit('shell', { command: `printf %s '${torn}' | sha256sum` }, more);
+    expect(waiting).toMatchObject({
+      status: 'waiting_approval',
+      arguments: { command: "printf %s '[REDACTED]' | sha256sum" },
+      labels: { why: 'use [REDACTED]' },
+    });
+    await expectNoHalf(waiting);
+    expect(JSON.stringify((await agent.get<CallPage>('/v1/approvals')).body)).not.toContain(GITHUB.slice(0, 12));
+    await agent.request('POST', `/v1/calls/${waiting.id}/decision`, { decision: 'allow', scope: 'once' });
+    const call = await agent.ended(waiting.id);
+    expect(textOf(call)).toContain(createHash('sha256').update(torn).digest('hex'));
+    await expectNoHalf(call);
+    await expectNoCanary(call);
+  });
+
   it('is gone when the call was denied or cancelled before it ran', async () => {
     const submit = async () => (await agent.submit('shell', { command: `echo password=${PASSWORD}` }, { sessionId: 'asked' })).body;
     const [denied, cancelled] = [await submit(), await submit()];

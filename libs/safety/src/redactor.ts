@@ -1,7 +1,9 @@
 import { CONTEXT, SecretFinder, type FinderSettings, type Hit, type ScanState } from './secrets/secret-finder.js';
 import type { Json } from './json-value.js';
 import { MARK } from './secrets/verdict.js';
+import { uncovered } from './text/uncovered.js';
 
+const NONE: readonly string[] = [];
 const FRESH: ScanState = { from: 0, floor: 0 };
 /** A shorter text would be found everywhere. */
 const SHORTEST_KNOWN = 6;
@@ -37,6 +39,7 @@ export class Redactor {
     return telling.length === 0 ? this : new Redactor(this.finder.with(telling));
   }
 
+  /** Of a text that was cleaned: what hides in it hides a secret, too. */
   text(text: string): string {
     const { hits } = this.finder.scan(text, FRESH, true);
     return hits.length === 0 ? text : replaced(text, 0, text.length, hits);
@@ -48,12 +51,27 @@ export class Redactor {
     return replaced(text, 0, until, hits) + markOf(text.length - until);
   }
 
-  /** Texts at any depth, each cleaned before, and by their keys also values that do not look like secrets. Keys stay. */
-  json<T extends Json>(value: T, clean: (text: string) => string = (text) => text): Redacted<T> {
+  /** Of a text that keeps what hides in it, as arguments do: a secret with something inside of it goes whole, all else stays as it is. */
+  uncleaned(text: string): string {
+    return this.takenOut(text).value;
+  }
+
+  /** Arguments and the like, uncleaned: texts at any depth, and by their keys also values that do not look like secrets. Keys stay. */
+  json<T extends Json>(value: T): Redacted<T> {
     const secrets: string[] = [];
-    const shown = this.walk(value, { secrets, clean });
+    const text = (raw: string) => {
+      const taken = this.takenOut(raw);
+      secrets.push(...taken.secrets);
+      return taken.value;
+    };
+    const named = (secret: string) => void secrets.push(secret, ...uncovered(secret).map((reading) => reading.text));
     // The walk keeps the form: it exchanges texts, and numbers under secret names, for texts.
-    return { value: shown as T, secrets };
+    return { value: this.walk(value, { text, named }) as T, secrets };
+  }
+
+  /** The same walk for whoever has a way of their own with texts. */
+  texts<T extends Json>(value: T, text: (text: string) => string): T {
+    return this.walk(value, { text, named: () => {} }) as T;
   }
 
   isSecretName(name: string): boolean {
@@ -64,28 +82,43 @@ export class Redactor {
     return new EditStream(this.finder);
   }
 
-  private walk(value: Json, walk: Walk): Json {
-    if (typeof value === 'string') {
-      const text = walk.clean(value);
-      const { hits } = this.finder.scan(text, FRESH, true);
-      if (hits.length === 0) return text;
-      for (const { start, end } of hits) walk.secrets.push(text.slice(start, end));
-      return replaced(text, 0, text.length, hits);
+  /** `secrets` in every way in which they can be read: with what hides in them, and without. */
+  private takenOut(text: string): Redacted<string> {
+    const { hits } = this.finder.scan(text, FRESH, true);
+    const readings = uncovered(text);
+    if (hits.length === 0 && readings.length === 0) return { value: text, secrets: NONE };
+    const secrets = hits.map(({ start, end }) => text.slice(start, end));
+    if (readings.length === 0) return { value: replaced(text, 0, text.length, hits), secrets };
+    const found = [...hits];
+    for (const reading of readings) {
+      for (const { start, end } of this.finder.scan(reading.text, FRESH, true).hits) {
+        secrets.push(reading.text.slice(start, end));
+        found.push({ start: reading.places[start] ?? 0, end: (reading.places[end - 1] ?? 0) + 1 });
+      }
     }
+    return { value: found.length === 0 ? text : replaced(text, 0, text.length, apart(found)), secrets };
+  }
+
+  private walk(value: Json, walk: Walk): Json {
+    if (typeof value === 'string') return walk.text(value);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return changedItems(value, (item) => this.walk(item, walk));
-    return changedFields(value, (field, key) => (this.isSecretName(key) ? this.secretField(key, field, walk) : this.walk(field, walk)));
+    return changedFields(value, (field, key) => (this.namesSecret(key) ? this.secretField(key, field, walk) : this.walk(field, walk)));
+  }
+
+  private namesSecret(key: string): boolean {
+    return this.isSecretName(key) || uncovered(key).some(({ text }) => this.isSecretName(text));
   }
 
   /** Under the name of a secret a text is one, whatever it looks like, also in a list. Numbers are passwords, but no tokens. */
   private secretField(key: string, value: Json, walk: Walk): Json {
     if (typeof value === 'string') {
       if (value === '' || value === MARK) return value;
-      walk.secrets.push(value);
+      walk.named(value);
       return MARK;
     }
     if (typeof value === 'number' && /pass|pwd|secret/i.test(key)) {
-      walk.secrets.push(String(value));
+      walk.named(String(value));
       return MARK;
     }
     if (Array.isArray(value)) return changedItems(value, (item) => this.secretField(key, item, walk));
@@ -94,8 +127,9 @@ export class Redactor {
 }
 
 interface Walk {
-  readonly secrets: string[];
-  readonly clean: (text: string) => string;
+  readonly text: (text: string) => string;
+  /** Told of what was secret by its name. */
+  readonly named: (secret: string) => void;
 }
 
 /** The pieces of a text on their way, with the places of what was taken out, for whoever has marks of its own to place. */
@@ -158,6 +192,17 @@ function editsOf(text: string, from: number, until: number, hits: readonly Hit[]
   }
   if (until > at) edits.push({ length: until - at, text: text.slice(at, until), kept: true });
   return edits;
+}
+
+/** In their order, and of those that overlap or touch one. */
+function apart(hits: readonly Hit[]): Hit[] {
+  const joined: { start: number; end: number }[] = [];
+  for (const { start, end } of [...hits].sort((a, b) => a.start - b.start)) {
+    const last = joined.at(-1);
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end);
+    else joined.push({ start, end });
+  }
+  return joined;
 }
 
 function markOf(undecided: number): string {

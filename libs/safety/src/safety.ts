@@ -2,7 +2,6 @@ import type { SafetySettings, CallError, Content, Result, ToolDescriptor } from 
 import type { Json } from './json-value.js';
 import { originOf } from './provenance.js';
 import { Redactor } from './redactor.js';
-import { cleanText } from './text/clean-text.js';
 import { safeCutOff, safeText, SafeTextStream } from './text/safe-text.js';
 
 /** What a process does by itself, whatever settings a call was accepted under. */
@@ -74,7 +73,7 @@ export class Safety {
   }
 
   json<T extends Json>(value: T): T {
-    return this.redactor.json(value, (text) => cleanText(text, this.settings.hiddenCharacters)).value;
+    return this.redactor.texts(value, (text) => this.text(text));
   }
 
   /** A result as everybody may see it; where it comes from stands with it. */

@@ -1,4 +1,4 @@
-import type { SubmitCallBody } from '#contracts';
+import type { SubmitCallBody, TrustOption } from '#contracts';
 import { visibleJson, visibleText, type Redactor } from '#safety';
 import type { JsonValue, JudgedCall } from '../calls/new-call.js';
 
@@ -58,8 +58,8 @@ function withoutItsSecrets(redactor: Redactor, body: SubmitCallBody, judged: Jud
   const { purpose, hookFeedback } = judged;
   const said = {
     ...judged,
-    ...(purpose === undefined ? {} : { purpose: by.text(purpose) }),
-    ...(hookFeedback === undefined ? {} : { hookFeedback: by.text(hookFeedback) }),
+    ...(purpose === undefined ? {} : { purpose: by.uncleaned(purpose) }),
+    ...(hookFeedback === undefined ? {} : { hookFeedback: by.uncleaned(hookFeedback) }),
   };
   const shownBody = labels === body.labels ? body : { ...body, labels };
   // Refusals may quote what was no argument yet, as in a broken text or an unknown tool's name.
@@ -71,8 +71,14 @@ function withoutItsSecrets(redactor: Redactor, body: SubmitCallBody, judged: Jud
   };
 }
 
+/** Neither one of its texts nor what they make together. */
+function holdsNone(redactor: Redactor, option: TrustOption): boolean {
+  const text = JSON.stringify(option);
+  return redactor.json(option).value === option && redactor.text(text) === text;
+}
+
 function withoutSecrets(redactor: Redactor, judged: JudgedCall): JudgedCall {
-  const text = (said: string) => redactor.text(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
+  const text = (said: string) => redactor.uncleaned(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
   const { decision, refusal, requestedTool, tool } = judged;
   const { trustOptions, reasons } = decision;
   return {
@@ -81,9 +87,7 @@ function withoutSecrets(redactor: Redactor, judged: JudgedCall): JudgedCall {
     decision: {
       ...decision,
       reasons: reasons.map((reason) => ({ ...reason, reason: text(reason.reason) })),
-      ...(trustOptions === undefined
-        ? {}
-        : { trustOptions: trustOptions.filter((option) => redactor.text(JSON.stringify(option)) === JSON.stringify(option)) }),
+      ...(trustOptions === undefined ? {} : { trustOptions: trustOptions.filter((option) => holdsNone(redactor, option)) }),
     },
     ...(refusal === undefined
       ? {}

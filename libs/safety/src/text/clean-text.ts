@@ -2,10 +2,14 @@
 /** What to do with characters that a reader does not see and a model does: take them out, or write them as `\u{200B}`. */
 export type HiddenCharacters = 'drop' | 'escape';
 
-/** A colour or style (SGR) sequence that stood at this place of the cleaned text. */
-export interface Style {
+/**
+ * What stood at this place of the cleaned text: a colour or style (SGR), or the writing of a character that nobody sees.
+ * It stands beside the text, since a secret with something inside of it would be none.
+ */
+export interface Aside {
   readonly at: number;
-  readonly sequence: string;
+  readonly kind: 'style' | 'hidden';
+  readonly text: string;
 }
 
 /**
@@ -14,7 +18,7 @@ export interface Style {
  * zero-width characters, variation selectors and fillers; those that make emoji, and joiners within scripts that are
  * written with them, stay.
  */
-const ESCAPE =
+export const ESCAPE =
   '\\x1b\\[[0-?]{0,64}[ -/]{0,8}[@-~]|\\x9b[0-?]{0,64}[ -/]{0,8}[@-~]|(?:\\x1b[\\]PX^_]|[\\x9d\\x90\\x98\\x9e\\x9f])[^\\x07\\x1b\\x9c\\n]{0,4096}(?:\\x07|\\x1b\\\\|\\x9c)?|\\x1b[ -/]{0,8}[0-~]';
 const STAYS =
   '\\r\\n|(?<=[\\p{Extended_Pictographic}\\u{1f3fb}-\\u{1f3ff}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})|(?<=[\\p{Extended_Pictographic}#*0-9])[\\ufe0e\\ufe0f](?![\\ufe00-\\ufe0f])|(?<=[\\u0600-\\u0dff])[\\u200c\\u200d](?=[\\u0600-\\u0dff])';
@@ -34,16 +38,16 @@ const LONGEST_OPEN = 4_100;
 const CONTEXT = 8;
 
 /** The text without what could harm its reader. The very same text when there is nothing. */
-export function cleanText(text: string, hidden: HiddenCharacters = 'drop'): string {
-  return SUSPECT.test(text) ? cleanFrom(text, 0, text.length, hidden).text : text;
+export function cleanText(text: string): string {
+  return SUSPECT.test(text) ? cleanFrom(text, 0, text.length, 'drop').text : text;
 }
 
 /** The same for a text that was cut off: what may be half of an escape sequence at the cut goes, too. */
-export function cleanCutOff(text: string, hidden: HiddenCharacters = 'drop'): string {
-  return cleanText(text.slice(0, text.length - openEnd(text, 0)), hidden);
+export function cleanCutOff(text: string): string {
+  return cleanText(text.slice(0, text.length - openEnd(text, 0)));
 }
 
-/** A text that comes in pieces, cleaned as if it had come whole. Its styles are told apart, by their places in what was given out in all. */
+/** A text that comes in pieces, cleaned as if it had come whole. What stands beside it goes by its place in what was given out in all. */
 export class CleanStream {
   private held = '';
   /** Of `held`, what was given out. */
@@ -52,17 +56,17 @@ export class CleanStream {
 
   constructor(private readonly hidden: HiddenCharacters) {}
 
-  push(piece: string, final = false): { readonly text: string; readonly styles: readonly Style[] } {
+  push(piece: string, final = false): { readonly text: string; readonly asides: readonly Aside[] } {
     this.held += piece;
     const until = final ? this.held.length : this.held.length - openEnd(this.held, this.done);
     const fresh = this.held.slice(this.done, until);
-    const cleaned = SUSPECT.test(fresh) ? cleanFrom(this.held, this.done, until, this.hidden) : { text: fresh, styles: [] };
-    const styles = cleaned.styles.map(({ at, sequence }) => ({ at: at + this.out, sequence }));
+    const cleaned = SUSPECT.test(fresh) ? cleanFrom(this.held, this.done, until, this.hidden) : { text: fresh, asides: [] };
+    const asides = cleaned.asides.map((aside) => ({ ...aside, at: aside.at + this.out }));
     this.out += cleaned.text.length;
     const drop = Math.max(0, until - CONTEXT);
     this.held = this.held.slice(drop);
     this.done = until - drop;
-    return { text: cleaned.text, styles };
+    return { text: cleaned.text, asides };
   }
 }
 
@@ -71,8 +75,8 @@ function openEnd(text: string, from: number): number {
   return MAY_BE_OPEN.test(end) ? (OPEN_END.exec(end)?.[0].length ?? 0) : 0;
 }
 
-function cleanFrom(text: string, from: number, until: number, mode: HiddenCharacters): { text: string; styles: Style[] } {
-  const styles: Style[] = [];
+function cleanFrom(text: string, from: number, until: number, mode: HiddenCharacters): { text: string; asides: Aside[] } {
+  const asides: Aside[] = [];
   let out = '';
   let at = from;
   PARTS.lastIndex = from;
@@ -83,10 +87,11 @@ function cleanFrom(text: string, from: number, until: number, mode: HiddenCharac
     if (part.groups?.['stays'] !== undefined) out += found;
     else if (found === '\r') out += '\n';
     else if (part.groups?.['escape'] !== undefined) {
-      if (STYLE.test(found)) styles.push({ at: out.length, sequence: found.replace('\x9b', '\x1b[') });
-    } else if (part.groups?.['hidden'] !== undefined && mode === 'escape') out += escaped(found);
+      if (STYLE.test(found)) asides.push({ at: out.length, kind: 'style', text: found.replace('\x9b', '\x1b[') });
+    } else if (part.groups?.['hidden'] !== undefined && mode === 'escape')
+      asides.push({ at: out.length, kind: 'hidden', text: escaped(found) });
   }
-  return { text: out + text.slice(at, until), styles };
+  return { text: out + text.slice(at, until), asides };
 }
 
 function escaped(character: string): string {

@@ -82,7 +82,7 @@ describe('cleaning', () => {
   });
 
   it('writes hidden characters out where that is asked for', () => {
-    expect(cleanText('a\u202eb\u{E0041}', 'escape')).toBe('a\\u{202E}b\\u{E0041}');
+    expect(safeText('a\u202eb\u{E0041}', redactor, 'escape')).toBe('a\\u{202E}b\\u{E0041}');
   });
 
   it('finds a secret that something was hidden in', () => {

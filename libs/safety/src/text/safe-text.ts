@@ -1,28 +1,36 @@
 import type { EditStream, Redactor } from '../redactor.js';
-import { CleanStream, cleanCutOff, cleanText, type HiddenCharacters, type Style } from './clean-text.js';
+import { CleanStream, cleanCutOff, cleanText, type Aside, type HiddenCharacters } from './clean-text.js';
 
 /** First cleaned, then redacted: a secret with something hidden in it is one secret again once that is gone. */
 export function safeText(text: string, redactor: Redactor, hidden: HiddenCharacters): string {
-  return redactor.text(cleanText(text, hidden));
+  if (hidden === 'drop') return redactor.text(cleanText(text));
+  const stream = new SafeTextStream(redactor, hidden, false);
+  return stream.push(text) + stream.flush();
 }
 
 /** The same for the beginning of a text that was cut off: no half of a secret is left at the cut. */
 export function safeCutOff(text: string, redactor: Redactor, hidden: HiddenCharacters): string {
-  return redactor.cutOff(cleanCutOff(text, hidden));
+  if (hidden === 'drop') return redactor.cutOff(cleanCutOff(text));
+  const stream = new SafeTextStream(redactor, hidden, false);
+  return stream.push(text) + stream.flush(true);
 }
 
 /**
  * The same for a text that comes in pieces and that people watch: colours and styles stay, but for those inside of a
- * secret, which come after its mark.
+ * secret, which come after its mark. What was hidden in a secret is gone with it.
  */
 export class SafeTextStream {
   private readonly cleaner: CleanStream;
   private readonly edits: EditStream;
-  /** Styles that wait for their place to be decided, counted in cleaned text. */
-  private styles: Style[] = [];
+  /** What waits for its place to be decided, counted in cleaned text. */
+  private asides: Aside[] = [];
   private decided = 0;
 
-  constructor(redactor: Redactor, hidden: HiddenCharacters) {
+  constructor(
+    redactor: Redactor,
+    hidden: HiddenCharacters,
+    private readonly colours = true,
+  ) {
     this.cleaner = new CleanStream(hidden);
     this.edits = redactor.stream();
   }
@@ -37,34 +45,38 @@ export class SafeTextStream {
   }
 
   private advance(piece: string, end: 'open' | 'whole' | 'cut'): string {
-    const { text, styles } = this.cleaner.push(piece, end === 'whole');
-    this.styles.push(...styles);
+    const { text, asides } = this.cleaner.push(piece, end === 'whole');
+    for (const aside of asides) if (this.colours || aside.kind === 'hidden') this.asides.push(aside);
     let out = '';
     for (const edit of end === 'cut' ? this.edits.cutOff(text) : this.edits.advance(text, end === 'whole')) {
       const from = this.decided;
       this.decided += edit.length;
-      if (this.styles.length === 0) out += edit.text;
-      else if (edit.kept) out += this.styled(edit.text, from);
-      else out += edit.text + this.stylesBefore(this.decided);
+      if (this.asides.length === 0) out += edit.text;
+      else if (edit.kept) out += this.withAsides(edit.text, from);
+      else out += this.before(from) + edit.text + this.before(this.decided, 'style');
     }
-    return end === 'open' ? out : out + this.stylesBefore(Infinity);
+    return end === 'open' ? out : out + this.before(Infinity);
   }
 
-  private styled(text: string, from: number): string {
+  private withAsides(text: string, from: number): string {
     let out = '';
     let at = 0;
-    while (this.styles[0] !== undefined && this.styles[0].at < from + text.length) {
-      const place = Math.max(at, this.styles[0].at - from);
-      out += text.slice(at, place) + this.styles[0].sequence;
+    while (this.asides[0] !== undefined && this.asides[0].at < from + text.length) {
+      const place = Math.max(at, this.asides[0].at - from);
+      out += text.slice(at, place) + this.asides[0].text;
       at = place;
-      this.styles.shift();
+      this.asides.shift();
     }
     return out + text.slice(at);
   }
 
-  private stylesBefore(place: number): string {
+  /** Takes what comes before the place; only these kinds of it are given out. */
+  private before(place: number, kind?: Aside['kind']): string {
     let out = '';
-    while (this.styles[0] !== undefined && this.styles[0].at < place) out += this.styles.shift()?.sequence ?? '';
+    for (let next = this.asides[0]; next !== undefined && next.at < place; next = this.asides[0]) {
+      if (kind === undefined || next.kind === kind) out += next.text;
+      this.asides.shift();
+    }
     return out;
   }
 }

@@ -1,0 +1,41 @@
+/* oxlint-disable no-control-regex -- Control characters are what this file is about. */
+import { ESCAPE } from './clean-text.js';
+
+/** A text without some of what hides in it. `places[i]` is where its character `i` stood. */
+export interface Uncovered {
+  readonly text: string;
+  readonly places: Uint32Array;
+}
+
+/** Nothing hides among these, and nearly every text has no other: one look at it is all that most texts cost. */
+const NOT_PLAIN = /[^\t\n\r -~]/;
+/** What nobody sees. Blanks and line ends are no such thing: they part words for whoever reads. */
+const UNSEEN = '(?![\\t\\n\\r])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]';
+/** Escape sequences without a text of their own: colours, the cursor. */
+const SHORT_ESCAPE = '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]';
+const CHARACTERS = new RegExp(UNSEEN, 'gu');
+/** What a terminal takes for a sequence depends on the terminal, and the raw text is what is kept: so it is read in every way. */
+const READINGS = [CHARACTERS, new RegExp(`${SHORT_ESCAPE}|${UNSEEN}`, 'gu'), new RegExp(`${ESCAPE}|${UNSEEN}`, 'gu')];
+const HAS_ESCAPE = /[\x1b\x80-\x9f]/;
+
+/** The ways in which a text can be read once what hides in it is gone; none when nothing does. */
+export function uncovered(text: string): readonly Uncovered[] {
+  if (!NOT_PLAIN.test(text) || text.search(CHARACTERS) < 0) return [];
+  return (HAS_ESCAPE.test(text) ? READINGS : [CHARACTERS]).map((hiding) => without(text, hiding));
+}
+
+function without(text: string, hiding: RegExp): Uncovered {
+  const places = new Uint32Array(text.length);
+  let out = '';
+  let from = 0;
+  const keep = (until: number) => {
+    for (let at = from; at < until; at++) places[out.length + at - from] = at;
+    out += text.slice(from, until);
+  };
+  for (const { index, 0: found } of text.matchAll(hiding)) {
+    keep(index);
+    from = index + found.length;
+  }
+  keep(text.length);
+  return { text: out, places };
+}
