@@ -5,7 +5,7 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { errorEntry, Problem, ROUTES, type Route } from '#contracts';
+import { errorEntry, Problem, ROUTES, type ErrorCode, type Route } from '#contracts';
 
 type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -59,21 +59,36 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
 
 function successesOf(route: Route): ZodOpenApiResponsesObject {
   return Object.fromEntries(
-    Object.entries(route.responses).map(([status, { description, schema, mediaType = 'application/json' }]) => [
+    Object.entries(route.responses).map(([status, { description, schema, mediaType = 'application/json', events }]) => [
       status,
-      { description, ...(schema === undefined ? {} : { content: { [mediaType]: { schema } } }) },
+      {
+        description,
+        ...(schema === undefined
+          ? {}
+          : { content: { [mediaType]: { schema }, ...(events && { 'text/event-stream': { schema: events } }) } }),
+      },
     ]),
   );
 }
 
 /** Codes that share a status stand in one response. */
 function problemsOf(route: Route): ZodOpenApiResponsesObject {
-  const statuses = new Set(route.problems.map((code) => errorEntry(code).status));
+  const all = [...new Set([...route.problems, ...impliedProblems(route)])];
+  const statuses = new Set(all.map((code) => errorEntry(code).status));
   return Object.fromEntries(
     [...statuses].map((status) => {
-      const codes = route.problems.filter((code) => errorEntry(code).status === status);
+      const codes = all.filter((code) => errorEntry(code).status === status);
       const description = codes.map((code) => `\`${code}\`: ${errorEntry(code).title}`).join('; ');
       return [String(status), { description, content: { 'application/problem+json': { schema: Problem } } }];
     }),
   );
+}
+
+/** What may happen at every route that takes such things: parts of the URL that are ill-formed, Redis away, a fault of ours. */
+function impliedProblems({ params, query, headers, scope }: Route): ErrorCode[] {
+  return [
+    ...(params ? (['resource_not_found'] as const) : []),
+    ...(params || query || headers ? (['invalid_request'] as const) : []),
+    ...(scope === undefined ? [] : (['origin_refused', 'unavailable', 'internal'] as const)),
+  ];
 }

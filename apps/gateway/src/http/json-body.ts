@@ -2,8 +2,9 @@ import { LIMITS, ProblemError } from '#contracts';
 
 /**
  * Parses a JSON text that came from outside. Refuses what is not JSON and keys that pollute prototypes when somebody
- * copies the object, `__proto__` anywhere and `constructor` that holds a `prototype` (`malformed_json`), and nesting
- * deeper than 64 levels (`invalid_request`). An empty text is no body: undefined.
+ * copies the object, `__proto__` anywhere and `constructor` that holds a `prototype` (`malformed_json`), nesting deeper
+ * than 64 levels, and what no canonical form (RFC 8785) exists for: halves of characters and numbers beyond a double
+ * (`invalid_request`). An empty text is no body: undefined.
  */
 export function parseJsonBody(text: string): unknown {
   if (text === '') return undefined;
@@ -16,17 +17,20 @@ export function parseJsonBody(text: string): unknown {
       `The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'cannot be parsed'}`,
     );
   }
-  checkNesting(value, 1);
+  checkValue(value, 1);
   return value;
 }
 
-function checkNesting(value: unknown, depth: number): void {
+function checkValue(value: unknown, depth: number): void {
+  if (typeof value === 'string') return checkText(value);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new ProblemError('invalid_request', 'The JSON holds a number that is too large: expected at most 1.7976931348623157e308');
   if (typeof value !== 'object' || value === null) return;
   if (depth > LIMITS.jsonDepth) {
     throw new ProblemError('invalid_request', `The JSON is nested too deeply: expected at most ${LIMITS.jsonDepth} levels`);
   }
   if (Array.isArray(value)) {
-    for (const item of value) checkNesting(item, depth + 1);
+    for (const item of value) checkValue(item, depth + 1);
     return;
   }
   for (const key of Object.keys(value)) {
@@ -37,6 +41,15 @@ function checkNesting(value: unknown, depth: number): void {
     ) {
       throw new ProblemError('malformed_json', `The JSON holds the key ${JSON.stringify(key)}, which is not allowed`);
     }
-    checkNesting(inner, depth + 1);
+    checkText(key);
+    checkValue(inner, depth + 1);
   }
+}
+
+function checkText(text: string): void {
+  if (text.isWellFormed()) return;
+  throw new ProblemError(
+    'invalid_request',
+    `The JSON holds half of a character: expected both halves of a surrogate pair such as \\ud83d\\ude00, in ${JSON.stringify(text.slice(0, 64))}`,
+  );
 }

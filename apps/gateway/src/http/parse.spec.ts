@@ -30,6 +30,13 @@ describe('a JSON body', () => {
     expect(parseJsonBody('{"constructor":"Ferrari"}')).toEqual({ constructor: 'Ferrari' });
   });
 
+  it('may not hold what has no canonical form: halves of characters, numbers beyond a double', () => {
+    for (const text of ['"\\ud83d"', '{"a":["\\ude00\\ud83d"]}', '{"\\ud83d":1}', '[1e999]', '{"a":-1e999}']) {
+      expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'invalid_request']);
+    }
+    expect(parseJsonBody('"\\ud83d\\ude00"')).toBe('😀');
+  });
+
   it('is malformed when it is not JSON, and absent when it is empty', () => {
     expect(problemOf(() => parseJsonBody('{"a":')).code).toBe('malformed_json');
     expect(parseJsonBody('')).toBeUndefined();

@@ -16,9 +16,19 @@ export interface Route {
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
-  /** By status; a media type other than JSON stands before the colon. */
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly schema?: z.ZodType; readonly mediaType?: string }>>;
+  readonly responses: Readonly<Record<string, RouteResponse>>;
+  /** What is special to the route; what may happen at any route like it is documented anyway. */
   readonly problems: readonly ErrorCode[];
+}
+
+export interface RouteResponse {
+  readonly description: string;
+  /** Absent = no body. */
+  readonly schema?: z.ZodType;
+  /** JSON unless it says otherwise. */
+  readonly mediaType?: string;
+  /** The same as server-sent events, for those who ask for `text/event-stream`. */
+  readonly events?: z.ZodType;
 }
 
 /** What may be wrong with a body, and with a key. */

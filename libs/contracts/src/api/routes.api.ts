@@ -45,7 +45,15 @@ const eventStream = {
   mediaType: 'text/event-stream',
   schema: CallEvent,
 };
-const REFUSALS = ['not_found', 'invalid_arguments', 'policy_denied', 'rate_limited', 'quota_exceeded', 'unavailable'] as const;
+const REFUSALS = [
+  'not_found',
+  'invalid_arguments',
+  'policy_denied',
+  'hook_rejected',
+  'rate_limited',
+  'quota_exceeded',
+  'unavailable',
+] as const;
 
 export const ROUTES: readonly Route[] = [
   {
@@ -58,7 +66,7 @@ export const ROUTES: readonly Route[] = [
     headers: SubmitHeaders,
     body: SubmitCallBody,
     responses: { 200: ended, 202: accepted },
-    problems: [...BODY, ...KEY, ...REFUSALS, 'idempotency_key_reused', 'overloaded'],
+    problems: [...BODY, ...KEY, ...REFUSALS, 'conflict', 'idempotency_key_reused', 'overloaded'],
   },
   {
     operationId: 'quoteCall',
@@ -97,6 +105,7 @@ export const ROUTES: readonly Route[] = [
       200: {
         description: 'All events so far, oldest first; with `Accept: text/event-stream` live until End.',
         schema: z.object({ events: z.array(CallEvent) }),
+        events: CallEvent,
       },
     },
     problems: [...KEY, 'resource_not_found'],
@@ -126,7 +135,7 @@ export const ROUTES: readonly Route[] = [
     params: CallIdParams,
     body: CancelBody,
     responses: { 202: { description: 'Cancelled, or on the way to it.', schema: Call } },
-    problems: [...BODY, ...KEY, 'resource_not_found'],
+    problems: [...BODY, ...KEY, 'resource_not_found', 'conflict'],
   },
   {
     operationId: 'decideApproval',
@@ -151,7 +160,7 @@ export const ROUTES: readonly Route[] = [
     headers: SubmitHeaders,
     body: ReplayBody,
     responses: { 200: ended, 202: accepted },
-    problems: [...BODY, ...KEY, ...REFUSALS, 'resource_not_found', 'overloaded'],
+    problems: [...BODY, ...KEY, ...REFUSALS, 'resource_not_found', 'conflict', 'idempotency_key_reused', 'overloaded'],
   },
   {
     operationId: 'submitBatch',
@@ -205,7 +214,7 @@ export const ROUTES: readonly Route[] = [
         schema: z.union([ToolPage, z.object({ tools: z.array(z.record(z.string(), Json)) })]),
       },
     },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'invalid_request', 'not_implemented'],
   },
   {
     operationId: 'getSession',
@@ -228,7 +237,7 @@ export const ROUTES: readonly Route[] = [
     params: SessionIdParams,
     body: PutSessionBody,
     responses: { 200: { description: 'The session as it is now.', schema: Session } },
-    problems: [...BODY, ...KEY],
+    problems: [...BODY, ...KEY, 'conflict'],
   },
   {
     operationId: 'deleteSession',
@@ -239,7 +248,7 @@ export const ROUTES: readonly Route[] = [
     summary: 'End a session: its settings and grants are gone',
     params: SessionIdParams,
     responses: { 204: { description: 'Gone, or never set up.' } },
-    problems: [...KEY],
+    problems: [...KEY, 'conflict'],
   },
   {
     operationId: 'steerSession',
@@ -263,7 +272,7 @@ export const ROUTES: readonly Route[] = [
     params: SessionIdParams,
     body: CancelBody,
     responses: { 202: { description: 'Stopped, or on the way to it.', schema: SessionCancelled } },
-    problems: [...BODY, ...KEY],
+    problems: [...BODY, ...KEY, 'conflict'],
   },
   {
     operationId: 'streamEvents',

@@ -34,6 +34,19 @@ describe('prepareArguments', () => {
     expect(raw).toEqual(before);
   });
 
+  it('refuses what has no canonical form, and says where', () => {
+    for (const [raw, pointer] of [
+      ['{"command":"\\ud83d"}', '/command'],
+      ['{"command":"ls","note":1e999}', '/note'],
+      ['{"command":"ls","\\ud83d":1}', '/\ufffd'],
+    ] as const) {
+      expect(prepare(raw)).toMatchObject({
+        ok: false,
+        errors: [{ pointer, message: expect.stringMatching(/half of a character|too large/) }],
+      });
+    }
+  });
+
   it('takes the purpose out and keeps it', () => {
     expect(prepare({ command: 'ls', __tool_use_purpose: 'look' })).toEqual({
       ok: true,

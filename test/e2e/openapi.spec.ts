@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Batch } from '#contracts';
+import { Agent, type Answer } from '../support/agent.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+type Media = Record<string, { schema: object }>;
+interface Document {
+  readonly paths: Record<string, Record<string, { operationId: string; responses: Record<string, { content?: Media } | undefined> }>>;
+}
+
+/** Method and path, then a body and headers, as a program would send them. `{call}` and `{batch}` stand for ids that exist. */
+type Request = readonly [line: string, body?: unknown, headers?: Record<string, string>];
+
+const NO_CALL = '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
+const WAIT = { prefer: 'wait=0' };
+const EVENTS = { accept: 'text/event-stream' };
+
+const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
+  submitCall: [
+    ['POST /v1/calls', { tool: 'echo', arguments: { a: 1 }, labels: { x: 'y' }, priority: 'high' }, WAIT],
+    ['POST /v1/calls', { tool: 'no_such_tool' }],
+    ['POST /v1/calls', { tool: 'shell', arguments: { command: 7 } }],
+    ['POST /v1/calls', { tool: 'web_fetch', arguments: { url: 'http://127.0.0.1/' } }],
+    ['POST /v1/calls', { tool: 'echo', parentCallId: '{call}' }],
+    ['POST /v1/calls', '{'],
+    ['POST /v1/calls', '{"tool":"echo","arguments":{"half":"\\ud800"}}'],
+    ['POST /v1/calls', { tool: 'echo' }, { traceparent: 'rubbish' }],
+    ['POST /v1/calls', { tool: 'echo' }, { 'content-type': 'text/plain' }],
+  ],
+  quoteCall: [
+    ['POST /v1/calls:quote', { tool: 'echo' }],
+    ['POST /v1/calls:quote', { tool: 'no_such_tool' }],
+    ['POST /v1/calls:quote', {}],
+  ],
+  listCalls: [['GET /v1/calls?limit=3'], ['GET /v1/calls?status=never'], ['GET /v1/calls?cursor=rubbish']],
+  countCalls: [['GET /v1/calls:count?tool=echo'], ['GET /v1/calls:count?surprise=1']],
+  cancelCalls: [
+    ['POST /v1/calls:cancel', { filter: { tool: 'sleep' } }],
+    ['POST /v1/calls:cancel', {}],
+  ],
+  replayCalls: [
+    ['POST /v1/calls:replay', { filter: { tool: 'echo' }, dryRun: true }],
+    ['POST /v1/calls:replay', { filter: { x: 1 } }],
+  ],
+  getStats: [['GET /v1/stats'], ['GET /v1/stats?stepMs=1']],
+  getToolStats: [['GET /v1/stats/tools'], ['GET /v1/stats/tools?since=yesterday']],
+  listFailures: [['GET /v1/failures'], ['GET /v1/failures?limit=0']],
+  listSessions: [['GET /v1/sessions'], ['GET /v1/sessions?cursor=rubbish']],
+  getCall: [['GET /v1/calls/{call}'], ['GET /v1/calls/{call}?wait=abc'], [`GET /v1/calls/${NO_CALL}`], ['GET /v1/calls/%00']],
+  getCallEvents: [
+    ['GET /v1/calls/{call}/events'],
+    ['GET /v1/calls/{call}/events', undefined, EVENTS],
+    ['GET /v1/calls/{call}/events', undefined, { ...EVENTS, 'last-event-id': 'rubbish' }],
+    [`GET /v1/calls/${NO_CALL}/events`],
+  ],
+  getCallOutput: [
+    ['GET /v1/calls/{call}/output'],
+    ['GET /v1/calls/{call}/output', undefined, { range: 'bytes=0-1' }],
+    ['GET /v1/calls/{call}/output', undefined, { range: 'bytes=9999-' }],
+  ],
+  cancelCall: [
+    ['POST /v1/calls/{call}/cancel', {}],
+    ['POST /v1/calls/{call}/cancel', { graceMs: -1 }],
+    [`POST /v1/calls/${NO_CALL}/cancel`, {}],
+  ],
+  decideApproval: [
+    ['POST /v1/calls/{asked}/decision', { decision: 'deny' }],
+    ['POST /v1/calls/{call}/decision', { decision: 'allow' }],
+    ['POST /v1/calls/{call}/decision', { decision: 'maybe' }],
+  ],
+  replayCall: [
+    ['POST /v1/calls/{call}/replay', { arguments: { b: 2 } }, WAIT],
+    ['POST /v1/calls/{call}/replay', { arguments: 3 }],
+  ],
+  submitBatch: [
+    ['POST /v1/batches', { sessionId: 'openapi-batch', calls: [{ tool: 'echo' }, { tool: 'no_such_tool' }] }, WAIT],
+    ['POST /v1/batches', { calls: [] }],
+  ],
+  getBatch: [['GET /v1/batches/{batch}'], ['GET /v1/batches/none']],
+  listApprovals: [['GET /v1/approvals'], ['GET /v1/approvals?limit=x']],
+  listTools: [
+    ['GET /v1/tools'],
+    ['GET /v1/tools?format=mcp'],
+    ['GET /v1/tools?format=anthropic'],
+    ['GET /v1/tools?format=openai'],
+    ['GET /v1/tools?format=xml'],
+    ['GET /v1/tools?dialect=kiro'],
+  ],
+  getSession: [['GET /v1/sessions/openapi'], ['GET /v1/sessions/a%2fb']],
+  putSession: [
+    ['PUT /v1/sessions/openapi', { posture: { autonomy: 'full' } }],
+    ['PUT /v1/sessions/openapi', { surprise: 1 }],
+  ],
+  steerSession: [
+    ['POST /v1/sessions/openapi/steer', { message: 'stop that' }],
+    ['POST /v1/sessions/openapi/steer', {}],
+  ],
+  cancelSession: [
+    ['POST /v1/sessions/openapi/cancel', {}],
+    ['POST /v1/sessions/a%2fb/cancel', {}],
+  ],
+  deleteSession: [['DELETE /v1/sessions/openapi'], ['DELETE /v1/sessions/a%2fb']],
+  streamEvents: [['GET /v1/events?types=nothing']],
+  listWorkers: [['GET /v1/workers']],
+  drainWorker: [['POST /v1/workers/nobody/drain']],
+  listQueues: [['GET /v1/queues']],
+  whoAmI: [['GET /v1/whoami']],
+  getDiagnostics: [['GET /v1/diagnostics']],
+  live: [['GET /livez']],
+  ready: [['GET /readyz']],
+  metrics: [['GET /metrics']],
+};
+
+describe('every answer is one that the OpenAPI document foretells', () => {
+  let gateway: TestGateway;
+  let document: Document;
+  const ids: Record<string, string> = {};
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+
+  beforeAll(async () => {
+    gateway = await startTestGateway('openapi');
+    const { agent } = gateway;
+    document = (await agent.get<Document>('/openapi.json')).body;
+    ajv.addSchema({ $id: 'openapi', ...document });
+    ids['call'] = (await agent.submit('echo', { a: 1 }, { sessionId: 'openapi' })).body.id;
+    await gateway.run(ids['call']);
+    ids['batch'] = (await agent.request<Batch>('POST', '/v1/batches', { calls: [{ tool: 'echo' }] })).body.id;
+    await agent.request('PUT', '/v1/sessions/openapi-asked', { posture: { autonomy: 'supervised' } });
+    ids['asked'] = (await agent.submit('shell', { command: 'touch x' }, { sessionId: 'openapi-asked' })).body.id;
+  });
+  afterAll(() => gateway.close());
+
+  const ask = (agent: Agent, [line, body, headers]: Request): Promise<Answer> => {
+    const [method = '', path = ''] = fill(line).split(' ');
+    return agent.request<unknown>(
+      method,
+      path,
+      body === undefined ? undefined : fill(typeof body === 'string' ? body : JSON.stringify(body)),
+      headers,
+    );
+  };
+  const fill = (text: string) => text.replace(/\{(call|batch|asked)\}/g, (_all, name: string) => ids[name] ?? '');
+
+  /** What is wrong with an answer, by the document; undefined = nothing. */
+  const faultOf = (operationId: string, { status, headers, body }: Answer): string | undefined => {
+    const [path, method] = whereIs(operationId);
+    const pointer = (...parts: string[]) => parts.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+    const response = document.paths[path]?.[method]?.responses[status];
+    if (response === undefined) return `status ${status} is not documented: ${JSON.stringify(body)}`;
+    const media = headers.get('content-type')?.split(';')[0] ?? '';
+    if (response.content === undefined) return body === '' ? undefined : 'it has a body and none is documented';
+    if (response.content[media] === undefined) return `${media} is not documented for ${status}`;
+    if (!media.endsWith('json')) return undefined;
+    const $ref = `openapi#/${pointer('paths', path, method, 'responses', String(status), 'content', media, 'schema')}`;
+    return ajv.validate({ $ref }, body) ? undefined : ajv.errorsText();
+  };
+  const whereIs = (operationId: string) => {
+    for (const [path, methods] of Object.entries(document.paths))
+      for (const [method, operation] of Object.entries(methods)) if (operation.operationId === operationId) return [path, method] as const;
+    throw new Error(`The document has no operation ${operationId}`);
+  };
+
+  it('knows no operation that nobody asks here', () => {
+    const documented = Object.values(document.paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
+    expect(documented.sort()).toEqual(Object.keys(REQUESTS).sort());
+  });
+
+  it.each(Object.keys(REQUESTS))('to %s', async (operationId) => {
+    for (const request of REQUESTS[operationId] ?? []) {
+      const answer = await ask(gateway.agent, request);
+      expect([...request, faultOf(operationId, answer)]).toEqual([...request, undefined]);
+      expect([...request, answer.status < 500 || answer.status === 501]).toEqual([...request, true]);
+    }
+    const [first] = REQUESTS[operationId] ?? [];
+    const open = document.paths[whereIs(operationId)[0]]?.[whereIs(operationId)[1]]?.responses['401'] === undefined;
+    const stranger = await ask(new Agent(gateway.url, 'no such key'), first ?? ['']);
+    expect([operationId, open || stranger.status, faultOf(operationId, stranger)]).toEqual([operationId, open || 401, undefined]);
+  });
+});
