@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Type } from '@nestjs/common';
 import type { EndData } from '#contracts';
 import { EventLog, isApplied, LogReader } from '#event-log';
 import { Projector } from '#projection';
@@ -27,8 +28,12 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A gateway in this process on a free port, over the Redis of the test run; `tenant` keeps test files apart. */
-export async function startTestGateway(tenant: string, change: Partial<GatewayConfig> = {}): Promise<TestGateway> {
+/** A gateway in this process on a free port, over the Redis of the test run; `tenant` keeps test files apart, `tools` are of the test's own. */
+export async function startTestGateway(
+  tenant: string,
+  change: Partial<GatewayConfig> = {},
+  tools: readonly Type[] = [],
+): Promise<TestGateway> {
   const env = {
     TOOLYARD_API_KEY: BOOTSTRAP_KEY,
     REDIS_URL: process.env['TEST_REDIS_URL'],
@@ -37,7 +42,7 @@ export async function startTestGateway(tenant: string, change: Partial<GatewayCo
     ...OPEN_POSTURE,
   };
   const base = readGatewayConfig(env);
-  const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change });
+  const gateway = await startGateway({ ...base, keys: base.keys.map((key) => ({ ...key, tenant })), ...change }, {}, tools);
   const redis = createRedis(change.redisUrl ?? base.redisUrl);
   const log = new EventLog(redis, { partitions: base.partitions });
   // What a worker would do besides.

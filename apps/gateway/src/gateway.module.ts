@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import type { MetricsProbes } from '#metrics';
 import { ToolsModule } from '#tools';
@@ -58,10 +58,10 @@ import { WorkerRoll } from './workers/worker-roll.service.js';
 /** The gateway, whole: doors, the use cases behind them, and what they stand on. Nothing is request-scoped. */
 @Module({})
 export class GatewayModule {
-  static async forRoot(config: GatewayConfig, moreProbes: MetricsProbes = {}): Promise<DynamicModule> {
+  static async forRoot(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<DynamicModule> {
     return {
       module: GatewayModule,
-      imports: [await ToolsModule.forRoot()],
+      imports: [await ToolsModule.forRoot({ tools })],
       controllers: [
         CallsController,
         BatchesController,

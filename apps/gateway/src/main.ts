@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
@@ -27,11 +28,11 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway in this process; `moreProbes` read what else runs in it. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
-export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}): Promise<Gateway> {
+/** Starts a gateway in this process; `moreProbes` read what else runs in it, `tools` are classes besides those in `builtin/`. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
+export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<Gateway> {
   await reachRedis(config, 'gateway-start');
   const tracing = await openTracing(config.tracing, VERSION, createLogger(config.logLevel, config.name, config.secrets));
-  const app = await createGateway(config, moreProbes, tracing);
+  const app = await createGateway(config, await GatewayModule.forRoot(config, moreProbes, tools), tracing);
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= closeGateway(app, config.drainMs, tracing));
   try {
@@ -45,9 +46,9 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
 }
 
 /** The application, ready but not listening. */
-async function createGateway(config: GatewayConfig, moreProbes: MetricsProbes, tracing?: Tracing): Promise<NestFastifyApplication> {
+async function createGateway(config: GatewayConfig, module: DynamicModule, tracing?: Tracing): Promise<NestFastifyApplication> {
   const logger = createLogger(config.logLevel, config.name, config.secrets);
-  const app = await NestFactory.create<NestFastifyApplication>(await GatewayModule.forRoot(config, moreProbes), createDoor(config), {
+  const app = await NestFactory.create<NestFastifyApplication>(module, createDoor(config), {
     logger: nestLogger(logger),
     bodyParser: false,
     abortOnError: false,

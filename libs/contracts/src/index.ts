@@ -11,6 +11,7 @@ export * from './policy/path-policy.js';
 export * from './policy/policy-config.js';
 export * from './policy/profiles.js';
 export * from './policy/session-grants.js';
+export * from './policy/tool-settings.js';
 export * from './tools/tool.js';
 export * from './hooks/hook.js';
 export * from './jobs/call.job.js';

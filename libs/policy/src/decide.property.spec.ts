@@ -8,13 +8,16 @@ import {
   PolicyProfile,
   PolicySettings,
   SessionGrants,
+  ToolTier,
   type GrantChange,
+  type ToolSettings,
 } from '#contracts';
 import type { CallFacts } from './call-facts.js';
 import { decide } from './decide.js';
 import { addGrant } from './grants/add-grant.js';
 import { availability } from './grants/availability.js';
 import { resolvePolicy } from './grants/resolve-policy.js';
+import { settingsOf } from './grants/tool-settings.js';
 import { TOOLS, WORKSPACE } from './testing/call-facts.js';
 
 const words = (...texts: string[]) => fc.array(fc.constantFrom(...texts), { maxLength: 3 });
@@ -58,6 +61,21 @@ const patterns = words('*', 'shell', 'file_*', '@builtin', '@git/x', '#a', '[', 
 const expressions = words('.*', 'git .*', 'ls( .*)?', '(', 'rm .*', '[a');
 const paths = words('src', '/etc', '**/secret', `${WORKSPACE}/a`, '[', '/');
 const domains = words('*', 'example.com', '*.org', '');
+const services = words('s3', 's3:*', 'iam:create-*', '*', '[');
+const agents = words('reviewer', 'w*', '*');
+const toolSettings = fc.record(
+  {
+    tier: fc.constantFrom(...ToolTier.options),
+    autoAllow: fc.boolean(),
+    allowedServices: services,
+    deniedServices: services,
+    autoAllowReadonly: fc.boolean(),
+    availableAgents: agents,
+    trustedAgents: agents,
+  },
+  { requiredKeys: [] },
+);
+const toolsSettings = fc.dictionary(fc.constantFrom('aws', 'use_*', '*', 'crew', '@builtin/shell'), toolSettings);
 
 const settings: fc.Arbitrary<PolicySettings> = fc.record(
   {
@@ -69,6 +87,7 @@ const settings: fc.Arbitrary<PolicySettings> = fc.record(
     gatePrivileged: fc.boolean(),
     webTools: fc.boolean(),
     trustModelApproval: fc.boolean(),
+    toolsSettings,
     commands: fc.record(
       {
         engines: fc.subarray([...CommandEngine.options]),
@@ -107,6 +126,10 @@ const args = fc.oneof(
   fc.record({ command, path, url, working_dir: path, approved: fc.boolean() }, { requiredKeys: [] }),
   fc.record({ command: fc.anything(), path: fc.anything(), url: fc.anything() }),
   fc.record({ path: fc.array(path, { maxLength: 4 }) }),
+  fc.record({ service: fc.constantFrom('s3', 'iam', 'IAM', ' iam'), operation: fc.constantFrom('list-x', 'create-user', 'a/b', '') }),
+  fc.record({
+    stages: fc.array(fc.oneof(fc.record({ role: fc.constantFrom('reviewer', 'writer', '') }), fc.anything()), { maxLength: 3 }),
+  }),
 );
 const posture = fc.record({ autonomy: fc.constantFrom(...Autonomy.options), permissionMode: fc.constantFrom(...PermissionMode.options) });
 const tool = fc.constantFrom(...Object.values(TOOLS));
@@ -129,6 +152,13 @@ const factsOf = ({ tool, args, posture, settings, grants }: Situation): CallFact
   grants,
   workspaceRoot: WORKSPACE,
 });
+
+/** The situation with more said about its tool, as the last word. */
+function withSaid(it: Situation, change: (before: ToolSettings) => ToolSettings): Situation {
+  const before = settingsOf(it.tool, resolvePolicy(it.settings));
+  const said = { [`@${it.tool.source}/${it.tool.name}*`]: change(before) };
+  return { ...it, settings: { ...it.settings, toolsSettings: { ...it.settings.toolsSettings, ...said } } };
+}
 
 const more = { numRuns: 1_500 };
 
@@ -208,6 +238,10 @@ describe('every decision', () => {
           egress: { ...it.settings.egress, blockedDomains: [...(it.settings.egress?.blockedDomains ?? []), ...more] },
         },
       })),
+      services.map(
+        (more) => (it: Situation) => withSaid(it, (before) => ({ deniedServices: [...(before.deniedServices ?? []), ...more] })),
+      ),
+      fc.constant((it: Situation) => withSaid(it, () => ({ availableAgents: [] }))),
       fc.constant((it: Situation) => ({ ...it, settings: { ...it.settings, gatePrivileged: true } })),
       fc.constant((it: Situation) => ({ ...it, settings: { ...it.settings, webTools: false } })),
       fc.constant((it: Situation) => ({
@@ -242,6 +276,21 @@ describe('every decision', () => {
         expect(strictnessOf(factsOf({ ...it, grants: addGrant(it.grants, { grants: change }) }))).toBeLessThanOrEqual(
           strictnessOf(factsOf(it)),
         );
+      }),
+      more,
+    );
+  });
+
+  it('is never stricter when anything more of a tool runs without asking', () => {
+    fc.assert(
+      fc.property(situation, services, agents, (it, allowedServices, trustedAgents) => {
+        const trusting = withSaid(it, (before) => ({
+          autoAllow: true,
+          autoAllowReadonly: true,
+          allowedServices: [...(before.allowedServices ?? []), ...allowedServices],
+          trustedAgents: [...(before.trustedAgents ?? []), ...trustedAgents],
+        }));
+        expect(strictnessOf(factsOf(trusting))).toBeLessThanOrEqual(strictnessOf(factsOf(it)));
       }),
       more,
     );

@@ -3,12 +3,14 @@ import type { CallFacts } from './call-facts.js';
 import { argumentTrust, toolTrust } from './grants/argument-trust.js';
 import { trustOptionsFor } from './grants/trust-options.js';
 import type { Answer, Rule } from './rule.js';
+import { agentRule } from './rules/agent.rule.js';
 import { availabilityRule } from './rules/availability.rule.js';
 import { commandAllowlistRule } from './rules/command-allowlist.rule.js';
 import { commandClassRule } from './rules/command-class.rule.js';
 import { commandDenialRule } from './rules/command-denial.rule.js';
 import { commandPatternsRule } from './rules/command-patterns.rule.js';
 import { egressRule } from './rules/egress.rule.js';
+import { operationRule } from './rules/operation.rule.js';
 import { pathRule } from './rules/path.rule.js';
 import { postureRule } from './rules/posture.rule.js';
 import { sessionDenialRule } from './rules/session-denial.rule.js';
@@ -25,6 +27,8 @@ const rules: readonly Rule[] = [
   commandClassRule,
   commandPatternsRule,
   egressRule,
+  operationRule,
+  agentRule,
 ];
 
 /**

@@ -16,9 +16,9 @@ const shell = (command: string, circumstances: Circumstances = {}) => factsOf('s
 describe('tool patterns', () => {
   it.each([
     [['*'], tools.map(({ name }) => name)],
-    [['@builtin'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch']],
-    [['@builtin/'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch']],
-    [['@builtin/*'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch']],
+    [['@builtin'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch', 'aws', 'crew']],
+    [['@builtin/'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch', 'aws', 'crew']],
+    [['@builtin/*'], ['echo', 'shell', 'file_read', 'file_write', 'web_fetch', 'aws', 'crew']],
     [['@builtin/echo'], ['echo']],
     [['@builtin/file_*'], ['file_read', 'file_write']],
     [['@mcp'], ['status']],

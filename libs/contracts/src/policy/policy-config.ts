@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CommandPolicy } from './command-policy.js';
 import { EgressRules, PathPolicy } from './path-policy.js';
+import { ToolSettings } from './tool-settings.js';
 
 /** Names of the presets: one for each known agent whose rules it follows, and our own. */
 export const PolicyProfile = z.enum(['core', 'zeroclaw', 'claw', 'phi', 'oxydra', 'kiro']).meta({ id: 'PolicyProfile' });
@@ -30,6 +31,8 @@ export const PolicyConfig = z
     webTools: z.boolean(),
     /** An argument `approved: true` of the model counts as a person's approval. */
     trustModelApproval: z.boolean(),
+    /** By tool pattern. Of several that mean a tool each later one lies on top of the earlier. */
+    toolsSettings: z.record(ToolPattern, ToolSettings),
     commands: CommandPolicy,
     paths: PathPolicy,
     egress: EgressRules,

@@ -1,6 +1,7 @@
 import type { CommandPolicy } from './command-policy.js';
 import type { EgressRules, PathPolicy } from './path-policy.js';
 import type { PolicyConfig, PolicyProfile } from './policy-config.js';
+import type { ToolSettings } from './tool-settings.js';
 
 /** Texts that no command may contain where the engine `deny-patterns` is active. */
 const DENY_PATTERNS = ['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){ :|:& };:'];
@@ -38,9 +39,41 @@ const core: PolicyConfig = {
   gatePrivileged: false,
   webTools: true,
   trustModelApproval: false,
+  toolsSettings: {},
   commands,
   paths,
   egress,
+};
+
+const builtin = (names: string, settings: ToolSettings): Record<string, ToolSettings> =>
+  Object.fromEntries(names.split(' ').map((name) => [`@builtin/${name}`, settings]));
+
+/** What claw takes its tools for, by the names that it knows them by. */
+const CLAW_TIERS = {
+  ...builtin('read_file glob_search grep_search WebFetch WebSearch Skill ToolSearch Sleep SendUserMessage StructuredOutput', {
+    tier: 'read_only',
+  }),
+  ...builtin('write_file edit_file TodoWrite NotebookEdit Config', { tier: 'side_effecting' }),
+  ...builtin('bash Agent REPL PowerShell', { tier: 'privileged' }),
+};
+
+const OXYDRA_TIERS = {
+  ...builtin('file_read file_search file_list memory_search', { tier: 'read_only' }),
+  ...builtin('file_write file_edit file_delete web_fetch web_search vault_copyto memory_save memory_update memory_delete', {
+    tier: 'side_effecting',
+  }),
+  ...builtin('shell_exec', { tier: 'privileged' }),
+};
+
+/** What kiro asks nobody about. */
+const KIRO_ALLOWED = {
+  ...builtin('introspect summary switch_to_execution task session', { autoAllow: true }),
+  ...builtin('code', {
+    allowedServices:
+      'search_symbols lookup_symbols get_document_symbols pattern_search generate_codebase_overview search_codebase_map find_references goto_definition get_hover get_completions get_diagnostics initialize_workspace'.split(
+        ' ',
+      ),
+  }),
 };
 
 /** No engine, no classes: the session's posture alone decides about commands. */
@@ -70,13 +103,14 @@ export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
     },
     paths: { ...paths, workspaceOnly: true, forbidden: FORBIDDEN_PATHS, outside: 'deny' },
   },
-  claw: { ...core, profile: 'claw', commands: noCommandRules },
+  claw: { ...core, profile: 'claw', commands: noCommandRules, toolsSettings: CLAW_TIERS },
   phi: { ...core, profile: 'phi', commands: { ...noCommandRules, engines: ['deny-patterns'], enforce: 'always' } },
   oxydra: {
     ...core,
     profile: 'oxydra',
     commands: { ...noCommandRules, engines: ['single'], enforce: 'always', unlisted: 'deny' },
     paths: { ...paths, outside: 'deny' },
+    toolsSettings: OXYDRA_TIERS,
   },
-  kiro: { ...core, profile: 'kiro', commands: { ...noCommandRules, engines: ['rules'], enforce: 'always' } },
+  kiro: { ...core, profile: 'kiro', toolsSettings: KIRO_ALLOWED, commands: { ...noCommandRules, engines: ['rules'], enforce: 'always' } },
 };

@@ -28,13 +28,21 @@ export type JsonSchema = z.output<typeof JsonSchema>;
 
 /**
  * An argument that carries risk, so that policy can judge it without knowing the tool: a path the tool reads or writes, a
- * command line, a URL. An array argument means each of its texts.
+ * command line, a URL, an operation (of the service that another argument names), an agent to be started. An array argument
+ * means each of its texts, or with `field` that field of each of its objects. `readOnly`: globs of operations that only read.
  */
 export const ToolSubject = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('path'), argument: z.string(), access: z.enum(['read', 'write']) }),
     z.object({ kind: z.literal('command'), argument: z.string() }),
     z.object({ kind: z.literal('url'), argument: z.string() }),
+    z.object({
+      kind: z.literal('operation'),
+      argument: z.string(),
+      service: z.string().optional(),
+      readOnly: z.array(z.string()).optional(),
+    }),
+    z.object({ kind: z.literal('agent'), argument: z.string(), field: z.string().optional() }),
   ])
   .meta({ id: 'ToolSubject' });
 export type ToolSubject = z.output<typeof ToolSubject>;

@@ -1,29 +1,37 @@
 import type { CallFacts } from '../call-facts.js';
 import { commandPattern } from '../patterns/command-pattern.js';
+import { globMatches } from '../patterns/glob.js';
 import { matchingPattern } from '../patterns/tool-pattern.js';
 import { dangerIn } from '../shell/danger.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
 import type { CallSubjects } from '../subjects/call-subjects.js';
 import { judgePath } from '../subjects/judge-path.js';
+import { matchingOperation, type OperationSubject } from '../subjects/operation.js';
+import { settingsOf } from './tool-settings.js';
 
 /** Why no person needs to be asked for anything about this tool; undefined when nothing says so. */
 export function toolTrust({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'policy' | 'grants'>): string | undefined {
   const allowed = matchingPattern(policy.allowedTools, tool);
   if (allowed !== undefined) return `allowedTools: ${allowed}`;
+  if (settingsOf(tool, policy).autoAllow === true) return `toolsSettings: nobody is asked about ${tool.name}`;
   return matchingPattern(grants.trustedTools, tool) === undefined ? undefined : `trusted for the session: ${tool.name}`;
 }
 
 /**
- * Why no person needs to be asked for these arguments: every command is allowed by a pattern or only reads, every path is
- * trusted by name. Undefined when one of them is not, or when the call has no arguments to trust.
+ * Why no person needs to be asked for these arguments: every command and operation is allowed by a pattern or only reads,
+ * every path and agent is trusted by name. Undefined when one of them is not, or when the call has no arguments to trust.
  */
-export function argumentTrust(facts: CallFacts, { commands, paths, urls }: CallSubjects): string | undefined {
+export function argumentTrust(facts: CallFacts, { commands, paths, urls, operations, agents }: CallSubjects): string | undefined {
   if (facts.policy.trustModelApproval && facts.args['approved'] === true) return 'approved by the model, which this policy accepts';
   if (urls.length > 0) return undefined;
   const reasons: string[] = [];
-  for (const command of commands) {
-    const reason = commandTrust(command, facts);
+  const trusts = [
+    ...commands.map((command) => commandTrust(command, facts)),
+    ...operations.map((operation) => operationTrust(operation, facts)),
+    ...agents.map((agent) => agentTrust(agent, facts)),
+  ];
+  for (const reason of trusts) {
     if (reason === undefined) return undefined;
     reasons.push(reason);
   }
@@ -44,6 +52,19 @@ export function commandTrust(reading: CommandReading, { policy, grants }: Pick<C
   if (written.length === 0) return undefined;
   const matched = written.map((command) => patterns.find((pattern) => allows(pattern, command)));
   return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
+}
+
+/** Why an operation needs nobody's word: the settings of the tool, or that it only reads. */
+export function operationTrust(operation: OperationSubject, { tool, policy }: Pick<CallFacts, 'tool' | 'policy'>): string | undefined {
+  const { allowedServices = [], autoAllowReadonly = true } = settingsOf(tool, policy);
+  const allowed = matchingOperation(allowedServices, operation);
+  if (allowed !== undefined) return `allowedServices: ${allowed}`;
+  return autoAllowReadonly && operation.readOnly ? `the operation ${operation.text} only reads` : undefined;
+}
+
+export function agentTrust(name: string, { tool, policy }: Pick<CallFacts, 'tool' | 'policy'>): string | undefined {
+  const trusted = settingsOf(tool, policy).trustedAgents?.find((pattern) => globMatches(pattern, name));
+  return trusted === undefined ? undefined : `trustedAgents: ${trusted}`;
 }
 
 /** The words must fit, and also the text with its redirections, so that `ls` does not allow `ls > file`. */

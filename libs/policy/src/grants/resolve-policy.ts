@@ -1,4 +1,5 @@
 import { POLICY_PROFILES, type PolicyConfig, type PolicySettings, type TrustedPaths } from '#contracts';
+import { mergedToolsSettings } from './tool-settings.js';
 
 /**
  * The whole policy that some settings make, each later one on top of the earlier (everybody's, then the agent's). What nobody
@@ -17,6 +18,7 @@ export function resolvePolicy(...settings: readonly (PolicySettings | undefined)
     ...merged(given),
     profile,
     exclude: all((it) => it.exclude, base.exclude),
+    toolsSettings: mergedToolsSettings([base.toolsSettings, ...given.map((it) => it.toolsSettings)]),
     commands: {
       ...base.commands,
       ...merged(given.map((it) => it.commands)),

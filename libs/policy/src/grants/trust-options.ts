@@ -13,7 +13,7 @@ const LONGEST_TEXT = 1_000;
 
 /**
  * What a person may trust for the rest of the session besides this call: the command as it is, with other arguments, or its
- * program; the very paths, or their common folder. Nothing for a dangerous command, nor for a call with commands and URLs alike.
+ * program; the very paths, or their common folder. Nothing for a dangerous command, nor for a call that has URLs, operations or agents besides.
  */
 export function trustOptions(facts: CallFacts): TrustOption[] {
   return trustOptionsFor(facts, subjectsOf(facts));
@@ -21,9 +21,9 @@ export function trustOptions(facts: CallFacts): TrustOption[] {
 
 export function trustOptionsFor(
   { workspaceRoot }: Pick<CallFacts, 'workspaceRoot'>,
-  { commands, paths, urls }: CallSubjects,
+  { commands, paths, urls, operations, agents }: CallSubjects,
 ): TrustOption[] {
-  if (urls.length > 0 || commands.length > 1) return [];
+  if (urls.length + operations.length + agents.length > 0 || commands.length > 1) return [];
   const [command] = commands;
   return command === undefined ? forPaths(paths, workspaceRoot) : forCommand(command);
 }

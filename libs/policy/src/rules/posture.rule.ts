@@ -1,5 +1,6 @@
 import type { PermissionMode, ToolTier } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
+import { tierOf } from '../grants/tool-settings.js';
 import type { Answer } from '../rule.js';
 
 const ANSWERS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>> = {
@@ -18,7 +19,7 @@ const NEED: Record<ToolTier, PermissionMode> = {
 };
 
 /**
- * First axis: the tool's tier against the session's posture.
+ * First axis: the tool's tier, or the one that the policy gives it, against the session's posture.
  * - autonomy `read_only` denies everything that acts, whatever the mode;
  * - the permission mode answers; a privileged tool in a `supervised` session is asked for unless the mode is `allow`, or the
  *   rules of risk judge its command by class and engine;
@@ -26,7 +27,8 @@ const NEED: Record<ToolTier, PermissionMode> = {
  */
 export function postureRule(facts: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): readonly Answer[] {
   const { tool, policy } = facts;
-  const gated = policy.gatePrivileged && tool.tier === 'privileged';
+  const tier = tierOf(tool, policy);
+  const gated = policy.gatePrivileged && tier === 'privileged';
   const gate: Answer = {
     axis: 'facts',
     rule: 'privileged-gate',
@@ -34,11 +36,14 @@ export function postureRule(facts: Pick<CallFacts, 'tool' | 'posture' | 'policy'
     reason: `${tool.name} is privileged, and the policy has a person confirm every privileged call`,
     liftedBy: 'arguments',
   };
-  return [{ axis: 'facts', rule: 'posture', ...answer(facts), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
+  return [{ axis: 'facts', rule: 'posture', ...answer(facts, tier), liftedBy: 'arguments' }, ...(gated ? [gate] : [])];
 }
 
-function answer({ tool, posture, policy }: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): Pick<Answer, 'effect' | 'reason'> {
-  const { name, tier } = tool;
+function answer(
+  { tool, posture, policy }: Pick<CallFacts, 'tool' | 'posture' | 'policy'>,
+  tier: ToolTier,
+): Pick<Answer, 'effect' | 'reason'> {
+  const { name } = tool;
   const { autonomy, permissionMode } = posture;
   if (autonomy === 'read_only' && tier !== 'read_only') {
     return { effect: 'deny', reason: `Read-only mode: cannot perform '${name}' (${tier}); the session's autonomy is read_only` };

@@ -1,7 +1,8 @@
-import type { Posture } from '#contracts';
+import type { Posture, ToolSubject } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { readCommand } from '../shell/read-command.js';
 import type { CommandReading } from '../shell/sub-command.js';
+import { operationOf, type OperationSubject } from './operation.js';
 
 export interface PathSubject {
   readonly path: string;
@@ -13,30 +14,56 @@ export interface CallSubjects {
   readonly commands: readonly CommandReading[];
   readonly paths: readonly PathSubject[];
   readonly urls: readonly string[];
+  readonly operations: readonly OperationSubject[];
+  /** Names of agents that the call would start. */
+  readonly agents: readonly string[];
 }
 
-const NONE: CallSubjects = { commands: [], paths: [], urls: [] };
+const NONE: CallSubjects = { commands: [], paths: [], urls: [], operations: [], agents: [] };
 
 export function subjectsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>): CallSubjects {
   if (tool.subjects.length === 0) return NONE;
   const commands: CommandReading[] = [];
   const paths: PathSubject[] = [];
   const urls: string[] = [];
+  const operations: OperationSubject[] = [];
+  const agents: string[] = [];
   for (const subject of tool.subjects) {
-    for (const text of textsOf(args, subject.argument)) {
-      if (subject.kind === 'command') commands.push(readCommand(text));
-      else if (subject.kind === 'path') paths.push({ path: text, access: subject.access });
-      else urls.push(text);
+    for (const text of textsOf(args, subject)) {
+      switch (subject.kind) {
+        case 'command':
+          commands.push(readCommand(text));
+          break;
+        case 'path':
+          paths.push({ path: text, access: subject.access });
+          break;
+        case 'url':
+          urls.push(text);
+          break;
+        case 'operation':
+          operations.push(operationOf(text, subject, args));
+          break;
+        case 'agent':
+          agents.push(text);
+          break;
+        default:
+          subject satisfies never;
+      }
     }
   }
-  return { commands, paths, urls };
+  return { commands, paths, urls, operations, agents };
 }
 
-/** A text, or the texts of an array; anything else has nothing to judge. */
-function textsOf(args: CallFacts['args'], argument: string): string[] {
-  const value = Object.hasOwn(args, argument) ? args[argument] : undefined;
+/** A text, the texts of an array, or a field of its objects; anything else has nothing to judge. */
+function textsOf(args: CallFacts['args'], subject: ToolSubject): string[] {
+  const value = fieldOf(args, subject.argument);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return values.filter((it) => typeof it === 'string');
+  const field = subject.kind === 'agent' ? subject.field : undefined;
+  return values.map((it) => (field === undefined ? it : fieldOf(it, field))).filter((it) => typeof it === 'string');
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, field) ? Reflect.get(value, field) : undefined;
 }
 
 /** Nobody watches this session: what may not run must be denied by name, since nothing is asked. */

@@ -36,6 +36,14 @@ export const TOOLS = {
     subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
   }),
   web_fetch: tool({ name: 'web_fetch', tier: 'side_effecting', effect: 'idempotent', subjects: [{ kind: 'url', argument: 'url' }] }),
+  aws: tool({
+    name: 'aws',
+    aliases: ['use_aws'],
+    tier: 'privileged',
+    effect: 'once',
+    subjects: [{ kind: 'operation', argument: 'operation', service: 'service', readOnly: ['list-*', 'get-*'] }],
+  }),
+  crew: tool({ name: 'crew', tier: 'privileged', effect: 'once', subjects: [{ kind: 'agent', argument: 'stages', field: 'role' }] }),
   git_status: tool({ name: 'status', source: 'git' }),
 } satisfies Record<string, ToolFacts>;
 

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { ToolTier } from '../tools/tool.js';
+
+const Patterns = z.array(z.string().min(1).max(200)).max(500);
+
+/**
+ * What a policy says about one tool beyond its name. Tools say themselves which of their arguments name operations of services
+ * and agents (`subjects`); these settings judge those, whatever the tool.
+ */
+export const ToolSettings = z
+  .strictObject({
+    /** What the session's posture takes the tool for, whatever the tool says of itself. How it runs and runs again is not touched. */
+    tier: ToolTier.optional(),
+    /** Nobody is asked about the tool, unless a rule denies. */
+    autoAllow: z.boolean().optional(),
+    /** Globs of `service:operation`, or of `operation` where the tool has no services, that run without asking. Without a colon: a whole service. */
+    allowedServices: Patterns.optional(),
+    /** Globs of the same that never run; they add up over the settings. */
+    deniedServices: Patterns.optional(),
+    /** Operations that the tool says only read run without asking. Not said: they do. */
+    autoAllowReadonly: z.boolean().optional(),
+    /** Globs of the agents that the tool may start; not said, all. */
+    availableAgents: Patterns.optional(),
+    /** Globs of those it may start without asking. */
+    trustedAgents: Patterns.optional(),
+  })
+  .meta({ id: 'ToolSettings' });
+export type ToolSettings = z.output<typeof ToolSettings>;

@@ -1,0 +1,23 @@
+import type { CallFacts } from '../call-facts.js';
+import { agentTrust } from '../grants/argument-trust.js';
+import { settingsOf } from '../grants/tool-settings.js';
+import { globMatches } from '../patterns/glob.js';
+import { isUnattended } from '../subjects/call-subjects.js';
+import type { Answer, Rule } from '../rule.js';
+
+/**
+ * Second axis: agents that the call would start. One that `availableAgents` of the tool's settings does not mean is refused;
+ * `trustedAgents` run, and a person is asked about the others.
+ */
+export const agentRule: Rule = (facts, { agents }) => [...new Set(agents)].map((name) => answer(name, facts));
+
+function answer(name: string, facts: CallFacts): Answer {
+  const said = { axis: 'risk', rule: 'agent' } as const;
+  const { availableAgents } = settingsOf(facts.tool, facts.policy);
+  if (availableAgents !== undefined && !availableAgents.some((pattern) => globMatches(pattern, name)))
+    return { ...said, effect: 'deny', reason: `Agent '${name}' is not available for crew stages` };
+  const trust = agentTrust(name, facts);
+  if (trust !== undefined) return { ...said, effect: 'allow', reason: trust };
+  if (isUnattended(facts.posture)) return { ...said, effect: 'allow', reason: 'nobody is asked about agents in this posture' };
+  return { ...said, effect: 'ask', reason: `the agent '${name}' is not trusted`, liftedBy: 'arguments' };
+}

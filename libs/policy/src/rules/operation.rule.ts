@@ -1,0 +1,22 @@
+import type { CallFacts } from '../call-facts.js';
+import { operationTrust } from '../grants/argument-trust.js';
+import { settingsOf } from '../grants/tool-settings.js';
+import { isUnattended } from '../subjects/call-subjects.js';
+import { deniedOperation, type OperationSubject } from '../subjects/operation.js';
+import type { Answer, Rule } from '../rule.js';
+
+/**
+ * Second axis: operations of services among the arguments. What `deniedServices` of the tool's settings means never runs; what
+ * `allowedServices` means runs, and so does what the tool says only reads; a person is asked about the rest.
+ */
+export const operationRule: Rule = (facts, { operations }) => operations.map((operation) => answer(operation, facts));
+
+function answer(operation: OperationSubject, facts: CallFacts): Answer {
+  const said = { axis: 'risk', rule: 'operation' } as const;
+  const denied = deniedOperation(settingsOf(facts.tool, facts.policy).deniedServices ?? [], operation);
+  if (denied !== undefined) return { ...said, effect: 'deny', reason: `Operation ${operation.text} matches the denied pattern: ${denied}` };
+  const trust = operationTrust(operation, facts);
+  if (trust !== undefined) return { ...said, effect: 'allow', reason: trust };
+  if (isUnattended(facts.posture)) return { ...said, effect: 'allow', reason: 'nobody is asked about operations in this posture' };
+  return { ...said, effect: 'ask', reason: `no allowed pattern matches the operation ${operation.text}`, liftedBy: 'arguments' };
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import { POLICY_PROFILES, type PolicySettings, type Posture } from '#contracts';
+import { decide } from './decide.js';
+import { resolvePolicy } from './grants/resolve-policy.js';
+import { tierOf } from './grants/tool-settings.js';
+import { factsOf, SUPERVISED, TOOLS, UNATTENDED } from './testing/call-facts.js';
+
+const aws = (service: string, operation: string, toolsSettings: PolicySettings['toolsSettings'] = {}, posture: Posture = SUPERVISED) =>
+  decide(factsOf('aws', { service, operation }, { posture, policy: { toolsSettings } }));
+const crew = (roles: readonly unknown[], toolsSettings: PolicySettings['toolsSettings'] = {}, posture: Posture = SUPERVISED) =>
+  decide(factsOf('crew', { stages: roles.map((role) => ({ role })) }, { posture, policy: { toolsSettings } }));
+
+describe('operations of services', () => {
+  it('run when they only read, when a glob allows them, and are asked for otherwise', () => {
+    expect(aws('s3api', 'list-buckets').effect).toBe('allow');
+    expect(aws('s3api', 'list-buckets', { aws: { autoAllowReadonly: false } }).effect).toBe('ask');
+    expect(aws('s3api', 'put-object').effect).toBe('ask');
+    for (const glob of ['s3api:put-*', 's3api', 's3*', '*:put-object', '*'])
+      expect([glob, aws('s3api', 'put-object', { use_aws: { allowedServices: [glob] } }).effect]).toEqual([glob, 'allow']);
+    expect(aws('s3api', 'put-object', { aws: { allowedServices: ['s3', 's3api:get-*'] } }).effect).toBe('ask');
+    expect(aws('s3api', 'put-object', { aws: { tier: 'side_effecting' } }).effect).toBe('ask');
+    expect(aws('s3api', 'put-object', {}, UNATTENDED).effect).toBe('allow');
+  });
+
+  it.each([
+    ['iam', 'create-user', 'iam:*'],
+    ['iam', 'list-users', 'iam'],
+    ['IAM', 'Create-User', 'iam:create-*'],
+    [' iam', 'create-user ', 'iam:create-user'],
+    ['iam', 'a/b', 'iam:*'],
+  ])('never run where a glob denies them: %s %s is %s', (service, operation, glob) => {
+    const settings = { aws: { deniedServices: [glob], allowedServices: ['*'], autoAllow: true } };
+    for (const posture of [SUPERVISED, UNATTENDED]) {
+      const { effect, reasons } = aws(service, operation, settings, posture);
+      expect(effect).toBe('deny');
+      expect(reasons.map(({ reason }) => reason).join()).toContain(`matches the denied pattern: ${glob}`);
+    }
+  });
+
+  it('that are denied for everybody cannot be allowed for an agent', () => {
+    const policy = resolvePolicy(
+      { toolsSettings: { aws: { deniedServices: ['iam'] } } },
+      { toolsSettings: { aws: { deniedServices: [] } } },
+    );
+    expect(policy.toolsSettings['aws']?.deniedServices).toEqual(['iam']);
+  });
+
+  it('are judged all, when a tool takes several', () => {
+    const several = (operation: string[]) => decide(factsOf('aws', { service: 'iam', operation }, {}));
+    expect([several(['list-a', 'get-b']).effect, several(['list-a', 'put-b']).effect]).toEqual(['allow', 'ask']);
+  });
+});
+
+describe('agents that a call starts', () => {
+  it('are refused when they are not available, run when they are trusted, and are asked for otherwise', () => {
+    const settings = { crew: { availableAgents: ['review*', 'writer'], trustedAgents: ['reviewer'] } };
+    expect(crew(['reviewer'], settings).effect).toBe('allow');
+    expect(crew(['reviewer', 'writer'], settings).effect).toBe('ask');
+    expect(crew(['reviewer', 'thief'], settings).reasons).toContainEqual(
+      expect.objectContaining({ effect: 'deny', reason: "Agent 'thief' is not available for crew stages" }),
+    );
+    expect(crew(['thief'], settings, UNATTENDED).effect).toBe('deny');
+    expect(crew(['anybody']).effect).toBe('ask');
+    expect(crew(['anybody'], {}, UNATTENDED).effect).toBe('allow');
+  });
+});
+
+describe('the settings of a tool', () => {
+  it('say what the posture takes it for, by any of its names, the last word holding', () => {
+    const tier = (...settings: PolicySettings[]) => tierOf(TOOLS.shell, resolvePolicy(...settings));
+    expect(tier()).toBe('privileged');
+    expect(tier({ toolsSettings: { bash: { tier: 'read_only' } } })).toBe('read_only');
+    expect(tier({ toolsSettings: { shell: { tier: 'read_only' }, '*': { tier: 'side_effecting' } } })).toBe('side_effecting');
+    expect(
+      tier(
+        { toolsSettings: { shell: { autoAllow: true }, '*': { tier: 'side_effecting' } } },
+        { toolsSettings: { shell: { tier: 'read_only' } } },
+      ),
+    ).toBe('read_only');
+  });
+
+  it('of a profile are for built-in tools: nobody else gets a tier by a name', () => {
+    const stranger = { ...TOOLS.git_status, name: 'read_file', tier: 'privileged' as const };
+    expect(tierOf(stranger, POLICY_PROFILES.claw)).toBe('privileged');
+    expect(tierOf({ ...stranger, source: 'builtin' }, POLICY_PROFILES.claw)).toBe('read_only');
+  });
+
+  it('let a tool run without asking, and no denial is lifted by that', () => {
+    const policy: PolicySettings = { toolsSettings: { shell: { autoAllow: true } } };
+    expect(decide(factsOf('shell', { command: 'make' }, { policy })).effect).toBe('allow');
+    expect(decide(factsOf('shell', { command: 'rm -rf /' }, { policy })).effect).toBe('deny');
+    expect(decide(factsOf('shell', { command: 'make' }, { policy, grants: { deniedTools: ['shell'] } })).effect).toBe('deny');
+  });
+});

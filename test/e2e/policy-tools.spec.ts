@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { PolicySettings, Posture, Quote, ToolDescriptor, ToolTier } from '#contracts';
+import { describeTool, ToolRegistry } from '#tools';
+import type { Agent } from '../support/agent.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { namesOfNobody, ownTool } from '../support/own-tools.js';
+import { submitted, type Judged } from '../support/verdict.js';
+
+const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
+
+const CLAW: Record<ToolTier, string> = {
+  read_only: 'read_file glob_search grep_search WebFetch WebSearch Skill ToolSearch Sleep SendUserMessage StructuredOutput',
+  side_effecting: 'write_file edit_file TodoWrite NotebookEdit Config',
+  privileged: 'bash Agent REPL PowerShell',
+};
+const OXYDRA: Record<ToolTier, string> = {
+  read_only: 'file_read file_search file_list memory_search',
+  side_effecting: 'file_write file_edit file_delete web_fetch web_search vault_copyto memory_save memory_update memory_delete',
+  privileged: 'shell_exec',
+};
+const rows = (profile: string, table: Record<ToolTier, string>) =>
+  Object.entries(table).flatMap(([tier, names]) => names.split(' ').map((name) => ({ profile, name, tier: tier as ToolTier })));
+const TIERS = [...rows('claw', CLAW), ...rows('oxydra', OXYDRA)];
+
+/** Valid arguments of the tools that are built in. */
+const ARGUMENTS: Record<string, object> = {
+  file_read: { path: 'a' },
+  file_write: { path: 'a', content: 'b' },
+  file_edit: { path: 'a', old_text: 'b', new_text: 'c' },
+  file_search: { pattern: 'a' },
+  glob: { pattern: '*' },
+  web_fetch: { url: 'https://example.com/' },
+  shell: { command: 'ls' },
+};
+
+/** What kiro asks nobody about, by the arguments that its operations are read from. */
+const KIRO: [string, object, boolean][] = [
+  ...['introspect', 'summary', 'switch_to_execution', 'task', 'session'].map((name): [string, object, boolean] => [name, {}, true]),
+  ['code', { operation: 'search_symbols' }, true],
+  ['code', { operation: 'goto_definition' }, true],
+  ['code', { operation: 'rename_symbol' }, false],
+];
+
+const POLICIES: Record<string, PolicySettings> = {
+  claw: { profile: 'claw' },
+  oxydra: { profile: 'oxydra' },
+  kiro: { profile: 'kiro', tools: ['*', 'switch_to_execution'] },
+  cloud: { toolsSettings: { aws: { allowedServices: ['s3api:put-*'], deniedServices: ['iam:*'] } } },
+  careful: { toolsSettings: { use_aws: { autoAllowReadonly: false } } },
+  crew: { toolsSettings: { agent_crew: { availableAgents: ['reviewer', 'writer-*'], trustedAgents: ['reviewer'] } } },
+  wild: { tools: ['*'] },
+  git: { tools: ['@git/st*', 'echo'] },
+  named: { tools: ['*', 'switch_to_execution'] },
+};
+
+let gateway: TestGateway;
+let agent: Agent;
+
+beforeAll(async () => {
+  const free = await namesOfNobody([...TIERS.map(({ name }) => name), ...KIRO.map(([name]) => name), 'aws', 'agent_crew']);
+  const special: Parameters<typeof ownTool>[0][] = [
+    {
+      name: 'aws',
+      aliases: ['use_aws'],
+      subjects: [{ kind: 'operation', argument: 'operation_name', service: 'service_name', readOnly: ['list-*', 'get-*'] }],
+    },
+    { name: 'agent_crew', subjects: [{ kind: 'agent', argument: 'stages', field: 'role' }] },
+    { name: 'code', subjects: [{ kind: 'operation', argument: 'operation' }] },
+  ];
+  const tools = free.map((name) => ownTool(special.find((it) => it.name === name) ?? { name }));
+  const agents = Object.fromEntries(Object.entries(POLICIES).map(([name, policy]) => [name, { policy }]));
+  gateway = await startTestGateway('policy-tools', { agents, defaultPosture: SUPERVISED }, tools);
+  ({ agent } = gateway);
+});
+afterAll(() => gateway.close());
+
+describe('under the profile of a known agent', () => {
+  it.each(TIERS)('$profile, $name is $tier', async ({ profile, name, tier }) => {
+    const sessionId = `reading-${profile}`;
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'full', permissionMode: 'read-only' } });
+    const canonical = gateway.app.get(ToolRegistry).resolve(name)?.name ?? name;
+    const quoted = await agent.request<Quote>('POST', '/v1/calls:quote', {
+      tool: name,
+      arguments: ARGUMENTS[canonical] ?? {},
+      agentId: profile,
+      sessionId,
+    });
+    const need = { read_only: 'read-only', side_effecting: 'workspace-write', privileged: 'danger-full-access' }[tier];
+    expect(quoted.body.decision?.reasons.find(({ rule }) => rule === 'posture')).toEqual({
+      axis: 'facts',
+      rule: 'posture',
+      effect: tier === 'read_only' ? 'allow' : 'deny',
+      reason: expect.stringContaining(`tool '${canonical}' requires ${need} permission; current mode`),
+    });
+  });
+});
+
+/** Of a call that is let in, what it waits for; else why it is not. */
+async function fate(judged: Judged): Promise<string> {
+  const { status, body } = await agent.request<{ status: unknown; detail?: string }>('POST', '/v1/calls', {
+    tool: judged.tool,
+    arguments: judged.args,
+    agentId: judged.agentId,
+  });
+  return status === 202 ? String(body.status) : `${status}: ${body.detail ?? ''}`;
+}
+
+describe('operations of services', () => {
+  const aws = (agentId: string, service_name: string, operation_name: string) => ({
+    tool: 'aws',
+    args: { service_name, operation_name },
+    agentId,
+  });
+
+  it('run when they only read or are allowed, and wait for a person otherwise', async () => {
+    expect(await fate(aws('cloud', 's3api', 'list-buckets'))).toBe('queued');
+    expect(await fate(aws('cloud', 's3api', 'put-object'))).toBe('queued');
+    expect(await fate(aws('cloud', 'ec2', 'run-instances'))).toBe('waiting_approval');
+    expect(await fate(aws('careful', 's3api', 'list-buckets'))).toBe('waiting_approval');
+  });
+
+  it('are refused where they are denied, with words that a model can mend them by', async () => {
+    const { code, call, text } = await submitted(agent, aws('cloud', 'iam', 'list-users'));
+    expect([code, call.outcome, call.attempt]).toEqual(['policy_denied', 'denied', 0]);
+    expect(text).toBe(
+      'Tool use was rejected because the arguments supplied are forbidden: Operation iam:list-users matches the denied pattern: iam:*',
+    );
+  });
+});
+
+describe('agents that a call would start', () => {
+  const crew = (...roles: string[]) => ({ tool: 'agent_crew', args: { stages: roles.map((role) => ({ role })) }, agentId: 'crew' });
+
+  it('run when they are trusted, wait for a person when they are available, and are refused else', async () => {
+    expect(await fate(crew('reviewer'))).toBe('queued');
+    expect(await fate(crew('reviewer', 'writer-1'))).toBe('waiting_approval');
+    expect(await fate(crew('reviewer', 'thief'))).toMatch(/^403: .*Agent 'thief' is not available for crew stages/);
+  });
+});
+
+describe('tools that a known agent asks nobody about', () => {
+  it.each(KIRO)('%s with %j runs without asking there: only there, and only what reads', async (tool, args, runs) => {
+    expect(await fate({ tool, args: { ...args }, agentId: 'kiro' })).toBe(runs ? 'queued' : 'waiting_approval');
+    expect(await fate({ tool, args: { ...args }, agentId: 'named' })).toBe('waiting_approval');
+  });
+});
+
+describe('the set of tools of an agent', () => {
+  const git = (...names: string[]): ToolDescriptor[] =>
+    names.map((name) =>
+      describeTool({ name, description: `Does ${name}.`, source: 'git', input: { type: 'object' }, tier: 'read_only', effect: 'pure' }),
+    );
+  const catalog = async (agentId: string) => {
+    const { body } = await agent.get<{ tools: ToolDescriptor[] }>(`/v1/tools?agentId=${agentId}`);
+    return body.tools.filter(({ available }) => available.ok);
+  };
+  const names = async (agentId: string) => (await catalog(agentId)).map(({ name }) => name);
+
+  it('is worked out anew each time: what a source gains and loses is there and gone without a restart', async () => {
+    let tools = git('status', 'stash', 'log');
+    let changed = () => {};
+    const source = {
+      name: 'git',
+      list: () => tools,
+      call: async () => 'done',
+      onChange: (listener: () => void) => {
+        changed = listener;
+        return () => {};
+      },
+      close: async () => {},
+    };
+    expect(await names('git')).toEqual(['echo']);
+    const builtin = (await catalog('wild')).length;
+    gateway.app.get(ToolRegistry).add(source);
+    expect(await names('git')).toEqual(['echo', 'stash', 'status']);
+    expect(await submitted(agent, { tool: 'log', args: {}, agentId: 'git' }).catch(String)).toMatchObject({ code: 'policy_denied' });
+    const all = await catalog('wild');
+    expect(all.length).toBe(builtin + 3);
+    expect(all.filter((tool) => tool.source === 'git').map(({ name }) => name)).toEqual(['log', 'stash', 'status']);
+
+    tools = git('status');
+    changed();
+    expect(await names('git')).toEqual(['echo', 'status']);
+    expect((await catalog('wild')).length).toBe(builtin + 1);
+  });
+
+  it('has a tool that changes what the agent is only where its name stands', async () => {
+    expect(await names('wild')).not.toContain('switch_to_execution');
+    expect(await names('named')).toContain('switch_to_execution');
+    expect(await fate({ tool: 'switch_to_execution', args: {}, agentId: 'wild' })).toMatch(/^403: .*not among this agent's tools/);
+  });
+});
