@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, Call, Quote } from '#contracts';
+import { createRedis, type RedisConnection } from '#redis';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { HOOK_SECRET, HOOK_TOKEN, Hooked, isAlive, problemOf, textOf, type HookedAgents } from '../support/hooked.js';
@@ -13,6 +14,7 @@ const hookReasons = ({ decision }: Call) => decision.reasons.filter(({ axis }) =
 
 let hooked: Hooked;
 let agent: Agent;
+let redis: RedisConnection;
 let sessions = 0;
 
 const agentsOf = (files: Hooked): HookedAgents => {
@@ -25,6 +27,8 @@ const agentsOf = (files: Hooked): HookedAgents => {
     kiro: refusing('kiro'),
     claw: refusing('claw'),
     phi: refusing('phi'),
+    keeping: { hooks: [{ ...ON_BEFORE, url: url('/keeping'), cacheMs: 60_000 }] },
+    'stopped-unheard': { hooks: [{ ...ON_BEFORE, command: sleeper('unheard-pids'), timeoutMs: 60_000 }] },
     stopped: { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-pids'), timeoutMs: 60_000, onError: 'deny' }] },
     'stopped-batch': { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-batch-pids'), timeoutMs: 60_000 }] },
     saying: { hooks: [{ ...ON_BEFORE, command: 'printf note' }] },
@@ -96,10 +100,14 @@ const agentsOf = (files: Hooked): HookedAgents => {
 beforeAll(async () => {
   hooked = await Hooked.start(agentsOf);
   ({ agent } = hooked);
+  redis = createRedis(hooked.redisUrl);
   writeFileSync(hooked.at('guard.mjs'), 'export default async ({ tool_input }) => tool_input.fine === true;\n');
 });
 
-afterAll(() => hooked?.close());
+afterAll(async () => {
+  redis?.disconnect();
+  await hooked?.close();
+});
 
 describe('a hook before a call', () => {
   it('that exits with 2 refuses it: a call of its own with two events, the reason, and a result for the model', async () => {
@@ -171,6 +179,27 @@ describe('a hook before a call', () => {
       expect.stringMatching(/^rewrote the arguments \(\d+ ms\)$/),
       expect.stringMatching(/^let the call pass \(\d+ ms\)$/),
     ]);
+  });
+
+  it('that was asked the same in its session is not asked again, and what it rewrote holds', async () => {
+    hooked.webhooks.on('/keeping', { arguments: { n: 3 }, reason: 'fine' });
+    const sessionId = `keeping-${++sessions}`;
+    for (let n = 0; n < 2; n++)
+      expect(await hooked.runAs('keeping', 'echo', { n: 1 }, { sessionId })).toMatchObject({ outcome: 'completed', arguments: { n: 3 } });
+    expect(hooked.webhooks.to('/keeping').map(({ input }) => input.tool_input)).toEqual([{ n: 1 }]);
+  });
+
+  it('that answers with a secret, or is asked about one, is asked again: nothing of it is kept', async () => {
+    const sessionId = `keeping-${++sessions}`;
+    const asked = () => hooked.webhooks.to('/keeping').filter(({ input }) => input.session_id === sessionId).length;
+    const answers = [{ arguments: { url: 'x', token: 'q7-of-the-hook' } }, { feedback: `use ${HOOK_GITHUB}` }, {}];
+    for (const [at, answer] of answers.entries()) {
+      hooked.webhooks.on('/keeping', answer);
+      const args = at === 2 ? { password: 'hunter2x' } : { at };
+      for (let n = 0; n < 2; n++) expect((await hooked.runAs('keeping', 'echo', args, { sessionId })).outcome).toBe('completed');
+    }
+    expect(asked()).toBe(6);
+    expect(await redis.keys(`hook-answer:*${sessionId}*`)).toEqual([]);
   });
 
   it('that rewrites them into something the tool does not take refuses the call, and says what does not fit', async () => {
@@ -281,6 +310,27 @@ describe('a hook before a call', () => {
     const { callId, detail } = problemOf(await submitted);
     expect(detail).toContain('Cancelled: the session was cancelled while hook `guard` ran');
     expect(await agent.ended(callId)).toMatchObject({ outcome: 'cancelled', attempt: 0, error: { code: 'cancelled' } });
+    await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
+  });
+
+  it('is stopped, too, when nobody could hear that its session was cancelled', async () => {
+    const sessionId = `cancelled-${++sessions}`;
+    // An earlier cancel is none of this call.
+    await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, {});
+    const submitted = hooked.submitAs('stopped-unheard', 'echo', {}, { sessionId });
+    const pids = await hooked.pidsIn('unheard-pids');
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await eventually(
+      async () => ((await redis.pubsub('NUMSUB', 'toolyard:batch'))[1] === 1 ? true : undefined),
+      'the subscription to be back',
+    );
+    expect(pids.every(isAlive)).toBe(true);
+    const cancelled = agent.request('POST', `/v1/sessions/${sessionId}/cancel`, {});
+    let answered = false;
+    void cancelled.finally(() => (answered = true));
+    while (!answered) await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    expect((await cancelled).status).toBe(202);
+    expect(problemOf(await submitted).detail).toContain('Cancelled: the session was cancelled while hook `guard` ran');
     await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
   });
 

@@ -47,6 +47,10 @@ export class Hooked {
     return this.started?.workers ?? [];
   }
 
+  get redisUrl(): string {
+    return this.started?.redis.url ?? '';
+  }
+
   get agent(): Agent {
     return new Agent(this.gateway.url);
   }

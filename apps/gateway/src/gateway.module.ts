@@ -8,6 +8,7 @@ import { OriginPolicy } from './auth/origin-policy.service.js';
 import { RateLimits } from './auth/rate-limits.service.js';
 import { BatchCalls } from './batches/batch-calls.service.js';
 import { BatchNews } from './batches/batch-news.service.js';
+import { SessionCancels } from './batches/session-cancels.service.js';
 import { BatchReader } from './batches/batch-reader.service.js';
 import { BatchRuns } from './batches/batch-runs.service.js';
 import { BatchStore } from './batches/batch-store.service.js';
@@ -112,6 +113,7 @@ export class GatewayModule {
         BatchStore,
         BatchCalls,
         BatchNews,
+        SessionCancels,
         BatchRuns,
         HeldApprovals,
         SteerSessionService,

@@ -1,31 +1,32 @@
 import { HookVerdict, type AppliedHook, type HookInput } from '#contracts';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 
+/** Whether secrets are known in a value. */
+export type HoldsSecrets = (value: object) => boolean;
+
 /**
  * What hooks answered in a session, for all gateways and workers. The same question is the same hook, tool, arguments
- * and, after a call, result; a hook that is changed in the config file is another one. Without a session nothing is kept.
- * Redis out of reach is as if nothing were kept. Failures are never kept.
+ * and, after a call, result; a hook that is changed in the config file is another one. Without a session nothing is kept,
+ * nor is a failure, nor anything with a secret in it: not even the digest of such a question, from which one could be guessed.
+ * Redis out of reach is as if nothing were kept.
  */
 export class HookCache {
   constructor(private readonly redis: RedisConnection) {}
 
-  async get(hook: AppliedHook, input: HookInput): Promise<HookVerdict | undefined> {
-    const key = keyOf(hook, input);
-    if (key === undefined) return undefined;
+  /** Where the answer to this question is kept; undefined when none is. */
+  keyOf(hook: AppliedHook, input: HookInput, holdsSecrets: HoldsSecrets): string | undefined {
+    const { tenant_id, session_id, agent_id, tool_name, tool_input, tool_response } = input;
+    if (hook.cacheMs === 0 || session_id === undefined || hook.on === 'before_update' || hook.on === 'after_update') return undefined;
+    if (holdsSecrets({ tool_input, ...(tool_response === undefined ? {} : { tool_response }) })) return undefined;
+    return keys.hookAnswer(tenant_id, session_id, sha256Hex(JSON.stringify([hook, agent_id, tool_name, tool_input, tool_response])));
+  }
+
+  async get(key: string): Promise<HookVerdict | undefined> {
     const stored = await this.redis.get(key).catch(() => null);
     return stored === null ? undefined : HookVerdict.parse(JSON.parse(stored));
   }
 
-  async put(hook: AppliedHook, input: HookInput, verdict: HookVerdict): Promise<void> {
-    const key = keyOf(hook, input);
-    if (key !== undefined) await this.redis.set(key, JSON.stringify(verdict), 'PX', hook.cacheMs).catch(() => null);
+  async put(key: string, verdict: HookVerdict, { cacheMs }: AppliedHook, holdsSecrets: HoldsSecrets): Promise<void> {
+    if (!holdsSecrets(verdict)) await this.redis.set(key, JSON.stringify(verdict), 'PX', cacheMs).catch(() => null);
   }
-}
-
-function keyOf(
-  hook: AppliedHook,
-  { tenant_id, session_id, agent_id, tool_name, tool_input, tool_response }: HookInput,
-): string | undefined {
-  if (hook.cacheMs === 0 || session_id === undefined || hook.on === 'before_update' || hook.on === 'after_update') return undefined;
-  return keys.hookAnswer(tenant_id, session_id, sha256Hex(JSON.stringify([hook, agent_id, tool_name, tool_input, tool_response])));
 }

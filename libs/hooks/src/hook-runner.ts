@@ -3,7 +3,7 @@ import type { RedisConnection } from '#redis';
 import { signals } from '#signals';
 import type { EgressPolicy } from '#tools';
 import { askCommand, type CommandSurroundings } from './command-hook.js';
-import { HookCache } from './hook-cache.js';
+import { HookCache, type HoldsSecrets } from './hook-cache.js';
 import { HookFailure } from './hook-failure.js';
 import { Webhooks } from './http-hook.js';
 import { askModule } from './module-hook.js';
@@ -24,6 +24,8 @@ export interface HookQuestion {
   readonly signal: AbortSignal;
   /** No longer than this, whatever the hook's own `timeoutMs`. */
   readonly budgetMs?: number;
+  /** By the settings of the call: what holds secrets is not kept. Asked only of hooks whose answers are. */
+  readonly holdsSecrets: HoldsSecrets;
 }
 
 /** What became of asking a hook. */
@@ -53,7 +55,7 @@ export class HookRunner {
 
   /** Rejects only when `signal` is aborted, with its reason, and then nothing of the hook is left; a hook that fails is an answer by its `onError`. */
   async run(question: HookQuestion): Promise<HookRun> {
-    const { hook, input, signal } = question;
+    const { hook, input, signal, holdsSecrets } = question;
     const startedAt = performance.now();
     const tell = (verdict: 'allow' | 'deny' | 'failed' | 'cancelled', cached: boolean) => {
       const tookMs = Math.round(performance.now() - startedAt);
@@ -62,9 +64,10 @@ export class HookRunner {
     };
     try {
       signal.throwIfAborted();
-      const known = await this.cache.get(hook, input);
+      const key = this.cache.keyOf(hook, input, holdsSecrets);
+      const known = key === undefined ? undefined : await this.cache.get(key);
       const verdict = known ?? (await this.ask(question));
-      if (known === undefined) await this.cache.put(hook, input, verdict);
+      if (key !== undefined && known === undefined) await this.cache.put(key, verdict, hook, holdsSecrets);
       const { decision = 'allow', reason, feedback, arguments: rewritten } = verdict;
       return {
         ...tell(decision, known !== undefined),

@@ -37,6 +37,8 @@ export const keys = {
   viewNumbers: (partition: string, tenantId: string, kind: 'tool' | 'fail', level: string, index: number) =>
     `{p${partition}}:view:${kind}:${tenantId}:${level}:${index}`,
   session: (tenantId: string, sessionId: string) => `session:${tenantId}:${sessionId}`,
+  /** There for a while after the session was cancelled, another one each time. */
+  sessionCancel: (tenantId: string, sessionId: string) => `session-cancel:${tenantId}:${sessionId}`,
   /** A batch of calls: a hash in its session's partition. */
   batch: (batchId: string) => `{p${partitionOf(batchId)}}:batch:${batchId}`,
   /** Batches of the partition that have not ended; the score is until when their gateway looks after them. */

@@ -2,11 +2,6 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 
-/** How the channel names a session that was cancelled; batches go by their ids. */
-export function cancelledSession(tenantId: string, sessionId: string): string {
-  return JSON.stringify([tenantId, sessionId]);
-}
-
 /** `surely`: it was said; otherwise it may have been, while nobody could hear. */
 type Listener = (surely: boolean) => void;
 

@@ -4,7 +4,6 @@ import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import { BatchDoc, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord, type HeldApproval } from './batch-record.js';
-import { cancelledSession } from './batch-news.service.js';
 import { createScript, finishScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
 
 /** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */
@@ -97,11 +96,6 @@ export class BatchStore {
   /** Hands a batch to whoever sweeps next. */
   async release(id: string): Promise<void> {
     await this.redis.zadd(keys.batches(partitionOf(id)), 'XX', '0', id);
-  }
-
-  /** For whoever holds something of the session that the log does not know, such as a call whose hooks are being asked. */
-  async tellCancelled(tenantId: string, sessionId: string): Promise<void> {
-    await this.redis.publish(keys.batchChannel(), cancelledSession(tenantId, sessionId));
   }
 
   /** The batches of a session that have not ended. */

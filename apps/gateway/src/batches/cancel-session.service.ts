@@ -3,6 +3,7 @@ import type { CancelBody, Principal, SessionCancelled } from '#contracts';
 import { CallStore } from '#event-log';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { BatchStore } from './batch-store.service.js';
+import { SessionCancels } from './session-cancels.service.js';
 
 const AT_ONCE = 100;
 
@@ -14,6 +15,7 @@ const AT_ONCE = 100;
 export class CancelSessionService {
   constructor(
     private readonly batches: BatchStore,
+    private readonly cancels: SessionCancels,
     private readonly store: CallStore,
     private readonly cancelCall: CancelCallService,
   ) {}
@@ -23,7 +25,7 @@ export class CancelSessionService {
     const detail = request.reason ?? 'The session was cancelled';
     const running = await this.batches.runningOf(tenantId, sessionId);
     const stopped = await Promise.all(running.map((id) => this.batches.stop(id, { reason: 'cancelled', detail })));
-    await this.batches.tellCancelled(tenantId, sessionId);
+    await this.cancels.tell(tenantId, sessionId);
 
     const calls = await this.store.unfinished(this.batches.partitionOf(tenantId, sessionId), tenantId, sessionId);
     for (let from = 0; from < calls.length; from += AT_ONCE) {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { HookInput, Principal, SubmitCallBody } from '#contracts';
 import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
-import { BatchNews, cancelledSession } from '../batches/batch-news.service.js';
+import { SessionCancels } from '../batches/session-cancels.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { CallJudge } from '../calls/call-judge.service.js';
 import type { CallHooks, JudgedCall } from '../calls/new-call.js';
@@ -44,7 +44,7 @@ export class BeforeHooks {
     private readonly runner: HookRunner,
     private readonly sets: HookSets,
     private readonly safety: SafetyEdition,
-    private readonly news: BatchNews,
+    private readonly cancels: SessionCancels,
   ) {}
 
   async ask(request: HookRequest, { applied, ...about }: CallHooks): Promise<Hooked> {
@@ -71,8 +71,8 @@ export class BeforeHooks {
     const { sessionId } = request.body;
     if (sessionId === undefined) return this.askedUntil(request, hooks);
     const cancelled = new AbortController();
-    const deafen = this.news.listen(cancelledSession(request.principal.tenantId, sessionId), (surely) => {
-      if (surely) cancelled.abort(new SessionCancelled('the session was cancelled'));
+    const deafen = this.cancels.listen(request.principal.tenantId, sessionId, () => {
+      cancelled.abort(new SessionCancelled('the session was cancelled'));
     });
     try {
       return await this.askedUntil({ ...request, gone: AbortSignal.any([request.gone, cancelled.signal]) }, hooks);
@@ -88,7 +88,8 @@ export class BeforeHooks {
       const input = inputOf(request, judged, hooks.cwd, hook.name);
       let run: HookRun;
       try {
-        run = shownRun(await this.runner.run({ hook, input, signal: request.gone }), this.safety.about(judged.args));
+        const holdsSecrets = (value: object) => this.safety.holdsSecrets(value);
+        run = shownRun(await this.runner.run({ hook, input, signal: request.gone, holdsSecrets }), this.safety.about(judged.args));
       } catch (error) {
         if (!request.gone.aborted) throw error;
         const byPerson = request.gone.reason instanceof SessionCancelled;

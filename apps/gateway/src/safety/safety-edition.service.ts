@@ -58,6 +58,10 @@ export class SafetyEdition implements OnApplicationBootstrap, OnApplicationShutd
     return (text, cut = false) => (cut ? safety.cutOff(text) : safety.text(text));
   }
 
+  holdsSecrets(value: object): boolean {
+    return this.safety.secretsIn(value).length > 0;
+  }
+
   /** What a person says about a call. */
   text(text: string): string {
     return this.safety.text(text);

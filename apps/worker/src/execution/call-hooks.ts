@@ -1,6 +1,7 @@
 import type { AppliedHook, Content, HookEvent, HookInput, HookSet, Result } from '#contracts';
 import type { Claimed } from '#event-log';
 import { hookEventName, textOf, type HookRun } from '#hooks';
+import type { Safety } from '#safety';
 import { ToolFailure } from '#tools';
 import type { Attempt } from './attempt.js';
 import type { Finish } from './decide-finish.js';
@@ -31,7 +32,7 @@ export interface CallHooks {
 export const NO_HOOKS: CallHooks = { after: async () => undefined };
 
 /** The hooks that were in force when the call was accepted. Never rejects. */
-export async function openHooks(digest: string, attempt: Attempt, claimed: Claimed, deps: HookDeps): Promise<CallHooks> {
+export async function openHooks(digest: string, attempt: Attempt, claimed: Claimed, safety: Safety, deps: HookDeps): Promise<CallHooks> {
   try {
     const set = await deps.hookSets.load(digest);
     if (set === undefined)
@@ -40,7 +41,8 @@ export async function openHooks(digest: string, attempt: Attempt, claimed: Claim
       readArguments(attempt.callId, claimed.submitted, deps.blobs),
       deps.workspaces.open(claimed.meta),
     ]);
-    return new StoredHooks(set, attempt, { ...inputOf(attempt.callId, claimed), cwd: root, tool_input: jsonOf(args) }, deps, claimed.runMs);
+    const about = { ...inputOf(attempt.callId, claimed), cwd: root, tool_input: jsonOf(args) };
+    return new StoredHooks(set, attempt, about, safety, deps, claimed.runMs);
   } catch (error) {
     deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be had');
     return { ...NO_HOOKS, missing: toFailure(error, attempt.callId) };
@@ -56,6 +58,7 @@ class StoredHooks implements CallHooks {
     private readonly set: HookSet,
     private readonly attempt: Attempt,
     private readonly about: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
+    private readonly safety: Safety,
     private readonly deps: HookDeps,
     runMs: number,
   ) {
@@ -81,7 +84,13 @@ class StoredHooks implements CallHooks {
     for (const hook of this.on(event)) {
       const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.about, ...more };
       try {
-        const run = await this.deps.hooks.run({ hook, input, signal: this.attempt.signal, budgetMs: this.until - performance.now() });
+        const run = await this.deps.hooks.run({
+          hook,
+          input,
+          signal: this.attempt.signal,
+          budgetMs: this.until - performance.now(),
+          holdsSecrets: (value) => this.safety.secretsIn(value).length > 0,
+        });
         this.runs.push(run);
         if (run.verdict === 'deny') return 'deny';
       } catch {

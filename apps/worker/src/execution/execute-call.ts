@@ -91,7 +91,9 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     queueWaitMs: Math.max(0, claimed.time - claimed.submittedAt),
   });
 
-  const hooks = claimed.submitted.hooks === undefined ? NO_HOOKS : await openHooks(claimed.submitted.hooks, attempt, claimed, deps);
+  const inForce = await safetyOf(claimed, deps);
+  const { hooks: digest } = claimed.submitted;
+  const hooks = digest === undefined ? NO_HOOKS : await openHooks(digest, attempt, claimed, inForce.safety, deps);
   const writer = new AttemptWriter(deps.log, attempt.callId, claimed.fence, workerAuthor(config.id), () => attempt.stop('lease_lost'));
   const updates = new UpdateStream(
     {
@@ -102,7 +104,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     clock,
     hooks.updates,
   );
-  const guard = new CallGuard(await safetyOf(claimed, deps), updates, deps.logger, attempt.callId);
+  const guard = new CallGuard(inForce, updates, deps.logger, attempt.callId);
   const startedAt = clock.now();
   const ran = hooks.missing ?? (await runClaimed(attempt, claimed, guard, deps, trace));
   guard.flush();

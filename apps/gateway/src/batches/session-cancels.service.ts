@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as after } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { keys, type RedisConnection } from '#redis';
+import { PROMPT_REDIS } from '../tokens.js';
+import { BatchNews } from './batch-news.service.js';
+
+/** Longer than all the hooks of a call may take together. */
+const KEPT_MS = 2 * 3_600_000;
+const LOOK_AGAIN_MS = 200;
+
+/**
+ * Tells that a session was cancelled to whoever holds something of it that the log does not know, such as a call whose
+ * hooks are being asked. It is written down, too, for those who could not hear it.
+ */
+@Injectable()
+export class SessionCancels {
+  constructor(
+    @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
+    private readonly news: BatchNews,
+  ) {}
+
+  async tell(tenantId: string, sessionId: string): Promise<void> {
+    await this.redis.set(keys.sessionCancel(tenantId, sessionId), randomUUID(), 'PX', KEPT_MS);
+    await this.redis.publish(keys.batchChannel(), about(tenantId, sessionId));
+  }
+
+  /** Calls `told`, at least once, when the session is cancelled from now on, until the returned function is called. Asks Redis without waiting for it. */
+  listen(tenantId: string, sessionId: string, told: () => void): () => void {
+    const over = new AbortController();
+    const last = () => this.redis.get(keys.sessionCancel(tenantId, sessionId));
+    // Without an answer nobody can tell an earlier cancel from a new one; hooks have their timeouts, too.
+    const before = last().catch(() => undefined);
+    const deafen = this.news.listen(about(tenantId, sessionId), (surely) => {
+      if (surely) told();
+      else void this.look(last, before, over.signal).then((cancelled) => cancelled && told());
+    });
+    return () => {
+      deafen();
+      over.abort();
+    };
+  }
+
+  /** Whether there was a cancel since `before`. Asks until Redis answers or nobody wants to know. Never rejects. */
+  private async look(last: () => Promise<string | null>, before: Promise<string | null | undefined>, over: AbortSignal): Promise<boolean> {
+    while (!over.aborted) {
+      try {
+        const now = await last();
+        const then = await before;
+        return !over.aborted && then !== undefined && now !== null && now !== then;
+      } catch {
+        await after(LOOK_AGAIN_MS, undefined, { signal: over }).catch(() => {});
+      }
+    }
+    return false;
+  }
+}
+
+/** How the channel names a session that was cancelled; batches go by their ids. */
+function about(tenantId: string, sessionId: string): string {
+  return JSON.stringify([tenantId, sessionId]);
+}
