@@ -38,6 +38,7 @@ describe('the settings of the gateway', () => {
   it('are refused with all faults at once', () => {
     const faults = faultsOf({ ...key, GATEWAY_PORT: 'x', PARTITIONS: '0', DURABILITY: 'maybe' });
     for (const name of ['GATEWAY_PORT', 'PARTITIONS', 'DURABILITY']) expect(faults).toContain(`${name}: `);
+    expect(faults).toContain('GATEWAY_PORT: expected a whole number from 0 to 65535; got "x"');
   });
 
   it('are refused without any key: authentication cannot be switched off', () => {

@@ -92,7 +92,15 @@ const list = z
       .map((item) => item.trim())
       .filter((item) => item !== ''),
   );
-const integer = (min: number, max: number, preset: number) => z.coerce.number().int().min(min).max(max).default(preset);
+const integer = (min: number, max: number, preset: number) => {
+  const error = ({ input }: { readonly input?: unknown }) => `expected a whole number from ${min} to ${max}; got ${JSON.stringify(input)}`;
+  return z
+    .string()
+    .regex(/^\d{1,12}$/, { error })
+    .transform(Number)
+    .pipe(z.number({ error }).min(min, { error }).max(max, { error }))
+    .default(preset);
+};
 
 const Environment = z.object({
   GATEWAY_NAME: z
