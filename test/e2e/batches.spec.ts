@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Batch, Call, CallEvent, Problem, SessionCancelled, Steered } from '#contracts';
+import { SubmitCallService } from '../../apps/gateway/src/calls/submit-call.service.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -353,6 +354,30 @@ describe('batches', () => {
       calls: 0,
       batches: 0,
     });
+  });
+
+  it('end although one of their calls meets a fault of ours again and again', async () => {
+    const service = gateway.app.get(SubmitCallService);
+    const submitCall = service.submit.bind(service);
+    const faulty = jest
+      .spyOn(service, 'submit')
+      .mockImplementation((principal, body, options) =>
+        body.labels['faulty'] === undefined ? submitCall(principal, body, options) : Promise.reject(new TypeError('a fault of ours')),
+      );
+    try {
+      const calls = [read, { ...read, labels: { faulty: 'yes' } }, read];
+      const { body } = await submit({ strategy: { type: 'sequential' }, sessionId: newSession(), calls });
+      await runAll(await queued(body.id, [0]));
+      await runAll(await queued(body.id, [2]));
+      const outcomes = (await ended(body.id)).results.map(({ outcome, error }) => [outcome, error?.code]);
+      expect(outcomes).toEqual([
+        ['completed', undefined],
+        ['failed', 'internal'],
+        ['completed', undefined],
+      ]);
+    } finally {
+      faulty.mockRestore();
+    }
   });
 
   const eventsOf = async (batch: Batch): Promise<CallEvent[]> =>

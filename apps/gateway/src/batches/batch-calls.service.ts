@@ -46,8 +46,13 @@ export class BatchCalls {
       if (!(error instanceof ProblemError)) throw error;
       if (error.facts.callId !== undefined) return error.facts.callId;
       if (errorEntry(error.code).retryable) throw error;
-      return this.record(batch, index, { outcome: 'failed', error: { code: 'internal', message: error.detail, retryable: false } });
+      return this.record(batch, index, failure(error.detail));
     }
+  }
+
+  /** Records a call that cannot be submitted for a fault of ours, which the log of this process tells. */
+  recordFault(batch: BatchRecord, index: number): Promise<string> {
+    return this.record(batch, index, failure('The call could not be submitted: something went wrong inside'));
   }
 
   /** Records the call as one that its batch did not run. Its arguments are not kept: nobody has checked them. */
@@ -110,6 +115,10 @@ export class BatchCalls {
     );
     return 'callId' in answer ? answer.callId : callId;
   }
+}
+
+function failure(message: string): NonNullable<JudgedCall['refusal']> {
+  return { outcome: 'failed', error: { code: 'internal', message, retryable: false } };
 }
 
 function cancelled(message: string): CallError {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchStop } from '#contracts';
 import type { CallHead, EventHub } from '#event-log';
+import { problemOf } from '../http/problem-of.js';
 import { nextStep, type BatchSlot, type BatchStep } from './batch.decider.js';
 import type { BatchCalls } from './batch-calls.service.js';
 import type { BatchProgress, BatchRecord, HeldApproval } from './batch-record.js';
@@ -10,10 +11,15 @@ import { INVALID_JSON, NOT_ALL_MAY_RUN, skippedText } from './batch-texts.js';
 /** How many calls of a batch are worked on at the same time. */
 const AT_ONCE = 250;
 const BACKOFF_MS = { first: 100, most: 5_000 } as const;
+/** Submissions of one call that may fail in a way that nobody foresaw; it would keep its batch from ending for ever. */
+const MOST_FAULTS = 5;
 
 export interface BatchRunDeps {
   readonly store: Pick<BatchStore, 'progress' | 'noteCalls' | 'stop' | 'steer' | 'finish'>;
-  readonly calls: Pick<BatchCalls, 'head' | 'submit' | 'recordUnrun' | 'recordRefused' | 'endWaiting' | 'release' | 'cancel'>;
+  readonly calls: Pick<
+    BatchCalls,
+    'head' | 'submit' | 'recordFault' | 'recordUnrun' | 'recordRefused' | 'endWaiting' | 'release' | 'cancel'
+  >;
   readonly hub: Pick<EventHub, 'watch'>;
   /** Aborted when this process stops; another one goes on. */
   readonly closing: AbortSignal;
@@ -26,6 +32,7 @@ interface Slot {
   readonly verdict: BatchSlot['verdict'];
   state: BatchSlot['state'];
   neverRan: boolean;
+  faults: number;
   callId?: string;
 }
 
@@ -61,6 +68,7 @@ export class BatchRun {
       verdict: doc.verdicts[index] ?? 'allow',
       state: 'pending',
       neverRan: false,
+      faults: 0,
     }));
     for (const [index, callId] of callIds) this.submitted(index, callId);
     this.over = new Promise((resolve) => (this.resolveOver = resolve));
@@ -137,10 +145,21 @@ export class BatchRun {
     const { callId, state } = this.slotAt(index);
     const approval = callId === undefined ? undefined : this.held.get(callId);
     if (state !== 'approved' || callId === undefined || approval === undefined) {
-      return this.submitted(index, await this.deps.calls.submit(this.batch, index));
+      return this.submitted(index, await this.submit(index));
     }
     await this.deps.calls.release(this.batch, callId, approval);
     this.unsure.add(index);
+  }
+
+  private async submit(index: number): Promise<string> {
+    const { calls, failed } = this.deps;
+    try {
+      return await calls.submit(this.batch, index);
+    } catch (error) {
+      if (problemOf(error).code !== 'internal' || ++this.slotAt(index).faults < MOST_FAULTS) throw error;
+      failed(this.batch.doc.id, error);
+      return calls.recordFault(this.batch, index);
+    }
   }
 
   private async skip(index: number): Promise<void> {
