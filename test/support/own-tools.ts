@@ -14,12 +14,15 @@ export function ownTool(options: Partial<ToolOptions> & Pick<ToolOptions, 'name'
   return OwnTool;
 }
 
+/** The registry of an app that has these tools besides the built-in ones. */
+export async function registryWith(tools: readonly Type[] = []): Promise<ToolRegistry> {
+  const app = await Test.createTestingModule({ imports: [ToolsModule.forRoot({ tools })] }).compile();
+  await app.init();
+  return app.get(ToolRegistry);
+}
+
 /** Those of the names that no built-in tool has. */
 export async function namesOfNobody(names: readonly string[]): Promise<string[]> {
-  const app = await Test.createTestingModule({ imports: [ToolsModule.forRoot()] }).compile();
-  await app.init();
-  const registry = app.get(ToolRegistry);
-  const free = [...new Set(names)].filter((name) => registry.resolve(name) === undefined);
-  await app.close();
-  return free;
+  const registry = await registryWith();
+  return [...new Set(names)].filter((name) => registry.resolve(name) === undefined);
 }

@@ -109,7 +109,7 @@ export class WorkerParts {
       source: 'test',
       toolVersion: facts?.version ?? '0',
       argumentsDigest: 'none',
-      tier: 'read_only',
+      tier: facts?.tier ?? 'read_only',
       effect: facts?.effect ?? 'pure',
       pool: 'read',
       priority: 'normal',

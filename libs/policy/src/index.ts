@@ -1,5 +1,6 @@
 export type { CallFacts, ToolFacts } from './call-facts.js';
 export { approvalDigest } from './approvals/approval-digest.js';
+export { capabilityProfileOf } from './approvals/capability-profile.js';
 export { approvalOptions } from './approvals/approval-options.js';
 export { decide } from './decide.js';
 export { addGrant, alwaysAllow, neverAllow } from './grants/add-grant.js';

@@ -13,7 +13,7 @@ import type {
   ToolDescriptor,
 } from '#contracts';
 import type { Author, NewCall } from '#event-log';
-import { approvalDigest, approvalOptions } from '#policy';
+import { approvalDigest, approvalOptions, capabilityProfileOf } from '#policy';
 import { sha256Hex } from '#redis';
 import type { Family } from './parent-calls.service.js';
 
@@ -59,6 +59,7 @@ const NO_TOOL = {
   version: 'none',
   tier: 'privileged',
   effect: 'once',
+  subjects: [],
   pool: 'read',
   timeoutMs: 1,
   retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 },
@@ -120,6 +121,7 @@ export function newCall(input: NewCallInput): NewCall {
     retry: { ...retry, maxAttempts: Math.min(retry.maxAttempts, config.retryMaxAttempts) },
     decision: judged.decision,
     labels: body.labels,
+    ...(tool.subjects.length === 0 ? {} : { capabilityProfile: capabilityProfileOf(tool.subjects) }),
     ...(name === judged.requestedTool ? {} : { requestedTool: judged.requestedTool }),
     ...(body.toolCallId === undefined ? {} : { toolCallId: body.toolCallId }),
     ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import type { SubmittedData } from '#contracts';
 import { approvalDigest } from '#policy';
+import { Tool, type ToolContext } from '#tools';
+import { registryWith } from '../../../../test/support/own-tools.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import { executeCall } from './execute-call.js';
 import type { ExecuteDeps } from './execute-deps.js';
@@ -42,5 +45,76 @@ describe('a call that had to be approved', () => {
     const call = await run({}, { toolVersion: 'older', argumentsDigest: approvalDigest('careful', 'older', {}) });
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'approval_denied', message: expect.stringContaining('has changed') } });
     expect(ran).toEqual([]);
+  });
+});
+
+describe('a call that was judged', () => {
+  let parts: WorkerParts;
+  let ran = 0;
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+    parts.tool('file_write', {
+      tier: 'side_effecting',
+      subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
+      run: () => String(++ran),
+    });
+  });
+  afterAll(() => parts.close());
+
+  const run = async (more: Partial<SubmittedData>) => {
+    ran = 0;
+    const callId = await parts.submit('file_write', { path: 'a' }, more);
+    await executeCall({ callId, attempt: 1 }, 'write', parts.worker());
+    return parts.store.read(callId);
+  };
+
+  it('runs under the capability profile and the tier that it was judged under', async () => {
+    expect(await run({ capabilityProfile: 'file_read_write' })).toMatchObject({ outcome: 'completed' });
+    expect(await run({})).toMatchObject({ outcome: 'completed' });
+    expect(ran).toBe(1);
+  });
+
+  it.each<[Partial<SubmittedData>, string, string]>([
+    [{ capabilityProfile: 'file_read_only' }, 'file_read_only', 'file_read_write'],
+    [{ tier: 'read_only' }, 'read_only', 'side_effecting'],
+  ])('is refused by a worker whose tool may touch more: %j', async (judged, ...named) => {
+    const call = await run(judged);
+    expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
+    for (const name of named) expect(call?.error?.message).toContain(name);
+    expect(ran).toBe(0);
+  });
+});
+
+describe('a tool with a confirm function', () => {
+  let parts: WorkerParts;
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+  });
+  afterAll(() => parts.close());
+
+  it('runs when that says yes, and answers that the command was not confirmed when it says no', async () => {
+    const seen: unknown[] = [];
+    @Tool({ name: 'deploy', description: 'Deploys.', input: z.strictObject({ to: z.string() }) })
+    class DeployTool {
+      async confirm({ to }: { to: string }, { callId }: ToolContext): Promise<boolean> {
+        return callId !== '' && to !== 'production';
+      }
+      run(args: { to: string }): string {
+        return `deployed ${String(seen.push(args))}`;
+      }
+    }
+    const registry = await registryWith([DeployTool]);
+    const run = async (to: string) => {
+      const callId = await parts.submit('deploy', { to }, { tier: 'privileged', effect: 'once' });
+      await executeCall({ callId, attempt: 1 }, 'shell', { ...parts.worker(), tools: registry });
+      return parts.store.read(callId);
+    };
+    expect(await run('production')).toMatchObject({
+      outcome: 'denied',
+      error: { code: 'approval_denied' },
+      result: { content: [{ type: 'text', text: 'Command was not confirmed by the user.' }], isError: true },
+    });
+    expect(seen).toEqual([]);
+    expect(await run('staging')).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'deployed 1' }] } });
   });
 });

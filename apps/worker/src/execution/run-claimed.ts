@@ -1,6 +1,6 @@
 import type { Claimed } from '#event-log';
 import { ToolFailure } from '#tools';
-import { checkApproved } from './approved-call.js';
+import { checkApproved, checkJudged } from './approved-call.js';
 import type { Attempt } from './attempt.js';
 import { CallContext } from './call-context.js';
 import type { ExecuteDeps } from './execute-deps.js';
@@ -25,6 +25,7 @@ export async function runClaimed(
     const call = async () => {
       const descriptor = deps.tools.resolve(tool);
       if (!descriptor) throw new ToolFailure('not_found', notFound(tool, deps.tools.near(tool)));
+      checkJudged(descriptor, claimed.submitted);
       const [{ args, approved }, workspace] = await Promise.all([
         readArguments(attempt.callId, claimed.submitted, deps.blobs),
         deps.workspaces.open(claimed.meta),

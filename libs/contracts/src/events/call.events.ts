@@ -28,6 +28,8 @@ export const SubmittedData = z.object({
   argumentsDigest: z.string(),
   tier: ToolTier,
   effect: ToolEffect,
+  /** What the tool may touch, as it was judged; absent when that is nothing. */
+  capabilityProfile: z.string().optional(),
   pool: Pool,
   priority: Priority,
   timeouts: Timeouts,

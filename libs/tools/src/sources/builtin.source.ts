@@ -3,6 +3,9 @@ import { describeDecorated } from '../tool-descriptor.js';
 import type { AnyToolHandler, ToolOptions } from '../tool.decorator.js';
 import { ToolFailure, type ArgumentHints, type ToolContext, type ToolOutput, type ToolSource } from '../tool.port.js';
 
+/** Models that know confirm functions know this text. */
+const NOT_CONFIRMED = 'Command was not confirmed by the user.';
+
 /** A decorated instance with what its decorator says. */
 export interface DecoratedTool {
   readonly options: ToolOptions;
@@ -43,7 +46,10 @@ export class BuiltinSource implements ToolSource {
     if (ctx.deadline <= Date.now())
       throw new ToolFailure('run_timeout', 'The time of this call was over before it could run.', { retryable: true });
     // The registry has checked the arguments against the schema that `run` is typed by: the one place where that becomes a type.
-    return handler.run(args as never, ctx);
+    const typed = args as never;
+    if (handler.confirm !== undefined && !(await handler.confirm(typed, ctx))) throw new ToolFailure('approval_denied', NOT_CONFIRMED);
+    ctx.signal.throwIfAborted();
+    return handler.run(typed, ctx);
   }
 
   onChange(): () => void {
