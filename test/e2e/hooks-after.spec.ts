@@ -44,6 +44,7 @@ const agentsOf = (files: Hooked): HookedAgents => {
         { ...ON_AFTER, command: "grep -o 'ghp_[A-Za-z0-9]*' | head -1" },
       ],
     },
+    ending: { hooks: [{ name: 'told', on: 'after_end', url: url('/after-end') }] },
     kept: { hooks: [{ ...ON_AFTER, command: 'printf first edition' }] },
   };
 };
@@ -113,6 +114,29 @@ describe('a hook after a call', () => {
     expect(calls.at(-1)?.result?.details?.['hooks']).toMatchObject([{ name: 'review', cached: true }]);
     await hooked.runAs('caching', 'echo', { n: 7 }, { sessionId: `cache-${++sessions}` });
     expect(hooked.linesOf('cache-runs')).toHaveLength(2);
+  });
+
+  it('is told of each End that a worker wrote, when it can be read, and of no call that never ran', async () => {
+    const sessionId = `ending-${++sessions}`;
+    const seen: unknown[] = [];
+    hooked.webhooks.on('/after-end', async ({ input }, response) => {
+      const { body } = await agent.get(`/v1/calls/${input.call_id}`);
+      seen.push([input.hook_event_name, input.outcome, input.tool_response?.is_error, body.status, body.outcome]);
+      response.writeHead(204).end();
+    });
+    const run = (tool: string, args: object) => hooked.runAs('ending', tool, args, { sessionId });
+    await run('echo', { n: 1 });
+    await run('file_read', { path: 'not-there.txt' });
+    await run('not_a_tool', {});
+    const { body: slow } = await hooked.submitAs('ending', 'shell', { command: 'sleep 20' }, { sessionId });
+    await eventually(async () => (await agent.get(`/v1/calls/${slow.id}`)).body.status === 'running', 'the call to run');
+    await agent.request('POST', `/v1/calls/${slow.id}/cancel`, {});
+    await eventually(() => seen.length >= 3, 'the hook to be told of three Ends');
+    expect(seen).toEqual([
+      ['ToolEnd', 'completed', false, 'ended', 'completed'],
+      ['ToolEnd', 'failed', true, 'ended', 'failed'],
+      ['ToolEnd', 'cancelled', true, 'ended', 'cancelled'],
+    ]);
   });
 
   it('is killed with all that it started when the call is cancelled; the tool has finished first', async () => {

@@ -37,6 +37,7 @@ import { PrincipalGuard } from './http/principal.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { ToolsController } from './http/tools.controller.js';
+import { ApprovalHooks } from './hooks/approval-hooks.service.js';
 import { BeforeHooks } from './hooks/before-hooks.service.js';
 import { HookBook } from './hooks/hook-book.service.js';
 import { infrastructure } from './infrastructure.js';
@@ -104,6 +105,7 @@ export class GatewayModule {
         CallRulesService,
         HookBook,
         BeforeHooks,
+        ApprovalHooks,
         ConfigReload,
         WorkerRoll,
         ToolReadiness,

@@ -16,7 +16,7 @@ export class HookCache {
   /** Where the answer to this question is kept; undefined when none is. */
   keyOf(hook: AppliedHook, input: HookInput, holdsSecrets: HoldsSecrets): string | undefined {
     const { tenant_id, session_id, agent_id, tool_name, tool_input, tool_response } = input;
-    if (hook.cacheMs === 0 || session_id === undefined || hook.on === 'before_update' || hook.on === 'after_update') return undefined;
+    if (hook.cacheMs === 0 || session_id === undefined || (hook.on !== 'before' && hook.on !== 'after')) return undefined;
     if (holdsSecrets({ tool_input, ...(tool_response === undefined ? {} : { tool_response }) })) return undefined;
     return keys.hookAnswer(tenant_id, session_id, sha256Hex(JSON.stringify([hook, agent_id, tool_name, tool_input, tool_response])));
   }

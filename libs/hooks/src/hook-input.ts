@@ -6,6 +6,7 @@ const VARIABLE_CHARACTERS = 30_000;
 const EVENT_NAMES: Readonly<Record<HookEvent, string>> = {
   before: 'PreToolUse',
   after: 'PostToolUse',
+  after_end: 'ToolEnd',
   before_update: 'PreToolUpdate',
   after_update: 'PostToolUpdate',
 };

@@ -68,7 +68,7 @@ function hooksOf(
   { policy, workspaceRoot }: Pick<CallRules, 'policy' | 'workspaceRoot'>,
 ): Pick<JudgedCall, 'hooks'> {
   const applied = hooks.filter(({ match }) => match.some((pattern) => matchesTool(pattern, tool)));
-  return applied.length === 0 ? {} : { hooks: { applied, profile: policy.profile, cwd: workspaceRoot } };
+  return applied.length === 0 ? {} : { hooks: { applied, profile: policy.profile, order: policy.hookOrder, cwd: workspaceRoot } };
 }
 
 /** The registry hands out copies of what was JSON at the door; walking them again would only prove that. */

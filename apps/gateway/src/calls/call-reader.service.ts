@@ -66,12 +66,13 @@ export class CallReader {
     return this.store.events(callId);
   }
 
-  /** Who submitted the call, as its first event says. */
-  async requester(principal: Principal, callId: string): Promise<string> {
+  /** Who submitted the call, and the digest of its hooks, as its first event says. */
+  async accepted(principal: Principal, callId: string): Promise<{ readonly requester: string; readonly hookSet?: string | undefined }> {
     await this.head(principal, callId);
     const [first] = await this.store.events(callId, { limit: 1 });
     if (first === undefined) throw noSuchCall();
-    return upcastEvent(first.json).actor;
+    const event = upcastEvent(first.json);
+    return { requester: event.actor, hookSet: event.type === 'call.submitted' ? event.data.hooks : undefined };
   }
 
   /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type Principal } from '#contracts';
-import { BlobStore, EventLog, type CallHead } from '#event-log';
+import { z } from 'zod';
+import { Json, ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type Principal } from '#contracts';
+import { BlobStore, EventLog, isApplied, type CallHead } from '#event-log';
 import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tools';
 import { grantOf } from '../approvals/grant-of.js';
 import { HeldApprovals } from '../batches/held-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { ApprovalHooks } from '../hooks/approval-hooks.service.js';
 import { Rulebook } from '../policy/rulebook.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
@@ -16,9 +18,11 @@ import { dispatchCall } from './dispatch-call.js';
 import { authorOf } from './gateway-author.js';
 import { endWithout } from './new-call.js';
 
+const Salted = z.object({ arguments: Json });
+
 /**
  * A person allows or denies a call that waits. Steps: the call waits → may this key decide → what the answer grants →
- * what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant
+ * hooks that come after people → what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant
  * to the session → read the call.
  *
  * The approval is bound to the digest of tool, version and canonical arguments, and is used once. Of two deciders at
@@ -36,6 +40,7 @@ export class DecideApprovalService {
     private readonly held: HeldApprovals,
     private readonly blobs: BlobStore,
     private readonly safety: SafetyEdition,
+    private readonly hooks: ApprovalHooks,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -44,7 +49,10 @@ export class DecideApprovalService {
     const call = await this.reader.read(principal, callId);
     const grant = grantOf(call, body);
     if (head.status === 'waiting_approval') {
-      await this.refuseRequester(principal, callId, body);
+      const { requester, hookSet } = await this.reader.accepted(principal, callId);
+      this.refuseRequester(principal, requester, callId, body);
+      if (hookSet !== undefined && body.decision === 'allow' && (await this.endedByHooks(principal, head, call, hookSet)))
+        return this.reader.read(principal, callId);
       await this.settle(principal, head, call, {
         ...body,
         ...(body.reason === undefined ? {} : { reason: this.safety.text(body.reason) }),
@@ -57,11 +65,23 @@ export class DecideApprovalService {
   }
 
   /** Four eyes: whoever asked may take the call back, but not allow it. */
-  private async refuseRequester(principal: Principal, callId: string, { decision }: DecisionBody): Promise<void> {
+  private refuseRequester(principal: Principal, requester: string, callId: string, { decision }: DecisionBody): void {
     if (!this.rulebook.fourEyes || decision === 'deny') return;
-    const requester = await this.reader.requester(principal, callId);
     if (requester === authorOf(this.config.name, principal).actor)
       throw new ProblemError('forbidden', 'Four eyes: a call must be allowed with another key than the one that submitted it', { callId });
+  }
+
+  /** Of calls whose hooks are asked after people: true when one of them refused, and the call has ended with that. */
+  private async endedByHooks(principal: Principal, head: CallHead, call: Call, hookSet: string): Promise<boolean> {
+    const salted = call.argumentsRedacted ? Salted.safeParse(await this.argumentsOf(call)).data : undefined;
+    const refusal = await this.hooks.refusalOf({ call, hookSet, args: salted?.arguments ?? call.arguments });
+    if (refusal === undefined) return false;
+    const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
+    const data = { ...endWithout('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
+    const answer = await this.log.end({ callId: call.id, guard, data, author: authorOf(this.config.name, principal) });
+    if (!isApplied(answer)) throw changedMeanwhile(call.id);
+    if (call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
+    return true;
   }
 
   /** A yes to a call of a batch that is all or nothing waits for the other answers of the batch. */
@@ -99,15 +119,18 @@ export class DecideApprovalService {
       if (decision === 'deny' && call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
       return;
     }
-    const why = 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked';
-    throw new ProblemError('conflict', why, { callId: call.id });
+    throw changedMeanwhile(call.id);
   }
 
   /** Of what would run now. When the tool changed since the question was asked it differs, and the log refuses. */
-  private async digestNow({ id, tool, arguments: args, argumentsRedacted }: Call): Promise<string> {
+  private async digestNow(call: Call): Promise<string> {
+    return approvalDigest(call.tool, this.tools.resolve(call.tool)?.version ?? 'none', await this.argumentsOf(call));
+  }
+
+  /** What the approval is bound to: as they were submitted, with a salt where they hold secrets. */
+  private async argumentsOf({ id, arguments: args, argumentsRedacted }: Call): Promise<unknown> {
     const secret = argumentsRedacted ? await this.blobs.get(id, 'secret-arguments') : undefined;
-    const approved: unknown = secret === undefined ? args : JSON.parse(secret.toString('utf8'));
-    return approvalDigest(tool, this.tools.resolve(tool)?.version ?? 'none', approved);
+    return secret === undefined ? args : JSON.parse(secret.toString('utf8'));
   }
 
   private decidedAlike(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {
@@ -124,6 +147,11 @@ export class DecideApprovalService {
       throw new ProblemError('overloaded', why, { callId: id, retryAfterMs: 1000 });
     }
   }
+}
+
+function changedMeanwhile(callId: string): ProblemError {
+  const why = 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked';
+  return new ProblemError('conflict', why, { callId });
 }
 
 function denial(reason: string | undefined): EndData {

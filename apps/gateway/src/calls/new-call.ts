@@ -5,6 +5,7 @@ import type {
   CallOutcome,
   Decision,
   EndData,
+  HookOrder,
   PolicyProfile,
   Principal,
   SubmitCallBody,
@@ -47,6 +48,7 @@ export interface JudgedCall {
 export interface CallHooks {
   readonly applied: readonly AppliedHook[];
   readonly profile: PolicyProfile;
+  readonly order: HookOrder;
   /** The workspace as workers know it. */
   readonly cwd: string;
 }

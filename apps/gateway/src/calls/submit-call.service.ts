@@ -3,7 +3,7 @@ import { CancelBody, type Call, type Principal, type Quote, type SubmitCallBody 
 import { EventHub, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { BeforeHooks, type Hooked } from '../hooks/before-hooks.service.js';
+import { BeforeHooks, maySay, type Hooked } from '../hooks/before-hooks.service.js';
 import { CallLimiter } from '../limits/call-limiter.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
@@ -141,8 +141,8 @@ export class SubmitCallService {
     judged: JudgedCall,
     gone: SubmitOptions['gone'] = () => new AbortController().signal,
   ): Promise<Hooked> | Hooked {
-    const { hooks, refusal } = judged;
-    return hooks === undefined || refusal !== undefined
+    const { hooks } = judged;
+    return hooks === undefined || !maySay(judged, hooks)
       ? { judged }
       : this.hooks.ask({ principal, body, callId, judged, gone: gone() }, hooks);
   }

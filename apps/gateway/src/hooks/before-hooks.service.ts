@@ -32,6 +32,11 @@ class SessionCancelled extends Error {}
 /** Of what hooks say before a call, what goes with it. */
 const FEEDBACK_CHARACTERS = 1_500;
 
+/** Hooks have a say about what nobody refused and, where they come first, about what policy denies. */
+export function maySay({ refusal }: JudgedCall, { order }: CallHooks): boolean {
+  return refusal === undefined || (order === 'hooks_permission_approval' && refusal.error.code === 'policy_denied');
+}
+
 /**
  * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
  * one before left them. Rewritten ones are judged from the start: schema, policy and all. What workers run later is
@@ -47,15 +52,17 @@ export class BeforeHooks {
     private readonly cancels: SessionCancels,
   ) {}
 
-  async ask(request: HookRequest, { applied, ...about }: CallHooks): Promise<Hooked> {
-    const { judged, passing = false, runs } = await this.asked(request, { applied, ...about });
+  async ask(request: HookRequest, hooks: CallHooks): Promise<Hooked> {
+    const { applied } = hooks;
+    const later = isLater(request.judged, hooks);
+    const { judged, passing = false, runs } = later ? { judged: request.judged, runs: [] } : await this.asked(request, hooks);
     const decision = { ...judged.decision, reasons: [...judged.decision.reasons, ...runs.map(reasonOf)] };
     const feedback = runs
       .flatMap(({ feedback: said = [] }) => said)
       .join('\n')
       .slice(0, FEEDBACK_CHARACTERS);
-    const later = judged.refusal === undefined ? applied.filter(({ on }) => on !== 'before') : [];
-    const hookSet = later.length === 0 ? undefined : await this.sets.keep([...later]);
+    const left = judged.refusal === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
+    const hookSet = left.length === 0 ? undefined : await this.sets.keep([...left]);
     const more = { ...(hookSet === undefined ? {} : { hookSet }), ...(feedback === '' ? {} : { hookFeedback: feedback }) };
     return { judged: { ...judged, decision, ...more }, passing };
   }
@@ -63,7 +70,7 @@ export class BeforeHooks {
   /** Judges a call and asks its hooks before it is submitted, when they will be asked again. `callId` is what they are told. */
   async inAdvance(principal: Principal, body: SubmitCallBody, callId: string): Promise<JudgedCall> {
     const judged = await this.judge.judge(principal, body);
-    if (judged.hooks === undefined || judged.refusal !== undefined) return judged;
+    if (judged.hooks === undefined || !maySay(judged, judged.hooks) || isLater(judged, judged.hooks)) return judged;
     return (await this.asked({ principal, body, callId, judged, gone: new AbortController().signal }, judged.hooks)).judged;
   }
 
@@ -107,7 +114,7 @@ export class BeforeHooks {
       }
       if (run.arguments === undefined || isDeepStrictEqual(run.arguments, judged.args)) continue;
       judged = await this.judgedAnew(request, judged, run.arguments, hook.name);
-      if (judged.refusal !== undefined) return { judged, runs };
+      if (!maySay(judged, hooks)) return { judged, runs };
     }
     return { judged, runs };
   }
@@ -129,6 +136,11 @@ export class BeforeHooks {
       ? rejected
       : { ...rejected, refusal: { ...rejected.refusal, error: { ...rejected.refusal.error, errors } } };
   }
+}
+
+/** A person comes first: whoever takes the answer asks the hooks (`ApprovalHooks`). */
+function isLater({ decision, refusal }: JudgedCall, { order }: CallHooks): boolean {
+  return order === 'permission_approval_hooks' && refusal === undefined && decision.effect === 'ask';
 }
 
 function refused(judged: JudgedCall, code: 'hook_rejected' | 'cancelled', message: string, text?: string, retryable = false): JudgedCall {

@@ -39,6 +39,11 @@ export class CallRulesService {
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
+  /** As workers know it. */
+  workspaceOf(tenantId: string, sessionId: string | undefined): string {
+    return join(this.config.workspaceRoot ?? '/workspace', tenantId, sessionId === undefined ? 'default' : `sessions/${sessionId}`);
+  }
+
   async of(principal: Principal, { sessionId, agentId }: CallParties): Promise<CallRules> {
     const agent = this.rulebook.of(principal.agentId ?? agentId);
     const session = await this.sessions.state(principal.tenantId, sessionId);
@@ -49,11 +54,7 @@ export class CallRulesService {
       policy,
       grants: session.grants,
       hooks: this.hookBook.of(principal.agentId ?? agentId, session.hooks),
-      workspaceRoot: join(
-        this.config.workspaceRoot ?? '/workspace',
-        principal.tenantId,
-        sessionId === undefined ? 'default' : `sessions/${sessionId}`,
-      ),
+      workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),
       available: (tool) => {
         if (!mayUseTool(principal, tool.name)) return keyLacks(principal, tool.name);
         if (tools !== undefined && !tools.some((pattern) => matchesTool(pattern, tool)))

@@ -1,4 +1,4 @@
-import type { AppliedHook, Content, HookEvent, HookInput, HookSet, Result } from '#contracts';
+import type { AppliedHook, Content, EndData, HookEvent, HookInput, HookSet, Result } from '#contracts';
 import type { Claimed } from '#event-log';
 import { hookEventName, textOf, type HookRun } from '#hooks';
 import type { Safety } from '#safety';
@@ -14,6 +14,8 @@ import type { UpdateGate } from './update-stream.js';
 
 /** Hooks share the time of their call; when it has used all of it they get this much together, which the log still waits. */
 const AFTER_DEADLINE_MS = 2_000;
+/** Hooks after End share this much; until they are done the worker's slot is taken. */
+const AFTER_END_MS = 10_000;
 /** Of an output, what a hook gets to see. */
 const RESPONSE_BYTES = 1_048_576;
 
@@ -27,9 +29,11 @@ export interface CallHooks {
   readonly updates?: UpdateGate;
   /** What they say to a tool that has answered; undefined when there are none, or it has not. Never rejects. */
   after(finish: Finish, result: Result | undefined, shown: (text: string, cut?: boolean) => string): Promise<Remarks | undefined>;
+  /** Tells those that watch Ends. Never rejects; what they say changes nothing. */
+  ended(end: EndData): Promise<void>;
 }
 
-export const NO_HOOKS: CallHooks = { after: async () => undefined };
+export const NO_HOOKS: CallHooks = { after: async () => undefined, ended: async () => {} };
 
 /** The hooks that were in force when the call was accepted. Never rejects. */
 export async function openHooks(digest: string, attempt: Attempt, claimed: Claimed, safety: Safety, deps: HookDeps): Promise<CallHooks> {
@@ -51,7 +55,7 @@ export async function openHooks(digest: string, attempt: Attempt, claimed: Claim
 
 class StoredHooks implements CallHooks {
   private readonly runs: HookRun[] = [];
-  private readonly until: number;
+  private until: number;
   readonly updates?: UpdateGate;
 
   constructor(
@@ -75,19 +79,27 @@ class StoredHooks implements CallHooks {
     return this.runs.length === 0 ? undefined : remarksOf(this.runs, shown);
   }
 
+  /** Whatever stopped the attempt: it is over, and they are told so. */
+  async ended({ outcome, result, resultRef, error }: EndData): Promise<void> {
+    this.until = performance.now() + AFTER_END_MS;
+    const beside = { text: error?.message ?? resultRef?.preview ?? '', is_error: outcome !== 'completed' };
+    const tool_response = result === undefined ? beside : responseOf(undefined, result);
+    await this.ask('after_end', { outcome, tool_response }, new AbortController().signal);
+  }
+
   private on(event: HookEvent): readonly AppliedHook[] {
     return this.set.filter(({ on }) => on === event);
   }
 
   /** One after the other, until one denies. When the attempt is stopped they are, too, and nothing they said counts. */
-  private async ask(event: HookEvent, more: Partial<HookInput>): Promise<'allow' | 'deny' | 'stopped'> {
+  private async ask(event: HookEvent, more: Partial<HookInput>, signal = this.attempt.signal): Promise<'allow' | 'deny' | 'stopped'> {
     for (const hook of this.on(event)) {
       const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.about, ...more };
       try {
         const run = await this.deps.hooks.run({
           hook,
           input,
-          signal: this.attempt.signal,
+          signal,
           budgetMs: this.until - performance.now(),
           holdsSecrets: (value) => this.safety.secretsIn(value).length > 0,
         });

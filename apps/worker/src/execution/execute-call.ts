@@ -3,7 +3,7 @@ import { isApplied, type Claimed } from '#event-log';
 import { signals } from '#signals';
 import { Attempt } from './attempt.js';
 import { AttemptWriter, workerAuthor } from './attempt-writer.js';
-import { hasAnswered, NO_HOOKS, openHooks } from './call-hooks.js';
+import { hasAnswered, NO_HOOKS, openHooks, type CallHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
 import { decideFinish, type FinishFacts } from './decide-finish.js';
 import type { ExecuteDeps } from './execute-deps.js';
@@ -29,7 +29,7 @@ export type Executed =
  * 3. run: arguments and workspace, then the tool, with a deadline, a stop signal and updates on their way
  * 4. hooks after the call, when there are any and the tool has answered
  * 5. decide from how that ended: an End, a Retry, or nothing because the call is somebody else's by now
- * 6. write it down
+ * 6. write it down, and tell the hooks that watch Ends
  */
 export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): Promise<Executed> {
   const attempt = new Attempt(job.callId, deps.clock, deps.config.stopGraceMs);
@@ -46,14 +46,16 @@ export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): 
       cancelRequested: () => attempt.stop('cancelled'),
     });
     const trace = deps.tracer?.begin(job.callId, claimed, pool);
-    let written: Written | undefined;
+    let finished: Finished | undefined;
     try {
-      written = await runAndFinish(attempt, claimed, pool, deps, trace);
-      return { kind: 'executed', claimed, written };
+      finished = await runAndFinish(attempt, claimed, pool, deps, trace);
     } finally {
       release();
-      trace?.end(written);
+      trace?.end(finished?.written);
     }
+    const { written, hooks } = finished;
+    if (hooks !== NO_HOOKS && written.kind === 'ended' && isApplied(written.answer)) await hooks.ended(written.data);
+    return { kind: 'executed', claimed, written };
   } catch (error) {
     deps.logger.error({ callId: job.callId, err: error }, 'an attempt was left to the reconciler');
     return { kind: 'not_claimed', code: 'INTERNAL' };
@@ -81,7 +83,12 @@ async function claim(job: CallJob, { log, config, clock }: ExecuteDeps): Promise
   return { code: answer.code, ...(answer.code === 'NOT_DUE' ? { retryInMs: answer.retryInMs } : {}) };
 }
 
-async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps: ExecuteDeps, trace?: AttemptTrace): Promise<Written> {
+interface Finished {
+  readonly written: Written;
+  readonly hooks: CallHooks;
+}
+
+async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps: ExecuteDeps, trace?: AttemptTrace): Promise<Finished> {
   const { config, clock } = deps;
   const { tool } = claimed.meta;
   signals.attemptStarted.emit({
@@ -131,7 +138,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
   };
   const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving);
   tell(attempt, finished.runMs, pool, claimed, written);
-  return written;
+  return { written, hooks };
 }
 
 /** Most calls were accepted under the defaults: then nobody has to be asked. */

@@ -31,7 +31,7 @@ describe('a hook in the config file', () => {
     [{ command: 'true', directory: 'workspace' }, 'hooks.0: hooks before a call run in the gateway, which has no workspace'],
     [
       { command: 'true', on: 'stop' },
-      'hooks.0.on: expected before, after, before_update or after_update; hooks of prompts and sessions belong to the agent, which is not run here',
+      'hooks.0.on: expected before, after, after_end, before_update or after_update; hooks of prompts and sessions belong to the agent, which is not run here',
     ],
   ])('%j is refused, and the fault says what is expected', (hook, fault) => {
     expect(faultsOf(hook)).toContain(fault);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CallOutcome } from '../calls/call.js';
 import { Json } from '../calls/json.js';
 import { Label } from '../calls/names.js';
 import { ToolPattern } from '../policy/policy-config.js';
@@ -7,12 +8,13 @@ import { ToolPattern } from '../policy/policy-config.js';
  * When a hook runs.
  * - `before`: in the gateway, when policy has not denied the call and before a person is asked; may refuse the call or rewrite its arguments
  * - `after`: in the worker, when the tool has answered and before End is written; may add to what the model reads or flag it as an error
+ * - `after_end`: in the worker, when End is written; watches only
  * - `before_update`, `after_update`: in the worker, around each update for watchers; the first may suppress it
  */
 export const HookEvent = z
-  .enum(['before', 'after', 'before_update', 'after_update'], {
+  .enum(['before', 'after', 'after_end', 'before_update', 'after_update'], {
     error:
-      'expected before, after, before_update or after_update; hooks of prompts and sessions belong to the agent, which is not run here',
+      'expected before, after, after_end, before_update or after_update; hooks of prompts and sessions belong to the agent, which is not run here',
   })
   .meta({ id: 'HookEvent' });
 export type HookEvent = z.output<typeof HookEvent>;
@@ -139,7 +141,9 @@ export const HookInput = z
     session_id: z.string().optional(),
     tool_name: z.string(),
     tool_input: Json,
-    /** `after`: what the tool answered. */
+    /** `after_end`: how the call ended. */
+    outcome: CallOutcome.optional(),
+    /** `after`, `after_end`: what the tool answered. */
     tool_response: z.object({ text: z.string(), is_error: z.boolean(), structured: Json.optional() }).optional(),
     /** Around updates: their text items, joined by line feeds. */
     update: z.object({ text: z.string() }).optional(),

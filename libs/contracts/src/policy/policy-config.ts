@@ -8,6 +8,17 @@ export const PolicyProfile = z.enum(['core', 'zeroclaw', 'claw', 'phi', 'oxydra'
 export type PolicyProfile = z.output<typeof PolicyProfile>;
 
 /**
+ * When hooks `before` a call are asked, among the other steps that may stop it.
+ * - `permission_hooks_approval`: about calls that policy does not deny, before a person is asked
+ * - `permission_approval_hooks`: when a person has allowed the call; they may refuse it then and nothing else, since what was approved is what runs
+ * - `hooks_permission_approval`: before policy answers, so also about calls that it denies
+ */
+export const HookOrder = z
+  .enum(['permission_hooks_approval', 'permission_approval_hooks', 'hooks_permission_approval'])
+  .meta({ id: 'HookOrder' });
+export type HookOrder = z.output<typeof HookOrder>;
+
+/**
  * A tool pattern: a name or alias, a glob of names (`file_*`), `*` (all), `@builtin` or `@builtin/x` (what is built in),
  * `@mcp` (what is not), `@source` or `@source/x` (one source and its tools; `x` may be a glob).
  */
@@ -29,6 +40,7 @@ export const PolicyConfig = z
     gatePrivileged: z.boolean(),
     /** False: no tool of the web is available. */
     webTools: z.boolean(),
+    hookOrder: HookOrder,
     /** An argument `approved: true` of the model counts as a person's approval. */
     trustModelApproval: z.boolean(),
     /** By tool pattern. Of several that mean a tool each later one lies on top of the earlier. */

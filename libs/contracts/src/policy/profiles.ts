@@ -38,6 +38,7 @@ const core: PolicyConfig = {
   allowedTools: [],
   gatePrivileged: false,
   webTools: true,
+  hookOrder: 'permission_hooks_approval',
   trustModelApproval: false,
   toolsSettings: {},
   commands,
@@ -103,8 +104,13 @@ export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
     },
     paths: { ...paths, workspaceOnly: true, forbidden: FORBIDDEN_PATHS, outside: 'deny' },
   },
-  claw: { ...core, profile: 'claw', commands: noCommandRules, toolsSettings: CLAW_TIERS },
-  phi: { ...core, profile: 'phi', commands: { ...noCommandRules, engines: ['deny-patterns'], enforce: 'always' } },
+  claw: { ...core, profile: 'claw', hookOrder: 'permission_approval_hooks', commands: noCommandRules, toolsSettings: CLAW_TIERS },
+  phi: {
+    ...core,
+    profile: 'phi',
+    hookOrder: 'hooks_permission_approval',
+    commands: { ...noCommandRules, engines: ['deny-patterns'], enforce: 'always' },
+  },
   oxydra: {
     ...core,
     profile: 'oxydra',

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { Hooked, problemOf, type HookedAgents } from '../support/hooked.js';
+
+const ON_BEFORE = { name: 'guard', on: 'before' };
+const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
+
+let hooked: Hooked;
+let agent: Agent;
+let sessions = 0;
+
+const agentsOf = ({ webhooks }: Hooked): HookedAgents => {
+  const url = (path: string) => `${webhooks.url}${path}`;
+  return {
+    'people-first': { policy: { hookOrder: 'permission_approval_hooks' }, hooks: [{ ...ON_BEFORE, url: url('/people-first') }] },
+    'hooks-first': {
+      policy: { hookOrder: 'hooks_permission_approval', commands: { deniedCommands: ['rm .*'] } },
+      hooks: [{ ...ON_BEFORE, url: url('/hooks-first') }],
+    },
+  };
+};
+
+beforeAll(async () => {
+  hooked = await Hooked.start(agentsOf);
+  ({ agent } = hooked);
+});
+
+afterAll(() => hooked?.close());
+
+describe('a hook before a call', () => {
+  it('comes before permission where that is the order: it refuses first, and may rewrite what policy would deny', async () => {
+    const denied = () => hooked.submitAs('hooks-first', 'shell', { command: 'rm a' });
+    hooked.webhooks.on('/hooks-first', { decision: 'deny', reason: 'never' });
+    expect(problemOf(await denied()).code).toBe('hook_rejected');
+    hooked.webhooks.on('/hooks-first', {});
+    expect(problemOf(await denied()).code).toBe('policy_denied');
+    hooked.webhooks.on('/hooks-first', { arguments: { command: 'echo kept' } });
+    expect(await hooked.runAs('hooks-first', 'shell', { command: 'rm a' })).toMatchObject({
+      outcome: 'completed',
+      arguments: { command: 'echo kept' },
+    });
+    expect(hooked.webhooks.to('/hooks-first')).toHaveLength(3);
+  });
+
+  it('comes after the person where that is the order: asked with the yes, it lets the call run or ends it', async () => {
+    const sessionId = `people-${++sessions}`;
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
+    const asked = () => hooked.webhooks.to('/people-first');
+    const decide = async (answer: object, decision = 'allow') => {
+      hooked.webhooks.on('/people-first', answer);
+      const args = { path: 'a.txt', content: `password=${GITHUB}` };
+      const { body: waiting } = await hooked.submitAs('people-first', 'file_write', args, { sessionId });
+      expect(waiting.status).toBe('waiting_approval');
+      const before = asked().length;
+      expect((await agent.request('POST', `/v1/calls/${waiting.id}/decision`, { decision })).status).toBe(200);
+      return {
+        call: await agent.ended(waiting.id),
+        inputs: asked()
+          .slice(before)
+          .map(({ input }) => input.tool_input),
+      };
+    };
+    const args = { path: 'a.txt', content: `password=${GITHUB}` };
+    expect(await decide({})).toMatchObject({ call: { outcome: 'completed' }, inputs: [args] });
+    expect(await decide({}, 'deny')).toMatchObject({ call: { error: { code: 'approval_denied' } }, inputs: [] });
+    const refused = await decide({ decision: 'deny', reason: 'not on a Friday' });
+    expect(refused).toMatchObject({
+      call: { outcome: 'denied', attempt: 0, error: { code: 'hook_rejected', message: 'Rejected by hook `guard`: not on a Friday' } },
+      inputs: [args],
+    });
+    expect((await agent.events(refused.call.id)).map(({ type }) => type)).toEqual([
+      'call.submitted',
+      'call.approval_requested',
+      'call.end',
+    ]);
+    const rewritten = await decide({ arguments: { path: 'b.txt', content: 'x' } });
+    expect(rewritten.call.error?.message).toContain('rewrote the arguments after a person had approved them');
+    // Nobody has to be asked: then it comes when the call is submitted, as ever.
+    hooked.webhooks.on('/people-first', { arguments: { n: 2 } });
+    expect(await hooked.runAs('people-first')).toMatchObject({ outcome: 'completed', arguments: { n: 2 } });
+  });
+
+  it('that comes after the person is stopped when the call is cancelled meanwhile', async () => {
+    const sessionId = `people-${++sessions}`;
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
+    let gone = false;
+    hooked.webhooks.on('/people-first', (_request, response) => void response.once('close', () => (gone = true)));
+    const { body: waiting } = await hooked.submitAs('people-first', 'file_write', { path: 'a', content: 'b' }, { sessionId });
+    const asked = hooked.webhooks.to('/people-first').length;
+    const decided = agent.request('POST', `/v1/calls/${waiting.id}/decision`, { decision: 'allow' });
+    await eventually(() => hooked.webhooks.to('/people-first').length > asked, 'the hook to be asked');
+    await agent.request('POST', `/v1/calls/${waiting.id}/cancel`, {});
+    expect((await decided).status).toBe(409);
+    await eventually(() => gone, 'the request of the hook to be given up');
+    expect(await agent.ended(waiting.id)).toMatchObject({ outcome: 'cancelled', attempt: 0 });
+  });
+});
