@@ -98,6 +98,16 @@ describe('the HTTP door', () => {
     expect((await agent.get(`/v1/sessions/${'s'.repeat(128)}`)).status).toBe(200);
   });
 
+  it.each([
+    ['HTTP/2', '/livez', 'h2c', /HTTP\/1\.1/],
+    ['a WebSocket elsewhere', '/v1/calls', 'websocket', /\/v1\/stream/],
+    ['a WebSocket of no version', '/v1/stream', 'websocket', /Sec-WebSocket/],
+  ])('answers who asks for an upgrade to %s with a problem', async (_what, path, upgrade, says) => {
+    const answer = await raw(gateway, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/);
+    expect(answer).toMatch(says);
+  });
+
   describe('keys', () => {
     it.each([
       ['no key', {}],

@@ -190,6 +190,17 @@ describe('the stream answers bad input', () => {
     await stream.frame('pong', 'still');
   });
 
+  it.each([
+    ['a key of prototypes', '{"__proto__":{"x":1}}'],
+    ['half a character', '{"half":"\\ud800"}'],
+    ['depth 100', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
+  ])('under the id of the frame, where it can be read: %s', async (_what, args) => {
+    const stream = await connect();
+    stream.socket.send(`{"op":"submit","id":"mine","call":{"tool":"echo","arguments":${args}}}`);
+    expect((await stream.frame('error', 'mine')).problem.status).toBeGreaterThanOrEqual(400);
+    stream.close();
+  });
+
   it('refuses a frame over 64 KiB, unless it submits a call', async () => {
     const stream = await connect();
     stream.send({ op: 'submit', id: 'large', call: { tool: 'echo', arguments: { text: 'x'.repeat(500_000) } } });

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { ProblemError } from '#contracts';
 
 /** What cannot be read as HTTP never becomes a request; the answer is a problem all the same. */
@@ -8,6 +9,11 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     return;
   }
   const [line, detail] = answerTo(error.code);
+  answerUnread(socket, line, detail);
+}
+
+/** Answers on a connection that no request is read from, and ends it. */
+export function answerUnread(socket: Duplex, line: string, detail: string): void {
   const body = JSON.stringify({ ...new ProblemError('invalid_request', detail).toProblem(), status: Number(line.slice(0, 3)) });
   socket.end(
     `HTTP/1.1 ${line}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

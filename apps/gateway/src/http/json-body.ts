@@ -7,21 +7,26 @@ import { LIMITS, ProblemError } from '#contracts';
  * (`invalid_request`). An empty text is no body: undefined.
  */
 export function parseJsonBody(text: string): unknown {
+  const value = parseJson(text);
+  checkJson(value);
+  return value;
+}
+
+/** Only the first half of `parseJsonBody`, for who has to look at the value before it is refused. */
+export function parseJson(text: string): unknown {
   if (text === '') return undefined;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new ProblemError(
       'malformed_json',
       `The body is not valid JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'cannot be parsed'}`,
     );
   }
-  checkValue(value, 1);
-  return value;
 }
 
-function checkValue(value: unknown, depth: number): void {
+/** The other half. */
+export function checkJson(value: unknown, depth = 1): void {
   if (typeof value === 'string') return checkText(value);
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new ProblemError('invalid_request', 'The JSON holds a number that is too large: expected at most 1.7976931348623157e308');
@@ -30,7 +35,7 @@ function checkValue(value: unknown, depth: number): void {
     throw new ProblemError('invalid_request', `The JSON is nested too deeply: expected at most ${LIMITS.jsonDepth} levels`);
   }
   if (Array.isArray(value)) {
-    for (const item of value) checkValue(item, depth + 1);
+    for (const item of value) checkJson(item, depth + 1);
     return;
   }
   for (const key of Object.keys(value)) {
@@ -42,7 +47,7 @@ function checkValue(value: unknown, depth: number): void {
       throw new ProblemError('malformed_json', `The JSON holds the key ${JSON.stringify(key)}, which is not allowed`);
     }
     checkText(key);
-    checkValue(inner, depth + 1);
+    checkJson(inner, depth + 1);
   }
 }
 

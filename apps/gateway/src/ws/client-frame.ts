@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ClientFrame, LIMITS, ProblemError } from '#contracts';
-import { parseJsonBody } from '../http/json-body.js';
+import { checkJson, parseJson } from '../http/json-body.js';
 import { parse } from '../http/parse.js';
 import { SubmitCallDoor } from '../http/submit-call-door.js';
 
@@ -20,8 +20,9 @@ export interface ReceivedFrame {
 export function readClientFrame(text: string): ReceivedFrame {
   let id: string | undefined;
   try {
-    const value = parseJsonBody(text);
+    const value = parseJson(text);
     id = idOf(value);
+    checkJson(value);
     return { id, frame: frameOf(value, text) };
   } catch (error) {
     return { id, frame: error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The frame cannot be read') };

@@ -16,6 +16,7 @@ import { SubmitCallService } from '../calls/submit-call.service.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { LOGGER } from '../tokens.js';
 import { Drain } from '../lifecycle/drain.service.js';
+import { STREAM_PATH } from './stream.adapter.js';
 import { StreamSocket } from './stream-socket.js';
 import type { StreamLimits, StreamServices } from './stream-services.js';
 
@@ -36,7 +37,7 @@ const STREAM_LIMITS: StreamLimits = {
 };
 
 const OPTIONS = {
-  path: '/v1/stream',
+  path: STREAM_PATH,
   maxPayload: LIMITS.submitFrameBytes,
   perMessageDeflate: false,
   closeTimeout: 10_000,
