@@ -240,6 +240,7 @@ describe('the HTTP door', () => {
     ] as const) {
       isProblem(await agent.request(method, path, method === 'POST' ? {} : undefined), 501, 'not_implemented');
     }
+    isProblem(await agent.submit('echo', {}, { dialect: 'kiro' }), 501, 'not_implemented');
   });
 });
 

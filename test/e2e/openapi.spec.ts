@@ -23,6 +23,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/calls', { tool: 'shell', arguments: { command: 7 } }],
     ['POST /v1/calls', { tool: 'web_fetch', arguments: { url: 'http://127.0.0.1/' } }],
     ['POST /v1/calls', { tool: 'echo', parentCallId: '{call}' }],
+    ['POST /v1/calls', { tool: 'echo', dialect: 'kiro' }],
     ['POST /v1/calls', '{'],
     ['POST /v1/calls', '{"tool":"echo","arguments":{"half":"\\ud800"}}'],
     ['POST /v1/calls', { tool: 'echo' }, { traceparent: 'rubbish' }],
@@ -31,6 +32,8 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   quoteCall: [
     ['POST /v1/calls:quote', { tool: 'echo' }],
     ['POST /v1/calls:quote', { tool: 'no_such_tool' }],
+    ['POST /v1/calls:quote', { tool: 'echo', parentCallId: '{call}' }],
+    ['POST /v1/calls:quote', { tool: 'echo', dialect: 'kiro' }],
     ['POST /v1/calls:quote', {}],
   ],
   listCalls: [['GET /v1/calls?limit=3'], ['GET /v1/calls?status=never'], ['GET /v1/calls?cursor=rubbish']],

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AppliedHook, Decision, Principal, SubmitCallBody, ToolDescriptor } from '#contracts';
+import { ProblemError, type AppliedHook, type Decision, type Principal, type SubmitCallBody, type ToolDescriptor } from '#contracts';
 import { decide, matchesTool } from '#policy';
 import { ToolRegistry } from '#tools';
 import { CallRulesService, type CallRules } from '../policy/call-rules.service.js';
@@ -8,6 +8,8 @@ import type { JsonValue, JudgedCall } from './new-call.js';
 
 /** The decision about a call that was refused before anybody asked the policy. */
 const NOT_JUDGED: Decision = { effect: 'deny', reasons: [] };
+
+export const NO_DIALECTS = 'Dialects are not there yet; leave out `dialect` for the canonical names';
 
 /** How models know a denial that they can mend by other arguments. */
 const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplied are forbidden:';
@@ -26,6 +28,7 @@ export class CallJudge {
   ) {}
 
   async judge(principal: Principal, body: SubmitCallBody): Promise<JudgedCall> {
+    if (body.dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
     const call = { requestedTool: body.tool, args: body.arguments };
     const rules = await this.rules.of(principal, body);
     const { hooks, posture, policy, grants, workspaceRoot } = rules;

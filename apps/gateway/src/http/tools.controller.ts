@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ListToolsQuery, ProblemError, type Principal } from '#contracts';
 import { formatCatalog, matchesSearch, ToolRegistry, type CatalogEntry } from '#tools';
 import { mayUseTool } from '../auth/tool-patterns.js';
+import { NO_DIALECTS } from '../calls/call-judge.service.js';
 import { CallRulesService } from '../policy/call-rules.service.js';
 import { ToolReadiness } from '../workers/tool-readiness.service.js';
 import { Caller, Needs } from './caller.decorator.js';
@@ -23,8 +24,7 @@ export class ToolsController {
   @Get()
   async list(@Caller() caller: Principal, @Query() query: unknown): Promise<{ tools: CatalogEntry[] }> {
     const { format, dialect, q, sessionId, agentId } = parse(ListToolsQuery, query, 'query');
-    if (dialect !== undefined)
-      throw new ProblemError('not_implemented', 'Dialects are not there yet; leave out `dialect` for the canonical names');
+    if (dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
     const visible = this.tools.list().filter((tool) => mayUseTool(caller, tool.name) && (q === undefined || matchesSearch(tool, q)));
     const [rules] = await Promise.all([this.rules.of(caller, { sessionId, agentId }), this.readiness.look()]);
     const judged = visible.map((tool) => {

@@ -66,7 +66,7 @@ export const ROUTES: readonly Route[] = [
     headers: SubmitHeaders,
     body: SubmitCallBody,
     responses: { 200: ended, 202: accepted },
-    problems: [...BODY, ...KEY, ...REFUSALS, 'conflict', 'idempotency_key_reused', 'overloaded'],
+    problems: [...BODY, ...KEY, ...REFUSALS, 'conflict', 'idempotency_key_reused', 'overloaded', 'not_implemented'],
   },
   {
     operationId: 'quoteCall',
@@ -77,7 +77,7 @@ export const ROUTES: readonly Route[] = [
     summary: 'Dry run: what a submission would meet',
     body: SubmitCallBody,
     responses: { 200: { description: 'Verdicts of every step; nothing was changed.', schema: Quote } },
-    problems: [...BODY, ...KEY],
+    problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'not_implemented'],
   },
   ...QUERY_ROUTES,
   {
