@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { z } from 'zod';
+import { ConfigFile } from '#contracts';
 
 const readme = readFileSync('README.md', 'utf8');
 const configs = ['gateway/src/gateway', 'worker/src/worker', 'standalone/src/standalone']
@@ -29,6 +32,16 @@ describe('README.md', () => {
     expect(files.filter((path) => !existsSync(path))).toEqual([]);
     const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(readFileSync('package.json', 'utf8')));
     expect(matches(readme, /npm run ([a-z:]+)/g).filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it('shows hooks that do what it says', () => {
+    const [text = ''] = matches(readme, /```yaml\n(hooks:[\s\S]*?)```/g);
+    const guard = ConfigFile.parse(parse(text)).hooks.find((hook) => hook.command !== undefined);
+    const exitCodeFor = (command: string) => {
+      const input = JSON.stringify({ event: 'before', hook: guard?.name, tool_name: 'shell', tool_input: { command } });
+      return spawnSync('sh', ['-c', guard?.command ?? ''], { input }).status;
+    };
+    expect([exitCodeFor('echo fine'), exitCodeFor('kubectl --context prod delete pod x')]).toEqual([0, 2]);
   });
 
   it('names every built-in tool', () => {
