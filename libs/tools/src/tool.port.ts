@@ -1,4 +1,4 @@
-import type { CallErrorCode, Content, ProgressData, ToolDescriptor, Violation } from '#contracts';
+import type { CallErrorCode, Content, PolicyProfile, ProgressData, ToolDescriptor, Violation } from '#contracts';
 
 /** Where the files of the call's session live. `root` is absolute, exists, and is with `roots` all that file tools may touch. */
 export interface Workspace {
@@ -29,6 +29,8 @@ export interface ToolContext {
   readonly tenantId: string;
   readonly agentId?: string;
   readonly sessionId?: string;
+  /** The known agent whose texts and sizes the call is answered in; absent for our own. */
+  readonly profile?: PolicyProfile;
   /** W3C; what the tool asks others for is a child of it. Absent when neither the agent nor this worker traces. */
   readonly traceparent?: string;
   /** Aborted by cancel, time-out, lost lease or shutdown; `signal.reason` is a ToolFailure that says which. */

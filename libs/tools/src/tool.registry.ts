@@ -72,12 +72,12 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     return this.sorted;
   }
 
-  /** Name and arguments as a model sent them → the tool and arguments it can run with, or why not. Never throws. */
-  prepare(name: string, rawArguments: Readonly<Record<string, unknown>> | string): Prepared {
+  /** Name and arguments as a model sent them → the tool and arguments it can run with, or why not. `tolerant`: unknown arguments are left out. Never throws. */
+  prepare(name: string, rawArguments: Readonly<Record<string, unknown>> | string, tolerant = false): Prepared {
     const entry = this.byName.get(name);
     if (!entry) return { ok: false, failure: this.notFound(name) };
     const { tool } = entry;
-    const prepared = prepareArguments(rawArguments, entry.shape, entry.check);
+    const prepared = prepareArguments(rawArguments, entry.shape, entry.check, tolerant);
     if (!prepared.ok)
       return { ok: false, tool, failure: { code: 'invalid_arguments', message: prepared.message, errors: prepared.errors } };
     return { ok: true, tool, args: prepared.args, ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };

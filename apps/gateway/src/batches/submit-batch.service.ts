@@ -6,6 +6,7 @@ import { sha256Hex } from '#redis';
 import { ToolRegistry } from '#tools';
 import { keyReused } from '../calls/refusal.js';
 import { BeforeHooks } from '../hooks/before-hooks.service.js';
+import { Rulebook } from '../policy/rulebook.service.js';
 import type { Verdict } from './batch.decider.js';
 import { BatchReader } from './batch-reader.service.js';
 import type { BatchDoc } from './batch-record.js';
@@ -29,6 +30,7 @@ export class SubmitBatchService {
     private readonly store: BatchStore,
     private readonly runs: BatchRuns,
     private readonly reader: BatchReader,
+    private readonly rulebook: Rulebook,
   ) {}
 
   /**
@@ -40,7 +42,9 @@ export class SubmitBatchService {
    * A call that is refused is a result of the batch, not an error of the request.
    */
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
-    const { sessionId, agentId, strategy, onFailure, calls } = body;
+    const { sessionId, agentId, calls } = body;
+    const { execution } = this.rulebook.of(principal.agentId ?? agentId).policy;
+    const { strategy = execution.strategy, onFailure = execution.onFailure } = body;
     const idempotency = idempotencyOf(body, idempotencyKey);
     const rootId = sessionId ?? (idempotency === undefined ? undefined : `k:${sha256Hex(idempotency.scopedKey)}`);
     const batchId = this.log.newCallId(principal.tenantId, rootId);

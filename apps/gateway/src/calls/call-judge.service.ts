@@ -1,10 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, type AppliedHook, type Decision, type Principal, type SubmitCallBody, type ToolDescriptor } from '#contracts';
+import {
+  LIMITS,
+  ProblemError,
+  type AppliedHook,
+  type Decision,
+  type PolicyConfig,
+  type Principal,
+  type SubmitCallBody,
+  type ToolDescriptor,
+} from '#contracts';
 import { decide, matchesTool } from '#policy';
 import { ToolRegistry } from '#tools';
 import { CallRulesService, type CallRules } from '../policy/call-rules.service.js';
 import { ToolReadiness } from '../workers/tool-readiness.service.js';
 import type { JsonValue, JudgedCall } from './new-call.js';
+import { prepareByPolicy } from './prepare-by-policy.js';
 
 /** The decision about a call that was refused before anybody asked the policy. */
 const NOT_JUDGED: Decision = { effect: 'deny', reasons: [] };
@@ -45,7 +55,7 @@ export class CallJudge {
       if (!ready.ok) return { ...call, tool, ...unavailable(ready.reason ?? `${tool.name} is not available`) };
     }
 
-    const prepared = this.tools.prepare(body.tool, body.arguments);
+    const prepared = prepareByPolicy(this.tools, body, policy);
     if (!prepared.ok) {
       const { code, message, errors } = prepared.failure;
       const error = { code, message, retryable: false, ...(errors.length > 0 ? { errors } : {}) };
@@ -58,10 +68,16 @@ export class CallJudge {
       tool: prepared.tool,
       args: jsonOf(prepared.args),
       ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }),
+      ...differencesOf(policy),
       ...(hooks.length === 0 ? {} : hooksOf(prepared.tool, hooks, rules)),
     };
     return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : { ...judged, decision };
   }
+}
+
+/** What the policy has otherwise than those who answer take for granted. */
+function differencesOf({ profile, execution: { resultBytes } }: PolicyConfig): Pick<JudgedCall, 'profile' | 'resultBytes'> {
+  return { ...(profile === 'core' ? {} : { profile }), ...(resultBytes === LIMITS.modelOutputBytes ? {} : { resultBytes }) };
 }
 
 /** The hooks that concern the tool, for those who ask them; judging itself only says which they are. */

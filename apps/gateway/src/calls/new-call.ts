@@ -34,6 +34,9 @@ export interface JudgedCall {
   /** Why the model makes the call, in its own words. */
   readonly purpose?: string;
   readonly decision: Decision;
+  /** Whose texts the call is answered in, and how much text the model gets; there where that differs from the defaults. */
+  readonly profile?: PolicyProfile;
+  readonly resultBytes?: number;
   /** There when hooks concern the call. */
   readonly hooks?: CallHooks;
   /** Digest of those that the worker runs, once they are stored. */
@@ -105,6 +108,7 @@ export function newCall(input: NewCallInput): NewCall {
   const digest = approvalDigest(name, tool.version, input.secret ?? judged.args);
   const agentId = body.agentId ?? principal.agentId;
   const then = consequence(judged, digest, Math.min(config.approvalMs, family?.leftMs ?? Infinity), body.sessionId !== undefined);
+  const resultBytes = Math.min(input.resultBytes ?? Infinity, judged.resultBytes ?? Infinity);
   const retry = { ...tool.retry, ...body.retry };
 
   const submitted: SubmittedData = {
@@ -130,7 +134,8 @@ export function newCall(input: NewCallInput): NewCall {
     ...(input.batchId === undefined ? {} : { batchId: input.batchId }),
     ...(family === undefined ? {} : { parentCallId: family.parentCallId, rootCallId: family.rootCallId, depth: family.depth }),
     ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
-    ...(input.resultBytes === undefined ? {} : { resultBytes: input.resultBytes }),
+    ...(resultBytes === Infinity ? {} : { resultBytes }),
+    ...(judged.profile === undefined ? {} : { profile: judged.profile }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),
     ...(judged.hookSet === undefined ? {} : { hooks: judged.hookSet }),
     ...(judged.hookFeedback === undefined ? {} : { hookFeedback: judged.hookFeedback }),

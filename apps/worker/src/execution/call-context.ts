@@ -1,3 +1,4 @@
+import type { PolicyProfile } from '#contracts';
 import type { Claimed } from '#event-log';
 import type { ToolContext, Workspace } from '#tools';
 import type { CallGuard } from '../safety/call-guard.js';
@@ -13,6 +14,7 @@ export class CallContext implements ToolContext {
   readonly tenantId: string;
   readonly agentId?: string;
   readonly sessionId?: string;
+  readonly profile?: PolicyProfile;
   readonly traceparent?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -41,6 +43,7 @@ export class CallContext implements ToolContext {
     this.tenantId = meta.tenantId;
     if (meta.agentId !== undefined) this.agentId = meta.agentId;
     if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
+    if (claimed.submitted.profile !== undefined) this.profile = claimed.submitted.profile;
     this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };
     const parent = traceparent ?? meta.traceparent;
     if (parent !== undefined) this.traceparent = parent;

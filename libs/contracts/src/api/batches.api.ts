@@ -38,8 +38,9 @@ export type BatchCallBody = z.output<typeof BatchCallBody>;
 /** `POST /v1/batches`: the calls of one turn of a model, in the order the model made them. */
 export const SubmitBatchBody = z
   .strictObject({
-    strategy: BatchStrategy.default({ type: 'tiered' }),
-    onFailure: OnFailure.default('isolate'),
+    /** Not said: that of the agent's policy, which is `tiered` with `isolate` unless its profile or the config file says otherwise. */
+    strategy: BatchStrategy.optional(),
+    onFailure: OnFailure.optional(),
     sessionId: Label.optional(),
     agentId: Label.optional(),
     calls: z.array(BatchCallBody).min(1).max(BATCH_LIMITS.calls),

@@ -3,6 +3,7 @@ import { ApprovalOption, ApprovalScope } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
 import { CallError, CallOutcome, Decision, Priority, Timeouts } from '../calls/call.js';
 import { Content, Result } from '../calls/result.js';
+import { PolicyProfile } from '../policy/profile.js';
 import { TrustOption } from '../policy/session-grants.js';
 import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
 
@@ -50,6 +51,8 @@ export const SubmittedData = z.object({
   argumentsRedacted: z.literal(true).optional(),
   /** Digest of the safety settings in force, when they are not the defaults. */
   safety: z.string().optional(),
+  /** The agent whose texts it is answered in; absent for our own. */
+  profile: PolicyProfile.optional(),
   /** Text above it is cut for the model. */
   resultBytes: z.number().int().optional(),
   /** SHA-256 of the hooks that its worker runs; there when it has any. */

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { CommandPolicy } from './command-policy.js';
+import { ExecutionPolicy } from './execution-policy.js';
 import { EgressRules, PathPolicy } from './path-policy.js';
+import { PolicyProfile } from './profile.js';
 import { ToolSettings } from './tool-settings.js';
-
-/** Names of the presets: one for each known agent whose rules it follows, and our own. */
-export const PolicyProfile = z.enum(['core', 'zeroclaw', 'claw', 'phi', 'oxydra', 'kiro']).meta({ id: 'PolicyProfile' });
-export type PolicyProfile = z.output<typeof PolicyProfile>;
 
 /**
  * When hooks `before` a call are asked, among the other steps that may stop it.
@@ -45,6 +43,7 @@ export const PolicyConfig = z
     trustModelApproval: z.boolean(),
     /** By tool pattern. Of several that mean a tool each later one lies on top of the earlier. */
     toolsSettings: z.record(ToolPattern, ToolSettings),
+    execution: ExecutionPolicy,
     commands: CommandPolicy,
     paths: PathPolicy,
     egress: EgressRules,
@@ -55,7 +54,8 @@ export type PolicyConfig = z.output<typeof PolicyConfig>;
 /** What a configuration file says: any part of a policy. Lists that forbid add up over several files or agents; all else is replaced. */
 export const PolicySettings = z
   .strictObject({
-    ...PolicyConfig.omit({ commands: true, paths: true, egress: true }).shape,
+    ...PolicyConfig.omit({ execution: true, commands: true, paths: true, egress: true }).shape,
+    execution: ExecutionPolicy.partial(),
     commands: CommandPolicy.partial(),
     paths: PathPolicy.partial(),
     egress: EgressRules.partial(),

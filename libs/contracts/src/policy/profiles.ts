@@ -1,6 +1,8 @@
 import type { CommandPolicy } from './command-policy.js';
 import type { EgressRules, PathPolicy } from './path-policy.js';
-import type { PolicyConfig, PolicyProfile } from './policy-config.js';
+import { MODEL_OUTPUT_CAP, type ExecutionPolicy } from './execution-policy.js';
+import type { PolicyConfig } from './policy-config.js';
+import type { PolicyProfile } from './profile.js';
 import type { ToolSettings } from './tool-settings.js';
 
 /** Texts that no command may contain where the engine `deny-patterns` is active. */
@@ -30,6 +32,10 @@ const paths: PathPolicy = { workspaceOnly: false, roots: [], forbidden: [], trus
 
 const egress: EgressRules = { mode: 'default', allowedDomains: ['*'], blockedDomains: [], privateHosts: [] };
 
+const execution: ExecutionPolicy = { strategy: { type: 'tiered' }, onFailure: 'isolate', strictArguments: true, resultBytes: 16_384 };
+const PARALLEL = { type: 'parallel', serializeSideEffects: false } as const;
+const SEQUENTIAL = { type: 'sequential' } as const;
+
 const core: PolicyConfig = {
   profile: 'core',
   tools: ['*'],
@@ -41,6 +47,7 @@ const core: PolicyConfig = {
   hookOrder: 'permission_hooks_approval',
   trustModelApproval: false,
   toolsSettings: {},
+  execution,
   commands,
   paths,
   egress,
@@ -49,25 +56,38 @@ const core: PolicyConfig = {
 const builtin = (names: string, settings: ToolSettings): Record<string, ToolSettings> =>
   Object.fromEntries(names.split(' ').map((name) => [`@builtin/${name}`, settings]));
 
+/** Commands that say no time of their own run as long as any may. */
+const LONGEST_COMMAND = builtin('shell', { defaults: { timeout_ms: 600_000 } });
+
 /** What claw takes its tools for, by the names that it knows them by. */
-const CLAW_TIERS = {
+const CLAW_TOOLS = {
   ...builtin('read_file glob_search grep_search WebFetch WebSearch Skill ToolSearch Sleep SendUserMessage StructuredOutput', {
     tier: 'read_only',
   }),
   ...builtin('write_file edit_file TodoWrite NotebookEdit Config', { tier: 'side_effecting' }),
   ...builtin('bash Agent REPL PowerShell', { tier: 'privileged' }),
+  ...LONGEST_COMMAND,
 };
 
-const OXYDRA_TIERS = {
-  ...builtin('file_read file_search file_list memory_search', { tier: 'read_only' }),
-  ...builtin('file_write file_edit file_delete web_fetch web_search vault_copyto memory_save memory_update memory_delete', {
-    tier: 'side_effecting',
-  }),
-  ...builtin('shell_exec', { tier: 'privileged' }),
+const PHI_TOOLS = {
+  ...builtin('bash', { defaults: { timeout_ms: 120_000 } }),
+  ...builtin('list_files', { timeoutMs: 10_000 }),
+  ...builtin('search', { timeoutMs: 30_000 }),
 };
 
-/** What kiro asks nobody about. */
-const KIRO_ALLOWED = {
+const OXYDRA_TOOLS = {
+  ...builtin('file_read file_list', { tier: 'read_only', timeoutMs: 10_000 }),
+  ...builtin('file_search', { tier: 'read_only', timeoutMs: 20_000 }),
+  ...builtin('memory_search', { tier: 'read_only', timeoutMs: 15_000 }),
+  ...builtin('file_write file_edit file_delete', { tier: 'side_effecting', timeoutMs: 15_000 }),
+  ...builtin('web_fetch web_search vault_copyto', { tier: 'side_effecting', timeoutMs: 30_000 }),
+  ...builtin('memory_save memory_update memory_delete', { tier: 'side_effecting', timeoutMs: 10_000 }),
+  ...builtin('shell_exec', { tier: 'privileged', defaults: { timeout_ms: 30_000 } }),
+};
+
+/** Also what kiro asks nobody about. */
+const KIRO_TOOLS = {
+  ...LONGEST_COMMAND,
   ...builtin('introspect summary switch_to_execution task session', { autoAllow: true }),
   ...builtin('code', {
     allowedServices:
@@ -94,6 +114,7 @@ export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
     ...core,
     profile: 'zeroclaw',
     trustModelApproval: true,
+    execution: { ...execution, strategy: SEQUENTIAL, strictArguments: false, resultBytes: MODEL_OUTPUT_CAP },
     commands: {
       ...commands,
       engines: ['segments'],
@@ -104,11 +125,20 @@ export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
     },
     paths: { ...paths, workspaceOnly: true, forbidden: FORBIDDEN_PATHS, outside: 'deny' },
   },
-  claw: { ...core, profile: 'claw', hookOrder: 'permission_approval_hooks', commands: noCommandRules, toolsSettings: CLAW_TIERS },
+  claw: {
+    ...core,
+    profile: 'claw',
+    hookOrder: 'permission_approval_hooks',
+    commands: noCommandRules,
+    toolsSettings: CLAW_TOOLS,
+    execution: { ...execution, strategy: SEQUENTIAL, resultBytes: MODEL_OUTPUT_CAP },
+  },
   phi: {
     ...core,
     profile: 'phi',
     hookOrder: 'hooks_permission_approval',
+    toolsSettings: PHI_TOOLS,
+    execution: { ...execution, strategy: PARALLEL, strictArguments: false, resultBytes: MODEL_OUTPUT_CAP },
     commands: { ...noCommandRules, engines: ['deny-patterns'], enforce: 'always' },
   },
   oxydra: {
@@ -116,7 +146,14 @@ export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
     profile: 'oxydra',
     commands: { ...noCommandRules, engines: ['single'], enforce: 'always', unlisted: 'deny' },
     paths: { ...paths, outside: 'deny' },
-    toolsSettings: OXYDRA_TIERS,
+    toolsSettings: OXYDRA_TOOLS,
+    execution: { ...execution, strictArguments: false },
   },
-  kiro: { ...core, profile: 'kiro', toolsSettings: KIRO_ALLOWED, commands: { ...noCommandRules, engines: ['rules'], enforce: 'always' } },
+  kiro: {
+    ...core,
+    profile: 'kiro',
+    toolsSettings: KIRO_TOOLS,
+    execution: { strategy: PARALLEL, onFailure: 'abort', strictArguments: false, resultBytes: MODEL_OUTPUT_CAP },
+    commands: { ...noCommandRules, engines: ['rules'], enforce: 'always' },
+  },
 };

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { LIMITS } from '../api/calls.api.js';
+import { Json } from '../calls/json.js';
 import { ToolTier } from '../tools/tool.js';
 
 const Patterns = z.array(z.string().min(1).max(200)).max(500);
@@ -11,6 +13,10 @@ export const ToolSettings = z
   .strictObject({
     /** What the session's posture takes the tool for, whatever the tool says of itself. How it runs and runs again is not touched. */
     tier: ToolTier.optional(),
+    /** How long one attempt may run, unless the call asks for less, ms. Not said: what the tool says. */
+    timeoutMs: z.number().int().min(1).max(LIMITS.runMs).optional(),
+    /** Arguments that are filled in where the call has none of that name. */
+    defaults: z.record(z.string(), Json).optional(),
     /** Nobody is asked about the tool, unless a rule denies. */
     autoAllow: z.boolean().optional(),
     /** Globs of `service:operation`, or of `operation` where the tool has no services, that run without asking. Without a colon: a whole service. */

@@ -19,6 +19,7 @@ export function resolvePolicy(...settings: readonly (PolicySettings | undefined)
     profile,
     exclude: all((it) => it.exclude, base.exclude),
     toolsSettings: mergedToolsSettings([base.toolsSettings, ...given.map((it) => it.toolsSettings)]),
+    execution: { ...base.execution, ...merged(given.map((it) => it.execution)) },
     commands: {
       ...base.commands,
       ...merged(given.map((it) => it.commands)),

@@ -1,7 +1,9 @@
 import { constants } from 'node:os';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import type { CapturedOutput, ProcessReport } from '../process/run-process.js';
+import { cutToBytes } from '../process/output-capture.js';
 import { ToolFailure, type ToolContext } from '../tool.port.js';
+import type { ShellDialect } from './shell-dialects.js';
 
 const LAST_OUTPUT_CHARS = 800;
 /** Shells, and bubblewrap, tell by 128 + its number which signal ended a program. */
@@ -11,6 +13,12 @@ const NO_NETWORK =
 
 type Shown = Pick<ToolContext, 'shown'>;
 
+/** No more of a stream than the dialect keeps. */
+export function withinLimit(output: CapturedOutput, { stream }: ShellDialect): CapturedOutput {
+  if (stream === undefined || Buffer.byteLength(output.text) <= stream.bytes) return output;
+  return { ...output, text: cutToBytes(output.text, stream.bytes), truncated: true };
+}
+
 /** The captured text as it may be seen where it was cut. A secret at the cut is no whole one to whoever looks later. */
 export function withoutHalves(output: CapturedOutput, { shown }: Shown): CapturedOutput {
   return output.truncated ? { ...output, text: shown(output.text, true) } : output;
@@ -19,9 +27,10 @@ export function withoutHalves(output: CapturedOutput, { shown }: Shown): Capture
 export function exitText(
   report: ProcessReport,
   ran: { readonly limits: ResourceLimits | undefined; readonly network: 'none' | 'host' },
+  dialect: ShellDialect,
 ): string {
   const { ending, stdout, stderr } = report;
-  const output = outputText(stdout, stderr);
+  const output = outputText(stdout, stderr, dialect);
   const code = ending.how === 'exited' ? ending.code : -1;
   if (code === 0) return output === '' ? 'command completed with no output' : output;
   const signal = ending.how === 'signalled' ? ending.signal : undefined;
@@ -37,17 +46,14 @@ export function stoppedFailure(
   { ending, durationMs, stdout, stderr }: ProcessReport,
   { signal, shown }: Shown & Pick<ToolContext, 'signal'>,
   limitMs: number,
+  dialect: ShellDialect,
 ): ToolFailure {
   const killed = ending.how === 'killed';
   const reason = signal.aborted && signal.reason instanceof ToolFailure ? signal.reason : undefined;
   if (reason !== undefined && reason.code !== 'run_timeout')
     return new ToolFailure(reason.code, reason.message, { ...reason.options, killed });
   const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in ending ? ending.tookMs : 0);
-  return new ToolFailure(
-    'run_timeout',
-    `Command timed out after ${Math.round(ranMs / 100) / 10}s and was killed${lastOutput(shown, stdout, stderr)}`,
-    { killed },
-  );
+  return new ToolFailure('run_timeout', `${dialect.timedOut(ranMs)}${lastOutput(shown, stdout, stderr)}`, { killed });
 }
 
 /** What to say of a command that was killed for what it used; undefined for every other end. */
@@ -76,14 +82,15 @@ function signalOf(code: number): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => number === code - SIGNAL_BASE)?.[0];
 }
 
-function outputText(stdout: CapturedOutput, stderr: CapturedOutput): string {
-  const out = withCutNote('stdout', stdout);
-  const err = withCutNote('stderr', stderr);
+function outputText(stdout: CapturedOutput, stderr: CapturedOutput, dialect: ShellDialect): string {
+  const out = withCutNote('stdout', stdout, dialect);
+  const err = withCutNote('stderr', stderr, dialect);
   return out !== '' && err !== '' ? `stdout:\n${out}\n\nstderr:\n${err}` : out + err;
 }
 
-function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput): string {
+function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput, dialect: ShellDialect): string {
   if (!truncated) return text;
+  if (dialect.stream !== undefined) return text + dialect.stream.cut(stream);
   return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
 }
 

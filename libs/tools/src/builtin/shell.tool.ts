@@ -3,15 +3,16 @@ import { basename, join } from 'node:path';
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { findExecutable } from '../process/find-executable.js';
-import { ProcessStartError, runProcess, type ProcessCommand, type ProcessReport } from '../process/run-process.js';
+import { ProcessStartError, runProcess, type CapturedOutput, type ProcessCommand, type ProcessReport } from '../process/run-process.js';
 import { NoneSandbox } from '../sandbox/none-sandbox.adapter.js';
 import { Sandbox } from '../sandbox/sandbox.port.js';
 import { Tool } from '../tool.decorator.js';
 import { ToolFailure, type ToolContext, type ToolOutputObject } from '../tool.port.js';
 import { parseWorkspacePath, pathNotAllowed } from '../workspace/workspace-path.js';
+import { SHELL_DIALECTS, type ShellDialect } from './shell-dialects.js';
 import { persistentArguments } from './shell-script.js';
 import { openShellState, type ShellState } from './shell-state.js';
-import { exitText, overrunFailure, stoppedFailure, withoutHalves } from './shell-text.js';
+import { exitText, overrunFailure, stoppedFailure, withinLimit, withoutHalves } from './shell-text.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -97,9 +98,9 @@ export class ShellTool {
     if (report.leftAlive.length > 0) ctx.log.warn('processes could not be killed', { pids: report.leftAlive });
     const overrun = overrunFailure(report, ctx);
     if (overrun) throw overrun;
-    if (report.ending.how === 'stopped' || report.ending.how === 'killed') throw stoppedFailure(report, ctx, limitMs);
+    if (report.ending.how === 'stopped' || report.ending.how === 'killed') throw stoppedFailure(report, ctx, limitMs, dialectOf(ctx));
     const tooLarge = (await state?.keep()) === 'too_large';
-    return this.render(report, command, tooLarge ? STATE_TOO_LARGE : '');
+    return this.render(report, command, dialectOf(ctx), tooLarge ? STATE_TOO_LARGE : '');
   }
 
   private async execute(command: ProcessCommand, signal: AbortSignal, ctx: ToolContext): Promise<ProcessReport> {
@@ -112,7 +113,8 @@ export class ShellTool {
     };
     try {
       const report = await runProcess(command, options);
-      return { ...report, stdout: withoutHalves(report.stdout, ctx), stderr: withoutHalves(report.stderr, ctx) };
+      const kept = (output: CapturedOutput) => withoutHalves(withinLimit(output, dialectOf(ctx)), ctx);
+      return { ...report, stdout: kept(report.stdout), stderr: kept(report.stderr) };
     } catch (error) {
       if (!(error instanceof ProcessStartError)) throw error;
       const wrong = error.reason === 'too_long' || error.reason === 'invalid';
@@ -121,11 +123,11 @@ export class ShellTool {
     }
   }
 
-  private render(report: ProcessReport, { limits }: ProcessCommand, note: string): ToolOutputObject {
+  private render(report: ProcessReport, { limits }: ProcessCommand, dialect: ShellDialect, note: string): ToolOutputObject {
     const { ending, stdout, stderr, durationMs } = report;
     const exitCode = ending.how === 'exited' ? ending.code : -1;
     const signal = ending.how === 'signalled' ? ending.signal : null;
-    const text = exitText(report, { limits, network: this.sandbox.network }) + note;
+    const text = exitText(report, { limits, network: this.sandbox.network }, dialect) + note;
     const details = { exitCode, signal, durationMs, stdoutBytes: stdout.bytes, stderrBytes: stderr.bytes, sandbox: this.sandbox.name };
     return { content: [{ type: 'text', text }], ...(exitCode === 0 ? {} : { isError: true }), details };
   }
@@ -145,6 +147,10 @@ export class ShellTool {
       });
     return openShellState(root, `${callId}.${attempt}`);
   }
+}
+
+function dialectOf({ profile = 'core' }: ToolContext): ShellDialect {
+  return SHELL_DIALECTS[profile];
 }
 
 interface ShellRun {

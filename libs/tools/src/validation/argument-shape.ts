@@ -8,6 +8,8 @@ export interface ArgumentShape {
   readonly aliases: readonly (readonly [string, readonly string[]])[];
   /** Optional arguments for which null is no value of their own, so that null means absent. */
   readonly nullMeansAbsent: readonly string[];
+  /** There when the tool takes no others. */
+  readonly known?: ReadonlySet<string>;
 }
 
 export function argumentShape(schema: JsonSchema, { aliases = {}, rawArgument }: ArgumentHints = {}): ArgumentShape {
@@ -16,6 +18,9 @@ export function argumentShape(schema: JsonSchema, { aliases = {}, rawArgument }:
   return {
     ...(rawArgument === undefined ? {} : { rawArgument }),
     aliases: Object.entries(aliases).map(([name, others]) => [name, others ?? []]),
+    ...(schema['additionalProperties'] === false && !isObject(schema['patternProperties'])
+      ? { known: new Set(Object.keys(properties)) }
+      : {}),
     nullMeansAbsent: Object.keys(properties).filter((name) => !required.includes(name) && refusesNull(properties[name])),
   };
 }
@@ -30,6 +35,11 @@ export function applyShape(args: Record<string, unknown>, shape: ArgumentShape):
     for (const other of present) delete args[other];
   }
   for (const name of shape.nullMeansAbsent) if (args[name] === null) delete args[name];
+}
+
+/** Leaves out what the tool does not know, in place. */
+export function dropUnknown(args: Record<string, unknown>, { known }: ArgumentShape): void {
+  if (known !== undefined) for (const name of Object.keys(args)) if (!known.has(name)) delete args[name];
 }
 
 /** Certainly: only a schema that plainly names its types counts; a `$ref` or `{}` might allow null. */

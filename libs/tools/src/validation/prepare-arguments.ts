@@ -1,5 +1,5 @@
 import type { Violation } from '#contracts';
-import { applyShape, type ArgumentShape } from './argument-shape.js';
+import { applyShape, dropUnknown, type ArgumentShape } from './argument-shape.js';
 import { plainCopy } from './plain-copy.js';
 import type { Check } from './schema-compiler.js';
 import { describeValue } from './violations.js';
@@ -17,10 +17,10 @@ const VIOLATIONS_LISTED = 100;
  * From what a model sent to what a handler gets, without touching the input:
  * 1. a text is parsed as JSON (no text at all: no arguments), or is the tool's raw argument
  * 2. copied, while hostile keys and depth are refused
- * 3. the purpose is taken out; aliases and nulls are settled
+ * 3. the purpose is taken out; aliases and nulls are settled; when extras are tolerated, what the tool does not know is left out
  * 4. checked against the schema, which fills defaults
  */
-export function prepareArguments(raw: unknown, shape: ArgumentShape, check: Check): PreparedArguments {
+export function prepareArguments(raw: unknown, shape: ArgumentShape, check: Check, tolerant = false): PreparedArguments {
   const parsed = typeof raw === 'string' ? parseText(raw, shape.rawArgument) : { value: raw };
   if ('fault' in parsed) return refused([parsed.fault]);
 
@@ -32,6 +32,7 @@ export function prepareArguments(raw: unknown, shape: ArgumentShape, check: Chec
   const purpose = args[PURPOSE_KEY];
   delete args[PURPOSE_KEY];
   applyShape(args, shape);
+  if (tolerant) dropUnknown(args, shape);
   const errors = check(args);
   if (errors.length > 0) return refused(errors);
   return { ok: true, args, ...(typeof purpose === 'string' ? { purpose: purpose.slice(0, PURPOSE_CHARACTERS) } : {}) };

@@ -1,0 +1,5 @@
+import { z } from 'zod';
+
+/** Names of the presets: one for each known agent whose rules it follows, and our own. */
+export const PolicyProfile = z.enum(['core', 'zeroclaw', 'claw', 'phi', 'oxydra', 'kiro']).meta({ id: 'PolicyProfile' });
+export type PolicyProfile = z.output<typeof PolicyProfile>;

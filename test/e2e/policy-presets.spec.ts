@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PolicyProfile, type Batch, type BatchStrategy, type OnFailure, type PolicySettings, type Problem } from '#contracts';
+import type { Agent } from '../support/agent.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const POLICIES: Record<string, PolicySettings> = {
+  ...Object.fromEntries(PolicyProfile.options.map((profile) => [profile, { profile }])),
+  patient: {
+    toolsSettings: { shell: { defaults: { timeout_ms: 5_000 } }, 'file_*': { timeoutMs: 1_234 } },
+    execution: { onFailure: 'abort' },
+  },
+  mistaken: { toolsSettings: { shell: { defaults: { timeout_ms: 'soon' } } } },
+};
+
+let gateway: TestGateway;
+let agent: Agent;
+
+beforeAll(async () => {
+  const agents = Object.fromEntries(Object.entries(POLICIES).map(([name, policy]) => [name, { policy }]));
+  gateway = await startTestGateway('policy-presets', { agents });
+  ({ agent } = gateway);
+});
+afterAll(() => gateway.close());
+
+const PARALLEL: BatchStrategy = { type: 'parallel', serializeSideEffects: false };
+const BATCHES: [PolicyProfile | 'patient', BatchStrategy, OnFailure][] = [
+  ['core', { type: 'tiered' }, 'isolate'],
+  ['zeroclaw', { type: 'sequential' }, 'isolate'],
+  ['claw', { type: 'sequential' }, 'isolate'],
+  ['phi', PARALLEL, 'isolate'],
+  ['oxydra', { type: 'tiered' }, 'isolate'],
+  ['kiro', PARALLEL, 'abort'],
+  ['patient', { type: 'tiered' }, 'abort'],
+];
+
+describe('a batch that says no strategy', () => {
+  it.each(BATCHES)('of the agent %s runs by that of its policy', async (agentId, strategy, onFailure) => {
+    const calls = [{ tool: 'echo', arguments: {} }];
+    const submit = (more: object) => agent.request<Batch>('POST', '/v1/batches', { agentId, calls, ...more });
+    expect((await submit({})).body).toMatchObject({ strategy, onFailure });
+    const said = { strategy: { type: 'batched', size: 2 }, onFailure: 'isolate' };
+    expect((await submit(said)).body).toMatchObject(said);
+  });
+});
+
+/** What of a submission its worker will go by. */
+async function submitted(agentId: string, tool: string, args: object) {
+  const { status, body } = await agent.submit(tool, args, { agentId });
+  const [first] = await agent.events(body.id);
+  if (status !== 202 || first?.type !== 'call.submitted') throw new Error(`${status}: ${JSON.stringify(body)}`);
+  return first.data;
+}
+
+const WRITE = { path: 'a', content: 'b' };
+/** ms: of a command that says no time, of listing, searching and writing files. */
+const TIMES: [string, number | undefined, number, number, number][] = [
+  ['core', undefined, 30_000, 30_000, 30_000],
+  ['zeroclaw', undefined, 30_000, 30_000, 30_000],
+  ['claw', 600_000, 30_000, 30_000, 30_000],
+  ['phi', 120_000, 10_000, 30_000, 30_000],
+  ['oxydra', 30_000, 10_000, 20_000, 15_000],
+  ['kiro', 600_000, 30_000, 30_000, 30_000],
+  ['patient', 5_000, 1_234, 1_234, 1_234],
+];
+
+describe('the time that a call may take', () => {
+  it.each(TIMES)('is for the agent %s what its policy has, unless the call says less', async (agentId, command, list, search, write) => {
+    const args = async (given: object) => (await submitted(agentId, 'shell', { command: 'ls', ...given })).arguments;
+    const runMs = async (tool: string, given: object) => (await submitted(agentId, tool, given)).timeouts.runMs;
+    expect(await args({})).toEqual({ command: 'ls', persistent: false, ...(command === undefined ? {} : { timeout_ms: command }) });
+    expect(await args({ timeout: 77 })).toMatchObject({ timeout_ms: 77 });
+    expect([await runMs('file_list', {}), await runMs('file_search', { pattern: 'a' })]).toEqual([list, search]);
+    expect(await runMs('file_write', WRITE)).toBe(write);
+    const { body } = await agent.submit('file_list', {}, { agentId, timeouts: { runMs: 55 } });
+    expect((await agent.events(body.id))[0]).toMatchObject({ data: { timeouts: { runMs: 55 } } });
+  });
+
+  it('is checked like every argument, when an operator fills in what a tool does not take', async () => {
+    const { status, body } = await agent.request<Problem>('POST', '/v1/calls', {
+      tool: 'shell',
+      arguments: { command: 'ls' },
+      agentId: 'mistaken',
+    });
+    expect([status, body.code]).toEqual([422, 'invalid_arguments']);
+    expect(body.detail).toContain('timeout_ms');
+  });
+});
+
+describe('arguments that a tool does not know', () => {
+  it.each<[string, boolean]>([
+    ['core', true],
+    ['claw', true],
+    ['zeroclaw', false],
+    ['phi', false],
+    ['oxydra', false],
+    ['kiro', false],
+  ])('under %s: refused is %s; null for an optional one is none', async (agentId, refused) => {
+    const { status, body } = await agent.submit('file_read', { path: 'a', limit: null, x: 1 }, { agentId });
+    expect(status).toBe(refused ? 422 : 202);
+    if (!refused) expect((await submitted(agentId, 'file_read', { path: 'a', limit: null, x: 1 })).arguments).toEqual(body.arguments);
+    if (!refused) expect(body.arguments).not.toHaveProperty('x');
+    expect((await agent.submit('file_read', { x: 1 }, { agentId })).status).toBe(422);
+  });
+});
+
+describe('the text that a model gets of a result', () => {
+  it.each<[string, number | undefined, string | undefined]>([
+    ['core', undefined, undefined],
+    ['oxydra', undefined, 'oxydra'],
+    ['phi', 2_162_688, 'phi'],
+    ['zeroclaw', 2_162_688, 'zeroclaw'],
+    ['claw', 2_162_688, 'claw'],
+    ['kiro', 2_162_688, 'kiro'],
+  ])('under %s is at most %s bytes', async (agentId, resultBytes, profile) => {
+    expect(await submitted(agentId, 'echo', {})).toEqual(
+      expect.objectContaining(resultBytes === undefined ? {} : { resultBytes, profile }),
+    );
+    const data = await submitted(agentId, 'echo', {});
+    expect([data.resultBytes, data.profile]).toEqual([resultBytes, profile]);
+  });
+});
