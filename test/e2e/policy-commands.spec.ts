@@ -34,6 +34,8 @@ const AGENTS: Record<string, AgentEntry> = {
   'rules-tool': supervised({ profile: 'kiro', allowedTools: ['shell'] }),
   // texts that nothing may contain
   texts: { policy: { profile: 'phi' }, posture: FULL },
+  'single-any': { policy: { profile: 'oxydra', commands: { allowlist: ['*'] } }, posture: FULL },
+  ladder: { policy: { profile: 'claw' }, posture: FULL },
   core: { policy: {}, posture: FULL },
   'core-supervised': supervised({}),
 };
@@ -263,5 +265,33 @@ describe('a command', () => {
     expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
     const { body } = await agent.submit('file_list', {}, { sessionId: 'traces' }, { prefer: 'wait=10' });
     expect(textOf(body)).not.toContain('trace');
+  });
+
+  describe('is answered in the texts and sizes of the agent that its profile knows', () => {
+    it.each([
+      ['core', 'Command timed out after 0.3s and was killed'],
+      ['segments-alone', 'Command timed out after 0.3s and was killed'],
+      ['texts', 'Command timed out after 0.3s'],
+      ['single-any', 'tool timed out after 0.3s'],
+      ['ladder', 'Command exceeded timeout of 300 ms'],
+    ])('%s, when its time is over: %s', async (agentId, text) => {
+      const call = await agent.run('shell', { command: 'sleep 20', timeout_ms: 300 }, { agentId });
+      expect([call.outcome, call.error?.message]).toEqual(['timed_out', text]);
+    });
+
+    const dots = (bytes: number) => `head -c ${bytes} /dev/zero | tr '\\0' .`;
+    it.each([
+      ['texts', 262_144, '\n... (output truncated)'],
+      ['rules-any', 133_333, ' ... truncated'],
+      ['segments-alone', 1_048_576, '\n... [output truncated at 1MB]'],
+    ])('%s, when its output is longer than %i bytes', async (agentId, bytes, cut) => {
+      const [whole, more] = await Promise.all([
+        agent.run('shell', { command: dots(bytes) }, { agentId }),
+        agent.run('shell', { command: dots(bytes + 1) }, { agentId }),
+      ]);
+      expect(textOf(whole) === '.'.repeat(bytes)).toBe(true);
+      const kept = textOf(more);
+      expect([kept.length, kept.slice(bytes)]).toEqual([bytes + cut.length, cut]);
+    });
   });
 });

@@ -112,9 +112,6 @@ describe('the text that a model gets of a result', () => {
     ['claw', 2_162_688, 'claw'],
     ['kiro', 2_162_688, 'kiro'],
   ])('under %s is at most %s bytes', async (agentId, resultBytes, profile) => {
-    expect(await submitted(agentId, 'echo', {})).toEqual(
-      expect.objectContaining(resultBytes === undefined ? {} : { resultBytes, profile }),
-    );
     const data = await submitted(agentId, 'echo', {});
     expect([data.resultBytes, data.profile]).toEqual([resultBytes, profile]);
   });
