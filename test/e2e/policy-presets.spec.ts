@@ -87,14 +87,15 @@ describe('the time that a call may take', () => {
 });
 
 describe('arguments that a tool does not know', () => {
-  it.each<[string, boolean]>([
+  const REFUSED: [string, boolean][] = [
     ['core', true],
     ['claw', true],
     ['zeroclaw', false],
     ['phi', false],
     ['oxydra', false],
     ['kiro', false],
-  ])('under %s: refused is %s; null for an optional one is none', async (agentId, refused) => {
+  ];
+  it.each(REFUSED)('under %s: refused is %s; null for an optional one is none', async (agentId, refused) => {
     const { status, body } = await agent.submit('file_read', { path: 'a', limit: null, x: 1 }, { agentId });
     expect(status).toBe(refused ? 422 : 202);
     if (!refused) expect((await submitted(agentId, 'file_read', { path: 'a', limit: null, x: 1 })).arguments).toEqual(body.arguments);
@@ -104,14 +105,15 @@ describe('arguments that a tool does not know', () => {
 });
 
 describe('the text that a model gets of a result', () => {
-  it.each<[string, number | undefined, string | undefined]>([
+  const SIZES: [string, number | undefined, string | undefined][] = [
     ['core', undefined, undefined],
     ['oxydra', undefined, 'oxydra'],
     ['phi', 2_162_688, 'phi'],
     ['zeroclaw', 2_162_688, 'zeroclaw'],
     ['claw', 2_162_688, 'claw'],
     ['kiro', 2_162_688, 'kiro'],
-  ])('under %s is at most %s bytes', async (agentId, resultBytes, profile) => {
+  ];
+  it.each(SIZES)('under %s is at most %s bytes', async (agentId, resultBytes, profile) => {
     const data = await submitted(agentId, 'echo', {});
     expect([data.resultBytes, data.profile]).toEqual([resultBytes, profile]);
   });

@@ -74,10 +74,11 @@ describe('a call that was judged', () => {
     expect(ran).toBe(1);
   });
 
-  it.each<[Partial<SubmittedData>, string, string]>([
+  const MORE: [Partial<SubmittedData>, string, string][] = [
     [{ capabilityProfile: 'file_read_only' }, 'file_read_only', 'file_read_write'],
     [{ tier: 'read_only' }, 'read_only', 'side_effecting'],
-  ])('is refused by a worker whose tool may touch more: %j', async (judged, ...named) => {
+  ];
+  it.each(MORE)('is refused by a worker whose tool may touch more: %j', async (judged, ...named) => {
     const call = await run(judged);
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
     for (const name of named) expect(call?.error?.message).toContain(name);
