@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
@@ -6,10 +11,17 @@ import { startToolyard, type AppProcess, type Toolyard } from '../support/toolya
 
 describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
   let toolyard: Toolyard;
+  let folder = '';
   beforeAll(async () => {
-    toolyard = await startToolyard({ workers: 1, env: { LEASE_MS: '1500' } });
+    folder = mkdtempSync(join(tmpdir(), 'toolyard-paused-'));
+    writeFileSync(join(folder, 'toolyard.yaml'), 'policy: { egress: { privateHosts: [127.0.0.1] } }\n');
+    const env = { LEASE_MS: '1500', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: join(folder, 'toolyard.yaml') };
+    toolyard = await startToolyard({ workers: 1, env });
   });
-  afterAll(() => toolyard.close());
+  afterAll(async () => {
+    await toolyard.close();
+    rmSync(folder, { recursive: true });
+  });
 
   const fencedOff = async (worker: AppProcess | undefined) => {
     const metrics = await (await fetch(`${worker?.url}/metrics`)).text();
@@ -35,5 +47,37 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(call);
     expect((await agent.events(body.id)).filter((event) => event.type === 'call.end')).toHaveLength(1);
     expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  });
+
+  it('cannot end the call while another worker runs it again', async () => {
+    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const requests: ServerResponse[] = [];
+    const site = createServer((_request, response) => void requests.push(response));
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    const { port } = site.address() as AddressInfo;
+    for (const worker of toolyard.workers.splice(0)) {
+      worker.signal('SIGTERM');
+      await worker.ended();
+    }
+    const paused = await toolyard.worker();
+    try {
+      const { body } = await agent.submit('web_fetch', { url: `http://127.0.0.1:${port}/` });
+      await eventually(() => requests.length === 1, 'the first attempt to ask the site');
+      paused.signal('SIGSTOP');
+      requests[0]?.end('of the first attempt');
+      await toolyard.worker();
+      await eventually(() => requests.length === 2, 'the second attempt to ask the site');
+      paused.signal('SIGCONT');
+      await eventually(() => fencedOff(paused), 'the paused worker to notice that it is out');
+      expect((await agent.get(`/v1/calls/${body.id}`)).body).toMatchObject({ status: 'running', attempt: 2 });
+      requests[1]?.end('of the second attempt');
+
+      const call = await agent.ended(body.id);
+      expect(call).toMatchObject({ outcome: 'completed', attempt: 2 });
+      expect(JSON.stringify(call.result)).toContain('of the second attempt');
+      expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    } finally {
+      site.close();
+    }
   });
 });
