@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventually } from './eventually.js';
@@ -29,8 +29,9 @@ export function startCli(words: readonly string[], { url, env = {}, input, termi
   // `exec`: a shell in between would take the Ctrl-C for its own.
   const line = `exec ${[process.execPath, BIN, ...words].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')}`;
   const [file, args] = terminal ? ['script', ['-qfec', line, '/dev/null']] : [process.execPath, [BIN, ...words]];
+  const cwd = mkdtempSync(join(tmpdir(), 'toolyard-cli-'));
   const child = spawn(file, args, {
-    cwd: mkdtempSync(join(tmpdir(), 'toolyard-cli-')),
+    cwd,
     env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', TOOLYARD_URL: url, TOOLYARD_API_KEY: TEST_KEY, ...env },
     stdio: 'pipe',
   });
@@ -41,7 +42,10 @@ export function startCli(words: readonly string[], { url, env = {}, input, termi
   child.stdin.on('error', () => {});
   if (input !== undefined || !terminal) child.stdin.end(input ?? '');
   const ended = new Promise<{ code: number | null; out: string; err: string }>((done) =>
-    child.once('close', (code) => done({ code, out, err })),
+    child.once('close', (code) => {
+      rmSync(cwd, { recursive: true, force: true });
+      done({ code, out, err });
+    }),
   );
   return {
     child,
