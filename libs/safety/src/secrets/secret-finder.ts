@@ -1,5 +1,6 @@
 import { assignedSecret, bearerSecret, flagSecret, LOOK_BACK } from './assigned-secret.js';
-import { charSet, hasCode, runEnd, type CharSet } from './char-set.js';
+import { candidatePlaces } from './candidate-places.js';
+import { hasCode, runEnd, type CharSet } from './char-set.js';
 import { randomToken, TOKEN_CHARS } from './random-token.js';
 import { SecretNames } from './secret-names.js';
 import { KnownStarts } from './starts.js';
@@ -46,37 +47,32 @@ export interface FinderSettings {
 
 const [EQUALS, COLON, DASH] = [61, 58, 45];
 const BEARER = [66, 98];
-const LETTER = charSet(/[A-Za-z]/);
 const [ASSIGNS, STARTS, RANDOM] = [1, 2, 4];
 const NO_HITS: readonly Hit[] = [];
+const NOWHERE = /(?!)/g;
 
 /**
- * Finds secrets in one pass: a table says of each character whether something may begin or be told there, and only then
- * is it looked at. What a place tells depends on a bounded part of the text around it, so a text that comes in pieces is
+ * Finds secrets in one pass: a pattern goes from one place to the next where something may begin or be told, and only
+ * there is it looked at. What a place tells depends on a bounded part of the text around it, so a text that comes in pieces is
  * decided as if it had come whole. Immutable but for a memory of names; share it.
  */
 export class SecretFinder {
   readonly names: SecretNames;
   private readonly starts: KnownStarts;
-  private readonly pairs: Uint8Array;
   private readonly triggers = new Uint8Array(128);
   private readonly entropy: boolean;
-  /** 0 for each pair of ASCII characters of which the second is worth no look, which is nearly every one. */
-  private readonly worth = new Uint8Array(1 << 14);
+  private readonly places: RegExp;
 
   constructor(private readonly settings: FinderSettings = {}) {
     this.names = new SecretNames(settings.names, settings.off);
     this.starts = new KnownStarts(settings.values ?? [], settings.off);
-    this.pairs = this.starts.pairs;
     this.entropy = settings.entropy ?? false;
+    this.places = NOWHERE;
     if (settings.off === true) return;
     for (const code of [EQUALS, COLON, DASH, ...BEARER]) this.mark(code, ASSIGNS);
-    for (const code of this.starts.triggers) this.mark(code, STARTS);
+    for (const { code } of this.starts.pairs) this.mark(code, STARTS);
     if (this.entropy) for (let code = 0; code < 128; code++) if (hasCode(TOKEN_CHARS, code)) this.mark(code, RANDOM);
-    for (let pair = 0; pair < this.worth.length; pair++) {
-      const trigger = this.triggers[pair & 127] ?? 0;
-      if (trigger !== 0 && this.mayBeWorth(pair >> 7, pair & 127, trigger)) this.worth[pair] = 1;
-    }
+    this.places = candidatePlaces({ names: this.names, pairs: this.starts.pairs, wide: this.starts.wide, entropy: this.entropy });
   }
 
   /** The same with more texts that are secret. */
@@ -96,22 +92,10 @@ export class SecretFinder {
       if (end === known && !final) return { hits, until: known, state: { from: known, floor: known, tail: state.tail } };
       at = floor = Math.max(end, floor);
     }
-    const { triggers, worth } = this;
-    const wide = this.starts.hasWide;
-    let before = at === 0 ? 128 : text.charCodeAt(at - 1);
-    while (at < known) {
+    const { triggers } = this;
+    for (at = this.nextPlace(text, at, floor); at < known; at = this.nextPlace(text, at, floor)) {
       const code = text.charCodeAt(at);
-      const isPlain = (code | before) < 128 && worth[(before << 7) | code] === 0;
-      before = code;
-      if (isPlain) {
-        at += 1;
-        continue;
-      }
-      const trigger = code < 128 ? (triggers[code] ?? 0) : wide ? STARTS : 0;
-      if (trigger === 0 || !this.isWorthALook(text, at, code, trigger)) {
-        at += 1;
-        continue;
-      }
+      const trigger = code < 128 ? (triggers[code] ?? 0) : STARTS;
       const verdict = this.lookAt(text, at, code, trigger, floor, final);
       if (verdict === undefined) at += 1;
       else if (isUndecided(verdict)) return this.undecided(text, hits, verdict.undecidedFrom, { from: at, floor });
@@ -120,7 +104,6 @@ export class SecretFinder {
         if (isUndecided(secret)) return this.undecided(text, hits, secret.undecidedFrom, { from: at, floor });
         hits.push({ start: secret.start, end: secret.end });
         at = floor = secret.end;
-        before = text.charCodeAt(at - 1);
         if (secret.tail !== undefined) {
           const rest = this.scan(text, { from: at, floor, tail: secret.tail }, final);
           return { ...rest, hits: [...hits, ...rest.hits] };
@@ -131,21 +114,11 @@ export class SecretFinder {
     return { hits: hits.length === 0 ? NO_HITS : hits, until: known - held, state: { from: known, floor } };
   }
 
-  /** Turns most places away by one or two characters. */
-  private isWorthALook(text: string, at: number, code: number, trigger: number): boolean {
-    if (at === 0 || code > 127) return true;
-    const before = text.charCodeAt(at - 1);
-    if (!this.mayBeWorth(before, code, trigger)) return false;
-    const isWord = code === COLON && trigger === ASSIGNS && hasCode(LETTER, before) && !this.names.mayEndWith(before);
-    return !isWord || isSlash(text.charCodeAt(at + 1));
-  }
-
-  private mayBeWorth(before: number, code: number, trigger: number): boolean {
-    if (trigger >= RANDOM || ((trigger & STARTS) !== 0 && before < 128 && this.pairs[(before << 7) | code] === 1)) return true;
-    if ((trigger & ASSIGNS) === 0) return false;
-    if (code === DASH) return before === DASH;
-    if (!hasCode(LETTER, before)) return true;
-    return code === COLON || (code === EQUALS && this.names.mayEndWith(before));
+  /** The next place to look at, from this one on; the text's length when there is none. What a scan begins with has no character before it to judge it by. */
+  private nextPlace(text: string, at: number, floor: number): number {
+    if (at === 0 || (this.entropy && at === floor)) return at;
+    this.places.lastIndex = at;
+    return this.places.test(text) ? this.places.lastIndex - 1 : text.length;
   }
 
   private lookAt(text: string, at: number, code: number, trigger: number, floor: number, final: boolean): Verdict {
@@ -199,9 +172,4 @@ export class SecretFinder {
   private mark(code: number, trigger: number): void {
     this.triggers[code] = (this.triggers[code] ?? 0) | trigger;
   }
-}
-
-function isSlash(code: number): boolean {
-  // Not a number: nothing is known yet of what follows.
-  return code === 47 || Number.isNaN(code);
 }

@@ -1,3 +1,4 @@
+import type { Pair } from './candidate-places.js';
 import { hasCode, runEnd, WORD, type CharSet } from './char-set.js';
 import { KEY_BEGIN, privateKey } from './private-key.js';
 import { TOKEN_SHAPES, type TokenShape } from './token-shapes.js';
@@ -20,11 +21,10 @@ const NOTHING: readonly Start[] = [];
 
 /** All prefixes, found by their trigger and the character before it. */
 export class KnownStarts {
-  readonly triggers = new Set<number>();
   readonly hasKnown: boolean;
-  private readonly byPair: (Start[] | undefined)[] = Array.from({ length: 1 << 14 });
-  /** 1 for each pair that begins something: smaller, and so faster to look at, than the list above. */
-  readonly pairs = new Uint8Array(1 << 14);
+  private readonly byPair = new Map<number, Start[]>();
+  /** The triggers, and what stands before them. */
+  readonly pairs: Pair[] = [];
   /** Known values without two ASCII characters in a row: by their first other character. */
   private readonly byWide = new Map<number, Start[]>();
   /** Beginnings of prefixes up to their triggers: a text that ends with one may go on as the prefix. */
@@ -38,24 +38,18 @@ export class KnownStarts {
     if (off) return;
     // Longer values first: of two that begin alike the longer one counts.
     for (const value of [...new Set(values)].sort((a, b) => b.length - a.length)) this.add(knownValue(value));
-    for (const shape of TOKEN_SHAPES) {
-      for (const prefix of shape.prefixes) {
-        this.add(shaped(prefix, shape));
-        // Pages that were made into Markdown escape it.
-        if (prefix.includes('_')) this.add(shaped(prefix.replaceAll('_', '\\_'), { ...shape, body: withBackslash(shape.body) }));
-      }
-    }
-    this.add(pemKey());
+    for (const start of (SHAPED ??= shapedStarts())) this.add(start);
   }
 
-  get hasWide(): boolean {
-    return this.byWide.size > 0;
+  /** Triggers beyond ASCII. */
+  get wide(): number[] {
+    return [...this.byWide.keys()];
   }
 
   at(text: string, at: number, code: number): readonly Start[] {
     if (code > 127) return this.byWide.get(code) ?? NOTHING;
     const before = at === 0 ? 128 : text.charCodeAt(at - 1);
-    return before > 127 ? NOTHING : (this.byPair[(before << 7) | code] ?? NOTHING);
+    return before > 127 ? NOTHING : (this.byPair.get((before << 7) | code) ?? NOTHING);
   }
 
   /** How many characters at the end of the text may be the beginning of a prefix whose trigger has not come. */
@@ -72,10 +66,10 @@ export class KnownStarts {
     const code = prefix.charCodeAt(offset);
     if (code > 127) this.byWide.set(code, [...(this.byWide.get(code) ?? []), start]);
     else {
-      const pair = (prefix.charCodeAt(offset - 1) << 7) | code;
-      this.byPair[pair] = [...(this.byPair[pair] ?? []), start];
-      this.pairs[pair] = 1;
-      this.triggers.add(code);
+      const before = prefix.charCodeAt(offset - 1);
+      const pair = (before << 7) | code;
+      this.byPair.set(pair, [...(this.byPair.get(pair) ?? []), start]);
+      this.pairs.push({ before, code });
     }
     for (let length = 1; length <= offset; length++) {
       this.heads.add(prefix.slice(0, length));
@@ -83,6 +77,21 @@ export class KnownStarts {
     }
     this.longestHead = Math.max(this.longestHead, offset);
   }
+}
+
+/** Made once, at their first use: they are the same for all settings and calls. */
+let SHAPED: readonly Start[] | undefined;
+
+function shapedStarts(): Start[] {
+  const starts = TOKEN_SHAPES.flatMap((shape) =>
+    shape.prefixes.flatMap((prefix) => {
+      // Pages that were made into Markdown escape it.
+      const escaped = prefix.replaceAll('_', String.raw`\_`);
+      const others = escaped === prefix ? [] : [shaped(escaped, { ...shape, body: withBackslash(shape.body) })];
+      return [shaped(prefix, shape), ...others];
+    }),
+  );
+  return [...starts, pemKey()];
 }
 
 function withBackslash(set: CharSet): CharSet {

@@ -26,6 +26,9 @@ const HIDDEN =
   '\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}';
 const CONTROL = '\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f';
 
+/** Nothing is to be cleaned among these, and nothing that follows makes it so. */
+const NOT_PLAIN = /[^\t\n -~]/;
+const NONE: readonly Aside[] = [];
 const SUSPECT = new RegExp(`[${CONTROL}${HIDDEN}]`, 'u');
 const PARTS = new RegExp(`(?<stays>${STAYS})|(?<escape>${ESCAPE})|\\r|(?<hidden>[${HIDDEN}])|[${CONTROL}]`, 'gu');
 const STYLE = /^(?:\x1b\[|\x9b)[0-9;:]*m$/;
@@ -56,7 +59,18 @@ export class CleanStream {
 
   constructor(private readonly hidden: HiddenCharacters) {}
 
+  /** Nearly every piece is plain, and then nothing has to be looked for. */
+  private plain(piece: string): boolean {
+    return this.done === this.held.length && !NOT_PLAIN.test(piece);
+  }
+
   push(piece: string, final = false): { readonly text: string; readonly asides: readonly Aside[] } {
+    if (this.plain(piece)) {
+      this.held = (piece.length < CONTEXT ? this.held + piece : piece).slice(-CONTEXT);
+      this.done = this.held.length;
+      this.out += piece.length;
+      return { text: piece, asides: NONE };
+    }
     this.held += piece;
     const until = final ? this.held.length : this.held.length - openEnd(this.held, this.done);
     const fresh = this.held.slice(this.done, until);
