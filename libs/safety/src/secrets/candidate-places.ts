@@ -65,5 +65,5 @@ function oneOf(codes: readonly number[]): string {
 }
 
 function codesOf(text: string): number[] {
-  return [...text].map((character) => character.charCodeAt(0));
+  return Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -47,7 +47,10 @@ export function cleanText(text: string): string {
 
 /** The same for a text that was cut off: what may be half of an escape sequence at the cut goes, too. */
 export function cleanCutOff(text: string): string {
-  return cleanText(text.slice(0, text.length - openEnd(text, 0)));
+  const until = text.length - openEnd(text, 0);
+  const sure = text.slice(0, until);
+  // What the undecided end tells of the character before it counts.
+  return SUSPECT.test(sure) ? cleanFrom(text, 0, until, 'drop').text : sure;
 }
 
 /** A text that comes in pieces, cleaned as if it had come whole. What stands beside it goes by its place in what was given out in all. */

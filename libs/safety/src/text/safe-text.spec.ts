@@ -95,6 +95,7 @@ describe('a text that was cut off', () => {
     expect(safeCutOff(`key ${GHP.slice(0, 30)}`, redactor, 'drop')).toBe('key [REDACTED]');
     expect(safeCutOff('title \x1b]0;half of', redactor, 'drop')).toBe('title ');
     expect(safeCutOff('all of it', redactor, 'drop')).toBe('all of it');
+    expect(safeCutOff('1\ufe0f\ufe0f', redactor, 'drop')).toBe('1');
   });
 
   it('is the same to watchers and models', () => {
