@@ -293,5 +293,17 @@ describe('a command', () => {
       const kept = textOf(more);
       expect([kept.length, kept.slice(bytes)]).toEqual([bytes + cut.length, cut]);
     });
+
+    it('rules-any, when it reads a file that is longer: goes on at the line that the text names, and nothing is missing', async () => {
+      const lines = Array.from({ length: 3_000 }, (_unused, n) => `${n} ${'.'.repeat(95)}\n`);
+      const parties = { agentId: 'rules-any', sessionId: 'long-file' };
+      expect(await agent.run('file_write', { path: 'long', content: lines.join('') }, parties)).toMatchObject({ outcome: 'completed' });
+      const first = textOf(await agent.run('file_read', { path: 'long' }, parties));
+      const [, from, to, all, next] =
+        /\n\.\.\.truncated \(showing lines (\d+)-(\d+) of (\d+)\)\. Use offset: (\d+) to continue reading\.$/.exec(first) ?? [];
+      expect([from, all, Number(next)]).toEqual(['1', '3000', Number(to) + 1]);
+      const rest = textOf(await agent.run('file_read', { path: 'long', offset: Number(next) }, parties));
+      expect(first.slice(0, first.lastIndexOf('\n...')) + rest.replace(/^\[Lines .*\]\n/, '') === lines.join('')).toBe(true);
+    });
   });
 });

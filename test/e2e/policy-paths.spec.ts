@@ -194,7 +194,7 @@ describe('what a call names', () => {
         actor: 'apikey:bootstrap',
         agentid: 'wide',
         time: expect.any(String),
-        data: { tool: 'file_read', arguments: { path: '/etc/passwd' }, decision: call.decision },
+        data: { tool: 'file_read', capabilityProfile: 'file_read_only', arguments: { path: '/etc/passwd' }, decision: call.decision },
       });
       expect(last).toMatchObject({ type: 'call.end', data: { outcome: 'denied', attempts: 0 } });
     });

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { Tool } from '../tool.decorator.js';
+import { cutToBytes } from '../process/output-capture.js';
 import { ToolFailure, type ToolContext, type ToolOutput } from '../tool.port.js';
 import { decodeText, imageType } from '../workspace/file-kind.js';
 import { readWorkspaceFile, tooLarge } from '../workspace/workspace-file.js';
+import { FILE_READ_DIALECTS, type FileReadDialect } from './file-read-dialects.js';
 import { filePlace } from '../workspace/file-place.js';
-
-const MIB = 1_048_576;
-const TEXT_LIMIT = { bytes: 10 * MIB, hint: 'Use file_search to find the lines you need.' };
-const IMAGE_LIMIT = { bytes: 20 * MIB, hint: 'Only images may have that size.' };
 
 const input = z.strictObject({
   path: z.string().min(1).describe('File to read, relative to the workspace root.'),
@@ -37,17 +35,23 @@ const input = z.strictObject({
 export class FileReadTool {
   async run({ path, offset, limit }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     const { root, path: parsed } = filePlace(ctx.workspace, path, 'read');
-    const { bytes } = await readWorkspaceFile(root, parsed, IMAGE_LIMIT, ctx.signal);
+    const dialect = FILE_READ_DIALECTS[ctx.profile ?? 'core'];
+    const inPart = offset !== undefined || limit !== undefined;
+    const { bytes } = await readWorkspaceFile(root, parsed, FILE_READ_DIALECTS.core.image, ctx.signal);
     const mimeType = imageType(bytes);
     if (mimeType !== undefined) {
+      if (bytes.length > dialect.image.bytes) throw tooLarge(parsed.shown, bytes.length, dialect.image);
       return {
         content: [{ type: 'image', data: bytes.toString('base64'), mimeType }],
         details: { path: parsed.shown, bytes: bytes.length, mimeType },
       };
     }
-    if (bytes.length > TEXT_LIMIT.bytes) throw tooLarge(parsed.shown, bytes.length, TEXT_LIMIT);
+    const most = inPart ? dialect.text : (dialect.whole ?? dialect.text);
+    if (bytes.length > most.bytes) throw tooLarge(parsed.shown, bytes.length, most);
     const text = decodeText(bytes, parsed.shown);
-    return offset === undefined && limit === undefined ? whole(text, parsed.shown) : part(text, parsed.shown, offset ?? 1, limit);
+    const isCut = dialect.cut !== undefined && bytes.length > dialect.cut.bytes;
+    if (!inPart && !isCut) return whole(text, parsed.shown);
+    return part({ text, path: parsed.shown, offset: offset ?? 1, limit, cut: dialect.cut }, ctx);
   }
 }
 
@@ -55,18 +59,38 @@ function whole(text: string, path: string): ToolOutput {
   return { content: [{ type: 'text', text }], details: { path, totalLines: linesOf(text).length } };
 }
 
-function part(text: string, path: string, offset: number, limit = Number.POSITIVE_INFINITY): ToolOutput {
+interface Part {
+  readonly text: string;
+  readonly path: string;
+  readonly offset: number;
+  readonly limit: number | undefined;
+  readonly cut: FileReadDialect['cut'];
+}
+
+function part({ text, path, offset, limit = Number.POSITIVE_INFINITY, cut }: Part, ctx: ToolContext): ToolOutput {
   const lines = linesOf(text);
   if (offset > lines.length && !(offset === 1 && lines.length === 0)) {
     throw new ToolFailure('invalid_arguments', `offset ${offset} is past the end: ${path} has ${lines.length} lines.`);
   }
-  const shown = lines.slice(offset - 1, offset - 1 + limit);
+  const asked = lines.slice(offset - 1, offset - 1 + limit);
+  const shown = cut === undefined ? asked : fitting(asked, cut.bytes);
   const last = offset - 1 + shown.length;
+  const details = { path, startLine: offset, numLines: shown.length, totalLines: lines.length };
+  const content = shown.join('');
+  if (cut !== undefined && (shown.length < asked.length || Buffer.byteLength(content) > cut.bytes)) {
+    // A line of its own may be longer than all that may come: then it is cut, and whether half a secret is left is asked.
+    const kept = shown.length > 1 ? content : ctx.shown(cutToBytes(content, cut.bytes), true);
+    return { content: [{ type: 'text', text: kept + cut.note(offset, last, lines.length) }], details };
+  }
   const header = shown.length === lines.length ? '' : `[Lines ${offset}-${last} of ${lines.length}]\n`;
-  return {
-    content: [{ type: 'text', text: header + shown.join('') }],
-    details: { path, startLine: offset, numLines: shown.length, totalLines: lines.length },
-  };
+  return { content: [{ type: 'text', text: header + content }], details };
+}
+
+/** The first lines that fit together, and one at least. */
+function fitting(lines: readonly string[], bytes: number): string[] {
+  let left = bytes;
+  const over = lines.findIndex((line) => (left -= Buffer.byteLength(line)) < 0);
+  return lines.slice(0, over === -1 ? undefined : Math.max(over, 1));
 }
 
 /** With their line ends. A line end at the very end starts no further line. */

@@ -58,6 +58,30 @@ describe('file_read', () => {
     });
   });
 
+  it('refuses, cuts and takes as much as the agent of the profile knows it', async () => {
+    const as = (profile: ToolContext['profile']) => fakeToolContext({ workspace, ...(profile === undefined ? {} : { profile }) });
+    const mib = 1_048_576;
+    await workspace.put('mib', 'a'.repeat(mib));
+    await workspace.put('more', 'a\n'.repeat(mib / 2) + 'b');
+    expect((await text(tool.run({ path: 'mib' }, as('phi')))).length).toBe(mib);
+    expect(await text(tool.run({ path: 'more' }, as('phi')))).toBe(
+      'File too large: more has 1,048,577 bytes, at most 1,048,576 are allowed. Use offset/limit for partial reads.',
+    );
+    expect(await text(tool.run({ path: 'more', offset: mib / 2 + 1 }, as('phi')))).toBe(`[Lines 524289-524289 of 524289]\nb`);
+    expect((await text(tool.run({ path: 'more' }, as('zeroclaw')))).length).toBe(mib + 1);
+
+    await workspace.put('kept', 'a'.repeat(256_000));
+    await workspace.put('cut', 'a'.repeat(256_001));
+    expect((await text(tool.run({ path: 'kept' }, as('kiro')))).length).toBe(256_000);
+    expect((await text(tool.run({ path: 'cut' }, as('kiro')))).slice(255_999)).toBe(
+      'a\n...truncated (showing lines 1-1 of 1). Use offset: 2 to continue reading.',
+    );
+
+    await workspace.put('picture', Buffer.concat([Buffer.from('89504e470d0a1a0a0000', 'hex'), Buffer.alloc(10 * mib)]));
+    expect(await text(tool.run({ path: 'picture' }, as('kiro')))).toContain('File too large');
+    expect(await text(tool.run({ path: 'picture' }, as('phi')))).toBe('<image>');
+  });
+
   it('takes an empty file for an empty text', async () => {
     await workspace.put('empty', '');
     expect(await text(tool.run({ path: 'empty' }, ctx))).toBe('');
