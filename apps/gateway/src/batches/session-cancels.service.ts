@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { keys, type RedisConnection } from '#redis';
+import { keys, LuaScript, type RedisConnection } from '#redis';
 import { PROMPT_REDIS } from '../tokens.js';
 import { BatchNews } from './batch-news.service.js';
 
 /** Longer than all the hooks of a call may take together. */
 const KEPT_MS = 2 * 3_600_000;
 const LOOK_AGAIN_MS = 200;
+
+/** Also above maxmemory: to stop a session must be possible just then. KEYS 1 the session's cancel. ARGV 1 which one, 2 ms to keep it. */
+const rememberScript = new LuaScript(`#!lua flags=allow-oom
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
 
 /**
  * Tells that a session was cancelled to whoever holds something of it that the log does not know, such as a call whose
@@ -21,7 +25,7 @@ export class SessionCancels {
   ) {}
 
   async tell(tenantId: string, sessionId: string): Promise<void> {
-    await this.redis.set(keys.sessionCancel(tenantId, sessionId), randomUUID(), 'PX', KEPT_MS);
+    await rememberScript.run(this.redis, [keys.sessionCancel(tenantId, sessionId)], [randomUUID(), KEPT_MS]);
     await this.redis.publish(keys.batchChannel(), about(tenantId, sessionId));
   }
 
