@@ -14,8 +14,9 @@ export function prepareByPolicy(
   const tolerant = !policy.execution.strictArguments;
   const prepared = tools.prepare(name, raw, tolerant);
   if (!prepared.ok) return prepared;
-  const { defaults = {}, timeoutMs = prepared.tool.timeoutMs } = settingsOf(prepared.tool, policy);
-  const tool = timeoutMs === prepared.tool.timeoutMs ? prepared.tool : { ...prepared.tool, timeoutMs };
+  const { defaults, timeoutMs } = settingsOf(prepared.tool, policy);
+  const tool = timeoutMs === undefined ? prepared.tool : { ...prepared.tool, timeoutMs };
+  if (defaults === undefined) return tool === prepared.tool ? prepared : { ...prepared, tool };
   const missing = Object.entries(defaults).filter(([argument]) => !Object.hasOwn(prepared.args, argument));
   if (missing.length === 0) return { ...prepared, tool };
   const filled = tools.prepare(name, { ...prepared.args, ...Object.fromEntries(missing) }, tolerant);
