@@ -6,6 +6,7 @@ import { BullCallQueue, startConsumer } from '#queue';
 import { createRedis, SettingsStore, type RedisConnection } from '#redis';
 import { Sandbox, SandboxRegistry, ToolRegistry, ToolsModule } from '#tools';
 import type { Tracing } from '#tracing';
+import { claimantOf } from './execution/attempt-writer.js';
 import { CancelListener } from './execution/cancel-listener.js';
 import { systemClock } from './execution/clock.js';
 import type { ExecuteDeps } from './execution/execute-deps.js';
@@ -86,14 +87,13 @@ const execution: Provider[] = [
   },
   {
     provide: ToolCallProcessor,
-    inject: [WORKER_CONFIG, BullCallQueue, EXECUTE_DEPS, LOGGER],
-    useFactory: ({ pools, redisUrl, queueBackend, leaseMs }: WorkerConfig, queue: BullCallQueue, deps: ExecuteDeps, logger: WorkerLog) =>
-      new ToolCallProcessor(
-        pools,
-        startConsumer({ redisUrl, backend: queueBackend, lockMs: leaseMs, onError: (error) => logger.error({ err: error }, 'the queue') }),
-        queue,
-        deps,
-      ),
+    inject: [WORKER_CONFIG, COMMAND_REDIS, BullCallQueue, EXECUTE_DEPS, LOGGER],
+    useFactory: (config: WorkerConfig, redis: RedisConnection, queue: BullCallQueue, deps: ExecuteDeps, logger: WorkerLog) => {
+      const { pools, redisUrl, queueBackend: backend, leaseMs: lockMs } = config;
+      const whenTaken = deps.log.claimWhenTaken(claimantOf(config));
+      const onError = (error: Error) => logger.error({ err: error }, 'the queue');
+      return new ToolCallProcessor(pools, startConsumer({ redisUrl, backend, lockMs, on: redis, whenTaken, onError }), queue, deps);
+    },
   },
   {
     provide: CancelListener,

@@ -10,6 +10,7 @@ import type {
   SubmittedData,
   UpdateData,
 } from '#contracts';
+import type { TakeAnswer, TakeScript } from '#redis';
 
 /** Facts that stand on every event of a call and never change. */
 export interface CallMeta {
@@ -77,6 +78,13 @@ export interface Claimed extends Applied {
   readonly runMs: number;
 }
 
+/** The worker that claims, as its events name it, and how long a claim holds without renewal. */
+export interface Claimant {
+  readonly leaseMs: number;
+  readonly worker: string;
+  readonly author: Author;
+}
+
 /** Proves that a write comes from the worker that holds the attempt. `wseq` is 1, 2, 3 … within the attempt. */
 export interface WorkerGuard {
   readonly by: 'worker';
@@ -135,7 +143,10 @@ export interface EventLogWriter {
    * what is written after that, from there, Redis reads after the accept.
    */
   accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer>;
-  claim(input: { callId: string; attempt: number; leaseMs: number; worker: string; author: Author }): Promise<Claimed | Refusal>;
+  /** `taken`: the call was claimed when its job was taken, and this is what the script of `claimWhenTaken` said. */
+  claim(input: Claimant & { callId: string; attempt: number }, taken?: TakeAnswer): Promise<Claimed | Refusal>;
+  /** Lets a queue claim the calls of jobs in the script that takes the jobs. */
+  claimWhenTaken(claimant: Claimant): TakeScript;
   update(input: { callId: string; guard: WorkerGuard; data: UpdateData; author: Author }): Promise<Applied | Refusal>;
   progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: Author }): Promise<Applied | Refusal>;
   /** Sends no event. The answer tells whether a cancel was requested meanwhile. */
@@ -147,12 +158,16 @@ export interface EventLogWriter {
     countsAsFailure: boolean;
     author: Author;
   }): Promise<Applied | Refusal>;
-  end(input: {
-    callId: string;
-    guard: WorkerGuard | ReconcilerGuard | CommandGuard;
-    data: EndData;
-    author: Author;
-  }): Promise<Applied | Refusal>;
+  /** `sent` as of `accept`. */
+  end(
+    input: {
+      callId: string;
+      guard: WorkerGuard | ReconcilerGuard | CommandGuard;
+      data: EndData;
+      author: Author;
+    },
+    sent?: () => void,
+  ): Promise<Applied | Refusal>;
   /** Only on a running call; what is not running yet is ended by `end` with a CommandGuard. */
   requestCancel(input: { callId: string; guard: CommandGuard; data: CancelRequestedData; author: Author }): Promise<Applied | Refusal>;
   /** `allow` queues the call; `deny` comes with the End in the same transition. */

@@ -1,12 +1,13 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
-import { createRedis, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
+import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, type TakeAnswer, type TakeScript } from '#redis';
 import { signals } from '#signals';
 import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
-import type { AcceptAnswer, Applied, Claimed, EventLogWriter, NewCall, Refusal } from './event-log.port.js';
+import type { AcceptAnswer, Applied, Claimant, Claimed, EventLogWriter, NewCall, Refusal } from './event-log.port.js';
 import { openInstallation } from './installation.js';
 import { BlobStore } from './read/blob-store.js';
+import { claimWhenTaken } from './stream/claim-when-taken.js';
 import { isApplied, parseAnswer, parseClaim, refusal } from './stream/transition-answer.js';
 import { TransitionBatcher } from './stream/transition-batcher.js';
 import type { Transition } from './stream/transition.js';
@@ -23,7 +24,7 @@ export interface EventLogOptions {
   readonly deadlineMs?: number;
 }
 
-type Input<M extends keyof EventLogWriter> = EventLogWriter[M] extends (input: infer I) => unknown ? I : never;
+type Input<M extends keyof EventLogWriter> = Parameters<EventLogWriter[M]>[0];
 
 /** The writer of the log over Redis. Whoever made the connection closes it, unless `open` made it from a URL. */
 export class EventLog implements EventLogWriter {
@@ -33,6 +34,8 @@ export class EventLog implements EventLogWriter {
   /** Claims are named by process and count, so that a claim asked again is known as the same. */
   private readonly claimPrefix = randomBytes(6).toString('base64url');
   private claims = 0;
+  /** Of all claims made when a job was taken: such a one is granted again only to whom it was granted, see `claim`. */
+  private readonly takeToken = `${this.claimPrefix}.taken`;
   private owned: RedisConnection | undefined;
 
   constructor(
@@ -84,11 +87,19 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  async claim(input: Input<'claim'>): Promise<Claimed | Refusal> {
-    const token = `${this.claimPrefix}.${(this.claims++).toString(36)}`;
-    const answer = parseClaim(await this.batcher.submit(to.claimTransition(input, token)));
+  async claim(input: Input<'claim'>, taken?: TakeAnswer): Promise<Claimed | Refusal> {
+    const token = taken === undefined ? `${this.claimPrefix}.${(this.claims++).toString(36)}` : this.takeToken;
+    const answer = parseClaim(
+      taken?.kind === 'answered'
+        ? { now: Number(taken.shared), answer: taken.own }
+        : await this.batcher.submit(to.claimTransition(input, token)),
+    );
     if (!('submitted' in answer)) tellRefused('claim', answer);
     return answer;
+  }
+
+  claimWhenTaken(claimant: Claimant): TakeScript {
+    return claimWhenTaken(claimant, this.takeToken);
   }
 
   update(input: Input<'update'>): Promise<Applied | Refusal> {
@@ -109,8 +120,8 @@ export class EventLog implements EventLogWriter {
     return this.apply(to.retryTransition(input), (tool) => signals.retried.emit({ tool, reason: input.data.reason }));
   }
 
-  end(input: Input<'end'>): Promise<Applied | Refusal> {
-    return this.apply(to.endTransition(input), (tool) => tellEnded(tool, input.data));
+  end(input: Input<'end'>, sent?: () => void): Promise<Applied | Refusal> {
+    return this.apply(to.endTransition(input), (tool) => tellEnded(tool, input.data), sent);
   }
 
   requestCancel(input: Input<'requestCancel'>): Promise<Applied | Refusal> {
@@ -136,8 +147,8 @@ export class EventLog implements EventLogWriter {
   }
 
   /** `told` hears what the script adds to an OK. Not for a REPLAY: whoever asks again has heard, or has given up on hearing. */
-  private async apply(transition: Transition, told?: (note: string) => void): Promise<Applied | Refusal> {
-    const { note, ...answer } = parseAnswer(await this.batcher.submit(transition));
+  private async apply(transition: Transition, told?: (note: string) => void, sent?: () => void): Promise<Applied | Refusal> {
+    const { note, ...answer } = parseAnswer(await this.batcher.submit(transition, sent));
     if (!isApplied(answer)) return tellRefused(transition.operation, refusal(answer));
     told?.(note ?? '');
     return answer;

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisQueueBackend, type IQueueBackend, type JobJson, type MinimalJob } from 'bullmq';
 import { JOB_NAME, JOB_OPTIONS, LOCK_MS, lockOf } from './bull-settings.js';
-import { commandOf, type QueueScript } from './queue-scripts.js';
+import type { LuaScript, RedisConnection, TakeAnswer, TakeScript } from '#redis';
+import { commandOf, composeTake, type QueueScript } from './queue-scripts.js';
 import { TickBatcher } from './tick-batcher.js';
 
 const MAX_BATCH = 500;
@@ -33,11 +34,14 @@ type Move = { readonly kind: 'ask' } | { readonly kind: 'finish'; readonly id: s
  * Over-fetch: when the Worker's loop asks, jobs for all its free slots are fetched, since the loop asks until they are
  * full before it does anything else. They wait in `surplus` for those asks and go back to Redis when the worker stops.
  * As jobs are fetched before it is known which ask gets them, one lock token serves the whole backend.
+ *
+ * With a take script (`runWhenTaken`) what is fetched has also begun: it is never given back. Jobs whose answer got lost
+ * with its connection are looked up afterwards and handed out, and those left in `surplus` at the end are the caller's to run.
  */
 export class BatchingBackend extends RedisQueueBackend {
   private readonly lockToken = randomUUID();
   private readonly adds = new TickBatcher<NewJob, string>((jobs) => this.runAdds(jobs), MAX_BATCH, 'now');
-  private readonly moves = new TickBatcher<Move, NextJob>((moves) => this.runMoves(moves), MAX_BATCH);
+  private readonly moves = new TickBatcher<Move, NextJob>((moves) => this.runMoves(moves), MAX_BATCH, 'now');
   private readonly inHand = new Set<string>();
   private surplus: NextJob[] = [];
   private slots = 1;
@@ -46,6 +50,8 @@ export class BatchingBackend extends RedisQueueBackend {
   private stopping = false;
   /** Set when jobs may stand under our lock that we do not know of, or will not run. */
   private untidy = false;
+  private take: { readonly on: RedisConnection; readonly script: LuaScript; readonly args: readonly string[] } | undefined;
+  private readonly takeAnswers = new Map<string, TakeAnswer>();
 
   /** How many jobs the Worker runs at once; must be kept equal to the Worker's concurrency. */
   setSlots(slots: number): void {
@@ -57,10 +63,27 @@ export class BatchingBackend extends RedisQueueBackend {
     this.lockMs = ms;
   }
 
-  /** From now on no job is fetched ahead, and those that were go back at once. */
-  async stopFetchingAhead(): Promise<void> {
+  /** From now on `script` runs for the jobs that are fetched. `on` must be the connection of this backend. */
+  runWhenTaken(script: TakeScript, on: RedisConnection): void {
+    this.take = { on, script: composeTake(script), args: [String(script.args.length), ...script.args] };
+  }
+
+  /** What the take script said about a job that was handed out. To be asked once. */
+  takeAnswer(id: string): TakeAnswer | undefined {
+    const answer = this.takeAnswers.get(id);
+    this.takeAnswers.delete(id);
+    return answer;
+  }
+
+  /** From now on no job is fetched ahead. Those that were go back at once, or are answered where they have begun already. */
+  async stopFetchingAhead(): Promise<readonly JobJson[]> {
     this.stopping = true;
-    await this.tidy();
+    if (this.take === undefined) {
+      await this.tidy();
+      return [];
+    }
+    await this.moves.add({ kind: 'tidy' });
+    return this.surplus.splice(0).flatMap(([job]) => job ?? []);
   }
 
   /** To be called after a reconnect: answers may have been lost, and with them jobs and wake-ups. */
@@ -99,6 +122,11 @@ export class BatchingBackend extends RedisQueueBackend {
     const id = job.id ?? '';
     const result = await this.moves.add({ kind: 'finish', id, next: fetchNext && !this.stopping });
     return { result, finishedOn: Date.now() };
+  }
+
+  /** Of a job that no loop of the Worker runs. */
+  async end(id: string): Promise<void> {
+    await this.moves.add({ kind: 'finish', id, next: false });
   }
 
   /** Only jobs that were found stalled end here. The script is stock, so it may give a next job, which is then in hand. */
@@ -168,33 +196,67 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   private async runMoves(moves: readonly Move[]): Promise<NextJob[]> {
-    if (this.untidy) await this.giveBack();
+    if (this.untidy) await (this.take === undefined ? this.giveBack() : this.adopt());
     const finished = moves.flatMap((move) => (move.kind === 'finish' ? [move.id] : []));
     const wanting = moves.filter((move) => wantsJob(move)).length;
     if (finished.length === 0 && wanting === 0) return moves.map(() => []);
 
     const asked = moves.some((move) => move.kind === 'ask');
     const ahead = asked && !this.stopping ? Math.max(0, this.slots - this.inHand.size - 1) : 0;
-    const jobs = await this.finishAndFetch(finished, Math.min(wanting + ahead, MAX_BATCH));
+    const wanted = Math.max(0, wanting + ahead - this.surplus.length);
+    const fetched = await this.finishAndFetch(finished, Math.min(wanted, MAX_BATCH));
+    const jobs = [...this.surplus.splice(0), ...fetched];
     for (const id of finished) this.inHand.delete(id);
-    const answers = moves.map((move) => this.handOut(wantsJob(move) ? (jobs.shift() ?? []) : []));
+    // In the order in which they will start: of those that hear of it now, a loop that asked is quicker than one that ends a job.
+    const forAsks = jobs.splice(0, moves.filter((move) => move.kind === 'ask').length);
+    const answers = moves.map((move) => this.handOut(wantsJob(move) ? ((move.kind === 'ask' ? forAsks : jobs).shift() ?? []) : []));
     this.surplus.push(...jobs);
     return answers;
   }
 
   private async finishAndFetch(finished: readonly string[], wanted: number): Promise<NextJob[]> {
-    const { wait, active, prioritized, stalled, meta, marker } = this.keys;
-    const answer: unknown = await this.script(
-      'finishAndFetch',
-      [wait, active, prioritized, stalled, meta, marker, this.toKey('fair')],
-      [this.toKey(''), this.lockToken, String(this.lockMs), String(wanted), ...finished],
-    );
+    const { wait = '', active = '', prioritized = '', stalled = '', meta = '', marker = '' } = this.keys;
+    const keys = [wait, active, prioritized, stalled, meta, marker, this.toKey('fair')];
+    const args = [this.toKey(''), this.lockToken, String(this.lockMs), String(wanted), ...finished];
+    if (this.take === undefined) return this.fetched(await this.script('finishAndFetch', keys, args));
+
+    const answer = await this.take.script.run(this.take.on, keys, [...this.take.args, ...args]);
+    if (!Array.isArray(answer)) throw new Error(`take.lua answered ${typeof answer}, expected a list.`);
+    const jobs = this.fetched(answer[0]);
+    const said: unknown = answer[1];
+    const begun = jobs.flatMap(([job]) => (job === undefined || job.deferredFailure !== undefined ? [] : job.id));
+    for (const [index, id] of begun.entries())
+      this.takeAnswers.set(id, Array.isArray(said) ? { kind: 'answered', shared: said[0], own: said[index + 1] } : { kind: 'lost' });
+    return jobs;
+  }
+
+  private fetched(answer: unknown): NextJob[] {
     if (!Array.isArray(answer)) throw new Error(`finish-and-fetch.lua answered ${typeof answer}, expected a list.`);
     this.knownEmpty = answer[0] === 1;
     const jobs: NextJob[] = [];
     for (let i = 1; i < answer.length; i += 4)
       jobs.push(nextJob(String(answer[i]), String(answer[i + 1]), Number(answer[i + 2]), answer[i + 3]));
     return jobs;
+  }
+
+  /** Jobs under our lock that no answer brought: they have begun, so they are run here. */
+  private async adopt(): Promise<void> {
+    this.untidy = false;
+    if (this.take === undefined) return;
+    const { on } = this.take;
+    const ids = await on.lrange(this.keys.active ?? '', 0, -1);
+    const known = new Set([...this.inHand, ...this.surplus.map(([, id]) => id)]);
+    const strange = ids.filter((id) => !known.has(id));
+    const locks = await Promise.all(strange.map((id) => on.get(`${this.toKey(id)}:lock`)));
+    const ours = strange.filter((_, index) => locks[index] === this.lockToken);
+    const found = await Promise.all(ours.map((id) => on.hmget(this.toKey(id), 'data', 'timestamp')));
+    for (const [index, id] of ours.entries()) {
+      const [data, timestamp] = found[index] ?? [];
+      if (typeof data !== 'string') continue;
+      this.surplus.push(nextJob(id, data, Number(timestamp), undefined));
+      this.takeAnswers.set(id, { kind: 'lost' });
+    }
+    this.knownEmpty = false;
   }
 
   private async giveBack(): Promise<void> {

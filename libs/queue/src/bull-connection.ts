@@ -1,5 +1,5 @@
 import { QueueKeys, RedisConnection as BullConnection, RedisQueueBackend, type BackendFactory } from 'bullmq';
-import { createRedis, type RedisConnection } from '#redis';
+import type { RedisConnection } from '#redis';
 import { BatchingBackend } from './batching-backend.js';
 import type { QueueBackend } from './bull-settings.js';
 import { defineQueueScripts } from './queue-scripts.js';
@@ -16,17 +16,22 @@ export function producerBackend(client: RedisConnection, backend: QueueBackend, 
   };
 }
 
-/** For one Worker: a client for commands and one that blocks on the marker; both are closed with the backend. */
-export function workerBackend(redisUrl: string, backend: QueueBackend, prefix: string): BackendFactory<RedisQueueBackend> {
+/** The clients of one Worker; `blocking` waits on the marker. Those that are not shared are closed with the backend. */
+export interface WorkerClients {
+  readonly command: RedisConnection;
+  readonly blocking: RedisConnection;
+  readonly commandIsShared: boolean;
+}
+
+export function workerBackend(
+  { command, blocking, commandIsShared }: WorkerClients,
+  backend: QueueBackend,
+  prefix: string,
+): BackendFactory<RedisQueueBackend> {
   return (name, options) => {
-    const client = createRedis(redisUrl, { role: 'command', name: 'queue-worker' });
-    if (backend === 'batching') defineQueueScripts(client);
-    const connection = new BullConnection(client, { ...SETTINGS, shared: false });
-    const blocking = new BullConnection(createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait' }), {
-      ...SETTINGS,
-      shared: false,
-    });
-    return openBackend(backend, connection, name, { ...options, prefix }, blocking);
+    if (backend === 'batching') defineQueueScripts(command);
+    const connection = new BullConnection(command, { ...SETTINGS, shared: commandIsShared });
+    return openBackend(backend, connection, name, { ...options, prefix }, new BullConnection(blocking, { ...SETTINGS, shared: false }));
   };
 }
 

@@ -1,9 +1,10 @@
 import { isNotConnectionError, Worker } from 'bullmq';
 import { CallJob, type Pool } from '#contracts';
 import { BatchingBackend } from './batching-backend.js';
-import { workerBackend } from './bull-connection.js';
+import { workerBackend, type WorkerClients } from './bull-connection.js';
 import { LOCK_MS, lockOf, queueOf, type QueueBackend } from './bull-settings.js';
-import type { CallConsumer, StartConsumer } from './queue.port.js';
+import { createRedis, type RedisConnection, type TakeScript } from '#redis';
+import type { CallConsumer, CallHandler, StartConsumer } from './queue.port.js';
 
 export interface CallConsumerOptions {
   readonly redisUrl: string;
@@ -11,6 +12,13 @@ export interface CallConsumerOptions {
   readonly backend?: QueueBackend;
   /** How long the jobs of a worker that fell silent are its own; best the lease of its calls. 30 s by default. */
   readonly lockMs?: number;
+  /** Runs for the jobs that are taken. The stock backend leaves it out, and a cluster has it left out. */
+  readonly whenTaken?: TakeScript;
+  /**
+   * Where jobs are taken and ended, best the connection of the log: what the handler writes last leaves in one write with
+   * the end of its job. Stays the caller's to close. By default the consumer opens one.
+   */
+  readonly on?: RedisConnection;
   /** Told what went wrong beside the handlers; warnings of the process by default. Lost connections are not told: they come back. */
   readonly onError?: (error: Error) => void;
 }
@@ -24,32 +32,40 @@ export function startConsumer({ onError = warn, ...options }: CallConsumerOption
 class BullCallConsumer implements CallConsumer {
   private readonly worker: Worker;
   private readonly report: (error: Error) => void;
+  private unwatch: readonly (() => void)[] = [];
   private closed: Promise<void> | undefined;
   running = 0;
 
   constructor(
     pool: Pool,
     concurrency: number,
-    private readonly handler: (job: CallJob) => Promise<void>,
-    { redisUrl, backend: kind = 'batching', lockMs = LOCK_MS }: CallConsumerOptions,
+    private readonly handler: CallHandler,
+    { redisUrl, backend: kind = 'batching', lockMs = LOCK_MS, on, whenTaken }: CallConsumerOptions,
     onError: (error: Error) => void,
   ) {
     this.report = (error) => {
       if (!isConnectionTrouble(error)) onError(error);
     };
     const { name, prefix } = queueOf(pool);
+    const clients: WorkerClients = {
+      command: on ?? createRedis(redisUrl, { role: 'command', name: 'queue-worker' }),
+      blocking: createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait' }),
+      commandIsShared: on !== undefined,
+    };
     this.worker = new Worker(
       name,
-      (job) => this.handle(job.data),
+      (job) => this.handle(job.id ?? '', job.data),
       { ...lockOf(lockMs), concurrency, connection: {}, autorun: false },
-      workerBackend(redisUrl, kind, prefix),
+      workerBackend(clients, kind, prefix),
     );
     this.worker.on('error', this.report);
     const backend = this.worker.getBackend();
     if (backend instanceof BatchingBackend) {
       backend.setSlots(concurrency);
       backend.setLock(lockMs);
-      backend.on('ready', () => void backend.tidy().catch(this.report));
+      if (whenTaken && !clients.command.isCluster) backend.runWhenTaken(whenTaken, clients.command);
+      const tidy = () => void backend.tidy().catch(this.report);
+      this.unwatch = [onReconnect(clients.command, tidy), onReconnect(clients.blocking, tidy)];
     }
     this.worker.run().catch(this.report);
   }
@@ -66,20 +82,50 @@ class BullCallConsumer implements CallConsumer {
 
   private async drain(): Promise<void> {
     const backend = this.worker.getBackend();
-    if (backend instanceof BatchingBackend) backend.stopFetchingAhead().catch(this.report);
+    const begun = backend instanceof BatchingBackend ? this.runBegun(backend) : undefined;
     await this.worker.close();
+    await begun;
+    for (const stop of this.unwatch) stop();
   }
 
-  private async handle(data: unknown): Promise<void> {
+  /** Jobs that were taken for loops which ask no more. */
+  private async runBegun(backend: BatchingBackend): Promise<void> {
+    try {
+      const jobs = await backend.stopFetchingAhead();
+      await Promise.all(
+        jobs.map(async (job) => {
+          await this.handle(job.id, JSON.parse(job.data));
+          await backend.end(job.id);
+        }),
+      );
+    } catch (error) {
+      this.report(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  private async handle(id: string, data: unknown): Promise<void> {
+    const backend = this.worker.getBackend();
+    const taken = backend instanceof BatchingBackend ? backend.takeAnswer(id) : undefined;
     this.running += 1;
     try {
-      await this.handler(CallJob.parse(data));
+      await this.handler(CallJob.parse(data), taken);
     } catch (error) {
       this.report(error instanceof Error ? error : new Error(String(error)));
     } finally {
       this.running -= 1;
     }
   }
+}
+
+/** Not for the first connection: before that, nothing can have been lost. Answers how to stop. */
+function onReconnect(client: RedisConnection, listener: () => void): () => void {
+  let connected = client.status === 'ready';
+  const ready = () => {
+    if (connected) listener();
+    connected = true;
+  };
+  client.on('ready', ready);
+  return () => client.off('ready', ready);
 }
 
 function warn(error: Error): void {

@@ -1,4 +1,5 @@
 import type { CallJob, Pool, Priority } from '#contracts';
+import type { TakeAnswer } from '#redis';
 
 export interface PoolDepth {
   readonly pool: Pool;
@@ -41,4 +42,7 @@ export interface CallConsumer {
  * Consumes one pool's queue. The handler must not throw: whatever it does about the call stands in the log, and the job
  * is gone when it returns.
  */
-export type StartConsumer = (pool: Pool, concurrency: number, handler: (job: CallJob) => Promise<void>) => CallConsumer;
+export type StartConsumer = (pool: Pool, concurrency: number, handler: CallHandler) => CallConsumer;
+
+/** `taken` is there where a script runs when jobs are taken. */
+export type CallHandler = (job: CallJob, taken?: TakeAnswer) => Promise<void>;

@@ -13,3 +13,4 @@ export {
 } from './redis-client.js';
 export { LuaScript } from './lua-script.js';
 export { readRedisFacts } from './redis-facts.js';
+export type { TakeAnswer, TakeScript } from './take-script.js';

@@ -7,8 +7,11 @@ import type { RedisConnection } from './redis-client.js';
 export class LuaScript {
   readonly sha: string;
 
-  constructor(readonly source: string) {
-    this.sha = createHash('sha1').update(source).digest('hex');
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = inlineConstants(source);
+    this.sha = createHash('sha1').update(this.source).digest('hex');
   }
 
   /**
@@ -62,6 +65,17 @@ export class LuaScript {
       );
     }
   }
+}
+
+/** Writes the numbers of lines such as `local FIRST, SECOND = 1, 2 -- inlined` where the names stand, and takes the lines out. */
+function inlineConstants(source: string): string {
+  const numbers = new Map<string, string>();
+  const rest = source.replace(/^local ([A-Z_0-9, ]+) = ([\d, ]+) -- inlined$/gm, (_line, names: string, values: string) => {
+    const given = values.split(', ');
+    for (const [index, name] of names.split(', ').entries()) numbers.set(name, given[index] ?? 'nil');
+    return '';
+  });
+  return numbers.size === 0 ? rest : rest.replace(/\b[A-Z][A-Z_0-9]*\b/g, (word) => numbers.get(word) ?? word);
 }
 
 /** Both replies of a script and its WAIT; the first error is thrown. */

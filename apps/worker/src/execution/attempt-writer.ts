@@ -1,11 +1,15 @@
 import type { EndData, ProgressData, RetryData, UpdateData } from '#contracts';
-import type { Applied, Author, EventLogWriter, Refusal, WorkerGuard } from '#event-log';
+import type { Applied, Author, Claimant, EventLogWriter, Refusal, WorkerGuard } from '#event-log';
 
 const AGAIN_MS = 250;
 
 /** Who this worker is in every event that it writes. */
 export function workerAuthor(workerId: string): Author {
   return { source: `/worker/${workerId}`, actor: `worker:${workerId}` };
+}
+
+export function claimantOf({ id, leaseMs }: { readonly id: string; readonly leaseMs: number }): Claimant {
+  return { worker: id, leaseMs, author: workerAuthor(id) };
 }
 
 /** Writes the events of one attempt: numbers them, so that a repeated write counts once, and tells when the attempt is not ours any more. */
@@ -43,11 +47,11 @@ export class AttemptWriter {
 
   /**
    * Repeats the same write until Redis has answered: the fence keeps that safe, however long it takes. Rejects when
-   * `patience` is aborted before.
+   * `patience` is aborted before. `sent` is told when it was written for the first time.
    */
-  end(data: EndData, patience: AbortSignal): Promise<Applied | Refusal> {
+  end(data: EndData, patience: AbortSignal, sent?: () => void): Promise<Applied | Refusal> {
     const guard = this.guard();
-    return this.insist(() => this.log.end({ callId: this.callId, guard, data, author: this.author }), patience);
+    return this.insist(() => this.log.end({ callId: this.callId, guard, data, author: this.author }, sent), patience);
   }
 
   private guard(): WorkerGuard {

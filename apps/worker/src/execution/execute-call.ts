@@ -1,8 +1,9 @@
 import type { CallJob, Pool } from '#contracts';
 import { isApplied, type Claimed } from '#event-log';
+import type { TakeAnswer } from '#redis';
 import { signals } from '#signals';
 import { Attempt } from './attempt.js';
-import { AttemptWriter, workerAuthor } from './attempt-writer.js';
+import { AttemptWriter, claimantOf, workerAuthor } from './attempt-writer.js';
 import { hasAnswered, NO_HOOKS, openHooks, type CallHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
 import { decideFinish, type FinishFacts } from './decide-finish.js';
@@ -21,6 +22,14 @@ export type Executed =
   | { readonly kind: 'not_claimed'; readonly code: string; readonly retryInMs?: number }
   | { readonly kind: 'executed'; readonly claimed: Claimed; readonly written: Written };
 
+/** Between the queue and the attempt. */
+export interface Handover {
+  /** What was said when the job was taken. */
+  readonly taken?: TakeAnswer | undefined;
+  /** Told when the End was written to the connection: nothing but its answer is left. Not where hooks come after it. */
+  readonly ending?: () => void;
+}
+
 /**
  * Runs one attempt of a call. Never rejects: whatever happens becomes an event or is left to the reconciler.
  *
@@ -31,11 +40,11 @@ export type Executed =
  * 5. decide from how that ended: an End, a Retry, or nothing because the call is somebody else's by now
  * 6. write it down, and tell the hooks that watch Ends
  */
-export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): Promise<Executed> {
+export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps, { taken, ending }: Handover = {}): Promise<Executed> {
   const attempt = new Attempt(job.callId, deps.clock, deps.config.stopGraceMs);
   deps.running.add(attempt);
   try {
-    const claimed = await claim(job, deps);
+    const claimed = await claim(job, deps, taken);
     if (!('submitted' in claimed)) {
       signals.dispatchDuplicate.emit({ pool, code: claimed.code });
       return { kind: 'not_claimed', ...claimed };
@@ -48,7 +57,7 @@ export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): 
     const trace = deps.tracer?.begin(job.callId, claimed, pool);
     let finished: Finished | undefined;
     try {
-      finished = await runAndFinish(attempt, claimed, pool, deps, trace);
+      finished = await runAndFinish(attempt, claimed, pool, deps, ending, trace);
     } finally {
       release();
       trace?.end(finished?.written);
@@ -71,9 +80,13 @@ export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps): 
  */
 const NOT_THERE_YET_MS = [1, 5, 25, 100];
 
-async function claim(job: CallJob, { log, config, clock }: ExecuteDeps): Promise<Claimed | { code: string; retryInMs?: number }> {
-  const ask = () => log.claim({ ...job, leaseMs: config.leaseMs, worker: config.id, author: workerAuthor(config.id) });
-  let answer = await ask();
+async function claim(
+  job: CallJob,
+  { log, config, clock }: ExecuteDeps,
+  taken?: TakeAnswer,
+): Promise<Claimed | { code: string; retryInMs?: number }> {
+  const ask = (taken?: TakeAnswer) => log.claim({ ...job, ...claimantOf(config) }, taken);
+  let answer = await ask(taken);
   for (const ms of NOT_THERE_YET_MS) {
     if (answer.code !== 'NOT_FOUND') break;
     await new Promise<void>((resolve) => clock.after(ms, resolve));
@@ -88,7 +101,14 @@ interface Finished {
   readonly hooks: CallHooks;
 }
 
-async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps: ExecuteDeps, trace?: AttemptTrace): Promise<Finished> {
+async function runAndFinish(
+  attempt: Attempt,
+  claimed: Claimed,
+  pool: Pool,
+  deps: ExecuteDeps,
+  ending?: () => void,
+  trace?: AttemptTrace,
+): Promise<Finished> {
   const { config, clock } = deps;
   const { tool } = claimed.meta;
   signals.attemptStarted.emit({
@@ -136,7 +156,7 @@ async function runAndFinish(attempt: Attempt, claimed: Claimed, pool: Pool, deps
     ...(result ? { result } : {}),
     ...(remarks ? { remarks } : {}),
   };
-  const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving);
+  const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving, hooks === NO_HOOKS ? ending : undefined);
   tell(attempt, finished.runMs, pool, claimed, written);
   return { written, hooks };
 }

@@ -34,7 +34,7 @@ export type Written =
  *
  * 1. a retry is one event; when a cancel came in between, the call ends as cancelled instead
  * 2. for an end, values that are too large for an event are stored beside the log first, so that End never points at nothing
- * 3. End, repeated until Redis has it
+ * 3. End, repeated until Redis has it; `ending` is told when it left for the first time
  */
 export async function finishCall(
   attempt: FinishedAttempt,
@@ -42,6 +42,7 @@ export async function finishCall(
   writer: AttemptWriter,
   blobs: Pick<BlobStore, 'put' | 'forget'>,
   patience: AbortSignal,
+  ending?: () => void,
 ): Promise<Written> {
   if (finish.kind === 'nothing') return { kind: 'nothing' };
   if (finish.kind === 'retry') {
@@ -59,7 +60,7 @@ export async function finishCall(
     );
   }
   const data = await endData(attempt, finish, new ResultStore(attempt.callId, blobs));
-  const answer = await writer.end(data, patience);
+  const answer = await writer.end(data, patience, ending);
   // Not waited for: whoever dies here leaves it to its time to live.
   if (attempt.claimed.submitted.argumentsRedacted && isApplied(answer))
     void blobs.forget(attempt.callId, 'secret-arguments').catch(() => {});

@@ -1,6 +1,7 @@
 import type { CallJob, Pool } from '#contracts';
 import { isApplied } from '#event-log';
 import type { CallConsumer, CallQueue, StartConsumer } from '#queue';
+import type { TakeAnswer } from '#redis';
 import type { WorkerLog } from '../worker.logger.js';
 import type { PoolSlots } from '../worker.config.js';
 import { executeCall, type Executed } from './execute-call.js';
@@ -30,7 +31,7 @@ export class ToolCallProcessor {
     this.consumers = this.pools.map(({ pool, slots }) => ({
       pool,
       slots,
-      consumer: this.startConsumer(pool, slots, (job) => this.process(pool, job)),
+      consumer: this.startConsumer(pool, slots, (job, taken) => this.process(pool, job, taken)),
     }));
   }
 
@@ -47,12 +48,18 @@ export class ToolCallProcessor {
     await Promise.allSettled(this.leftOver.splice(0).map(({ pool, job }) => this.queue.dispatch(pool, job, 'normal')));
   }
 
-  private async process(pool: Pool, job: CallJob): Promise<void> {
-    if (this.stopping) {
+  /** Resolves when the End has left: the job goes right behind it, in one write, and the attempt itself hears the answer. */
+  private async process(pool: Pool, job: CallJob, taken?: TakeAnswer): Promise<void> {
+    if (this.stopping && taken === undefined) {
       this.leftOver.push({ pool, job });
       return;
     }
-    this.after(pool, job, await executeCall(job, pool, this.deps));
+    await new Promise<void>((resolve) => {
+      void executeCall(job, pool, this.deps, { taken, ending: resolve }).then((executed) => {
+        this.after(pool, job, executed);
+        resolve();
+      });
+    });
   }
 
   private after(pool: Pool, job: CallJob, executed: Executed): void {

@@ -1,7 +1,7 @@
 import type { SubmittedData } from '#contracts';
 import { keys, partitionOf } from '#redis';
 import { encodeTerms } from '../call/call-head.js';
-import type { Author, CommandGuard, EventLogWriter, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
+import type { Author, Claimant, CommandGuard, EventLogWriter, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
 import { metaText } from './stored-event.js';
 import type { Transition, TransitionArgument } from './transition.js';
 
@@ -11,7 +11,7 @@ export const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
 /** Start repeats arguments up to this size, so that a watcher of Start needs no look-up. */
 export const START_ARGUMENTS_BYTES = 1_024;
 
-type Input<M extends keyof EventLogWriter> = EventLogWriter[M] extends (input: infer I) => unknown ? I : never;
+type Input<M extends keyof EventLogWriter> = Parameters<EventLogWriter[M]>[0];
 
 export function acceptTransition(call: NewCall): Transition {
   const { callId, meta, submitted, then, idempotency } = call;
@@ -49,8 +49,12 @@ export function acceptTransition(call: NewCall): Transition {
 
 /** `token` names this claim, so that it is granted again, and only to its owner, when its answer got lost. */
 export function claimTransition(input: Input<'claim'>, token: string): Transition {
-  const [before, after] = [`${authorText(input.author)},"data":{`, `,"worker":${JSON.stringify(input.worker)}}`];
-  return transition('claim', input.callId, [input.attempt, ms(input.leaseMs), word(token), before, after]);
+  return transition('claim', input.callId, [input.attempt, ...claimWords(input, token)]);
+}
+
+/** What is the same in all claims of a worker. */
+export function claimWords({ author, worker, leaseMs }: Claimant, token: string): [number, string, string, string] {
+  return [ms(leaseMs), word(token), `${authorText(author)},"data":{`, `,"worker":${JSON.stringify(worker)}}`];
 }
 
 export function streamTransition(operation: 'update' | 'progress', input: Input<'update'> | Input<'progress'>): Transition {

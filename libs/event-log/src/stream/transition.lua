@@ -19,6 +19,7 @@
     then for each transition:  operation, index of the call (1..C), and
       accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 terms meta text1 text2
       claim     attempt leaseMs token textBefore textAfter
+      take      the same, but never granted again: for a job that was just taken from its queue
       update    fence wseq text          progress  fence wseq text
       renew     fence leaseMs            defer     fence delayMs
       retry     by(worker|reconciler) fence wseq nextAttempt delayMs counts(0|1) text
@@ -39,12 +40,13 @@
 local call, match = redis.call, string.match
 
 -- Must be the same as in call/evolve.ts, and the life of command keys as in the README.
-local DISPATCH_SAFETY_MS, DEADLINE_SLACK_MS, COMMAND_TTL_MS = 2000, 4000, 3600000
+local DISPATCH_SAFETY_MS, DEADLINE_SLACK_MS, COMMAND_TTL_MS = 2000, 4000, 3600000 -- inlined
 
--- Positions in an unpacked head. Behind each string's length stands the string itself.
-local ST, V, ATT, FENCE, WSEQ, FAILS, DEADLINE, TOTAL, LEASE, NOT_BEFORE = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-local CANCEL_BY, TIMER, SUBMITTED, FIRST_START, LAST_SEQ, W_VER, W_SEQ, W_TIME = 11, 12, 13, 14, 15, 16, 17, 18
-local TOKEN, LIFECYCLE, TERMS, META = 19, 20, 21, 22
+-- Positions in an unpacked head. Behind each string's length stands the string itself. `inlined`: the loader writes the
+-- numbers where the names stand, since each name that a function takes from here costs time in every run.
+local ST, V, ATT, FENCE, WSEQ, FAILS, DEADLINE, TOTAL, LEASE, NOT_BEFORE = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 -- inlined
+local CANCEL_BY, TIMER, SUBMITTED, FIRST_START, LAST_SEQ, W_VER, W_SEQ, W_TIME = 11, 12, 13, 14, 15, 16, 17, 18 -- inlined
+local TOKEN, LIFECYCLE, TERMS, META = 19, 20, 21, 22 -- inlined
 local NUMBERS = '<c1I4I2I4I4I2I6I6I6I6I6I6I6I6I6I4I6I6'
 local HEAD = NUMBERS .. 'Bc0I2c0I2c0I2c0'
 local TERMS_WORDS = '^(%d+) (%d+) (%d+) (%l+) %S+ %S+ (%d+) (%d+) (%S+)$'
@@ -206,10 +208,10 @@ local function claimed(h, replayed, submitted)
   return { h[W_VER], h[W_SEQ], h[W_TIME], replayed, h[ATT], h[FENCE], h[SUBMITTED], h[FIRST_START], h[FAILS], h[DEADLINE], h[META], submitted }
 end
 
-function operations.claim(c, a)
+local function claim(c, a, mayRepeat)
   local attempt, leaseMs, token, before, after = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
   local h = c.head
-  local again = h[ST] == 'r' and attempt == h[ATT] and token == h[TOKEN]
+  local again = mayRepeat and h[ST] == 'r' and attempt == h[ATT] and token == h[TOKEN]
   if not again then
     if h[ST] == 'e' then return 'ENDED' end
     if h[ST] ~= 'q' then return wrongState(c) end
@@ -235,6 +237,9 @@ function operations.claim(c, a)
   setTimer(c, runningTimer(h))
   return claimed(h, 0, submitted)
 end
+
+function operations.claim(c, a) return claim(c, a, true) end
+function operations.take(c, a) return claim(c, a, false) end
 
 local function stream(c, a, type)
   local fence, wseq, text = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2]
@@ -343,7 +348,7 @@ function operations.decide(c, a)
 end
 
 -- How many arguments follow the operation and the call's index.
-local arity = { accept = 10, claim = 5, update = 3, progress = 3, renew = 2, defer = 2, retry = 7, ['end'] = 5, cancel = 4, decide = 6 }
+local arity = { accept = 10, claim = 5, take = 5, update = 3, progress = 3, renew = 2, defer = 2, retry = 7, ['end'] = 5, cancel = 4, decide = 6 }
 
 local function apply(operation, c, a)
   if c.broken then return 'ERROR ' .. c.broken end

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRedis, LuaScript, type RedisConnection, type TakeAnswer } from '#redis';
+import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
+import { EventLog } from '../event-log.js';
+import type { NewCall } from '../event-log.port.js';
+import { CallStore } from '../read/call-store.js';
+
+const AUTHOR = { source: '/worker/w1', actor: 'worker:w1' };
+const CLAIMANT = { leaseMs: 30_000, worker: 'w1', author: AUTHOR };
+const PARTITIONS = 16;
+
+describe('claiming the calls of jobs that are taken', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  let log: EventLog;
+  let store: CallStore;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+    log = await EventLog.open(redis, { partitions: PARTITIONS });
+    store = new CallStore(redis);
+  });
+  afterAll(async () => {
+    await log.close();
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const submit = async (args: NewCall['submitted']['arguments'] = {}): Promise<string> => {
+    const callId = log.newCallId('test');
+    await log.accept({
+      callId,
+      meta: { tenantId: 'test', tool: 'echo' },
+      submitted: {
+        tool: 'echo',
+        arguments: args,
+        source: 'test',
+        toolVersion: '1',
+        argumentsDigest: 'none',
+        tier: 'read_only',
+        effect: 'pure',
+        pool: 'read',
+        priority: 'normal',
+        timeouts: { queueMs: 60_000, runMs: 10_000, totalMs: 120_000 },
+        retry: { maxAttempts: 3, backoffMs: 10, maxBackoffMs: 100 },
+        decision: { effect: 'allow', reasons: [] },
+        labels: {},
+      },
+      author: AUTHOR,
+    });
+    return callId;
+  };
+  /** As the queue does it: the script's answers, one for each call. */
+  const take = async (by: EventLog, ...jobs: readonly [callId: string, attempt: number][]): Promise<TakeAnswer[]> => {
+    const { lua, args } = by.claimWhenTaken(CLAIMANT);
+    const script = new LuaScript(
+      `#!lua flags=allow-oom\nlocal function f(CALLS, ARGV)\n${lua}\nend\nlocal a, c = {}, {}\n` +
+        `for i = 1, ${args.length} do a[i] = ARGV[i] end\nfor i = ${args.length + 1}, #ARGV do c[i - ${args.length}] = ARGV[i] end\nreturn f(c, a)`,
+    );
+    const answer = await script.run(redis, [], [...args, ...jobs.flat()]);
+    if (!Array.isArray(answer)) throw new Error('expected a list');
+    const [shared, ...own] = answer;
+    return own.map((one) => ({ kind: 'answered', shared, own: one }));
+  };
+  const claim = (by: EventLog, callId: string, attempt: number, taken?: TakeAnswer) => by.claim({ ...CLAIMANT, callId, attempt }, taken);
+
+  it('is the claim that a worker would have made, for calls of any partitions at once', async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, (_unused, n) => submit({ n })));
+    const taken = await take(log, ...ids.map((id): [string, number] => [id, 1]));
+    for (const [index, callId] of ids.entries()) {
+      const claimed = await claim(log, callId, 1, taken[index]);
+      expect(claimed).toMatchObject({ code: 'OK', attempt: 1, fence: 1, submitted: { arguments: { n: index } } });
+      const [, start] = await store.events(callId);
+      expect(JSON.parse(start?.json ?? '')).toMatchObject({
+        type: 'call.start',
+        source: '/worker/w1',
+        data: { tool: 'echo', arguments: { n: index }, worker: 'w1' },
+      });
+    }
+    const [plain] = [await submit()];
+    const usual = await claim(log, plain, 1);
+    const [again] = await take(log, [await submit(), 1]);
+    const sizes = { time: 0, submittedAt: 0, firstStartedAt: 0, seq: 0 };
+    expect({ ...(await claim(log, 'unused', 1, again)), ...sizes }).toEqual({ ...usual, ...sizes });
+  });
+
+  it('refuses each by itself: what runs already, what is not there, and a job of an attempt that is over', async () => {
+    const [running, fresh] = [await submit(), await submit()];
+    const unknown = log.newCallId('test');
+    await take(log, [running, 1]);
+    const taken = await take(log, [running, 1], [unknown, 1], [fresh, 2], [fresh, 1]);
+    const codes = await Promise.all(taken.map(async (one) => (await claim(log, 'unused', 1, one)).code));
+    expect(codes).toEqual(['BAD_TRANSITION', 'NOT_FOUND', 'CONFLICT', 'OK']);
+  });
+
+  it('is granted again to the one whose answer got lost, and to nobody else', async () => {
+    const callId = await submit();
+    const other = await EventLog.open(redis, { partitions: PARTITIONS });
+    const [taken] = await take(log, [callId, 1]);
+    expect(await claim(other, callId, 1, { kind: 'lost' })).toMatchObject({ code: 'BAD_TRANSITION' });
+    expect(await claim(log, callId, 1)).toMatchObject({ code: 'BAD_TRANSITION' });
+    expect(await claim(log, callId, 1, { kind: 'lost' })).toEqual({
+      ...(await claim(log, callId, 1, taken)),
+      code: 'REPLAY',
+      runMs: expect.any(Number),
+    });
+    await other.close();
+  });
+
+  it('is made anew when the answer was lost because the script never ran', async () => {
+    expect(await claim(log, await submit(), 1, { kind: 'lost' })).toMatchObject({ code: 'OK', fence: 1 });
+  });
+});

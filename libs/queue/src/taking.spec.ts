@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createRedis, type RedisConnection, type TakeAnswer, type TakeScript } from '#redis';
+import { eventually } from '../../../test/support/eventually.js';
+import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
+import { startConsumer } from './call-consumer.js';
+import { BullCallQueue } from './call-queue.js';
+import type { CallConsumer } from './queue.port.js';
+
+const PREFIX = '{q-net}:calls:';
+/** Counts how often each call was taken, and answers with what it was given. */
+const COUNTING = `
+  local answers = { 'for all' }
+  for i = 1, #CALLS, 2 do
+    answers[#answers + 1] = ARGV[1] .. ' ' .. CALLS[i] .. ' ' .. CALLS[i + 1] .. ' ' .. redis.call('HINCRBY', ARGV[2], CALLS[i], 1)
+  end
+  return answers`;
+
+describe('a script that runs when jobs are taken', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  let shared: RedisConnection;
+  let queue: BullCallQueue;
+  let consumers: CallConsumer[];
+  let handled: Map<string, TakeAnswer | undefined>;
+  let twice: string[];
+
+  const idOf = (n: number) => `00-${String(n).padStart(26, '0')}`;
+  const consume = (slots: number, script: TakeScript, work: () => Promise<void> = async () => {}) => {
+    const start = startConsumer({ redisUrl: server.url, on: shared, whenTaken: script, onError: () => {} });
+    const consumer = start('net', slots, async ({ callId }, taken) => {
+      if (handled.has(callId)) twice.push(callId);
+      handled.set(callId, taken);
+      await work();
+    });
+    consumers.push(consumer);
+    return consumer;
+  };
+  const counting = { lua: COUNTING, args: ['hello', 'taken'] };
+  const dispatch = (n: number) =>
+    eventually(
+      () =>
+        queue.dispatch('net', { callId: idOf(n), attempt: 1 }, 'normal').then(
+          () => true,
+          () => false,
+        ),
+      `job ${n} to be dispatched`,
+    );
+  const queueIsEmpty = () =>
+    eventually(async () => (await redis.exists(`${PREFIX}active`, `${PREFIX}wait`, `${PREFIX}prioritized`)) === 0, 'the queue to be empty');
+
+  beforeAll(async () => {
+    server = await startRedisServer();
+  });
+  afterAll(() => server.stop());
+  beforeEach(() => {
+    [redis, shared] = [createRedis(server.url), createRedis(server.url)];
+    queue = new BullCallQueue({ redisUrl: server.url });
+    consumers = [];
+    handled = new Map();
+    twice = [];
+  });
+  afterEach(async () => {
+    await Promise.all(consumers.map((consumer) => consumer.close()));
+    await queue.close();
+    shared.disconnect();
+    await redis.flushall();
+    redis.disconnect();
+  });
+
+  it('tells each handler what it said about its call', async () => {
+    consume(5, counting);
+    await Promise.all(Array.from({ length: 40 }, (_unused, n) => dispatch(n)));
+    await eventually(() => handled.size === 40, 'all jobs to be handled');
+    for (const [callId, taken] of handled) expect(taken).toEqual({ kind: 'answered', shared: 'for all', own: `hello ${callId} 1 1` });
+    await queueIsEmpty();
+  });
+
+  it('runs once for each job, and each job is handled once, though connections break and answers get lost', async () => {
+    for (const slots of [3, 20]) consume(slots, counting, () => new Promise(setImmediate));
+    for (let n = 0; n < 3000; n += 100) {
+      await Promise.all(Array.from({ length: 100 }, (_unused, i) => dispatch(n + i)));
+      if (n % 300 === 0) await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    }
+    await eventually(() => handled.size === 3000, 'all jobs to be handled');
+    await queueIsEmpty();
+    expect(twice).toEqual([]);
+    expect(new Set(await redis.hvals('taken'))).toEqual(new Set(['1']));
+  });
+
+  it('says that an answer got lost when the script failed, since it may have run', async () => {
+    consume(2, { lua: "error('no')", args: [] });
+    await dispatch(1);
+    await eventually(() => handled.size === 1, 'the job to be handled');
+    expect([...handled.values()]).toEqual([{ kind: 'lost' }]);
+    await queueIsEmpty();
+  });
+
+  it('leaves no job that was taken without a handler when the consumer closes', async () => {
+    // Closed a few turns of the event loop after its start, so that many jobs are under way to loops that ask no more.
+    for (let round = 0; round < 100; round++) {
+      await Promise.all(Array.from({ length: 50 }, (_unused, n) => dispatch(100 * round + n)));
+      const consumer = consume(30, counting);
+      for (let turn = 0; turn < round; turn++) await new Promise(setImmediate);
+      await consumer.close();
+      expect(await redis.hlen('taken')).toBe(handled.size);
+      await redis.del('taken', `${PREFIX}prioritized`);
+      handled.clear();
+    }
+    expect(twice).toEqual([]);
+  });
+
+  it('leaves a job alone that failed while it waited', async () => {
+    await dispatch(1);
+    await redis.hset(`${PREFIX}${idOf(1)}-1`, 'defa', 'job stalled more than allowable limit');
+    await dispatch(2);
+    consume(2, counting);
+    await eventually(() => handled.size === 1, 'the other job to be handled');
+    expect(handled.get(idOf(2))).toMatchObject({ own: `hello ${idOf(2)} 1 1` });
+    await queueIsEmpty();
+    expect(await redis.hkeys('taken')).toEqual([idOf(2)]);
+  });
+});
