@@ -6,7 +6,7 @@ import type { Answer, Rule } from '../rule.js';
 
 /**
  * Second axis: commands that never run, in any posture, approved or not.
- * - what destroys a machine (`rm -rf /`, mkfs, `dd if=`, a fork bomb), wherever it stands in the command;
+ * - what destroys a machine (`rm -rf /`, mkfs, `dd if=`, `kill -9 -1`, a fork bomb), wherever it stands in the command;
  * - texts that the engine `deny-patterns` refuses, as they stand;
  * - sub-commands that a denied pattern matches; a denied pattern that is no regular expression denies everything.
  */

@@ -16,6 +16,8 @@ function catastropheOf(command: SubCommand): string | undefined {
   if (name === 'rm') return removesEverything(args);
   if (name !== undefined && /^mkfs(?:\.|$)/.test(name)) return 'mkfs';
   if (name === 'dd' && args.some((arg) => arg.startsWith('if='))) return 'dd if=';
+  // As the first word -1 is a signal; after it, every process that the user may end.
+  if (name === 'kill' && args.indexOf('-1', 1) !== -1) return 'kill -9 -1';
   return undefined;
 }
 
@@ -32,7 +34,7 @@ function removesEverything(args: readonly string[]): string | undefined {
 function catastropheInText(text: string): string | undefined {
   for (const part of text.split(/[;&|\r\n(){}`]/)) {
     const words = part.split(/\s+/).map((word) => ({ value: word.replaceAll(/["'\\]/g, ''), dynamic: false }));
-    for (const name of ['rm', 'mkfs', 'dd']) {
+    for (const name of ['rm', 'mkfs', 'dd', 'kill']) {
       const at = words.findIndex(({ value }) => value === name || value.endsWith(`/${name}`) || value.startsWith('mkfs.'));
       const found =
         at === -1 ? undefined : catastropheOf({ words: words.slice(at), assignments: [], redirects: [], text: part, inner: true });

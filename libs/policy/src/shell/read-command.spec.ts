@@ -250,6 +250,10 @@ describe('what destroys a machine', () => {
     'echo $(rm -rf /)',
     'ls; rm -rf / "',
     'true && rm -rf /',
+    'kill -9 -1',
+    'kill -s KILL -- -1',
+    'sudo /bin/kill -- -1',
+    'kill -9 -1 "',
   ])('is seen in %s', (source) => expect(catastropheIn(readCommand(source))).toBeDefined());
   it.each([
     'rm -rf /tmp/x',
@@ -259,6 +263,9 @@ describe('what destroys a machine', () => {
     'f() { g | h; }; f',
     'man mkfs',
     'dd --help',
+    'kill -1 4711',
+    'kill -9 -4711',
+    'kill -l',
     'f() { if x; then f; fi; }; f',
   ])('is not seen in %s', (source) => expect(catastropheIn(readCommand(source))).toBeUndefined());
 });
