@@ -28,6 +28,37 @@ beforeAll(async () => {
 
 afterAll(() => hooked?.close());
 
+describe('arguments that nobody could run', () => {
+  it('are refused before a hook or a person is asked about them', async () => {
+    const sessionId = `wrong-${++sessions}`;
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
+    const wrong = [
+      ['file_search', { path: '/etc', query: '(unclosed' }, 'The regular expression is not valid: missing closing ): `(unclosed`'],
+      ['file_search', { path: '/etc', query: '(?<=a)b' }, 'look-around and back-references are not available'],
+      ['glob', { path: '/etc', pattern: '!src/**' }, 'begins with "!"'],
+      ['file_read', { path: 'a.txt', offset: 0 }, '/arguments/offset'],
+    ] as const;
+    for (const [tool, args, why] of wrong) {
+      const answer = await hooked.submitAs('people-first', tool, args, { sessionId });
+      const { status, code } = problemOf(answer);
+      expect([status, code, JSON.stringify(answer.body).includes(JSON.stringify(why).slice(1, -1))]).toEqual([
+        422,
+        'invalid_arguments',
+        true,
+      ]);
+    }
+    for (const query of ['(literal', '[[:alpha:]]', '\\u{41}']) {
+      const { body } = await hooked.submitAs(
+        'people-first',
+        'file_search',
+        { path: '/etc', query, literal: query === '(literal' },
+        { sessionId },
+      );
+      expect(body.status).toBe('waiting_approval');
+    }
+  });
+});
+
 describe('a hook before a call', () => {
   it('comes before permission where that is the order: it refuses first, and may rewrite what policy would deny', async () => {
     const denied = () => hooked.submitAs('hooks-first', 'shell', { command: 'rm a' });

@@ -49,6 +49,11 @@ type Returned<O extends z.ZodType> = unknown extends z.output<O> ? ToolOutput : 
 export interface ToolHandler<A, R = ToolOutput> {
   // A property, not a method: method parameters are compared both ways, and a `run` with the wrong arguments would compile.
   readonly run: (args: A, ctx: ToolContext) => R | Promise<R>;
+  /**
+   * Says before anybody is asked about the call what its schema cannot: throws a ToolFailure. Called in the gateway, which
+   * does not see the workspace: pure and quick.
+   */
+  readonly check?: (args: A) => void;
   /** Asked right before `run`, in the worker and within the time of the call; false refuses the call as not confirmed. A person is asked by policy, not here: this holds a slot. */
   readonly confirm?: (args: A, ctx: ToolContext) => boolean | Promise<boolean>;
 }

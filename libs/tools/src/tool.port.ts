@@ -100,6 +100,8 @@ export interface ToolSource {
   readonly name: string;
   list(): readonly ToolDescriptor[];
   argumentHints?(tool: string): ArgumentHints | undefined;
+  /** What is wrong with arguments that fit the schema, as far as anybody can tell without running the tool. Never throws. */
+  check?(tool: string, args: Readonly<Record<string, unknown>>): ToolFailure | undefined;
   /** Rejects with a ToolFailure or any error; never throws in another turn of the event loop. */
   call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
   /** Calls back when `list()` changed; returns how to stop listening. */

@@ -80,6 +80,9 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     const prepared = prepareArguments(rawArguments, entry.shape, entry.check, tolerant);
     if (!prepared.ok)
       return { ok: false, tool, failure: { code: 'invalid_arguments', message: prepared.message, errors: prepared.errors } };
+    const wrong = entry.source.check?.(tool.name, prepared.args);
+    if (wrong !== undefined)
+      return { ok: false, tool, failure: { code: 'invalid_arguments', message: wrong.message, errors: [...(wrong.options.errors ?? [])] } };
     return { ok: true, tool, args: prepared.args, ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };
   }
 

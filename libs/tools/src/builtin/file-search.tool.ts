@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Tool } from '../tool.decorator.js';
 import type { ToolContext, ToolOutput } from '../tool.port.js';
+import { checkQuery } from '../search/check-query.js';
 import { searchContent, searchCounts, type SearchRequest } from '../search/search-files.js';
 import { checkGlob, searchTarget } from '../search/search-target.js';
 
@@ -49,6 +50,11 @@ const input = z.strictObject({
   ],
 })
 export class FileSearchTool {
+  check({ query, literal, include }: z.output<typeof input>): void {
+    if (!literal) checkQuery(query);
+    if (include !== undefined) checkGlob(include, 'include');
+  }
+
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     if (args.include !== undefined) checkGlob(args.include, 'include');
     const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace.root, args.path) };

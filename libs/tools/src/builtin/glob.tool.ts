@@ -34,6 +34,10 @@ const input = z.strictObject({
   examples: [{ title: 'All TypeScript files', arguments: { pattern: '**/*.ts' } }],
 })
 export class GlobTool {
+  check({ pattern }: z.output<typeof input>): void {
+    checkGlob(pattern, 'pattern');
+  }
+
   async run({ pattern, path, limit, max_depth }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     checkGlob(pattern, 'pattern');
     const target = await searchTarget(ctx.workspace.root, path);

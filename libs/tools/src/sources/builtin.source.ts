@@ -39,6 +39,18 @@ export class BuiltinSource implements ToolSource {
     );
   }
 
+  check(tool: string, args: Readonly<Record<string, unknown>>): ToolFailure | undefined {
+    const handler = this.byName.get(tool)?.handler;
+    if (handler?.check === undefined) return undefined;
+    try {
+      handler.check(args as never); // As in `call`.
+      return undefined;
+    } catch (error) {
+      if (error instanceof ToolFailure) return error;
+      throw error;
+    }
+  }
+
   async call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     const handler = this.byName.get(tool)?.handler;
     if (!handler) throw new ToolFailure('not_found', `Tool not found: ${tool}`);

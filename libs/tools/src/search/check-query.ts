@@ -1,0 +1,27 @@
+import { RE2JS } from 're2js';
+import { ToolFailure } from '../tool.port.js';
+
+/**
+ * What is wrong in ripgrep's syntax as well as in RE2's, which is all that can be said without ripgrep: each of the two
+ * takes some patterns that the other does not, and those are left to the search itself.
+ */
+const SURELY_WRONG =
+  /missing closing [)\]]|unexpected \)|missing argument to repetition operator|trailing backslash|Perl syntax: `\(\?[=!]|named capture: `\(\?<[=!]|escape sequence: `\\[1-9]`/;
+const NOT_THERE = /`\(\?<?[=!]|`\\[1-9]`/;
+
+/** Throws a ToolFailure for a regular expression that no search could run. */
+export function checkQuery(query: string): void {
+  const fault = faultOf(query);
+  if (fault === undefined || !SURELY_WRONG.test(fault)) return;
+  const hint = NOT_THERE.test(fault) ? 'look-around and back-references are not available' : 'with literal, query is taken as plain text';
+  throw new ToolFailure('invalid_arguments', `The regular expression is not valid: ${fault.slice(0, 300)}; ${hint}.`);
+}
+
+function faultOf(query: string): string | undefined {
+  try {
+    RE2JS.compile(query);
+    return undefined;
+  } catch (error) {
+    return (error instanceof Error ? error.message : String(error)).replace(/^error parsing regexp: /, '');
+  }
+}
