@@ -96,7 +96,8 @@ export class BullCallQueue implements CallQueue {
       this.client.zcard(prioritized),
       this.client.llen(active),
     ]);
-    return { pool, waiting: givenBack + scored, active: running, oldestWaitingMs: await this.oldestWaitingMs(backend) };
+    const waiting = givenBack + scored;
+    return { pool, waiting, active: running, oldestWaitingMs: waiting === 0 ? 0 : await this.oldestWaitingMs(backend) };
   }
 
   private queueFor(pool: Pool): CallsQueue {
