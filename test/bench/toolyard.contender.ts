@@ -63,7 +63,7 @@ async function subscribeToEnds(gatewayUrl: string): Promise<{ socket: WebSocket;
   const socket = openSocket(gatewayUrl);
   const ends: { socket: WebSocket; listener: (ids: readonly string[]) => void } = { socket, listener: () => {} };
   await once(socket, 'open');
-  socket.send(JSON.stringify({ op: 'subscribe', id: 1, filter: { types: ['call.end'] } }));
+  socket.send(JSON.stringify({ op: 'subscribe', id: 1, filter: { types: ['call.end'] }, batch: true }));
   await new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {
       const text = data.toString();

@@ -75,7 +75,7 @@ async function openReader(gatewayUrl: string, callId: string, updates: number) {
   const gap = Buffer.from('"op":"gap"');
   let spared = 0;
   await once(socket, 'open');
-  socket.send(JSON.stringify({ op: 'subscribe', id: 1, filter: { callId } }));
+  socket.send(JSON.stringify({ op: 'subscribe', id: 1, filter: { callId }, batch: true }));
   const sawLast = new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {
       if (data.includes(gap)) spared += Number(/"n":(\d+)/.exec(String(data))?.[1] ?? 0);

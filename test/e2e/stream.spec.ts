@@ -117,12 +117,32 @@ describe('the stream', () => {
     for (const stream of streams) expect(idsOf(stream.events(1))).toEqual(expected);
   });
 
+  it('brings each event in a frame of its own with the place after it, or those of a moment together for who asks for that', async () => {
+    const { body } = await agent.submit('echo', {});
+    const attempt = await gateway.claim(body.id);
+    await Promise.all(Array.from({ length: 20 }, (_unused, n) => attempt.update(`line ${n}`)));
+    await attempt.end('over');
+    const [single, batched] = [await connect(), await connect()];
+    single.send({ op: 'subscribe', id: 1, filter: { callId: body.id } });
+    batched.send({ op: 'subscribe', id: 1, filter: { callId: body.id }, batch: true });
+    for (const stream of [single, batched]) await eventually(() => stream.events(1).some(isEnd), 'the End');
+    const opsOf = (stream: Stream) => new Set(stream.frames.map(({ frame }) => frame.op).filter((op) => op.startsWith('event')));
+    expect([opsOf(single), opsOf(batched)]).toEqual([new Set(['event']), new Set(['events'])]);
+    expect(idsOf(batched.events(1))).toEqual(idsOf(single.events(1)));
+
+    const middle = single.events(1)[10];
+    const rest = await connect();
+    rest.send({ op: 'subscribe', id: 1, filter: { callId: body.id }, cursor: middle?.cursor });
+    await eventually(() => rest.events(1).some(isEnd), 'the End');
+    expect(idsOf(rest.events(1))).toEqual(idsOf(single.events(1)).slice(11));
+  });
+
   it('cancels, and says what is wrong with a call that is refused', async () => {
     const stream = await connect();
     stream.send({ op: 'submit', id: 'c', call: { tool: 'echo' } });
     const { call } = await stream.frame('accepted', 'c');
     stream.send({ op: 'cancel', id: 'x', callId: call.id, reason: 'enough' });
-    expect((await stream.frame('cancelling', 'x')).call.id).toBe(call.id);
+    expect((await stream.frame('ok', 'x')).call.id).toBe(call.id);
     await eventually(() => stream.events('c').some(isEnd), 'the End');
     stream.send({ op: 'submit', id: 'n', call: { tool: 'no_such_tool' } });
     expect((await stream.frame('error', 'n')).problem).toMatchObject({

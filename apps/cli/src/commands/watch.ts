@@ -58,7 +58,7 @@ function linesOf(item: WatchItem, { terminal }: CommandContext): string[] {
       return [head + paint(event, oneLine(detailOf(event), Math.max(20, room)), terminal)];
     }
     case 'gap':
-      return [terminal.colour('yellow', `(${item.gap.n} updates of ${item.gap.callId} were left out: this reader was too slow)`)];
+      return [terminal.colour('yellow', `(${item.gap.dropped} updates of ${item.gap.callId} were left out: this reader was too slow)`)];
     case 'resync':
       return [terminal.colour('yellow', `(what follows does not continue what came before: ${oneLine(item.reason, 80)})`)];
     default:

@@ -36,7 +36,7 @@ export function useCall(callId: string) {
           if (item.event.type === 'call.update' || item.event.type === 'call.progress') continue;
           changes.current += 1;
           void queries.invalidateQueries({ queryKey: ['call', callId] });
-        } else if (item.kind === 'gap') view.gap(item.gap.n);
+        } else if (item.kind === 'gap') view.gap(item.gap.dropped);
         else {
           view.reset();
           for (const event of await client.calls.events(callId, { signal })) view.take(event);

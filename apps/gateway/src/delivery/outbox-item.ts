@@ -3,7 +3,8 @@ import { EventBatch, type StoredEvent } from '#event-log';
 
 /** One subscription on a socket: how its events and gaps look there. */
 export interface Lane {
-  events(batch: EventBatch): Buffer;
+  /** The frames of a batch, in order. */
+  events(batch: EventBatch): readonly Buffer[];
   gap(gap: Gap): string;
   /** The cursor that was sent last; empty before. */
   sentCursor: string;
@@ -57,10 +58,10 @@ export class Merger {
     this.gaps.set(lane, ofLane);
     const open = ofLane.get(callId);
     if (open) {
-      open.gap = { ...open.gap, toSeq: seq, n: open.gap.n + 1 };
+      open.gap = { ...open.gap, toSeq: seq, dropped: open.gap.dropped + 1 };
       return undefined;
     }
-    const item: GapItem = { kind: 'gap', lane, gap: { callId, fromSeq: seq, toSeq: seq, n: 1 }, size: GAP_SIZE };
+    const item: GapItem = { kind: 'gap', lane, gap: { callId, fromSeq: seq, toSeq: seq, dropped: 1 }, size: GAP_SIZE };
     ofLane.set(callId, item);
     return item;
   }

@@ -44,8 +44,8 @@ class StuckWire implements Wire {
 /** Shows what reached the reader: sequence numbers, and gaps. */
 class PlainLane implements Lane {
   sentCursor = '';
-  events(batch: EventBatch): Buffer {
-    return Buffer.from(`events ${batch.events.map(({ seq }) => seq).join(' ')} ${'.'.repeat(batch.size)}`);
+  events(batch: EventBatch): Buffer[] {
+    return [Buffer.from(`events ${batch.events.map(({ seq }) => seq).join(' ')} ${'.'.repeat(batch.size)}`)];
   }
   gap(gap: Gap): string {
     return `gap ${JSON.stringify(gap)}`;
@@ -108,7 +108,7 @@ describe('SocketOutbox', () => {
         expect(got).toEqual([...got].sort((a, b) => a - b));
         const missing = put.filter((one) => !got.includes(one.seq));
         expect(missing.every(({ type }) => type === 'call.update' || type === 'call.progress')).toBe(true);
-        expect(gaps.reduce((sum, { n }) => sum + n, 0)).toBe(missing.length);
+        expect(gaps.reduce((sum, { dropped }) => sum + dropped, 0)).toBe(missing.length);
         for (const one of missing)
           expect(gaps.some((gap) => gap.callId === one.callId && gap.fromSeq <= one.seq && one.seq <= gap.toSeq)).toBe(true);
       }),
@@ -128,7 +128,7 @@ describe('SocketOutbox', () => {
     for (let n = 0; n < 100; n += 1) outbox.deliver(lane, batchOf([event('call.update')]));
     await new Promise((resolve) => setTimeout(resolve, 30));
     wire.readAll();
-    expect(gapsOf(wire.sent)).toMatchObject([{ callId: 'a', n: 100 }]);
+    expect(gapsOf(wire.sent)).toMatchObject([{ callId: 'a', dropped: 100 }]);
   });
 
   it('gives up a reader with too much unsent, and one that takes nothing for too long', async () => {

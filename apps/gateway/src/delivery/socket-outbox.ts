@@ -156,13 +156,18 @@ export class SocketOutbox {
         return this.wire.send(item.text, flushed);
       case 'events':
         item.lane.sentCursor = item.batch.cursor;
-        return this.wire.send(item.lane.events(item.batch), flushed);
+        return this.sendAll(item.lane.events(item.batch), flushed);
       case 'gap':
         this.merger?.sent(item);
         return this.wire.send(item.lane.gap(item.gap), flushed);
       default:
         return item satisfies never;
     }
+  }
+
+  private sendAll(frames: readonly Buffer[], flushed: () => void): void {
+    const last = frames.length - 1;
+    for (const [index, frame] of frames.entries()) this.wire.send(frame, index === last ? flushed : () => {});
   }
 
   private watchStall(): void {

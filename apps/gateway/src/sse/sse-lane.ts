@@ -7,10 +7,11 @@ export class SseLane implements Lane {
   sentCursor = '';
 
   /** Streams of the same view get the same bytes. */
-  events(batch: EventBatch): Buffer {
-    return batch.shared('sse', ({ events, cursors }) =>
+  events(batch: EventBatch): readonly Buffer[] {
+    const messages = batch.shared('sse', ({ events, cursors }) =>
       events.map(({ type, json }, index) => `id: ${cursors[index] ?? ''}\nevent: ${type}\ndata: ${json}\n\n`).join(''),
     );
+    return [messages];
   }
 
   /** Without an id: a reader that comes back gets what it was spared. */

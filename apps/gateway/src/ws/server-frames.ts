@@ -6,15 +6,12 @@ export const serverFrames = {
   ready: ({ tenantId, agentId }: Principal) => JSON.stringify({ op: 'ready', tenantId, agentId }),
   subscribed: (id: string, cursor: string) => `{"op":"subscribed","id":${id},"cursor":${JSON.stringify(cursor)}}`,
   unsubscribed: (id: string) => `{"op":"unsubscribed","id":${id}}`,
-  events: (id: string, { events, text, cursor }: EventBatch) =>
-    events.length === 1
-      ? `{"op":"event","id":${id},"event":${text},"cursor":"${cursor}"}`
-      : `{"op":"events","id":${id},"events":[${text}],"cursor":"${cursor}"}`,
-  gap: (id: string, gap: Gap) => `{"op":"gap","id":${id},"gap":${JSON.stringify(gap)}}`,
+  event: (id: string, json: string, cursor: string) => `{"op":"event","id":${id},"event":${json},"cursor":"${cursor}"}`,
+  events: (id: string, { text, cursor }: EventBatch) => `{"op":"events","id":${id},"events":[${text}],"cursor":"${cursor}"}`,
+  gap: (id: string, gap: Gap) => `{"op":"gap","id":${id},${JSON.stringify(gap).slice(1)}`,
   resync: (id: string, reason: ResyncReason, snapshot: readonly Call[], cursor: string) =>
     `{"op":"resync","id":${id},"reason":"${reason}","snapshot":${JSON.stringify(snapshot)},"cursor":"${cursor}"}`,
   accepted: (id: string, call: Call) => `{"op":"accepted","id":${id},"call":${JSON.stringify(call)}}`,
-  cancelling: (id: string, call: Call) => `{"op":"cancelling","id":${id},"call":${JSON.stringify(call)}}`,
   ok: (id: string, call: Call) => `{"op":"ok","id":${id},"call":${JSON.stringify(call)}}`,
   error: (id: string | undefined, problem: Problem) =>
     `{"op":"error",${id === undefined ? '' : `"id":${id},`}"problem":${JSON.stringify(problem)}}`,

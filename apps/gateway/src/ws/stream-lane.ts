@@ -13,11 +13,16 @@ export class StreamLane implements Lane {
     /** The client's id as JSON text. */
     readonly id: string,
     readonly followed: boolean,
+    private readonly batched: boolean,
   ) {}
 
   /** Sockets that use the same id get the same bytes. */
-  events(batch: EventBatch): Buffer {
-    return batch.shared(`ws ${this.id}`, (shared) => serverFrames.events(this.id, shared));
+  events(batch: EventBatch): readonly Buffer[] {
+    const { id } = this;
+    if (this.batched && batch.events.length > 1) return [batch.shared(`ws ${id}`, (shared) => serverFrames.events(id, shared))];
+    return batch.events.map(({ json }, index) =>
+      batch.shared(`ws ${id} ${index}`, ({ cursors }) => serverFrames.event(id, json, cursors[index] ?? '')),
+    );
   }
 
   gap(gap: Gap): string {

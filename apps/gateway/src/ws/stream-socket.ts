@@ -113,16 +113,16 @@ export class StreamSocket {
       case 'unsubscribe':
         return this.unsubscribe(id);
       case 'subscribe':
-        return this.withLane(id, false, (lane) => this.subscribe(frame, principal, lane));
+        return this.withLane(new StreamLane(id, false, frame.batch), (lane) => this.subscribe(frame, principal, lane));
       case 'submit':
-        return this.withLane(id, true, (lane) => this.submit(frame, principal, lane));
+        return this.withLane(new StreamLane(id, true, frame.batch), (lane) => this.submit(frame, principal, lane));
       case 'cancel': {
         await this.allow(principal, 'cancel');
         const call = await this.services.cancelCall.cancel(principal, frame.callId, {
           graceMs: frame.graceMs,
           ...(frame.reason === undefined ? {} : { reason: frame.reason }),
         });
-        return this.outbox.send(serverFrames.cancelling(id, call));
+        return this.outbox.send(serverFrames.ok(id, call));
       }
       case 'decide': {
         await this.allow(principal, 'approve');
@@ -135,14 +135,14 @@ export class StreamSocket {
   }
 
   /** The id is taken from the frame's arrival on, and free again when the operation fails. */
-  private async withLane(id: string, followed: boolean, operation: (lane: StreamLane) => Promise<void>): Promise<void> {
+  private async withLane(lane: StreamLane, operation: (lane: StreamLane) => Promise<void>): Promise<void> {
+    const { id, followed } = lane;
     if (this.lanes.has(id)) throw new ProblemError('conflict', 'This id is in use on this socket: unsubscribe it first, or take another');
     const { filters, followedCalls } = this.limits;
     if (!followed && this.lanes.size - this.followed >= filters)
       throw new ProblemError('too_many_requests', `A socket may have ${filters} subscriptions at once`);
     if (followed && this.followed >= followedCalls)
       throw new ProblemError('too_many_requests', `A socket may have ${followedCalls} submitted calls under way`);
-    const lane = new StreamLane(id, followed);
     this.lanes.set(id, lane);
     if (followed) this.followed += 1;
     try {

@@ -86,7 +86,7 @@ export class EventSourceLink implements StreamLink {
   }
 }
 
-const Resync = z.record(z.string(), z.unknown());
+const Facts = z.record(z.string(), z.unknown());
 
 /** As the frame that a WebSocket would have brought. */
 function frameOf(item: EventSourceItem): LaneFrame | undefined {
@@ -99,8 +99,8 @@ function frameOf(item: EventSourceItem): LaneFrame | undefined {
 }
 
 function asFrame(event: string, cursor: string, value: unknown): unknown {
-  if (event === 'gap') return { op: 'gap', id: 0, gap: value };
-  if (event === 'resync') return { ...Resync.parse(value), op: 'resync', id: 0 };
+  if (event === 'gap') return { ...Facts.parse(value), op: 'gap', id: 0 };
+  if (event === 'resync') return { ...Facts.parse(value), op: 'resync', id: 0 };
   return { op: 'event', id: 0, event: value, cursor };
 }
 

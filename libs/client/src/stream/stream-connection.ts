@@ -72,7 +72,7 @@ export class StreamConnection implements StreamLink {
   }
 
   private subscribe(id: number, { filter, cursor }: StreamReader): void {
-    this.socket?.send({ op: 'subscribe', id, filter, ...(cursor === undefined ? {} : { cursor }) });
+    this.socket?.send({ op: 'subscribe', id, filter, batch: true, ...(cursor === undefined ? {} : { cursor }) });
   }
 
   private route(frame: ReceivedFrame): void {

@@ -109,7 +109,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
         break;
       }
       case 'gap':
-        this.put({ kind: 'gap', gap: frame.gap });
+        this.put({ kind: 'gap', gap: { callId: frame.callId, fromSeq: frame.fromSeq, toSeq: frame.toSeq, dropped: frame.dropped } });
         break;
       case 'resync':
         this.put({ kind: 'resync', reason: frame.reason, snapshot: frame.snapshot, cursor: frame.cursor });

@@ -20,11 +20,20 @@ export type EventFilter = z.output<typeof EventFilter>;
 
 const FrameId = z.union([z.string().min(1).max(128), z.number().int()]);
 
+/** Whether events that come together may come in one `events` frame, which costs both sides far less; else each has its own. */
+const Batch = z.boolean().default(false);
+
 /** Frames a client sends on `GET /v1/stream`. */
 export const ClientFrame = z
   .discriminatedUnion('op', [
     z.strictObject({ op: z.literal('auth'), id: FrameId.optional(), token: z.string().max(8192) }),
-    z.strictObject({ op: z.literal('subscribe'), id: FrameId, filter: EventFilter.default({}), cursor: z.string().max(4096).optional() }),
+    z.strictObject({
+      op: z.literal('subscribe'),
+      id: FrameId,
+      filter: EventFilter.default({}),
+      cursor: z.string().max(4096).optional(),
+      batch: Batch,
+    }),
     z.strictObject({ op: z.literal('unsubscribe'), id: FrameId }),
     z.strictObject({
       op: z.literal('submit'),
@@ -32,6 +41,7 @@ export const ClientFrame = z
       call: SubmitCallBody,
       idempotencyKey: IdempotencyKey.optional(),
       traceparent: Traceparent.optional(),
+      batch: Batch,
     }),
     z.strictObject({
       op: z.literal('cancel'),
@@ -47,7 +57,7 @@ export const ClientFrame = z
 export type ClientFrame = z.output<typeof ClientFrame>;
 
 /** A run of Updates and Progress that a slow socket was spared; lifecycle events are never in a gap. */
-export const Gap = z.object({ callId: z.string(), fromSeq: z.number().int(), toSeq: z.number().int(), n: z.number().int() });
+export const Gap = z.object({ callId: z.string(), fromSeq: z.number().int(), toSeq: z.number().int(), dropped: z.number().int() });
 export type Gap = z.output<typeof Gap>;
 
 /** Frames the server sends. `cursor` is what to give back on the next subscribe to miss nothing. */
@@ -58,10 +68,9 @@ export const ServerFrame = z
     z.object({ op: z.literal('unsubscribed'), id: FrameId }),
     z.object({ op: z.literal('event'), id: FrameId, event: CallEvent, cursor: z.string() }),
     z.object({ op: z.literal('events'), id: FrameId, events: z.array(CallEvent), cursor: z.string() }),
-    z.object({ op: z.literal('gap'), id: FrameId, gap: Gap }),
+    z.object({ op: z.literal('gap'), id: FrameId, ...Gap.shape }),
     z.object({ op: z.literal('resync'), id: FrameId, reason: z.string(), snapshot: z.array(Call), cursor: z.string() }),
     z.object({ op: z.literal('accepted'), id: FrameId, call: Call }),
-    z.object({ op: z.literal('cancelling'), id: FrameId, call: Call }),
     z.object({ op: z.literal('ok'), id: FrameId, call: Call }),
     z.object({ op: z.literal('error'), id: FrameId.optional(), problem: Problem }),
     z.object({ op: z.literal('reconnect'), afterMs: z.number().int(), reason: z.string() }),
