@@ -1,7 +1,12 @@
 /** Redis stayed out of reach past the deadline. Whether the transition was applied is not known: ask again with the same ids. */
 export class EventLogUnavailable extends Error {
-  override readonly name = 'EventLogUnavailable';
+  override readonly name: string = 'EventLogUnavailable';
   readonly retryable = true;
+}
+
+/** Redis has it, but no replica said so in time, and the log is set to `replicated`. Asked again with the same ids it counts once. */
+export class EventLogUnreplicated extends EventLogUnavailable {
+  override readonly name = 'EventLogUnreplicated';
 }
 
 /** Redis is above maxmemory and takes no new calls; those accepted before still run and end. Nothing was written. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, connect, type Server, type Socket } from 'node:net';
-import { CallStore, EventLog, EventLogFull, EventLogUnavailable, isApplied, type EventLogOptions } from '#event-log';
+import { CallStore, EventLog, EventLogFull, EventLogUnavailable, EventLogUnreplicated, isApplied, type EventLogOptions } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import { checkInvariants } from '../../../test/support/log-invariants.js';
@@ -197,6 +197,12 @@ describe('the event log over a bad connection', () => {
     });
     expect(await accepted).toMatchObject({ code: 'OK', version: 1 });
     await replica.stop();
+  });
+
+  it('says past the deadline that it is a replica that is missing', async () => {
+    const log = await EventLog.open(redis, { partitions: 1, durability: 'replicated', replicaTimeoutMs: 20, deadlineMs: 200 });
+    await expect(log.accept(aCall(log.newCallId('acme')))).rejects.toThrow(EventLogUnreplicated);
+    await log.close();
   });
 
   it('sends what one tick brings in one run, and tells of submissions, ends and refusals', async () => {

@@ -11,7 +11,7 @@ export {
   type SubscriptionSources,
 } from './tail/subscription.js';
 export { EventLog, type EventLogOptions } from './event-log.js';
-export { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
+export { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from './event-log-errors.js';
 export { LOG_FORMAT, openInstallation } from './installation.js';
 export { isApplied } from './stream/transition-answer.js';
 export { RUN_LIMITS } from './stream/transition.js';

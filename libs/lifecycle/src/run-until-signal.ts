@@ -7,22 +7,28 @@ export interface ProcessNames {
   readonly host: string;
 }
 
+/** A start that takes longer when it is told to stop, as one that waits for Redis, is broken off: nothing runs yet. */
+const START_MS = 1_000;
+
 /**
  * Runs a process around something that closes: the first SIGTERM or SIGINT closes it and exits 0, the second exits at
  * once. A start that fails says why on standard error and exits 1.
  */
 export async function runUntilSignal(names: ProcessNames, start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
   let stopping = false;
+  let started = false;
   const starting = Promise.resolve().then(start);
   const stop = async () => {
     if (stopping) process.exit(130);
     stopping = true;
+    if (!started) setTimeout(() => started || process.exit(0), START_MS);
     await starting.then((running) => running.close()).catch(() => {});
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
   try {
     await starting;
+    started = true;
   } catch (error) {
     process.stderr.write(`${explain(error, names)}\n`);
     process.exit(1);

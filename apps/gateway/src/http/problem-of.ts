@@ -1,6 +1,6 @@
 import { HttpException, NotFoundException } from '@nestjs/common';
 import { LIMITS, ProblemError } from '#contracts';
-import { EventLogFull, EventLogUnavailable } from '#event-log';
+import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '#event-log';
 
 const RETRY_SOON_MS = 1000;
 const RETRY_LATER_MS = 5000;
@@ -10,6 +10,12 @@ export function problemOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof EventLogFull || isRedisFull(error))
     return new ProblemError('overloaded', 'Redis has no memory left for new calls; running calls go on', { retryAfterMs: RETRY_LATER_MS });
+  if (error instanceof EventLogUnreplicated)
+    return new ProblemError(
+      'unavailable',
+      'No replica of Redis confirmed the write in time, which DURABILITY=replicated waits for: start a replica, or set DURABILITY=local. The same request with the same Idempotency-Key is safe to repeat',
+      { retryAfterMs: RETRY_LATER_MS },
+    );
   if (error instanceof EventLogUnavailable || isRedisOutOfReach(error)) {
     return new ProblemError(
       'unavailable',

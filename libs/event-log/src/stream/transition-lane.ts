@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inOneWrite, type RedisConnection } from '#redis';
 import { signals } from '#signals';
-import { EventLogFull, EventLogUnavailable } from '../event-log-errors.js';
+import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
 import { runTransitions, type RunAnswer } from './transition-script.js';
 import { RUN_LIMITS, type Flavour, type Transition } from './transition.js';
 
@@ -148,12 +148,17 @@ export class TransitionLane {
       () => {
         this.expiry = undefined;
         const now = performance.now();
-        const error = new EventLogUnavailable(`Redis did not answer within ${this.settings.deadlineMs} ms.`);
-        for (const pending of open) if (pending.expiresAt <= now) pending.settle(error);
+        for (const pending of open) if (pending.expiresAt <= now) pending.settle(this.lateness(pending));
         this.watchDeadlines();
       },
       Math.max(first - performance.now(), 0) + 1,
     );
+  }
+
+  private lateness({ unreplicated }: Pending): EventLogUnavailable {
+    const within = `within ${this.settings.deadlineMs} ms.`;
+    if (unreplicated === undefined) return new EventLogUnavailable(`Redis did not answer ${within}`);
+    return new EventLogUnreplicated(`No replica confirmed the write ${within}`);
   }
 
   private giveUp(why: string): void {
