@@ -44,7 +44,7 @@ async function append(count: number, type: CallEventType, callId: string): Promi
 async function subscribed(filter: object, cursor?: string): Promise<Stream> {
   const stream = new Stream(gateway.url, BOOTSTRAP_KEY);
   await stream.opened;
-  stream.send({ op: 'subscribe', id: 1, filter, ...(cursor === undefined ? {} : { cursor }) });
+  stream.send({ op: 'subscribe', id: 1, filter, batch: true, ...(cursor === undefined ? {} : { cursor }) });
   await stream.frame('subscribed', 1);
   return stream;
 }
