@@ -196,7 +196,7 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   private async runMoves(moves: readonly Move[]): Promise<NextJob[]> {
-    if (this.untidy) await (this.take === undefined ? this.giveBack() : this.adopt());
+    if (this.untidy) await (this.take === undefined ? this.giveBack() : this.adopt(this.take.on));
     const finished = moves.flatMap((move) => (move.kind === 'finish' ? [move.id] : []));
     const wanting = moves.filter((move) => wantsJob(move)).length;
     if (finished.length === 0 && wanting === 0) return moves.map(() => []);
@@ -240,10 +240,8 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   /** Jobs under our lock that no answer brought: they have begun, so they are run here. */
-  private async adopt(): Promise<void> {
+  private async adopt(on: RedisConnection): Promise<void> {
     this.untidy = false;
-    if (this.take === undefined) return;
-    const { on } = this.take;
     const ids = await on.lrange(this.keys.active ?? '', 0, -1);
     const known = new Set([...this.inHand, ...this.surplus.map(([, id]) => id)]);
     const strange = ids.filter((id) => !known.has(id));

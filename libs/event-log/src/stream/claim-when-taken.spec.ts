@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedis, LuaScript, type RedisConnection, type TakeAnswer } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
+import { aCall, aSubmission } from '../../../../test/support/sample-calls.js';
 import { EventLog } from '../event-log.js';
 import type { NewCall } from '../event-log.port.js';
 import { CallStore } from '../read/call-store.js';
@@ -28,26 +29,7 @@ describe('claiming the calls of jobs that are taken', () => {
 
   const submit = async (args: NewCall['submitted']['arguments'] = {}): Promise<string> => {
     const callId = log.newCallId('test');
-    await log.accept({
-      callId,
-      meta: { tenantId: 'test', tool: 'echo' },
-      submitted: {
-        tool: 'echo',
-        arguments: args,
-        source: 'test',
-        toolVersion: '1',
-        argumentsDigest: 'none',
-        tier: 'read_only',
-        effect: 'pure',
-        pool: 'read',
-        priority: 'normal',
-        timeouts: { queueMs: 60_000, runMs: 10_000, totalMs: 120_000 },
-        retry: { maxAttempts: 3, backoffMs: 10, maxBackoffMs: 100 },
-        decision: { effect: 'allow', reasons: [] },
-        labels: {},
-      },
-      author: AUTHOR,
-    });
+    await log.accept(aCall(callId, { submitted: aSubmission({ arguments: args }) }));
     return callId;
   };
   /** As the queue does it: the script's answers, one for each call. */
