@@ -69,6 +69,14 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
+  it('the data directory or the workspaces are where nobody can make a folder', async () => {
+    const advice = (variable: string) => `(ENOENT). Make it writable for this user, or set ${variable} to another directory.`;
+    expect(await refusal('/proc/toolyard/data')).toBe(`Cannot write to the data directory /proc/toolyard/data ${advice('TOOLYARD_DATA')}`);
+    expect(await refusal(freshDirectory(), { WORKSPACE_ROOT: '/proc/toolyard' })).toBe(
+      `Cannot write to the workspace directory /proc/toolyard ${advice('WORKSPACE_ROOT')}`,
+    );
+  });
+
   it('several variables are wrong: all of them at once', async () => {
     const said = await refusal(freshDirectory(), {
       GATEWAY_PORT: '99999',

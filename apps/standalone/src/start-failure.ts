@@ -1,7 +1,6 @@
-/** Why Toolyard does not start. The message is one sentence (or a list of faults) for a person: what is wrong and what to do. */
-export class StartFailure extends Error {
-  override readonly name = 'StartFailure';
-}
+import { StartFailure } from '#lifecycle';
+
+export { StartFailure };
 
 /** The code of a Node system error (`EADDRINUSE`, `ENOENT`, …). */
 export function systemCode(error: unknown): string | undefined {

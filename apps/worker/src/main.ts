@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { reachRedis, runUntilSignal, VERSION } from '#lifecycle';
+import { makeFolder, reachRedis, runUntilSignal, VERSION } from '#lifecycle';
 import type { SlotReading } from '#metrics';
 import { Projector } from '#projection';
 import { openTracing } from '#tracing';
@@ -30,6 +30,7 @@ export interface RunningWorker {
 
 /** Starts a worker in this process. Rejects, with everything closed again, when it cannot take calls. */
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
+  makeFolder(config.workspaceRoot, 'workspace directory', 'WORKSPACE_ROOT');
   await reachRedis(config, 'worker-start');
   const logger = createLogger(config.logLevel, config.id, config.secrets);
   const options = { logger: nestLogger(logger), abortOnError: false };

@@ -1,6 +1,5 @@
-import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { StartFailure, systemCode } from '../start-failure.js';
+import { join } from 'node:path';
+import { makeFolder } from '#lifecycle';
 
 /** Where standalone keeps everything it must find again; readable by this user only. */
 export interface DataDirectory {
@@ -13,9 +12,10 @@ export interface DataDirectory {
   readonly redisSocket: string;
 }
 
-/** Makes the directory when it is missing. Throws a StartFailure when it cannot be used. */
+/** Makes the directory when it is missing. Throws a StartFailure when it cannot be used. A process tells its directory without symlinks, so that is its real path. */
 export function openDataDirectory(path: string): DataDirectory {
-  const root = makeWritable(resolve(path));
+  const root = makeFolder(path, 'data directory', 'TOOLYARD_DATA');
+  makeFolder(join(root, 'redis'), 'data directory', 'TOOLYARD_DATA');
   return {
     path: root,
     redis: join(root, 'redis'),
@@ -25,19 +25,4 @@ export function openDataDirectory(path: string): DataDirectory {
     redisLog: join(root, 'redis.log'),
     redisSocket: join(root, 'redis.sock'),
   };
-}
-
-/** Its real path: a process tells its directory without symlinks. */
-function makeWritable(path: string): string {
-  const redis = join(path, 'redis');
-  try {
-    mkdirSync(redis, { recursive: true, mode: 0o700 });
-    for (const directory of [path, redis]) accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-    return realpathSync(path);
-  } catch (error) {
-    throw new StartFailure(
-      `Cannot write to the data directory ${path} (${systemCode(error) ?? 'unknown error'}). Make it writable for this user, or set TOOLYARD_DATA to another directory.`,
-      { cause: error },
-    );
-  }
 }
