@@ -217,6 +217,12 @@ describe('what agents of every kind rely on', () => {
     );
   });
 
+  it('says how much a command wrote, also where nobody keeps all of it', async () => {
+    const call = await agent.run('shell', { command: "head -c 3000000 /dev/zero | tr '\\0' x; head -c 5 /dev/zero | tr '\\0' y >&2" });
+    expect(call.result?.truncated?.originalBytes).toBe(3_000_005);
+    expect(textOf(call)).toMatch(/\[output truncated — original size: 3,000,005 bytes\]$/);
+  });
+
   it('sleeps as long as asked, and not longer than until a cancel', async () => {
     let call: Call | undefined;
     expect(await timed(async () => (call = await agent.run('sleep', { duration_ms: 300 })))).toBeGreaterThanOrEqual(300);

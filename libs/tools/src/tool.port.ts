@@ -63,6 +63,8 @@ export interface ToolOutputObject {
   readonly isError?: boolean;
   readonly structuredContent?: unknown;
   readonly details?: Readonly<Record<string, unknown>>;
+  /** All bytes of text that came, where the tool kept fewer of them: what the model reads as the original size. */
+  readonly seenBytes?: number;
 }
 
 /** The tool waits without holding a slot: the same call runs again after `resumeInMs`, with the same arguments. */

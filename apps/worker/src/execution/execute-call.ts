@@ -154,11 +154,17 @@ async function runAndFinish(
     updates: finish.kind === 'nothing' ? undefined : updates.close(),
     runMs: endedAt - startedAt,
     ...(result ? { result } : {}),
+    ...seenBytesOf(run),
     ...(remarks ? { remarks } : {}),
   };
   const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving, hooks === NO_HOOKS ? ending : undefined);
   tell(attempt, finished.runMs, pool, claimed, written);
   return { written, hooks };
+}
+
+function seenBytesOf(run: RunEnd): { seenBytes?: number } {
+  if (run.kind !== 'output' || typeof run.output === 'string' || !('seenBytes' in run.output)) return {};
+  return { seenBytes: run.output.seenBytes };
 }
 
 /** Most calls were accepted under the defaults: then nobody has to be asked. */

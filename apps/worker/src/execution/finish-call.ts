@@ -12,6 +12,8 @@ export interface FinishedAttempt {
   readonly callId: string;
   /** What the tool returned, when that counts. */
   readonly result?: Result;
+  /** How much text there was, when the tool kept less. */
+  readonly seenBytes?: number;
   readonly updates: EndData['updates'];
   /** What hooks after the call have to say. */
   readonly remarks?: Remarks;
@@ -74,7 +76,11 @@ async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' 
   const result =
     given !== attempt.result && remarks === undefined
       ? { result: given }
-      : await store.keep(remarked(given, remarks), claimed.meta.tool, claimed.submitted.resultBytes, remarks?.text);
+      : await store.keep(remarked(given, remarks), claimed.meta.tool, {
+          modelBytes: claimed.submitted.resultBytes,
+          remark: remarks?.text,
+          seenBytes: given === attempt.result ? attempt.seenBytes : undefined,
+        });
   return {
     outcome: finish.outcome,
     ...(failure ? { error: callError(failure) } : {}),

@@ -9,9 +9,10 @@ export interface LimitedOutput {
 /**
  * Cuts the text that a model gets to `limitBytes` of UTF-8, at a character boundary, followed by
  * `[output truncated — original size: N bytes]`. All text items count together, and JSON items by their JSON text;
- * images and links stay as they are. Below the limit the very same content comes back.
+ * images and links stay as they are. Below the limit the very same content comes back. `seenBytes`: there was more than
+ * the content, so many bytes in all.
  */
-export function limitOutput(content: readonly Content[], limitBytes: number): LimitedOutput {
+export function limitOutput(content: readonly Content[], limitBytes: number, seenBytes?: number): LimitedOutput {
   const texts = content.map(modelText);
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes <= limitBytes) return { content };
@@ -27,7 +28,7 @@ export function limitOutput(content: readonly Content[], limitBytes: number): Li
       kept.push(item);
       left -= size;
     } else if (!cut) {
-      kept.push({ type: 'text', text: `${cutUtf8(text, left)}${truncationNotice(bytes)}` });
+      kept.push({ type: 'text', text: `${cutUtf8(text, left)}${truncationNotice(seenBytes ?? bytes)}` });
       cut = true;
     }
   }

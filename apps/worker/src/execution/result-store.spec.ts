@@ -6,7 +6,7 @@ describe('the result store', () => {
     const stored = new Map<string, string>();
     const store = new ResultStore('00-c', { put: async (_callId, ref, bytes) => void stored.set(ref, bytes.toString()) });
     const text = 'x'.repeat(2_000);
-    const { result, output } = await store.keep({ content: [{ type: 'text', text }], isError: false }, 'echo', 500);
+    const { result, output } = await store.keep({ content: [{ type: 'text', text }], isError: false }, 'echo', { modelBytes: 500 });
     expect(result?.content).toEqual([{ type: 'text', text: `${'x'.repeat(500)}[output truncated — original size: 2,000 bytes]` }]);
     expect(result?.truncated?.originalBytes).toBe(2_000);
     expect(stored.get('output')).toBe(text);
@@ -16,12 +16,12 @@ describe('the result store', () => {
   it('keeps a remark below an output that had to be cut, within the same limit', async () => {
     const store = new ResultStore('00-c', { put: async () => {} });
     const output = { content: [{ type: 'text' as const, text: 'x'.repeat(2_000) }], isError: false };
-    const { result } = await store.keep(output, 'echo', 500, 'y'.repeat(100));
+    const { result } = await store.keep(output, 'echo', { modelBytes: 500, remark: 'y'.repeat(100) });
     expect(result?.content).toEqual([
       { type: 'text', text: `${'x'.repeat(400)}[output truncated — original size: 2,000 bytes]` },
       { type: 'text', text: 'y'.repeat(100) },
     ]);
-    const long = await store.keep(output, 'echo', 500, 'y'.repeat(1_000));
+    const long = await store.keep(output, 'echo', { modelBytes: 500, remark: 'y'.repeat(1_000) });
     expect(long.result?.content.at(-1)).toEqual({ type: 'text', text: 'y'.repeat(250) });
   });
 });

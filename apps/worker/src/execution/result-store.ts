@@ -10,6 +10,12 @@ const PREVIEW_BYTES = 1_024;
 /** Text that surely fits into an event, however it is escaped there. */
 const LAST_RESORT_BYTES = 1_000;
 
+export interface KeepOptions {
+  readonly modelBytes?: number | undefined;
+  readonly remark?: string | undefined;
+  readonly seenBytes?: number | undefined;
+}
+
 /** Puts a result where it belongs: into End when it is small, beside the log when not, and its whole text there too when the model gets only a part. */
 export class ResultStore {
   constructor(
@@ -18,26 +24,26 @@ export class ResultStore {
   ) {}
 
   /**
-   * `remark` comes below the output and is never cut off by it; it takes half of the room at most.
+   * `seenBytes`: so much text there was, where the result holds less. `remark` comes below the output and is never cut off by it; it takes half of the room at most.
    * The values are stored before the answer comes, so that End never points at nothing. When they cannot be stored
    * (too large, no room), the answer holds what fits into End, marked as truncated.
    */
   async keep(
     result: Result,
     tool: string,
-    modelBytes: number = LIMITS.modelOutputBytes,
-    remark?: string,
+    { modelBytes = LIMITS.modelOutputBytes, remark, seenBytes }: KeepOptions = {},
   ): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
     const remarks = remark === undefined ? [] : [{ type: 'text' as const, text: cutUtf8(remark, Math.floor(modelBytes / 2)) }];
-    const limited = limitOutput(result.content, modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0));
+    const room = modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    const limited = limitOutput(result.content, room, seenBytes);
     if (!limited.whole) return this.inlineOrBeside(remarks.length === 0 ? result : { ...result, content: [...result.content, ...remarks] });
     signals.outputTruncated.emit({ tool });
-    const { text, bytes: originalBytes } = limited.whole;
-    const output = await this.put('output', originalBytes > BLOB_LIMITS.bytes ? cutUtf8(text, BLOB_LIMITS.bytes) : text);
+    const { text, bytes } = limited.whole;
+    const output = await this.put('output', bytes > BLOB_LIMITS.bytes ? cutUtf8(text, BLOB_LIMITS.bytes) : text);
     const forModel = await this.inlineOrBeside({
       ...result,
       content: [...limited.content, ...remarks],
-      truncated: this.truncated(originalBytes),
+      truncated: this.truncated(seenBytes ?? bytes),
     });
     return { ...forModel, ...(output ? { output } : {}) };
   }

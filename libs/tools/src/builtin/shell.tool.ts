@@ -129,7 +129,12 @@ export class ShellTool {
     const signal = ending.how === 'signalled' ? ending.signal : null;
     const text = exitText(report, { limits, network: this.sandbox.network }, dialect) + note;
     const details = { exitCode, signal, durationMs, stdoutBytes: stdout.bytes, stderrBytes: stderr.bytes, sandbox: this.sandbox.name };
-    return { content: [{ type: 'text', text }], ...(exitCode === 0 ? {} : { isError: true }), details };
+    return {
+      content: [{ type: 'text', text }],
+      ...(exitCode === 0 ? {} : { isError: true }),
+      details,
+      ...(stdout.truncated || stderr.truncated ? { seenBytes: stdout.bytes + stderr.bytes } : {}),
+    };
   }
 
   /** A worker that was told to isolate commands and cannot runs none. */
