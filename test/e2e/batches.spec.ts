@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Batch, Call, CallEvent, Problem, SessionCancelled, Steered } from '#contracts';
+import type { Batch, Call, CallEvent, Problem, Session, SessionCancelled, Steered } from '#contracts';
 import { SubmitCallService } from '../../apps/gateway/src/calls/submit-call.service.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -99,6 +99,21 @@ describe('batches', () => {
     expect(body.strategy).toEqual({ type: 'tiered' });
     for (const group of [[0, 1], [2], [3]]) await runAll(await queued(body.id, group));
     expect((await ended(body.id)).status).toBe('ended');
+  });
+
+  it('run as their session says unless they say otherwise themselves', async () => {
+    const [sessionId, calls] = [newSession(), [read, read]];
+    const put = (strategy: unknown) => agent.request<Session>('PUT', `/v1/sessions/${sessionId}`, { strategy });
+    const strategyOf = async (more = {}) => (await submit({ sessionId, calls, ...more })).body.strategy;
+    expect(await put({ type: 'sequential' })).toMatchObject({ status: 200, body: { strategy: { type: 'sequential' } } });
+    expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.strategy).toEqual({ type: 'sequential' });
+    const { body } = await submit({ sessionId, calls });
+    for (const index of [0, 1]) await runAll(await queued(body.id, [index]));
+    expect((await ended(body.id)).strategy).toEqual({ type: 'sequential' });
+    expect(await strategyOf({ strategy: { type: 'parallel' } })).toMatchObject({ type: 'parallel' });
+    expect((await put({ type: 'batched' })).status).toBe(422);
+    await put(null);
+    expect(await strategyOf()).toEqual({ type: 'tiered' });
   });
 
   it('answer 200 with all results when they end within Prefer: wait', async () => {

@@ -7,6 +7,7 @@ import { ToolRegistry } from '#tools';
 import { keyReused } from '../calls/refusal.js';
 import { BeforeHooks } from '../hooks/before-hooks.service.js';
 import { Rulebook } from '../policy/rulebook.service.js';
+import { SessionStore } from '../sessions/session-store.service.js';
 import type { Verdict } from './batch.decider.js';
 import { BatchReader } from './batch-reader.service.js';
 import type { BatchDoc } from './batch-record.js';
@@ -31,6 +32,7 @@ export class SubmitBatchService {
     private readonly runs: BatchRuns,
     private readonly reader: BatchReader,
     private readonly rulebook: Rulebook,
+    private readonly sessions: SessionStore,
   ) {}
 
   /**
@@ -44,7 +46,8 @@ export class SubmitBatchService {
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
     const { sessionId, agentId, calls } = body;
     const { execution } = this.rulebook.of(principal.agentId ?? agentId).policy;
-    const { strategy = execution.strategy, onFailure = execution.onFailure } = body;
+    const { onFailure = execution.onFailure } = body;
+    const strategy = body.strategy ?? (await this.sessions.state(principal.tenantId, sessionId)).strategy ?? execution.strategy;
     const idempotency = idempotencyOf(body, idempotencyKey);
     const rootId = sessionId ?? (idempotency === undefined ? undefined : `k:${sha256Hex(idempotency.scopedKey)}`);
     const batchId = this.log.newCallId(principal.tenantId, rootId);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NO_GRANTS, Posture, SessionGrants, SessionHooks, ToolPattern, type PutSessionBody } from '#contracts';
+import { BatchStrategy, NO_GRANTS, Posture, SessionGrants, SessionHooks, ToolPattern, type PutSessionBody } from '#contracts';
 
 /** A session as it is stored: only what somebody set. */
 export const SessionState = z.object({
@@ -7,6 +7,7 @@ export const SessionState = z.object({
   tools: z.array(ToolPattern).optional(),
   allowedTools: z.array(ToolPattern).optional(),
   grants: SessionGrants.default(NO_GRANTS),
+  strategy: BatchStrategy.optional(),
   hooks: SessionHooks.optional(),
   /** When its time to live began anew, ms since the epoch. */
   touchedAt: z.number().default(0),
@@ -16,10 +17,11 @@ export type SessionState = z.output<typeof SessionState>;
 export const NEW_SESSION: SessionState = SessionState.parse({});
 
 /** The state with what a PUT gives. Pure. */
-export function changedBy(state: SessionState, { posture, tools, allowedTools, grants, hooks }: PutSessionBody): SessionState {
-  const { tools: oldTools, allowedTools: oldAllowed, hooks: oldHooks, ...rest } = state;
+export function changedBy(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks }: PutSessionBody): SessionState {
+  const { tools: oldTools, allowedTools: oldAllowed, strategy: oldStrategy, hooks: oldHooks, ...rest } = state;
   const newTools = tools === undefined ? oldTools : tools;
   const newAllowed = allowedTools === undefined ? oldAllowed : allowedTools;
+  const newStrategy = strategy === undefined ? oldStrategy : strategy;
   const newHooks = hooks === undefined ? oldHooks : hooks;
   return {
     ...rest,
@@ -27,6 +29,7 @@ export function changedBy(state: SessionState, { posture, tools, allowedTools, g
     grants: grants ?? state.grants,
     ...(newTools ? { tools: newTools } : {}),
     ...(newAllowed ? { allowedTools: newAllowed } : {}),
+    ...(newStrategy ? { strategy: newStrategy } : {}),
     ...(newHooks ? { hooks: newHooks } : {}),
   };
 }

@@ -84,7 +84,7 @@ export class SessionStore {
     return (await WRITE.run(this.redis, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
   }
 
-  private shown(tenantId: string, id: string, { posture, tools, allowedTools, grants, hooks }: SessionState): Session {
+  private shown(tenantId: string, id: string, { posture, tools, allowedTools, grants, strategy, hooks }: SessionState): Session {
     return {
       id,
       tenantId,
@@ -92,6 +92,7 @@ export class SessionStore {
       ...(tools === undefined ? {} : { tools }),
       ...(allowedTools === undefined ? {} : { allowedTools }),
       grants,
+      ...(strategy === undefined ? {} : { strategy }),
       ...(hooks === undefined ? {} : { hooks }),
     };
   }

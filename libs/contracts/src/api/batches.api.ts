@@ -38,7 +38,7 @@ export type BatchCallBody = z.output<typeof BatchCallBody>;
 /** `POST /v1/batches`: the calls of one turn of a model, in the order the model made them. */
 export const SubmitBatchBody = z
   .strictObject({
-    /** Not said: that of the agent's policy, which is `tiered` with `isolate` unless its profile or the config file says otherwise. */
+    /** Not said: that of the session, else that of the agent's policy, which is `tiered` with `isolate` unless its profile or the config file says otherwise. */
     strategy: BatchStrategy.optional(),
     onFailure: OnFailure.optional(),
     sessionId: Label.optional(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SessionHooks } from '../hooks/hook.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { SessionGrants } from '../policy/session-grants.js';
+import { BatchStrategy } from './batches.api.js';
 
 export const Autonomy = z.enum(['read_only', 'supervised', 'full']).meta({ id: 'Autonomy' });
 export type Autonomy = z.output<typeof Autonomy>;
@@ -22,7 +23,8 @@ const ToolPatterns = z.array(ToolPattern).max(200);
 
 /**
  * What holds for the calls of one session. `tools` narrows what its agents have, `allowedTools` adds to what runs without
- * asking, `grants` is what people decided, `hooks` run after those of the config file. It ends with DELETE, or 30 days after its last use.
+ * asking, `grants` is what people decided, `strategy` is that of batches which name none, `hooks` run after those of the
+ * config file. It ends with DELETE, or 30 days after its last use.
  */
 export const Session = z
   .object({
@@ -32,18 +34,20 @@ export const Session = z
     tools: ToolPatterns.optional(),
     allowedTools: ToolPatterns.optional(),
     grants: SessionGrants,
+    strategy: BatchStrategy.optional(),
     hooks: SessionHooks.optional(),
   })
   .meta({ id: 'Session' });
 export type Session = z.output<typeof Session>;
 
-/** What is not given stays as it is; `null` takes a list away. `grants` are replaced as a whole. */
+/** What is not given stays as it is; `null` takes a list or the strategy away. `grants` are replaced as a whole. */
 export const PutSessionBody = z
   .strictObject({
     posture: Posture.partial().optional(),
     tools: ToolPatterns.nullable().optional(),
     allowedTools: ToolPatterns.nullable().optional(),
     grants: SessionGrants.optional(),
+    strategy: BatchStrategy.nullable().optional(),
     hooks: SessionHooks.nullable().optional(),
   })
   .meta({ id: 'PutSession' });
