@@ -7,7 +7,7 @@ import { submissionOf, type SubmitFlags } from './call.js';
 export async function quote(context: CommandContext, tool: string, words: readonly string[], flags: SubmitFlags): Promise<number> {
   const { client, terminal, json } = context;
   const verdict = await client.calls.quote(await submissionOf(context, tool, words, flags));
-  const { valid, errors, decision, approvalNeeded, queueDepth } = verdict;
+  const { valid, errors, decision, approvalNeeded, queueDepth, expectedStartMs } = verdict;
   const denied = decision?.effect === 'deny';
   const code = denied ? EXIT.denied : valid ? EXIT.completed : EXIT.usage;
   if (json) {
@@ -18,10 +18,15 @@ export async function quote(context: CommandContext, tool: string, words: readon
   if (!valid) say('invalid', 'red', errors.map(({ pointer, message }) => oneLine(`${pointer || 'arguments'}: ${message}`, 400)).join('; '));
   else if (denied) say('denied', 'red', 'by policy');
   else if (approvalNeeded) say('asks', 'yellow', 'a person before it runs');
-  else say('runs', 'green', `at once${queueDepth === undefined ? '' : `; ${queueDepth} calls wait in its pool`}`);
+  else say('runs', 'green', `${startText(expectedStartMs)}${queueDepth === undefined ? '' : `; ${queueDepth} calls wait in its pool`}`);
   for (const { effect, axis, rule, reason, satisfiedBy } of decision?.reasons ?? [])
     terminal.line(
       `  ${effect.padEnd(5)} ${axis}/${oneLine(rule, 40)}: ${oneLine(reason, 200)}${satisfiedBy === undefined ? '' : ` (settled by ${oneLine(satisfiedBy, 80)})`}`,
     );
   return code;
+}
+
+function startText(expectedStartMs: number | undefined): string {
+  if (expectedStartMs === undefined) return 'as soon as a worker serves its pool';
+  return expectedStartMs === 0 ? 'at once' : `in about ${Math.ceil(expectedStartMs / 1000)} s`;
 }

@@ -1,10 +1,12 @@
 import type { Quote } from '#contracts';
+import type { PoolDepth } from '#queue';
 import type { JudgedCall } from './new-call.js';
 import { inBody } from './refusal.js';
 
-/** What a submission would meet, as a caller reads it. */
-export function quoteOf({ tool, decision, refusal }: JudgedCall, queueDepth: number | undefined): Quote {
+/** What a submission would meet, as a caller reads it. `slots`: those of the tool's pool, undefined while nobody serves it. Pure. */
+export function quoteOf({ tool, decision, refusal }: JudgedCall, depth: PoolDepth | undefined, slots: number | undefined): Quote {
   const malformed = refusal?.error.code === 'not_found' || refusal?.error.code === 'invalid_arguments';
+  const runs = refusal === undefined && decision.effect === 'allow';
   return {
     ...(tool === undefined ? {} : { tool: tool.name }),
     valid: !malformed,
@@ -15,6 +17,12 @@ export function quoteOf({ tool, decision, refusal }: JudgedCall, queueDepth: num
       : [],
     ...(malformed ? {} : { decision }),
     approvalNeeded: refusal === undefined && decision.effect === 'ask',
-    ...(queueDepth === undefined ? {} : { queueDepth }),
+    ...(depth === undefined ? {} : { queueDepth: depth.waiting }),
+    ...(depth === undefined || slots === undefined || !runs ? {} : { expectedStartMs: waitIn(depth, slots) }),
   };
+}
+
+/** Calls of a pool start in turn, so whoever comes now waits about as long as the one that is next has waited. */
+function waitIn({ waiting, active, oldestWaitingMs }: PoolDepth, slots: number): number {
+  return waiting + active < slots ? 0 : Math.round(oldestWaitingMs);
 }

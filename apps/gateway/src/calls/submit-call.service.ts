@@ -7,6 +7,7 @@ import { BeforeHooks, maySay, type Hooked } from '../hooks/before-hooks.service.
 import { CallLimiter } from '../limits/call-limiter.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
+import { ToolReadiness } from '../workers/tool-readiness.service.js';
 import { acceptedCall } from './accepted-call.js';
 import { CallReader } from './call-reader.service.js';
 import { CallJudge } from './call-judge.service.js';
@@ -55,6 +56,7 @@ export class SubmitCallService {
     private readonly parents: ParentCalls,
     private readonly cancelCall: CancelCallService,
     private readonly safety: SafetyEdition,
+    private readonly readiness: ToolReadiness,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -130,7 +132,7 @@ export class SubmitCallService {
     const allowed = await this.judge.judge(principal, body);
     const judged = await this.limiter.quote({ principal, body, callId: 'quote', judged: allowed, family });
     const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool);
-    return quoteOf(judged, depth?.waiting);
+    return quoteOf(judged, depth, judged.tool === undefined ? undefined : this.readiness.slotsOf(judged.tool.pool));
   }
 
   /** Nothing at all when no hook concerns the call. Callers such as batches never go away. */

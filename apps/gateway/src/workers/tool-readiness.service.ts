@@ -66,6 +66,12 @@ export class ToolReadiness implements OnApplicationBootstrap, OnApplicationShutd
     return this.canRun(tool);
   }
 
+  /** Slots of the pool over all workers; undefined while none is known to serve it. */
+  slotsOf(pool: Pool): number | undefined {
+    const served = this.workers.flatMap(({ pools }) => pools.filter((own) => own.pool === pool));
+    return served.length === 0 ? undefined : served.reduce((sum, { slots }) => sum + slots, 0);
+  }
+
   private of(pool: Pool): WorkerStatus[] {
     return this.workers.filter(({ pools }) => pools.some((served) => served.pool === pool));
   }

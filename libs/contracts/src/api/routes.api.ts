@@ -23,7 +23,13 @@ export const Quote = z
     errors: z.array(Violation),
     decision: Decision.optional(),
     approvalNeeded: z.boolean(),
+    /** Calls that wait in the tool's pool. */
     queueDepth: z.number().int().optional(),
+    /**
+     * Milliseconds until the call would start: 0 with a free slot, else as long as the calls that are served now have
+     * waited. An estimate. Absent when nothing tells: a refusal, a person who is asked first, no worker for the pool.
+     */
+    expectedStartMs: z.number().int().optional(),
   })
   .meta({ id: 'Quote' });
 export type Quote = z.output<typeof Quote>;

@@ -1,0 +1,48 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Quote } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+describe('the expected start of a quote', () => {
+  let toolyard: Toolyard;
+  let agent: Agent;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ env: { WORKER_POOLS: 'shell,read', WORKER_CONCURRENCY: 'shell=1,read=1' } });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  }, 60_000);
+  afterAll(() => toolyard.close());
+
+  const quoted = async (tool: string, args: object, more: object = {}) =>
+    (await agent.request<Quote>('POST', '/v1/calls:quote', { tool, arguments: args, ...more })).body;
+  const startOf = async () => (await quoted('shell', { command: 'true' })).expectedStartMs;
+
+  it('is now with a free slot, later behind calls that wait, and now again when they are done', async () => {
+    await eventually(async () => (await startOf()) === 0, 'a free slot');
+    const gate = join(toolyard.workspaceRoot, 'default', 'default', 'go');
+    const command = 'until [ -e go ]; do sleep 0.05; done';
+    const calls = [await agent.submit('shell', { command }), await agent.submit('shell', { command })];
+    await eventually(async () => ((await startOf()) ?? 0) > 0, 'a wait');
+    writeFileSync(gate, '');
+    for (const { body } of calls) await agent.ended(body.id);
+    await eventually(async () => (await startOf()) === 0, 'a free slot again');
+  });
+
+  it('is nothing that anybody knows when nobody serves the pool, the call is refused or a person is asked', async () => {
+    await eventually(async () => (await startOf()) === 0, 'the worker to be known');
+    await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
+    const quotes = [
+      await quoted('file_write', { path: 'a', content: 'b' }),
+      await quoted('shell', {}),
+      await quoted('shell', { command: 'rm -rf build' }, { sessionId: 'asked' }),
+    ];
+    expect(quotes.map(({ expectedStartMs }) => expectedStartMs)).toEqual([undefined, undefined, undefined]);
+    expect(quotes.map(({ valid, approvalNeeded }) => [valid, approvalNeeded])).toEqual([
+      [true, false],
+      [false, false],
+      [true, true],
+    ]);
+  });
+});
