@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Problem } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
@@ -61,11 +62,28 @@ describe('bad input at every door', () => {
     ['__proto__ keys', '{"tool":"echo","arguments":{"__proto__":{"admin":true}}}', 400, 'malformed_json'],
     ['an unknown field', '{"tool":"echo","surprise":1}', 422, 'invalid_request'],
     ['arguments of the wrong kind', '{"tool":"echo","arguments":[1]}', 422, 'invalid_request'],
+    ['thousands of unknown fields', `{${Array.from({ length: 5_000 }, (_, n) => `"f${n}":0`).join()}}`, 422, 'invalid_request'],
     ['a session id that is a path', '{"tool":"echo","sessionId":"../x"}', 422, 'invalid_request'],
-  ])('answers %s with the documented problem', async (_name, body, status, code) => {
-    const answer = await agent.request<{ code: string; detail: string }>('POST', '/v1/calls', body);
+  ])('answers %s with the documented problem, which a model can read', async (_name, body, status, code) => {
+    const answer = await agent.request<Problem>('POST', '/v1/calls', body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
-    expect(answer.body.detail.length).toBeGreaterThan(10);
+    const { detail, result, callId } = answer.body;
+    expect(detail.length).toBeGreaterThan(10);
+    const text = detail.length <= 2_000 ? detail : `${detail.slice(0, 2_000)} …`;
+    expect([result, callId]).toEqual([{ isError: true, content: [{ type: 'text', text }] }, undefined]);
+  });
+
+  it.each([
+    ['JSON a thousand levels deep', `"arguments":{"a":${'['.repeat(1000)}${']'.repeat(1000)}}`, 'invalid_request'],
+    ['__proto__ keys', '"arguments":{"__proto__":{}}', 'malformed_json'],
+    ['an unknown field', '"surprise":1', 'invalid_request'],
+    ['a session id that is a path', '"sessionId":"../x"', 'invalid_request'],
+  ])('answers a submit frame with %s as the same problem', async (_name, member, code) => {
+    const stream = await agent.stream();
+    stream.socket.send(`{"op":"submit","id":"s","call":{"tool":"echo",${member}}}`);
+    const { problem } = await stream.frame('error', 's');
+    expect(problem).toMatchObject({ code, result: { isError: true, content: [{ type: 'text', text: problem.detail }] } });
+    stream.close();
   });
 
   it('refuses an unknown, an expired and a too weak key', async () => {

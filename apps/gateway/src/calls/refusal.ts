@@ -28,6 +28,17 @@ export function refusalOf({ id, error, result }: Call, retryAfterMs?: number): P
   });
 }
 
+/** The most text about a refusal that a model gets. */
+const MODEL_CHARS = 2_000;
+
+/** A submission that never became a call has no id, but what the model can read all the same. */
+export function withResult(problem: ProblemError): ProblemError {
+  const { code, detail, facts } = problem;
+  if (facts.result !== undefined) return problem;
+  const text = detail.length <= MODEL_CHARS ? detail : `${detail.slice(0, MODEL_CHARS).toWellFormed()} …`;
+  return new ProblemError(code, detail, { ...facts, result: { content: [{ type: 'text', text }], isError: true } });
+}
+
 /** A call's violations are located in its arguments, a problem's in the body of the request. */
 export function inBody(errors: readonly Violation[]): Violation[] {
   return errors.map(({ pointer, message }) => ({ pointer: `/arguments${pointer}`, message }));

@@ -2,6 +2,7 @@ import { Catch, HttpException, Inject, NotFoundException, type ArgumentsHost, ty
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ProblemError } from '#contracts';
+import { withResult } from '../calls/refusal.js';
 import { problemOf } from './problem-of.js';
 import { LOGGER } from '../tokens.js';
 
@@ -36,7 +37,12 @@ export function sendProblem(reply: FastifyReply, problem: ProblemError, request:
   if (problem.facts.retryAfterMs !== undefined)
     reply.header('Retry-After', String(Math.max(1, Math.ceil(problem.facts.retryAfterMs / 1000))));
   reply.status(problem.status).type('application/problem+json; charset=utf-8');
-  reply.send(JSON.stringify(problem.toProblem(`urn:toolyard:request:${request.id}`)));
+  const shown = isSubmission(request) ? withResult(problem) : problem;
+  reply.send(JSON.stringify(shown.toProblem(`urn:toolyard:request:${request.id}`)));
+}
+
+function isSubmission({ method, routeOptions: { url } }: FastifyRequest): boolean {
+  return method === 'POST' && (url === '/v1/calls' || url === '/v1/batches');
 }
 
 function wrongMethod(reply: FastifyReply, allowed: readonly string[]): ProblemError {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClientFrame, LIMITS, ProblemError } from '#contracts';
+import { withResult } from '../calls/refusal.js';
 import { checkJson, parseJson } from '../http/json-body.js';
 import { parse } from '../http/parse.js';
 import { SubmitCallDoor } from '../http/submit-call-door.js';
@@ -19,18 +20,21 @@ export interface ReceivedFrame {
 /** Reads one text frame. Never throws: every fault is a problem to answer with. */
 export function readClientFrame(text: string): ReceivedFrame {
   let id: string | undefined;
+  let submits = false;
   try {
     const value = parseJson(text);
     id = idOf(value);
+    submits = opOf(value) === 'submit';
     checkJson(value);
     return { id, frame: frameOf(value, text) };
   } catch (error) {
-    return { id, frame: error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The frame cannot be read') };
+    const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The frame cannot be read');
+    return { id, frame: submits ? withResult(problem) : problem };
   }
 }
 
 function frameOf(value: unknown, text: string): ClientFrame {
-  const op = typeof value === 'object' && value !== null && 'op' in value ? value.op : undefined;
+  const op = opOf(value);
   if (op === 'submit') return parse(SubmitFrame, value, 'frame');
   const bytes = Buffer.byteLength(text);
   if (bytes > LIMITS.frameBytes) {
@@ -43,6 +47,10 @@ function frameOf(value: unknown, text: string): ClientFrame {
   throw new ProblemError('invalid_request', `The frame has no known op: expected a JSON object with one of ${OPS.join(', ')}`, {
     errors: [{ pointer: '/op', message: `expected one of ${OPS.join(', ')}` }],
   });
+}
+
+function opOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'op' in value ? value.op : undefined;
 }
 
 function idOf(value: unknown): string | undefined {

@@ -2,6 +2,7 @@ import type { RawData, WebSocket } from 'ws';
 import { CLOSE_CODES, ProblemError, type ClientFrame, type EventFilter, type Principal, type Scope } from '#contracts';
 import type { Delivery } from '#event-log';
 import { SocketOutbox, type Overrun } from '../delivery/socket-outbox.js';
+import { withResult } from '../calls/refusal.js';
 import { problemOf } from '../http/problem-of.js';
 import { readClientFrame } from './client-frame.js';
 import { FrameBudget } from './frame-budget.js';
@@ -115,7 +116,9 @@ export class StreamSocket {
       case 'subscribe':
         return this.withLane(new StreamLane(id, false, frame.batch), (lane) => this.subscribe(frame, principal, lane));
       case 'submit':
-        return this.withLane(new StreamLane(id, true, frame.batch), (lane) => this.submit(frame, principal, lane));
+        return this.withLane(new StreamLane(id, true, frame.batch), (lane) => this.submit(frame, principal, lane)).catch((error: unknown) =>
+          this.answerError(id, error, withResult),
+        );
       case 'cancel': {
         await this.allow(principal, 'cancel');
         const call = await this.services.cancelCall.cancel(principal, frame.callId, {
@@ -263,10 +266,10 @@ export class StreamSocket {
     this.socket.close(code, reason);
   }
 
-  private answerError(id: string | undefined, error: unknown): void {
+  private answerError(id: string | undefined, error: unknown, shown = (problem: ProblemError) => problem): void {
     const problem = problemOf(error);
     if (problem.code === 'internal') this.services.onInternalError(error);
-    this.outbox.send(serverFrames.error(id, problem.toProblem()));
+    this.outbox.send(serverFrames.error(id, shown(problem).toProblem()));
   }
 
   /** The client is too slow. With one subscription the reason tells where to go on; with more each frame did. */

@@ -6,7 +6,7 @@ import { Result } from '../calls/result.js';
 export const Violation = z.object({ pointer: z.string(), message: z.string() }).meta({ id: 'Violation' });
 export type Violation = z.output<typeof Violation>;
 
-/** RFC 9457 problem details. `callId` and `result` are there when a call was refused, so an agent can hand `result` to its model unchanged. */
+/** RFC 9457 problem details. A refused submission has a `result` that an agent can hand to its model unchanged, and a `callId` once it became a call. */
 export const Problem = z
   .object({
     type: z.string(),
