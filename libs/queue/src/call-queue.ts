@@ -1,6 +1,6 @@
 import { Queue, type RedisQueueBackend } from 'bullmq';
 import type { CallJob, Pool, Priority } from '#contracts';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, inOneWrite, type RedisConnection } from '#redis';
 import { BatchingBackend } from './batching-backend.js';
 import { producerBackend } from './bull-connection.js';
 import { CLASS_SPAN, JOB_NAME, JOB_OPTIONS, PRIORITY, queueOf, type QueueBackend } from './bull-settings.js';
@@ -26,6 +26,7 @@ export class BullCallQueue implements CallQueue {
   private readonly connected: Promise<void>;
   private readonly openQueue: (pool: Pool) => CallsQueue;
   private readonly depths = new Map<Pool, Promise<PoolDepth>>();
+  private readonly waitings = new Map<Pool, Promise<number>>();
   private readonly queues = new Map<Pool, CallsQueue>();
   private closed: Promise<void> | undefined;
 
@@ -73,14 +74,12 @@ export class BullCallQueue implements CallQueue {
     return ahead === undefined ? undefined : { ahead, waiting: scored + givenBack, active: running };
   }
 
-  /** Those who ask while an answer is under way share it: it may be a few round trips old. */
   depth(pool: Pool): Promise<PoolDepth> {
-    let asked = this.depths.get(pool);
-    if (!asked) {
-      asked = this.readDepth(pool).finally(() => this.depths.delete(pool));
-      this.depths.set(pool, asked);
-    }
-    return asked;
+    return shared(this.depths, pool, () => this.readDepth(pool));
+  }
+
+  waiting(pool: Pool): Promise<number> {
+    return shared(this.waitings, pool, () => this.readWaiting(pool));
   }
 
   close(): Promise<void> {
@@ -90,14 +89,21 @@ export class BullCallQueue implements CallQueue {
   private async readDepth(pool: Pool): Promise<PoolDepth> {
     await this.connected;
     const backend = this.queueFor(pool).getBackend();
-    const { wait = '', prioritized = '', active = '' } = backend.keys;
-    const [givenBack, scored, running] = await Promise.all([
-      this.client.llen(wait),
-      this.client.zcard(prioritized),
-      this.client.llen(active),
-    ]);
-    const waiting = givenBack + scored;
-    return { pool, waiting, active: running, oldestWaitingMs: waiting === 0 ? 0 : await this.oldestWaitingMs(backend) };
+    const [waiting, active] = await inOneWrite(this.client, () =>
+      Promise.all([this.countWaiting(backend), this.client.llen(backend.keys['active'] ?? '')]),
+    );
+    return { pool, waiting, active, oldestWaitingMs: waiting === 0 ? 0 : await this.oldestWaitingMs(backend) };
+  }
+
+  private async readWaiting(pool: Pool): Promise<number> {
+    await this.connected;
+    const backend = this.queueFor(pool).getBackend();
+    return inOneWrite(this.client, () => this.countWaiting(backend));
+  }
+
+  private async countWaiting({ keys: { wait = '', prioritized = '' } }: RedisQueueBackend): Promise<number> {
+    const [givenBack, scored] = await Promise.all([this.client.llen(wait), this.client.zcard(prioritized)]);
+    return givenBack + scored;
   }
 
   private queueFor(pool: Pool): CallsQueue {
@@ -137,6 +143,16 @@ export class BullCallQueue implements CallQueue {
 }
 
 type CallsQueue = Queue<CallJob, void, typeof JOB_NAME>;
+
+/** Those who ask while an answer is under way share it: it may be a few round trips old. */
+function shared<T>(underWay: Map<Pool, Promise<T>>, pool: Pool, read: () => Promise<T>): Promise<T> {
+  let asked = underWay.get(pool);
+  if (!asked) {
+    asked = read().finally(() => underWay.delete(pool));
+    underWay.set(pool, asked);
+  }
+  return asked;
+}
 
 function jobIdOf({ callId, attempt }: CallJob): string {
   return `${callId}-${attempt}`;

@@ -26,6 +26,8 @@ export interface CallQueue {
   /** Undefined when the job does not wait: it runs, or is gone. */
   place(pool: Pool, job: CallJob): Promise<QueuePlace | undefined>;
   depth(pool: Pool): Promise<PoolDepth>;
+  /** Only how many wait, for those who ask for each call. */
+  waiting(pool: Pool): Promise<number>;
   /** Idempotent. */
   close(): Promise<void>;
 }

@@ -4,7 +4,6 @@ import {
   ProblemError,
   type AppliedHook,
   type Decision,
-  type PolicyConfig,
   type Principal,
   type SubmitCallBody,
   type ToolDescriptor,
@@ -63,21 +62,20 @@ export class CallJudge {
     }
 
     const decision = decide({ tool: prepared.tool, args: prepared.args, posture, policy, grants, workspaceRoot });
-    const judged = {
-      ...call,
+    const { profile, execution } = policy;
+    const judged: JudgedCall = {
+      requestedTool: body.tool,
       tool: prepared.tool,
       args: jsonOf(prepared.args),
-      ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }),
-      ...differencesOf(policy),
-      ...(hooks.length === 0 ? {} : hooksOf(prepared.tool, hooks, rules)),
+      purpose: prepared.purpose,
+      decision,
+      // What those who answer take for granted is not said.
+      profile: profile === 'core' ? undefined : profile,
+      resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,
+      hooks: hooks.length === 0 ? undefined : hooksOf(prepared.tool, hooks, rules),
     };
-    return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : { ...judged, decision };
+    return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : judged;
   }
-}
-
-/** What the policy has otherwise than those who answer take for granted. */
-function differencesOf({ profile, execution: { resultBytes } }: PolicyConfig): Pick<JudgedCall, 'profile' | 'resultBytes'> {
-  return { ...(profile === 'core' ? {} : { profile }), ...(resultBytes === LIMITS.modelOutputBytes ? {} : { resultBytes }) };
 }
 
 /** The hooks that concern the tool, for those who ask them; judging itself only says which they are. */
@@ -85,9 +83,9 @@ function hooksOf(
   tool: ToolDescriptor,
   hooks: readonly AppliedHook[],
   { policy, workspaceRoot }: Pick<CallRules, 'policy' | 'workspaceRoot'>,
-): Pick<JudgedCall, 'hooks'> {
+): JudgedCall['hooks'] {
   const applied = hooks.filter(({ match }) => match.some((pattern) => matchesTool(pattern, tool)));
-  return applied.length === 0 ? {} : { hooks: { applied, profile: policy.profile, order: policy.hookOrder, cwd: workspaceRoot } };
+  return applied.length === 0 ? undefined : { applied, profile: policy.profile, order: policy.hookOrder, cwd: workspaceRoot };
 }
 
 /** The registry hands out copies of what was JSON at the door; walking them again would only prove that. */

@@ -8,17 +8,17 @@ export function quoteOf({ tool, decision, refusal }: JudgedCall, depth: PoolDept
   const malformed = refusal?.error.code === 'not_found' || refusal?.error.code === 'invalid_arguments';
   const runs = refusal === undefined && decision.effect === 'allow';
   return {
-    ...(tool === undefined ? {} : { tool: tool.name }),
+    tool: tool?.name,
     valid: !malformed,
     errors: malformed
       ? tool === undefined
         ? [{ pointer: '/tool', message: refusal.error.message }]
         : inBody(refusal.error.errors ?? [])
       : [],
-    ...(malformed ? {} : { decision }),
+    decision: malformed ? undefined : decision,
     approvalNeeded: refusal === undefined && decision.effect === 'ask',
-    ...(depth === undefined ? {} : { queueDepth: depth.waiting }),
-    ...(depth === undefined || slots === undefined || !runs ? {} : { expectedStartMs: waitIn(depth, slots) }),
+    queueDepth: depth?.waiting,
+    expectedStartMs: depth === undefined || slots === undefined || !runs ? undefined : waitIn(depth, slots),
   };
 }
 

@@ -149,7 +149,10 @@ export class SubmitCallService {
       : this.hooks.ask({ principal, body, callId, judged, gone: gone() }, hooks);
   }
 
-  private async withFamily(principal: Principal, body: SubmitCallBody): Promise<{ body: SubmitCallBody; family?: Family }> {
+  private withFamily(
+    principal: Principal,
+    body: SubmitCallBody,
+  ): Promise<{ body: SubmitCallBody; family?: Family }> | { body: SubmitCallBody; family?: Family } {
     return body.parentCallId === undefined ? { body } : this.parents.familyOf(principal, body, body.parentCallId);
   }
 

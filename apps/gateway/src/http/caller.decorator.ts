@@ -25,7 +25,7 @@ export function Public(): MethodDecorator & ClassDecorator {
 
 /** Who makes the request. */
 export const Caller = createParamDecorator((_nothing: undefined, context: ExecutionContext): Principal => {
-  const { principal } = context.switchToHttp().getRequest<FastifyRequest>();
+  const { principal } = context.getArgByIndex<FastifyRequest>(0);
   if (principal === undefined) throw new ProblemError('unauthenticated', 'This route needs an API key');
   return principal;
 });

@@ -22,7 +22,7 @@ export class PrincipalGuard implements CanActivate {
     ]);
     if (required === NO_KEY) return true;
 
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const request = context.getArgByIndex<FastifyRequest>(0);
     const principal = this.identify(request);
     if (required === undefined || !principal.scopes.includes(required)) {
       throw new ProblemError(
@@ -32,7 +32,7 @@ export class PrincipalGuard implements CanActivate {
     }
     request.principal = principal;
     const verdict = this.rateLimits.take(principal);
-    return verdict === undefined || verdict.then((taken) => applyRate(taken, context.switchToHttp().getResponse<FastifyReply>()));
+    return verdict === undefined || verdict.then((taken) => applyRate(taken, context.getArgByIndex<FastifyReply>(1)));
   }
 
   private identify(request: FastifyRequest): Principal {

@@ -80,7 +80,7 @@ export class CallLimiter {
     const checks = checksOf(request, limits);
     const uncounted = await this.uncounted(request, limits);
     const refused = uncounted.some(({ refusal }) => refusal !== undefined);
-    const counted = refused ? [] : await this.counts.admit(principal.tenantId, callId, checks);
+    const counted = refused || checks.length === 0 ? [] : await this.counts.admit(principal.tenantId, callId, checks);
     const after = judgedByLimits(judged, [...uncounted, ...counted]);
     if (after.refusal !== undefined) return { ...plain, ...after, idempotency: await this.heldAlready(principal, callId, idempotency) };
     return { ...plain, ...after, ...(checks.length === 0 ? {} : this.hold(principal.tenantId, callId, checks)) };
@@ -92,20 +92,20 @@ export class CallLimiter {
     if (judged.refusal !== undefined || judged.tool === undefined) return judged;
     const limits = this.settings.of(agentOf(request));
     const uncounted = await this.uncounted(request, limits);
-    const counted = await this.counts.quote(principal.tenantId, callId, checksOf(request, limits));
+    const checks = checksOf(request, limits);
+    const counted = checks.length === 0 ? [] : await this.counts.quote(principal.tenantId, callId, checks);
     return judgedByLimits(judged, [...uncounted, ...counted]).judged;
   }
 
-  private async uncounted({ judged: { args, tool }, family }: LimitRequest, limits: Limits): Promise<LimitAnswer[]> {
+  private uncounted({ judged: { args, tool }, family }: LimitRequest, limits: Limits): Promise<LimitAnswer[]> | LimitAnswer[] {
     const answers: LimitAnswer[] = [];
     if (family !== undefined) answers.push(treeDepthAnswer(family.depth, limits.treeDepth ?? TREE_DEPTH));
     if (limits.costPerDayCents !== undefined) answers.push(costAnswer(limits.costPerDayCents));
     if (limits.argumentBytes !== undefined)
       answers.push(argumentBytesAnswer(Buffer.byteLength(JSON.stringify(args)), limits.argumentBytes));
-    if (limits.queueDepth !== undefined && tool !== undefined) {
-      answers.push(queueDepthAnswer(tool.pool, (await this.queue.depth(tool.pool)).waiting, limits.queueDepth));
-    }
-    return answers;
+    const { queueDepth } = limits;
+    if (queueDepth === undefined || tool === undefined) return answers;
+    return this.queue.waiting(tool.pool).then((waiting) => [...answers, queueDepthAnswer(tool.pool, waiting, queueDepth)]);
   }
 
   /** Watches for the End from before the call exists. Should this process die, the next full limit finds out by itself. */

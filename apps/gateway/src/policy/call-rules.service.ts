@@ -32,16 +32,21 @@ export interface CallRules {
  */
 @Injectable()
 export class CallRulesService {
+  /** With the slash behind it. */
+  private readonly workspaces: string;
+
   constructor(
     private readonly rulebook: Rulebook,
     private readonly sessions: SessionStore,
     private readonly hookBook: HookBook,
-    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
-  ) {}
+    @Inject(GATEWAY_CONFIG) { workspaceRoot = '/workspace' }: GatewayConfig,
+  ) {
+    this.workspaces = join(workspaceRoot, '/');
+  }
 
-  /** As workers know it. */
+  /** As workers know it. Tenants and sessions are labels, which lead nowhere else. */
   workspaceOf(tenantId: string, sessionId: string | undefined): string {
-    return join(this.config.workspaceRoot ?? '/workspace', tenantId, sessionId === undefined ? 'default' : `sessions/${sessionId}`);
+    return `${this.workspaces}${tenantId}/${sessionId === undefined ? 'default' : `sessions/${sessionId}`}`;
   }
 
   async of(principal: Principal, { sessionId, agentId }: CallParties): Promise<CallRules> {

@@ -40,8 +40,11 @@ export class SessionStore {
   ) {}
 
   /** One GET; none for a call without a session. */
-  async state(tenantId: string, sessionId: string | undefined): Promise<SessionState> {
-    if (sessionId === undefined) return NEW_SESSION;
+  state(tenantId: string, sessionId: string | undefined): Promise<SessionState> | SessionState {
+    return sessionId === undefined ? NEW_SESSION : this.stored(tenantId, sessionId);
+  }
+
+  private async stored(tenantId: string, sessionId: string): Promise<SessionState> {
     const stored = await this.redis.get(keys.session(tenantId, sessionId));
     if (stored === null) return NEW_SESSION;
     const state = SessionState.parse(JSON.parse(stored));
