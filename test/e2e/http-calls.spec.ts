@@ -1,6 +1,6 @@
 import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ApprovalPage, CallPage, CallSummary, Problem, Quote, Result } from '#contracts';
+import type { ApprovalPage, Call, CallPage, CallSummary, Problem, Quote, Result } from '#contracts';
 import { describeTool, ToolRegistry, type ToolSource } from '#tools';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -249,6 +249,22 @@ describe('calls over HTTP', () => {
     const edited = await agent.request('POST', `/v1/calls/${first.id}/replay`, { arguments: { n: 2 } });
     expect(edited.body).toMatchObject({ replayOf: first.id, arguments: { n: 2 } });
     expect(new Set([first.id, same.body.id, edited.body.id]).size).toBe(3);
+  });
+
+  it('are run again whatever their tool is and however they ended', async () => {
+    const replayOf = async (tool: string, args: unknown) => {
+      const { body } = await agent.submit(tool, args);
+      const id = 'callId' in body ? String(body.callId) : body.id;
+      const { status, body: again } = await agent.request<Call | Problem>('POST', `/v1/calls/${id}/replay`);
+      return [status, 'code' in again ? again.code : again.timeouts.runMs];
+    };
+    // Tools that run longer than a caller may ask for; a refusal is one again.
+    expect(await replayOf('shell', { command: 'true' })).toEqual([202, 610_000]);
+    expect(await replayOf('sleep', { duration_ms: 1 })).toEqual([202, expect.any(Number)]);
+    expect(await replayOf('shell', {})).toEqual([422, 'invalid_arguments']);
+    expect(await replayOf('echo', '[1]')).toEqual([422, 'invalid_arguments']);
+    expect(await replayOf('echo', '{"a":')).toEqual([422, 'invalid_arguments']);
+    expect(await replayOf('no_such_tool', {})).toEqual([404, 'not_found']);
   });
 
   it('can be quoted, which changes nothing', async () => {

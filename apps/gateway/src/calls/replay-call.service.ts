@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, SubmitCallBody, type Principal, type ReplayBody } from '#contracts';
+import { ProblemError, type Call, type Principal, type ReplayBody, type SubmitCallBody } from '#contracts';
 import { MARK } from '#safety';
 import { CallReader } from './call-reader.service.js';
 import { SubmitCallService, type Submission, type SubmitOptions } from './submit-call.service.js';
@@ -26,7 +26,22 @@ export class ReplayCallService {
         callId,
         errors: [{ pointer: '/arguments', message: SECRETS_ARE_GONE }],
       });
-    const body = SubmitCallBody.parse({ tool, arguments: edit.arguments ?? args, sessionId, agentId, priority, timeouts, labels });
+    // The times are those that the call had, of which a tool may have more than anybody may ask for.
+    const body: SubmitCallBody = {
+      tool,
+      arguments: edit.arguments ?? asSubmitted(args),
+      priority,
+      timeouts,
+      labels,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(agentId === undefined ? {} : { agentId }),
+    };
     return this.submitCall.submit(principal, body, { ...options, replayOf: callId });
   }
+}
+
+/** Arguments that are no object were refused, and are again: as the JSON text that they may have come as. */
+function asSubmitted(args: Call['arguments']): SubmitCallBody['arguments'] {
+  if (typeof args === 'string') return args;
+  return typeof args === 'object' && args !== null && !Array.isArray(args) ? args : JSON.stringify(args);
 }
