@@ -21,7 +21,9 @@ describe('a cancel fired at the instant a call finishes', () => {
     stream.socket.on('message', (data: Buffer) => {
       const frame = JSON.parse(String(data)) as ServerFrame;
       const events = frame.op === 'event' ? [frame.event] : frame.op === 'events' ? frame.events : [];
-      for (const { type, tool, subject } of events) {
+      for (const event of events) {
+        if (!('tool' in event)) continue;
+        const { type, tool, subject } = event;
         if (!(type === 'call.update' || (type === 'call.start' && tool === 'echo')) || cancelled.has(subject)) continue;
         cancelled.add(subject);
         stream.send({ op: 'cancel', id: subject, callId: subject, reason: 'race' });

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { Call, CallEvent, ServerFrame } from '#contracts';
+import type { Call, CallEvent, LogEvent, Notice, ServerFrame } from '#contracts';
 import { eventually } from './eventually.js';
 import { TEST_KEY } from './toolyard.js';
 
@@ -90,8 +90,17 @@ export class Stream {
     this.socket.send(JSON.stringify(frame));
   }
 
-  /** Every event that came on a subscription, batches taken apart, in order of arrival. */
+  /** Every event of a call that came on a subscription, batches taken apart, in order of arrival. */
   events(id?: string | number): { at: number; event: CallEvent; cursor: string }[] {
+    return this.logEvents(id).flatMap(({ event, ...rest }) => ('callver' in event ? [{ event, ...rest }] : []));
+  }
+
+  /** The same for what happens beside calls. */
+  notices(id?: string | number): Notice[] {
+    return this.logEvents(id).flatMap(({ event }) => ('callver' in event ? [] : [event]));
+  }
+
+  private logEvents(id?: string | number): { at: number; event: LogEvent; cursor: string }[] {
     return this.frames.flatMap(({ at, frame }) => {
       if (!('id' in frame) || (id !== undefined && frame.id !== id)) return [];
       if (frame.op === 'event') return [{ at, event: frame.event, cursor: frame.cursor }];

@@ -50,10 +50,12 @@ import { CallRulesService } from './policy/call-rules.service.js';
 import { ConfigReload } from './policy/config-reload.service.js';
 import { Rulebook } from './policy/rulebook.service.js';
 import { SafetyEdition } from './safety/safety-edition.service.js';
+import { SessionNews } from './sessions/session-news.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
 import { EventStream } from './sse/event-stream.js';
 import { StreamGateway } from './ws/stream.gateway.js';
 import { MORE_PROBES } from './tokens.js';
+import { LostWorkers } from './workers/lost-workers.service.js';
 import { ToolReadiness } from './workers/tool-readiness.service.js';
 import { WorkerRoll } from './workers/worker-roll.service.js';
 
@@ -98,6 +100,7 @@ export class GatewayModule {
         ReplayCallService,
         BulkCallsService,
         SessionStore,
+        SessionNews,
         WaitingApprovals,
         // by which rules
         Rulebook,
@@ -109,6 +112,7 @@ export class GatewayModule {
         ConfigReload,
         WorkerRoll,
         ToolReadiness,
+        LostWorkers,
         // several of them at once
         SubmitBatchService,
         BatchReader,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { POOLS } from '#contracts';
-import { BlobStore, CallStore, EventHub, EventLog, LogReader, LogTail } from '#event-log';
+import { BlobStore, CallStore, EventHub, EventLog, LogReader, LogTail, NoticeLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
 import { VERSION } from '#lifecycle';
 import { CallLimits } from '#limits';
@@ -35,6 +35,11 @@ export const infrastructure: Provider[] = [
     inject: [COMMAND_REDIS, GATEWAY_CONFIG],
     useFactory: (redis: RedisConnection, { partitions, durability, logDeadlineMs }: GatewayConfig) =>
       EventLog.open(redis, { partitions, durability, deadlineMs: logDeadlineMs }),
+  },
+  {
+    provide: NoticeLog,
+    inject: [PROMPT_REDIS, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new NoticeLog(redis, partitions),
   },
   {
     provide: CallStore,

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
-import { BlobStore, CallStore, EventLog, LogReader } from '#event-log';
+import { BlobStore, CallStore, EventLog, LogReader, NoticeLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
 import { Projector } from '#projection';
 import { BullCallQueue, startConsumer } from '#queue';
@@ -159,7 +159,7 @@ const presence: Provider[] = [
     provide: WorkerRegistration,
     inject: [WORKER_CONFIG, COMMAND_REDIS, WorkerState, ToolCallProcessor, RunningCalls, SandboxRegistry, LOGGER],
     useFactory: (
-      { id }: WorkerConfig,
+      { id, partitions }: WorkerConfig,
       redis: RedisConnection,
       state: WorkerState,
       processor: ToolCallProcessor,
@@ -169,6 +169,7 @@ const presence: Provider[] = [
     ) =>
       new WorkerRegistration(
         redis,
+        new NoticeLog(redis, partitions),
         () => workerStatus(id, state, processor, running, sandboxes),
         logger,
         () => {

@@ -1,10 +1,10 @@
 import type {
   ApprovalDecidedData,
   ApprovalRequestedData,
-  CallEventType,
   CallStatus,
   CancelRequestedData,
   EndData,
+  EventType,
   ProgressData,
   RetryData,
   SubmittedData,
@@ -183,13 +183,16 @@ export interface EventLogWriter {
   close(): Promise<void>;
 }
 
-/** An event as readers get it: facts for routing, and the ready CloudEvents JSON text. */
+/**
+ * An event as readers get it: facts for routing, and the ready CloudEvents JSON text. What happens beside calls has no
+ * call (`callId` and `meta.tool` are empty); what happens to workers is told to everybody (`meta.tenantId` is empty).
+ */
 export interface StoredEvent {
   readonly partition: string;
   readonly epoch: number;
   readonly seq: number;
   readonly callId: string;
-  readonly type: CallEventType;
+  readonly type: EventType;
   readonly time: number;
   readonly meta: CallMeta;
   /** About as many characters as `json` has. */

@@ -16,6 +16,7 @@ export { LOG_FORMAT, openInstallation } from './installation.js';
 export { isApplied } from './stream/transition-answer.js';
 export { RUN_LIMITS } from './stream/transition.js';
 export { START_ARGUMENTS_BYTES } from './stream/to-transition.js';
+export { NoticeLog } from './notice-log.js';
 export { FIRST_EPOCH, metaText, seqOf, toStoredEvent, type StreamEntry } from './stream/stored-event.js';
 export { decodeHead, encodeHead, type CallState, type CallTerms } from './call/call-head.js';
 export { decide } from './call/call.decider.js';

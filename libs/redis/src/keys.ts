@@ -12,6 +12,8 @@ export const keys = {
   log: (partition: string) => `{p${partition}}:log`,
   seq: (partition: string) => `{p${partition}}:seq`,
   epoch: (partition: string) => `{p${partition}}:epoch`,
+  /** Workers that the log has told of and not told gone. */
+  toldWorkers: (partition: string) => `{p${partition}}:workers`,
   timers: (partition: string) => `{p${partition}}:timers`,
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,

@@ -1,4 +1,4 @@
-import { CALL_EVENT_TYPES, CallEventType, type CallEvent } from '#contracts';
+import { EventType, type CallEvent } from '#contracts';
 import type { StreamState, WatchItem } from '#client';
 import type { CommandContext } from '../command-context.js';
 import { contentText } from '../terminal/result-text.js';
@@ -28,7 +28,9 @@ export async function watch(context: CommandContext, flags: WatchFlags): Promise
   };
   const onState = (state: StreamState) => tellState(context, state);
   for await (const item of client.watch(filter, { cursor, signal: interrupts.signal, onState })) {
-    if (json) terminal.json(item.kind === 'event' ? { ...item.event, cursor: item.cursor } : item);
+    if (json && item.kind === 'event') terminal.json({ ...item.event, cursor: item.cursor });
+    else if (json && item.kind === 'notice') terminal.json({ ...item.notice, cursor: item.cursor });
+    else if (json) terminal.json(item);
     else for (const line of linesOf(item, context)) terminal.line(line);
   }
   return 0;
@@ -40,13 +42,15 @@ function tellState({ terminal }: CommandContext, state: StreamState): void {
     terminal.note(terminal.stderrColour('yellow', `reconnecting in ${duration(state.inMs)}: ${state.error.message}`));
 }
 
-function typeOf(text: string): CallEventType {
-  const full = text.startsWith('call.') ? text : `call.${text}`;
-  const parsed = CallEventType.safeParse(full);
+function typeOf(text: string): EventType {
+  const parsed = EventType.safeParse(text.includes('.') ? text : `call.${text}`);
   if (parsed.success) return parsed.data;
-  throw new UsageError(
-    `--type: expected ${CALL_EVENT_TYPES.map((type) => type.slice('call.'.length)).join(', ')}; got ${JSON.stringify(text)}`,
-  );
+  throw new UsageError(`--type: expected ${EventType.options.map(shortType).join(', ')}; got ${JSON.stringify(text)}`);
+}
+
+/** `start` for `call.start`; what is no call's keeps its whole name. */
+function shortType(type: EventType): string {
+  return type.replace(/^call\./, '');
 }
 
 function linesOf(item: WatchItem, { terminal }: CommandContext): string[] {
@@ -56,6 +60,11 @@ function linesOf(item: WatchItem, { terminal }: CommandContext): string[] {
       const head = `${terminal.colour('dim', clock(event.time))} ${event.subject} ${event.tool.padEnd(12)} `;
       const room = terminal.width - event.subject.length - Math.max(12, event.tool.length) - 11;
       return [head + paint(event, oneLine(detailOf(event), Math.max(20, room)), terminal)];
+    }
+    case 'notice': {
+      const { time, subject, type, data } = item.notice;
+      const text = `${type.replace(/^\w+\./, '')} ${JSON.stringify(data)}`;
+      return [`${terminal.colour('dim', clock(time))} ${subject} ${oneLine(text, Math.max(20, terminal.width - subject.length - 11))}`];
     }
     case 'gap':
       return [terminal.colour('yellow', `(${item.gap.dropped} updates of ${item.gap.callId} were left out: this reader was too slow)`)];

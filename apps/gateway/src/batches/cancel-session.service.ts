@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CancelBody, Principal, SessionCancelled } from '#contracts';
 import { CallStore } from '#event-log';
 import { CancelCallService } from '../calls/cancel-call.service.js';
+import { SessionNews } from '../sessions/session-news.service.js';
 import { BatchStore } from './batch-store.service.js';
 import { SessionCancels } from './session-cancels.service.js';
 
@@ -18,6 +19,7 @@ export class CancelSessionService {
     private readonly cancels: SessionCancels,
     private readonly store: CallStore,
     private readonly cancelCall: CancelCallService,
+    private readonly news: SessionNews,
   ) {}
 
   async cancel(principal: Principal, sessionId: string, request: CancelBody): Promise<SessionCancelled> {
@@ -31,6 +33,8 @@ export class CancelSessionService {
     for (let from = 0; from < calls.length; from += AT_ONCE) {
       await Promise.all(calls.slice(from, from + AT_ONCE).map((callId) => this.cancelCall.cancel(principal, callId, request)));
     }
-    return { sessionId, calls: calls.length, batches: stopped.filter(Boolean).length };
+    const done = { calls: calls.length, batches: stopped.filter(Boolean).length };
+    await this.news.tell(principal, sessionId, 'session.cancelled', done);
+    return { sessionId, ...done };
   }
 }

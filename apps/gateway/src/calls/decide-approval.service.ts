@@ -60,7 +60,7 @@ export class DecideApprovalService {
     } else if (grant === undefined || !this.decidedAlike(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
-    if (grant !== undefined) await this.grant(call, grant);
+    if (grant !== undefined) await this.grant(principal, call, grant);
     return this.reader.read(principal, callId);
   }
 
@@ -139,9 +139,9 @@ export class DecideApprovalService {
     return decided.decision === decision && decided.scope === scope && decided.trustOption === trustOption;
   }
 
-  private async grant({ id, tenantId, sessionId }: Call, grant: GrantChange): Promise<void> {
+  private async grant(principal: Principal, { id, sessionId }: Call, grant: GrantChange): Promise<void> {
     try {
-      if (sessionId !== undefined) await this.sessions.grant(tenantId, sessionId, grant);
+      if (sessionId !== undefined) await this.sessions.grant(principal, sessionId, grant);
     } catch {
       const why = 'The call is decided, but what was granted to its session could not be stored: send the same decision again';
       throw new ProblemError('overloaded', why, { callId: id, retryAfterMs: 1000 });

@@ -18,13 +18,13 @@ export class SessionsController {
   @Needs('admin')
   @Put()
   write(@Caller() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<Session> {
-    return this.sessions.write(caller.tenantId, parse(Label, id, 'path'), parse(PutSessionBody, body, 'body'));
+    return this.sessions.write(caller, parse(Label, id, 'path'), parse(PutSessionBody, body, 'body'));
   }
 
   @Needs('admin')
   @Delete()
   @HttpCode(204)
   end(@Caller() caller: Principal, @Param('id') id: string): Promise<void> {
-    return this.sessions.end(caller.tenantId, parse(Label, id, 'path'));
+    return this.sessions.end(caller, parse(Label, id, 'path'));
   }
 }

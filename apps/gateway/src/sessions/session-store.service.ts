@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type GrantChange, type PutSessionBody, type Session } from '#contracts';
+import { ProblemError, SessionPart, type GrantChange, type Principal, type PutSessionBody, type Session } from '#contracts';
 import { addGrant } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
@@ -9,6 +9,7 @@ import { refuseHooks } from '../hooks/session-hooks.js';
 import { Rulebook } from '../policy/rulebook.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import { withKnownTools } from './granted-tools.js';
+import { SessionNews } from './session-news.service.js';
 import { changedBy, NEW_SESSION, SessionState } from './session-state.js';
 
 const DAY_MS = 86_400_000;
@@ -36,6 +37,7 @@ export class SessionStore {
     private readonly rulebook: Rulebook,
     private readonly hookBook: HookBook,
     private readonly tools: ToolRegistry,
+    private readonly news: SessionNews,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
 
@@ -56,21 +58,27 @@ export class SessionStore {
     return this.shown(tenantId, sessionId, await this.state(tenantId, sessionId));
   }
 
-  async write(tenantId: string, sessionId: string, change: PutSessionBody): Promise<Session> {
+  async write(principal: Principal, sessionId: string, change: PutSessionBody): Promise<Session> {
+    const { tenantId } = principal;
     refuseHooks(change.hooks ?? [], this.hookBook.sessionCommands, this.config.egress);
     const { grants, ...others } = change;
     const next = (state: SessionState) =>
       changedBy(state, { ...others, ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools) }) });
-    return this.shown(tenantId, sessionId, await this.change(tenantId, sessionId, next));
+    const state = await this.change(tenantId, sessionId, next);
+    const changed = SessionPart.options.filter((part) => change[part] !== undefined);
+    await this.news.tell(principal, sessionId, 'session.put', { changed });
+    return this.shown(tenantId, sessionId, state);
   }
 
   /** Adds to the grants. Twice the same changes nothing; of several at once none is lost. */
-  async grant(tenantId: string, sessionId: string, grants: GrantChange): Promise<void> {
-    await this.change(tenantId, sessionId, (state) => ({ ...state, grants: addGrant(state.grants, { grants }) }));
+  async grant(principal: Principal, sessionId: string, grants: GrantChange): Promise<void> {
+    await this.change(principal.tenantId, sessionId, (state) => ({ ...state, grants: addGrant(state.grants, { grants }) }));
+    await this.news.tell(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
-  async end(tenantId: string, sessionId: string): Promise<void> {
-    await this.redis.del(keys.session(tenantId, sessionId));
+  async end(principal: Principal, sessionId: string): Promise<void> {
+    await this.redis.del(keys.session(principal.tenantId, sessionId));
+    await this.news.tell(principal, sessionId, 'session.deleted', {});
   }
 
   private async change(tenantId: string, sessionId: string, next: (state: SessionState) => SessionState): Promise<SessionState> {

@@ -47,6 +47,12 @@ export class WorkerRoll {
     return texts.filter((text) => text !== null).map((text) => WorkerStatus.parse(JSON.parse(text)));
   }
 
+  /** Those of them that are not alive. */
+  async missing(ids: readonly string[]): Promise<string[]> {
+    const alive = await Promise.all(ids.map((id) => this.redis.exists(keys.worker(id))));
+    return ids.filter((_id, index) => alive[index] === 0);
+  }
+
   private async visible({ tenantId }: Principal, callIds: readonly string[]): Promise<string[]> {
     const heads = await Promise.all(callIds.map((callId) => this.store.head(callId)));
     return heads.filter((head) => head?.meta.tenantId === tenantId).flatMap((head) => head?.callId ?? []);

@@ -1,5 +1,7 @@
-import { DrainRequest, type WorkerStatus } from '#contracts';
+import { DrainRequest, type NoticeData, type WorkerNoticeType, type WorkerStatus } from '#contracts';
+import type { NoticeLog } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
+import { workerAuthor } from '../execution/attempt-writer.js';
 import type { WorkerLog } from '../worker.logger.js';
 
 const BEAT_MS = 2_000;
@@ -10,9 +12,11 @@ export const WORKER_TTL_MS = 10_000;
 export class WorkerRegistration {
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
+  private toldDraining = false;
 
   constructor(
     private readonly redis: RedisConnection,
+    private readonly notices: Pick<NoticeLog, 'ofWorker'>,
     private readonly status: () => WorkerStatus,
     private readonly logger: WorkerLog,
     /** Somebody wants this worker to take no more calls. */
@@ -32,11 +36,17 @@ export class WorkerRegistration {
     if (this.closed) return;
     const status = this.status();
     try {
-      await Promise.all([
-        this.redis.set(keys.worker(status.id), JSON.stringify(status), 'PX', WORKER_TTL_MS),
+      const [before] = await Promise.all([
+        this.redis.set(keys.worker(status.id), JSON.stringify(status), 'PX', WORKER_TTL_MS, 'GET'),
         this.redis.zadd(keys.workers(), Date.parse(status.seenAt), status.id),
         this.redis.zremrangebyscore(keys.workers(), 0, Date.parse(status.seenAt) - 60 * WORKER_TTL_MS),
       ]);
+      // At the first beat, and at one that comes so late that it may have been told gone.
+      if (before === null) await this.tell('worker.started', { pools: status.pools.map(({ pool, slots }) => ({ pool, slots })) });
+      if (status.draining && !this.toldDraining) {
+        this.toldDraining = true;
+        await this.tell('worker.draining', { running: status.pools.reduce((sum, { running }) => sum + running, 0) });
+      }
     } catch (error) {
       this.logger.debug({ err: error }, 'could not tell that this worker is alive');
     }
@@ -60,6 +70,17 @@ export class WorkerRegistration {
     this.closed = true;
     clearInterval(this.timer);
     const { id } = this.status();
+    await this.tell('worker.gone', { how: 'stopped' });
     await Promise.allSettled([this.redis.del(keys.worker(id)), this.redis.del(keys.workerDrain(id)), this.redis.zrem(keys.workers(), id)]);
+  }
+
+  /** For who watches workers; what counts is the list. Never rejects. */
+  private async tell<T extends WorkerNoticeType>(type: T, data: NoticeData<T>): Promise<void> {
+    const { id } = this.status();
+    try {
+      await this.notices.ofWorker(id, type, data, workerAuthor(id));
+    } catch (error) {
+      this.logger.debug({ err: error, type }, 'could not tell what happens to this worker');
+    }
   }
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { CALL_EVENT_TYPES, CallEvent, ServerFrame } from '#contracts';
+import { CALL_EVENT_TYPES, CallEvent, Notice, NOTICE_TYPES, ServerFrame, type LogEvent } from '#contracts';
 import { ToolyardError } from '../toolyard-error.js';
 
 /** A frame as the client goes on with it: one event and many are the same thing. */
 export type ReceivedFrame =
   | Exclude<ServerFrame, { op: 'event' | 'events' }>
-  | { readonly op: 'events'; readonly id: number | string; readonly events: readonly CallEvent[]; readonly cursor: string };
+  | { readonly op: 'events'; readonly id: number | string; readonly events: readonly LogEvent[]; readonly cursor: string };
 
 const Head = z.object({ op: z.string() });
 const FrameId = z.union([z.number(), z.string()]);
@@ -14,7 +14,8 @@ const EventsFrame = z.object({ id: FrameId, events: z.array(z.unknown()), cursor
 const EventHead = z.object({ type: z.string() });
 
 const OPS: ReadonlySet<string> = new Set(ServerFrame.options.map(({ shape }) => shape.op.value));
-const TYPES: ReadonlySet<string> = new Set(CALL_EVENT_TYPES);
+const CALL_TYPES: ReadonlySet<string> = new Set(CALL_EVENT_TYPES);
+const NOTICES: ReadonlySet<string> = new Set(NOTICE_TYPES);
 
 /**
  * Reads a frame. Undefined for one that this version does not know, as a newer gateway may send; throws `protocol` for a
@@ -40,17 +41,24 @@ export function readServerFrame(value: unknown): ReceivedFrame | undefined {
 }
 
 /** False for types of a newer version. */
-function isKnownEvent(value: unknown): value is CallEvent {
+function isKnownEvent(value: unknown): value is LogEvent {
+  if (isCallEvent(value)) return true;
+  if (!NOTICES.has(EventHead.parse(value).type)) return false;
+  Notice.parse(value);
+  return true;
+}
+
+function isCallEvent(value: unknown): value is CallEvent {
   const parsed = CallEvent.safeParse(value);
   if (parsed.success) return true;
-  if (TYPES.has(EventHead.parse(value).type)) throw parsed.error;
+  if (CALL_TYPES.has(EventHead.parse(value).type)) throw parsed.error;
   return false;
 }
 
 /** The events of a call as they came, without those of types that this version does not know. Throws as above. */
 export function readEvents(values: readonly unknown[]): CallEvent[] {
   try {
-    return values.filter(isKnownEvent);
+    return values.filter(isCallEvent);
   } catch (cause) {
     throw new ToolyardError('protocol', 'An event of this call has not the documented form', undefined, { cause });
   }

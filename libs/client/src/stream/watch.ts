@@ -1,4 +1,4 @@
-import type { Call, CallEvent, EventFilter, Gap } from '#contracts';
+import type { Call, CallEvent, EventFilter, Gap, LogEvent, Notice } from '#contracts';
 import { abortError } from '../http/deadline.js';
 import type { ToolyardError } from '../toolyard-error.js';
 import type { LaneFrame, StreamLink, StreamReader } from './stream-link.js';
@@ -8,12 +8,14 @@ import type { StreamState } from './stream-state.js';
  * What a watcher gets, in order.
  * - `event`: give `cursor` to a later watch with the same filter to go on after it. Events that came in one frame share the
  *   frame's cursor, which the last of them has; the others have the one before, so that a resume may repeat but never skip.
+ * - `notice`: the same for what happens beside calls; only where the filter's `types` name it.
  * - `gap`: this reader was too slow, and Updates or Progress of a call were left out; nothing else ever is.
  * - `resync`: what follows does not continue what came before (the cursor is older than what is kept, or the log lost its
  *   end); `snapshot` is how the calls stand now.
  */
 export type WatchItem =
   | { readonly kind: 'event'; readonly event: CallEvent; readonly cursor: string | undefined }
+  | { readonly kind: 'notice'; readonly notice: Notice; readonly cursor: string | undefined }
   | { readonly kind: 'gap'; readonly gap: Gap }
   | { readonly kind: 'resync'; readonly reason: string; readonly snapshot: readonly Call[]; readonly cursor: string };
 
@@ -103,8 +105,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
         return this.notice({ state: 'live' });
       case 'events': {
         const last = frame.events.length - 1;
-        for (const [index, event] of frame.events.entries())
-          this.put({ kind: 'event', event, cursor: index === last ? frame.cursor : this.cursorOf(event) });
+        for (const [index, event] of frame.events.entries()) this.put(itemOf(event, index === last ? frame.cursor : this.cursorOf(event)));
         this.place = frame.cursor;
         break;
       }
@@ -140,7 +141,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
   }
 
   /** Within one call or session the id of an event is a cursor. */
-  private cursorOf({ id }: CallEvent): string | undefined {
+  private cursorOf({ id }: LogEvent): string | undefined {
     return this.filter.callId !== undefined || this.filter.sessionId !== undefined ? id : this.place;
   }
 
@@ -171,4 +172,8 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     for (const reader of this.waiting.splice(0)) reader.resolve({ done: true, value: undefined });
     this.notice({ state: 'closed', ...(error === undefined ? {} : { error }) });
   }
+}
+
+function itemOf(event: LogEvent, cursor: string | undefined): WatchItem {
+  return 'callver' in event ? { kind: 'event', event, cursor } : { kind: 'notice', notice: event, cursor };
 }

@@ -3,7 +3,7 @@ import { Json } from '../calls/json.js';
 import { Call, Decision } from '../calls/call.js';
 import { CallId, Label, Traceparent } from '../calls/names.js';
 import { Violation } from '../errors/problem.js';
-import { CallEvent } from '../events/envelope.js';
+import { CallEvent, LogEvent } from '../events/envelope.js';
 import { EventFilter } from '../stream/stream.js';
 import { ApprovalPage, ListApprovalsQuery } from './call-list.api.js';
 import { CancelBody, DecisionBody, IdempotencyKey, LIMITS, ReplayBody, SubmitCallBody } from './calls.api.js';
@@ -286,10 +286,10 @@ export const ROUTES: readonly Route[] = [
     path: '/v1/events',
     tag: 'events',
     scope: 'read',
-    summary: 'Everything the key may see, live',
+    summary: 'Everything the key may see, live; what happens beside calls only where `types` names it',
     query: EventFilter.omit({ types: true }).extend({ types: z.string().optional() }),
     headers: ResumeHeaders,
-    responses: { 200: eventStream },
+    responses: { 200: { ...eventStream, schema: LogEvent } },
     problems: [...KEY, 'invalid_request'],
   },
   {

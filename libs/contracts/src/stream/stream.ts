@@ -2,18 +2,20 @@ import { z } from 'zod';
 import { Call } from '../calls/call.js';
 import { CallId, Label, Traceparent } from '../calls/names.js';
 import { CancelBody, DecisionBody, IdempotencyKey, SubmitCallBody } from '../api/calls.api.js';
-import { CallEvent } from '../events/envelope.js';
-import { CallEventType } from '../events/call.events.js';
+import { EventType, LogEvent } from '../events/envelope.js';
 import { Problem } from '../errors/problem.js';
 
-/** Which events a subscriber wants: all that match every given field. An empty filter means the whole tenant. */
+/**
+ * Which events a subscriber wants: all that match every given field. An empty filter means the calls of the whole
+ * tenant; what happens beside calls comes only where `types` names it.
+ */
 export const EventFilter = z
   .strictObject({
     callId: CallId.optional(),
     sessionId: Label.optional(),
     agentId: Label.optional(),
     tool: z.string().max(256).optional(),
-    types: z.array(CallEventType).min(1).max(16).optional(),
+    types: z.array(EventType).min(1).max(16).optional(),
   })
   .meta({ id: 'EventFilter' });
 export type EventFilter = z.output<typeof EventFilter>;
@@ -66,8 +68,8 @@ export const ServerFrame = z
     z.object({ op: z.literal('ready'), tenantId: z.string(), agentId: z.string().optional() }),
     z.object({ op: z.literal('subscribed'), id: FrameId, cursor: z.string() }),
     z.object({ op: z.literal('unsubscribed'), id: FrameId }),
-    z.object({ op: z.literal('event'), id: FrameId, event: CallEvent, cursor: z.string() }),
-    z.object({ op: z.literal('events'), id: FrameId, events: z.array(CallEvent), cursor: z.string() }),
+    z.object({ op: z.literal('event'), id: FrameId, event: LogEvent, cursor: z.string() }),
+    z.object({ op: z.literal('events'), id: FrameId, events: z.array(LogEvent), cursor: z.string() }),
     z.object({ op: z.literal('gap'), id: FrameId, ...Gap.shape }),
     z.object({ op: z.literal('resync'), id: FrameId, reason: z.string(), snapshot: z.array(Call), cursor: z.string() }),
     z.object({ op: z.literal('accepted'), id: FrameId, call: Call }),

@@ -1,5 +1,6 @@
 import { CALL_EVENT_TYPES, type CallEventType } from '#contracts';
 import { parseOwn } from '../call/own-json.js';
+import { toStoredNotice } from './stored-notice.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
 /** One entry as XRANGE and XREAD answer it: the id and the flat list of field names and values. */
@@ -33,6 +34,14 @@ export function toStoredEvent(partition: string, epoch: number, entryId: string,
   const entry = readEntry(fields);
   const known = KNOWN_TYPES.get(entry.type);
   return known && new EntryEvent(partition, epoch, seqOf(entryId), known.type, entry, fields);
+}
+
+/**
+ * The same for streams of events, which also tell what happens beside calls. Whoever folds calls takes `toStoredEvent`:
+ * the subject of a notice is no call's id.
+ */
+export function toTailedEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
+  return toStoredEvent(partition, epoch, entryId, fields) ?? toStoredNotice(partition, epoch, entryId, fields);
 }
 
 /** What the words of an envelope take besides the call's facts and the rest of the event; see `json`. */

@@ -1,6 +1,6 @@
 import { keys, partitionName, type RedisConnection } from '#redis';
 import type { StoredEvent } from '../event-log.port.js';
-import { readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { readEntry, seqOf, toTailedEvent } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
 import { readLogEnd } from './log-end.js';
 
@@ -30,7 +30,7 @@ export class LogHistory {
       if (seqOf(entryId) !== seq + 1) return undefined;
       seq += 1;
       if (callId !== undefined && readEntry(fields).callId !== callId) continue;
-      const event = toStoredEvent(name, from.epoch, entryId, fields);
+      const event = toTailedEvent(name, from.epoch, entryId, fields);
       if (event) events.push(event);
     }
     return seq === from.seq ? undefined : { events, seq };

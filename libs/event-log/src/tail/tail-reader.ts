@@ -1,7 +1,7 @@
 import { keys, partitionName, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import type { StoredEvent } from '../event-log.port.js';
-import { seqOf, toStoredEvent, type StreamEntry } from '../stream/stored-event.js';
+import { seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
 import { checkPlace, fingerprintOf, raiseEpoch, readLogEnd } from './log-end.js';
 
@@ -198,7 +198,7 @@ export class TailReader {
 function advance(place: Place, entries: readonly StreamEntry[]): TailRead {
   const events: StoredEvent[] = [];
   for (const [id, fields] of entries) {
-    const event = toStoredEvent(place.name, place.epoch, id, fields);
+    const event = toTailedEvent(place.name, place.epoch, id, fields);
     if (event) events.push(event);
   }
   const last = entries.at(-1);

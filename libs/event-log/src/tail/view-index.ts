@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../event-log.port.js';
+import { EVERYBODY } from '../stream/stored-notice.js';
 import type { LiveReader, View } from './view.js';
 
 /** The views of one tenant by the most selective field of their filter. */
@@ -35,12 +36,17 @@ export class ViewIndex {
   route(event: StoredEvent, touched: View[]): void {
     offer(this.byCall.get(event.callId), event, touched);
     const tenant = this.byTenant.get(event.meta.tenantId);
-    if (tenant === undefined) return;
+    if (tenant === undefined) return event.meta.tenantId === EVERYBODY ? this.routeToAll(event, touched) : undefined;
     const { sessionId, agentId, tool } = event.meta;
     if (sessionId !== undefined) offer(tenant.bySession.get(sessionId), event, touched);
     if (agentId !== undefined) offer(tenant.byAgent.get(agentId), event, touched);
     offer(tenant.byTool.get(tool), event, touched);
     offer(tenant.all, event, touched);
+  }
+
+  /** What happens to workers. */
+  private routeToAll(event: StoredEvent, touched: View[]): void {
+    for (const { all } of this.byTenant.values()) offer(all, event, touched);
   }
 
   get size(): number {

@@ -1,5 +1,6 @@
-import type { CallEventType, EventFilter } from '#contracts';
+import type { EventFilter, EventType } from '#contracts';
 import type { StoredEvent } from '../event-log.port.js';
+import { EVERYBODY } from '../stream/stored-notice.js';
 import type { EventBatch } from './event-batch.js';
 
 /** What is given to each live subscriber of a view. */
@@ -15,7 +16,7 @@ export class View {
   readonly readers = new Set<LiveReader>();
   /** Events of the tick that is being routed. */
   pending: StoredEvent[] = [];
-  private readonly types: ReadonlySet<CallEventType> | undefined;
+  private readonly types: ReadonlySet<EventType> | undefined;
 
   /** `only` is the one partition that events of this filter come from, if there is one. */
   constructor(
@@ -27,16 +28,16 @@ export class View {
     this.types = filter.types && new Set(filter.types);
   }
 
-  /** The tenant comes first: nothing else may let another tenant's event through. */
+  /** The tenant comes first: nothing else may let another tenant's event through. What is no call's is told to who named its type. */
   matches({ callId, type, meta }: StoredEvent): boolean {
     const { filter } = this;
     return (
-      meta.tenantId === this.tenantId &&
+      (meta.tenantId === this.tenantId || meta.tenantId === EVERYBODY) &&
       (filter.callId === undefined || filter.callId === callId) &&
       (filter.sessionId === undefined || filter.sessionId === meta.sessionId) &&
       (filter.agentId === undefined || filter.agentId === meta.agentId) &&
       (filter.tool === undefined || filter.tool === meta.tool) &&
-      (this.types === undefined || this.types.has(type))
+      (this.types === undefined ? callId !== '' : this.types.has(type))
     );
   }
 }
