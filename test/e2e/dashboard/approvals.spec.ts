@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { dashboardStage } from '../../support/dashboard-stage.js';
+import { eventually } from '../../support/eventually.js';
 
 const stage = dashboardStage();
 beforeAll(async () => {
@@ -43,6 +44,18 @@ it('trusts for the rest of the session, shows the grant there, and takes it back
   await grants.getByText('Trusted command').waitFor();
   await grants.getByRole('button', { name: /Take back: Trusted command/ }).click();
   await grants.getByText('Nothing is trusted or denied').waitFor();
+});
+
+it('shows what another client sets for a session, while the page is open', async () => {
+  const put = (body: object) => stage.agent.request('PUT', '/v1/sessions/shared', body);
+  await put({ posture: { autonomy: 'full' } });
+  const page = await stage.open('/sessions/shared');
+  const autonomy = page.getByRole('region', { name: 'Posture' }).locator('input').first();
+  await eventually(async () => (await autonomy.inputValue()) === 'Full: nobody is asked', 'the posture');
+  await page.locator('[data-connection=live]').waitFor();
+  await put({ posture: { autonomy: 'read_only' }, strategy: { type: 'sequential' } });
+  await eventually(async () => (await autonomy.inputValue()) === 'Read only', 'the new posture');
+  await page.getByText('Batches: sequential').waitFor();
 });
 
 it('steers a session and stops all of it', async () => {

@@ -30,10 +30,12 @@ export function SessionPage() {
 }
 
 function OneSession({ sessionId }: { readonly sessionId: string }) {
-  const { client } = useToolyard();
+  const { client, feed } = useToolyard();
   const [stopping, setStopping] = useState(false);
   const { query, branches, underWay } = useSessionCalls(sessionId);
   const session = useQuery({ queryKey: ['session', sessionId], queryFn: ({ signal }) => client.sessions.get(sessionId, { signal }) });
+  const { refetch } = session;
+  useEffect(() => feed.onNotice(({ sessionid }) => void (sessionid === sessionId && refetch())), [feed, refetch, sessionId]);
   return (
     <>
       <PageHead

@@ -60,6 +60,7 @@ export function SessionPostureCard({ session }: { readonly session: Session }) {
           </Text>
         )}
         {session.tools && <Text size="xs">Tools: {session.tools.join(', ')}</Text>}
+        {session.strategy && <Text size="xs">Batches: {session.strategy.type}</Text>}
         {session.allowedTools && <Text size="xs">Run without asking: {session.allowedTools.join(', ')}</Text>}
       </Stack>
     </Paper>

@@ -1,4 +1,4 @@
-import type { CallEvent, CallEventType } from '#contracts';
+import { NOTICE_TYPES, type CallEvent, type CallEventType, type Notice } from '#contracts';
 import type { ToolyardClient } from '#client';
 import { FrameStore } from './frame-store.js';
 
@@ -28,6 +28,7 @@ export class Feed extends FrameStore {
   private current: FeedState = 'connecting';
   private readonly readers = new Set<Listener>();
   private readonly liveListeners = new Set<() => void>();
+  private readonly noticeListeners = new Set<(notice: Notice) => void>();
   private buffer: CallEvent[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
   private cursor: string | undefined;
@@ -52,6 +53,12 @@ export class Feed extends FrameStore {
     return () => this.liveListeners.delete(listener);
   }
 
+  /** What happens to sessions and workers, as it happens. */
+  onNotice(listener: (notice: Notice) => void): () => void {
+    this.noticeListeners.add(listener);
+    return () => this.noticeListeners.delete(listener);
+  }
+
   /** Reads until stopped; started again it goes on where it was. */
   start(): () => void {
     const stopping = new AbortController();
@@ -62,11 +69,12 @@ export class Feed extends FrameStore {
   private async follow(signal: AbortSignal): Promise<void> {
     try {
       const watch = this.client.watch(
-        { types: LIFECYCLE },
+        { types: [...LIFECYCLE, ...NOTICE_TYPES] },
         { signal, onState: ({ state }) => this.enter(state, signal), ...(this.cursor === undefined ? {} : { cursor: this.cursor }) },
       );
       for await (const item of watch) {
         if (item.kind === 'event') this.take(item.event);
+        else if (item.kind === 'notice') for (const tell of this.noticeListeners) tell(item.notice);
         else if (item.kind === 'resync') for (const tell of this.liveListeners) tell();
         if (item.kind !== 'gap') this.cursor = item.cursor ?? this.cursor;
       }

@@ -15,9 +15,9 @@ import { useToolyard } from '../stream/toolyard.js';
 const ASK_MS = 3000;
 const SHOWN_CALLS = 12;
 
-/** Who is alive, what runs there, and what waits for them. Workers speak for themselves every few seconds; they send no events. */
+/** Who is alive, what runs there, and what waits for them. Workers speak for themselves every few seconds; who comes and goes is told at once. */
 export function WorkersPage() {
-  const { client, board } = useToolyard();
+  const { client, board, feed } = useToolyard();
   const [draining, setDraining] = useState<WorkerStatus>();
   const workers = useQuery({
     queryKey: ['workers'],
@@ -28,6 +28,8 @@ export function WorkersPage() {
   useEffect(() => {
     if (workers.data) board.anchorWorkers(workers.data);
   }, [board, workers.data]);
+  const { refetch } = workers;
+  useEffect(() => feed.onNotice(({ type }) => void (type.startsWith('worker.') && refetch())), [feed, refetch]);
   return (
     <>
       <PageHead title="Workers and queues" about="A worker takes calls of its pools, as many at a time as it has slots." />
