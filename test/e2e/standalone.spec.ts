@@ -63,6 +63,17 @@ describe('npm start', () => {
     expect(metrics).toContain('toolyard_calls_submitted_total{tool="echo",pool="read"} 1');
   });
 
+  it('goes on when nobody reads what it says any more, as after a closed terminal, and stops when it is told to', async () => {
+    const app = await spawnStandalone(freshDirectory());
+    await app.up();
+    app.child.stdout?.destroy();
+    app.child.stderr?.destroy();
+    expect((await submit(app, echo('unheard'))).outcome).toBe('completed');
+    // The word about the stop is the first that cannot be said.
+    app.signal('SIGTERM');
+    expect(await app.ended()).toEqual({ code: 0, signal: null });
+  });
+
   it('keeps key and calls over a restart', async () => {
     const data = freshDirectory();
     const first = await spawnStandalone(data);

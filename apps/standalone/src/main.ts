@@ -1,10 +1,13 @@
 import 'reflect-metadata';
+import { outliveReaders } from '#lifecycle';
 import { banner } from './banner.js';
 import { StartFailure } from './start-failure.js';
 import { startStandalone, type Standalone } from './start-standalone.js';
 import { onStopSignals } from './stop-signals.js';
 
 const tell = (line: string) => console.error(line);
+
+outliveReaders();
 
 let running: Standalone | undefined;
 let wanted = true;

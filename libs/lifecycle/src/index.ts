@@ -1,5 +1,6 @@
 export { answersPing } from './answers-ping.js';
 export { makeFolder } from './make-folder.js';
+export { outliveReaders } from './outlive-readers.js';
 export { reachRedis } from './reach-redis.js';
 export { runUntilSignal } from './run-until-signal.js';
 export { StartFailure } from './start-failure.js';

@@ -1,3 +1,4 @@
+import { outliveReaders } from './outlive-readers.js';
 import { StartFailure } from './start-failure.js';
 
 /** How messages name the process and the variables that say where it listens. */
@@ -15,6 +16,7 @@ const START_MS = 1_000;
  * once. A start that fails says why on standard error and exits 1.
  */
 export async function runUntilSignal(names: ProcessNames, start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+  outliveReaders();
   let stopping = false;
   let started = false;
   const starting = Promise.resolve().then(start);
