@@ -52,6 +52,13 @@ describe('parsing', () => {
     expect(detail).toContain('/tool: ');
   });
 
+  it('lists no more faults than anybody reads', () => {
+    const body = Object.fromEntries(Array.from({ length: 5_000 }, (_unused, n) => [`f${n}`, n]));
+    const { facts, detail } = problemOf(() => parse(SubmitCallDoor, body, 'body'));
+    expect(facts.errors).toHaveLength(100);
+    expect(detail).toMatch(/; and 4901 more$/);
+  });
+
   it('takes at the door exactly the submissions that the contract takes', () => {
     const body = fc.record(
       {

@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { CallId, IdempotencyKey, LIMITS, ProblemError, Traceparent, type Violation } from '#contracts';
 
-/** The value in the documented form, or a ProblemError that lists every fault with its JSON Pointer. */
+/** A body can have a hundred thousand faults: so many tell what is wrong. */
+const MOST_FAULTS = 100;
+
+/** The value in the documented form, or a ProblemError that lists its faults with their JSON Pointers, the first 100 of them. */
 export function parse<S extends z.ZodType>(schema: S, value: unknown, what: 'body' | 'query' | 'header' | 'path' | 'frame'): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.flatMap(violationsOf);
-  throw new ProblemError('invalid_request', `The ${what} does not have the documented form: ${errors.map(sentence).join('; ')}`, {
+  const faults = parsed.error.issues.flatMap(violationsOf);
+  const errors = faults.slice(0, MOST_FAULTS);
+  const more = faults.length > errors.length ? `; and ${faults.length - errors.length} more` : '';
+  throw new ProblemError('invalid_request', `The ${what} does not have the documented form: ${errors.map(sentence).join('; ')}${more}`, {
     errors,
   });
 }
