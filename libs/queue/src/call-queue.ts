@@ -25,8 +25,8 @@ export class BullCallQueue implements CallQueue {
   private readonly client: RedisConnection;
   private readonly connected: Promise<void>;
   private readonly openQueue: (pool: Pool) => CallsQueue;
-  private readonly depths = new Map<Pool, Promise<PoolDepth>>();
-  private readonly waitings = new Map<Pool, Promise<number>>();
+  private readonly depths = new Map<Pool, Reading<PoolDepth>>();
+  private readonly waitings = new Map<Pool, Reading<number>>();
   private readonly queues = new Map<Pool, CallsQueue>();
   private closed: Promise<void> | undefined;
 
@@ -74,8 +74,8 @@ export class BullCallQueue implements CallQueue {
     return ahead === undefined ? undefined : { ahead, waiting: scored + givenBack, active: running };
   }
 
-  depth(pool: Pool): Promise<PoolDepth> {
-    return shared(this.depths, pool, () => this.readDepth(pool));
+  depth(pool: Pool, maxAgeMs?: number): Promise<PoolDepth> {
+    return shared(this.depths, pool, () => this.readDepth(pool), maxAgeMs);
   }
 
   waiting(pool: Pool): Promise<number> {
@@ -144,14 +144,24 @@ export class BullCallQueue implements CallQueue {
 
 type CallsQueue = Queue<CallJob, void, typeof JOB_NAME>;
 
-/** Those who ask while an answer is under way share it: it may be a few round trips old. */
-function shared<T>(underWay: Map<Pool, Promise<T>>, pool: Pool, read: () => Promise<T>): Promise<T> {
-  let asked = underWay.get(pool);
-  if (!asked) {
-    asked = read().finally(() => underWay.delete(pool));
-    underWay.set(pool, asked);
-  }
-  return asked;
+const UNDER_WAY = Number.POSITIVE_INFINITY;
+
+interface Reading<T> {
+  readonly answer: Promise<T>;
+  /** When it came, by `performance.now()`. */
+  at: number;
+}
+
+/** Those who ask while an answer is under way share it: it may be a few round trips old. Later ones do where they take an older one. */
+function shared<T>(readings: Map<Pool, Reading<T>>, pool: Pool, read: () => Promise<T>, maxAgeMs = 0): Promise<T> {
+  const known = readings.get(pool);
+  if (known !== undefined && (known.at === UNDER_WAY || performance.now() - known.at < maxAgeMs)) return known.answer;
+  const reading: Reading<T> = { answer: read(), at: UNDER_WAY };
+  const came = () => void (reading.at = performance.now());
+  const failed = () => void (reading.at = Number.NEGATIVE_INFINITY);
+  reading.answer.then(came, failed);
+  readings.set(pool, reading);
+  return reading.answer;
 }
 
 function jobIdOf({ callId, attempt }: CallJob): string {

@@ -25,7 +25,8 @@ export interface CallQueue {
   withdraw(pool: Pool, job: CallJob): Promise<void>;
   /** Undefined when the job does not wait: it runs, or is gone. */
   place(pool: Pool, job: CallJob): Promise<QueuePlace | undefined>;
-  depth(pool: Pool): Promise<PoolDepth>;
+  /** Read anew unless an answer came at most `maxAgeMs` ago; by default none is old enough. */
+  depth(pool: Pool, maxAgeMs?: number): Promise<PoolDepth>;
   /** Only how many wait, for those who ask for each call. */
   waiting(pool: Pool): Promise<number>;
   /** Idempotent. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { KeyEntry } from '#contracts';
 import { sha256Hex } from '#redis';
 import { readGatewayConfig, type GatewayConfig } from '../gateway.config.js';
 import { KeyRing } from './key-ring.service.js';
@@ -7,6 +8,8 @@ import { mayUseTool } from './tool-patterns.js';
 
 const base = readGatewayConfig({ TOOLYARD_API_KEY: 'bootstrap-key-of-the-test' });
 const withConfig = (change: Partial<GatewayConfig>): GatewayConfig => ({ ...base, ...change });
+
+const key = (id: string): KeyEntry => ({ id, key: `the-${id}-key-of-acme`, tenant: 'acme', scopes: ['read'] });
 
 describe('the key ring', () => {
   const ring = new KeyRing(
@@ -41,7 +44,21 @@ describe('the key ring', () => {
     ]) {
       expect([token, ring.authenticate(token)]).toEqual([token, undefined]);
     }
-    expect(ring.authenticate('the-expired-key-of-acme', Date.parse('2019-12-31T00:00:00Z'))).toMatchObject({ keyId: 'old' });
+    expect(ring.authenticate('the-expired-key-of-acme', undefined, Date.parse('2019-12-31T00:00:00Z'))).toMatchObject({ keyId: 'old' });
+  });
+
+  it('judges each key that comes on one connection by itself, and none longer than it is valid', () => {
+    const own = new KeyRing(withConfig({ keys: [...base.keys, { ...key('brief'), expiresAt: '2030-01-01T00:00:00Z' }, key('other')] }));
+    const connection = {};
+    const who = (token: string, now?: string) =>
+      own.authenticate(token, connection, now === undefined ? undefined : Date.parse(now))?.keyId;
+    const tokens = ['brief', 'brief', 'other', 'brief', 'brief', 'brieg', 'brie', 'brief'].map((name) => `the-${name}-key-of-acme`);
+    expect(tokens.map((token) => who(token))).toEqual(['brief', 'brief', 'other', 'brief', 'brief', undefined, undefined, 'brief']);
+    expect(who('the-brief-key-of-acme', '2029-12-31T23:59:59Z')).toBe('brief');
+    expect(who('the-brief-key-of-acme', '2030-01-01T00:00:00Z')).toBeUndefined();
+    own.replace([key('other')]);
+    expect(who('the-brief-key-of-acme')).toBeUndefined();
+    expect(who('the-other-key-of-acme')).toBe('other');
   });
 });
 

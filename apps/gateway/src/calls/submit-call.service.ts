@@ -39,6 +39,9 @@ export interface Submission {
   readonly created: boolean;
 }
 
+/** How old the state of the queue in a quote may be: by the time it is read it has changed anyway. */
+const QUOTED_MS = 20;
+
 const ORPHANED = CancelBody.parse({ reason: 'The call that made it does not run any more' });
 
 /** THE use case: every door submits here, and here is the order of steps for one call. */
@@ -131,7 +134,7 @@ export class SubmitCallService {
     const { body, family } = await this.withFamily(principal, asked);
     const allowed = await this.judge.judge(principal, body);
     const judged = await this.limiter.quote({ principal, body, callId: 'quote', judged: allowed, family });
-    const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool);
+    const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool, QUOTED_MS);
     return quoteOf(judged, depth, judged.tool === undefined ? undefined : this.readiness.slotsOf(judged.tool.pool));
   }
 

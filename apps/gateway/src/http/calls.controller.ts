@@ -1,15 +1,6 @@
 import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import {
-  CancelBody,
-  DecisionBody,
-  ListApprovalsQuery,
-  ReplayBody,
-  type ApprovalPage,
-  type Call,
-  type Principal,
-  type Quote,
-} from '#contracts';
+import { CancelBody, DecisionBody, ListApprovalsQuery, ReplayBody, type ApprovalPage, type Call, type Principal } from '#contracts';
 import { CallReader } from '../calls/call-reader.service.js';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { DecideApprovalService } from '../calls/decide-approval.service.js';
@@ -38,17 +29,17 @@ export class CallsController {
     @Caller() caller: Principal,
     @Body() body: unknown,
     @Headers() headers: SubmitHeaders,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Call> {
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { call } = await this.submitCall.submit(caller, parse(SubmitCallDoor, body, 'body'), submitOptions(headers, reply));
-    return answerWith(reply, call, headers);
+    answerWith(reply, call, headers);
   }
 
   @Needs('submit')
   @Post('calls::quote')
   @HttpCode(200)
-  quote(@Caller() caller: Principal, @Body() body: unknown): Promise<Quote> {
-    return this.submitCall.quote(caller, parse(SubmitCallDoor, body, 'body'));
+  async quote(@Caller() caller: Principal, @Body() body: unknown, @Res() reply: FastifyReply): Promise<void> {
+    reply.send(await this.submitCall.quote(caller, parse(SubmitCallDoor, body, 'body')));
   }
 
   @Needs('read')
@@ -86,14 +77,14 @@ export class CallsController {
     @Param('id') id: string,
     @Body() body: unknown,
     @Headers() headers: SubmitHeaders,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Call> {
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { call } = await this.replayCall.replay(
       caller,
       parseCallId(id),
       parse(ReplayBody, body ?? {}, 'body'),
       submitOptions(headers, reply),
     );
-    return answerWith(reply, call, headers);
+    answerWith(reply, call, headers);
   }
 }

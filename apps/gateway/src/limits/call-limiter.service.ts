@@ -78,7 +78,8 @@ export class CallLimiter {
     if (judged.refusal !== undefined || judged.tool === undefined) return plain;
 
     const checks = checksOf(request, limits);
-    const uncounted = await this.uncounted(request, limits);
+    const asked = this.uncounted(request, limits);
+    const uncounted = asked instanceof Promise ? await asked : asked;
     const refused = uncounted.some(({ refusal }) => refusal !== undefined);
     const counted = refused || checks.length === 0 ? [] : await this.counts.admit(principal.tenantId, callId, checks);
     const after = judgedByLimits(judged, [...uncounted, ...counted]);
@@ -91,7 +92,8 @@ export class CallLimiter {
     const { principal, callId, judged } = request;
     if (judged.refusal !== undefined || judged.tool === undefined) return judged;
     const limits = this.settings.of(agentOf(request));
-    const uncounted = await this.uncounted(request, limits);
+    const asked = this.uncounted(request, limits);
+    const uncounted = asked instanceof Promise ? await asked : asked;
     const checks = checksOf(request, limits);
     const counted = checks.length === 0 ? [] : await this.counts.quote(principal.tenantId, callId, checks);
     return judgedByLimits(judged, [...uncounted, ...counted]).judged;

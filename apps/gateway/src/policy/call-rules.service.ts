@@ -5,6 +5,7 @@ import { availability, matchesTool, type Availability } from '#policy';
 import { mayUseTool } from '../auth/tool-patterns.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { HookBook } from '../hooks/hook-book.service.js';
+import type { SessionState } from '../sessions/session-state.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import { Rulebook } from './rulebook.service.js';
 
@@ -49,9 +50,16 @@ export class CallRulesService {
     return `${this.workspaces}${tenantId}/${sessionId === undefined ? 'default' : `sessions/${sessionId}`}`;
   }
 
-  async of(principal: Principal, { sessionId, agentId }: CallParties): Promise<CallRules> {
+  /** A call without a session waits for nothing. */
+  of(principal: Principal, parties: CallParties): Promise<CallRules> | CallRules {
+    const session = this.sessions.state(principal.tenantId, parties.sessionId);
+    return session instanceof Promise
+      ? session.then((state) => this.under(state, principal, parties))
+      : this.under(session, principal, parties);
+  }
+
+  private under(session: SessionState, principal: Principal, { sessionId, agentId }: CallParties): CallRules {
     const agent = this.rulebook.of(principal.agentId ?? agentId);
-    const session = await this.sessions.state(principal.tenantId, sessionId);
     const { tools, allowedTools: allowed = [] } = session;
     const policy = allowed.length === 0 ? agent.policy : { ...agent.policy, allowedTools: [...agent.policy.allowedTools, ...allowed] };
     return {

@@ -21,6 +21,7 @@ export class ToolReadiness implements OnApplicationBootstrap, OnApplicationShutd
   private workers: readonly WorkerStatus[] = [];
   /** Pools that had a worker while this gateway was there. */
   private readonly served = new Set<Pool>();
+  private readonly slots = new Map<Pool, number>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -42,7 +43,11 @@ export class ToolReadiness implements OnApplicationBootstrap, OnApplicationShutd
   async look(): Promise<void> {
     try {
       this.workers = (await this.roll.all()).filter(({ draining }) => !draining);
-      for (const { pools } of this.workers) for (const { pool } of pools) this.served.add(pool);
+      this.slots.clear();
+      for (const { pool, slots } of this.workers.flatMap(({ pools }) => pools)) {
+        this.slots.set(pool, (this.slots.get(pool) ?? 0) + slots);
+        this.served.add(pool);
+      }
     } catch (error) {
       this.log.debug({ err: error }, 'could not ask which workers are alive');
     }
@@ -68,8 +73,7 @@ export class ToolReadiness implements OnApplicationBootstrap, OnApplicationShutd
 
   /** Slots of the pool over all workers; undefined while none is known to serve it. */
   slotsOf(pool: Pool): number | undefined {
-    const served = this.workers.flatMap(({ pools }) => pools.filter((own) => own.pool === pool));
-    return served.length === 0 ? undefined : served.reduce((sum, { slots }) => sum + slots, 0);
+    return this.slots.get(pool);
   }
 
   private of(pool: Pool): WorkerStatus[] {
