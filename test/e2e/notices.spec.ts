@@ -3,6 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { ToolyardClient } from '#client';
 import { Notice, NOTICE_TYPES, type CallPage } from '#contracts';
 import { Agent, type Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -88,6 +90,25 @@ describe('what happens beside calls', () => {
     const [first] = await readSse(url, { lastEventId: cursor, enough: (messages) => messages.length > 0 });
     expect(first).toMatchObject({ event: 'session.put' });
     expect(Notice.parse(JSON.parse(first?.data ?? ''))).toMatchObject({ subject: 'session/sent', data: { changed: ['tools'] } });
+  });
+
+  it.each([
+    ['a WebSocket', WebSocket],
+    ['server-sent events', false as const],
+  ])('reaches programs by the client over %s', async (_name, socket) => {
+    const client = new ToolyardClient({ baseUrl: agent.url, apiKey: agent.key, WebSocket: socket });
+    let live = false;
+    const onState = ({ state }: { state: string }) => void (live ||= state === 'live');
+    const watching = client.watch({ types: ['session.put', 'call.end'], sessionId: 'by-client' }, { onState });
+    await eventually(() => live, 'the watch to be live');
+    await client.sessions.put('by-client', { strategy: { type: 'parallel', serializeSideEffects: true } });
+    await agent.run('echo', {}, { sessionId: 'by-client' });
+    expect((await watching.next()).value).toMatchObject({
+      kind: 'notice',
+      notice: { type: 'session.put', data: { changed: ['strategy'] } },
+    });
+    expect((await watching.next()).value).toMatchObject({ kind: 'event', event: { type: 'call.end' } });
+    watching.close();
   });
 
   it('is told of what an approval grants to its session', async () => {
