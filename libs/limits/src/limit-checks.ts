@@ -71,7 +71,7 @@ export function limitChecks(call: LimitedCall, limits: Limits, tree?: CallTree):
     const name = `tree:${root}`;
     checks.push({ rule: 'tree-calls', kind: 'total', name, calls: treeCalls, ms: OPEN_MEMORY_MS, whose: `the tree below call ${root}` });
   }
-  return withoutRepeats(checks);
+  return checks.length < 2 ? checks : withoutRepeats(checks);
 }
 
 function scopeOf(per: LimitScope, { tenantId, keyId, agentId, sessionId, tool }: LimitedCall): { id: string; whose: string } {

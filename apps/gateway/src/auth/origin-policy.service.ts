@@ -14,6 +14,8 @@ const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 export class OriginPolicy {
   private readonly hosts: ReadonlySet<string> | undefined;
   private readonly origins: ReadonlySet<string>;
+  /** One that was good: the next request mostly names it again. */
+  private lastHost: string | undefined;
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
     const loopback = isLoopback(config.host);
@@ -25,9 +27,10 @@ export class OriginPolicy {
   /** Why the request must not be answered; undefined when it may. */
   refusal(headers: { readonly host?: string | undefined; readonly origin?: string | undefined }): string | undefined {
     const host = headers.host?.toLowerCase() ?? '';
-    if (this.hosts !== undefined && !this.hosts.has(host) && !this.hosts.has(withoutPort(host))) {
+    if (host !== this.lastHost && this.hosts !== undefined && !this.hosts.has(host) && !this.hosts.has(withoutPort(host))) {
       return `the Host header names ${JSON.stringify(host)}; expected ${[...this.hosts].join(', ')} (GATEWAY_ALLOWED_HOSTS adds names)`;
     }
+    this.lastHost = host;
     const { origin } = headers;
     if (origin === undefined || this.origins.has(origin) || (URL.canParse(origin) && new URL(origin).host === host)) return undefined;
     return `the Origin ${JSON.stringify(origin)} is neither this host nor one of GATEWAY_ALLOWED_ORIGINS`;
