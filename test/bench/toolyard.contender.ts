@@ -91,8 +91,9 @@ export function openSocket(gatewayUrl: string): WebSocket {
   return new WebSocket(`${gatewayUrl.replace(/^http/, 'ws')}/v1/stream`, { headers: { authorization: HEADERS.authorization } });
 }
 
+/** With the flags of `npm run gateway` and `npm run worker`. */
 export function startApp(name: 'gateway' | 'worker', env: NodeJS.ProcessEnv): ChildProcess {
-  return spawn(process.execPath, ['--enable-source-maps', `dist/apps/${name}/src/main.js`], {
+  return spawn(process.execPath, ['--enable-source-maps', '--max-semi-space-size=32', `dist/apps/${name}/src/main.js`], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });

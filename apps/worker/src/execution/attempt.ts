@@ -26,9 +26,10 @@ const MESSAGES: Readonly<Record<StopCause, readonly ['run_timeout' | 'cancelled'
  * drain and a lost lease are all the same thing: `stop`. The first one counts, except that `lease_lost` always does.
  */
 export class Attempt {
-  private readonly controller = new AbortController();
+  /** Made when somebody asks for the signal: most tools are over before they would look at it. */
+  private controller: AbortController | undefined;
   private giveUp: () => void = () => {};
-  private stopAsked: Stop | undefined;
+  private stopAsked: (Stop & { readonly failure: ToolFailure }) | undefined;
   private callOffGiveUp: (() => void) | undefined;
   private toolGraceMs: number;
   /** Known once the claim is granted. */
@@ -48,7 +49,15 @@ export class Attempt {
 
   /** Aborted by the first `stop`; the reason is a ToolFailure. */
   get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.stopAsked) this.controller.abort(this.stopAsked.failure);
+    }
     return this.controller.signal;
+  }
+
+  throwIfStopped(): void {
+    if (this.stopAsked) throw this.stopAsked.failure;
   }
 
   /** Milliseconds a tool has between the abort and its own kill; settled once `signal` is aborted. */
@@ -67,12 +76,13 @@ export class Attempt {
   stop(cause: StopCause, graceMs = this.stopGraceMs): void {
     const first = this.stopAsked === undefined;
     if (!first && (cause !== 'lease_lost' || this.lost)) return;
-    this.stopAsked = { cause, at: this.stopAsked?.at ?? this.clock.now() };
+    const [code, message] = MESSAGES[cause];
+    const failure = this.stopAsked?.failure ?? new ToolFailure(code, message);
+    this.stopAsked = { cause, at: this.stopAsked?.at ?? this.clock.now(), failure };
     if (!first) return;
     this.toolGraceMs = Math.floor(graceMs * TOOL_SHARE);
     this.callOffGiveUp = this.clock.after(graceMs, () => this.giveUp());
-    const [code, message] = MESSAGES[cause];
-    this.controller.abort(new ToolFailure(code, message));
+    this.controller?.abort(failure);
   }
 
   /** Idempotent. */

@@ -17,7 +17,6 @@ export class CallContext implements ToolContext {
   readonly profile?: PolicyProfile;
   readonly traceparent?: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
   readonly deadline: number;
   readonly sinceFirstStartMs: number;
   readonly log: ToolContext['log'];
@@ -47,7 +46,6 @@ export class CallContext implements ToolContext {
     this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };
     const parent = traceparent ?? meta.traceparent;
     if (parent !== undefined) this.traceparent = parent;
-    this.signal = run.signal;
     this.deadline = Date.now() + runMs;
     this.sinceFirstStartMs = Math.max(0, time - firstStartedAt);
     this.onUpdate = (content, of) => guard.onUpdate(content, of);
@@ -57,6 +55,10 @@ export class CallContext implements ToolContext {
       debug: (message, facts) => logger.debug({ callId: run.callId, tool: meta.tool, ...facts }, message),
       warn: (message, facts) => logger.warn({ callId: run.callId, tool: meta.tool, ...facts }, message),
     };
+  }
+
+  get signal(): AbortSignal {
+    return this.run.signal;
   }
 
   /** To be read when it is needed: a cancel brings a grace of its own. */

@@ -32,7 +32,7 @@ export async function runClaimed(
       ]);
       checkApproved(descriptor, claimed.submitted, approved);
       guard.begins(descriptor, args, claimed.submitted.argumentsRedacted === true);
-      attempt.signal.throwIfAborted();
+      attempt.throwIfStopped();
       const context = new CallContext(attempt, claimed, workspace, deps.config.toolEnv, guard, deps.logger, trace?.traceparent);
       return deps.tools.source(tool).call(tool, args, context);
     };

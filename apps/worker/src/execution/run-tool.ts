@@ -30,7 +30,7 @@ export type RunEnd =
  * that answers later than that is not listened to any more.
  */
 export function runTool(call: () => Promise<ToolOutput>, attempt: Attempt): Promise<RunEnd> {
-  if (attempt.signal.aborted) return Promise.resolve({ kind: 'not_begun' });
+  if (attempt.stopped) return Promise.resolve({ kind: 'not_begun' });
   const answer = Promise.resolve()
     .then(call)
     .then(toRunEnd, (error: unknown) => toFailure(error, attempt.callId));

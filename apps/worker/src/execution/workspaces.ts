@@ -32,14 +32,14 @@ export class Workspaces {
    */
   async open(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): Promise<Workspace> {
     const tenant = Label.parse(meta.tenantId);
-    const path =
-      meta.sessionId === undefined ? join(this.root, tenant, 'default') : join(this.root, tenant, 'sessions', Label.parse(meta.sessionId));
-    const known = this.opened.get(path);
+    const name = meta.sessionId === undefined ? `${tenant}/default` : `${tenant}/sessions/${Label.parse(meta.sessionId)}`;
+    const known = this.opened.get(name);
     if (known && performance.now() - known.at < FRESH_MS) return known.workspace;
+    const path = join(this.root, name);
     await mkdir(path, { recursive: true, mode: 0o700 });
     const workspace = { root: await realpath(path), ...(this.roots.length === 0 ? {} : { roots: this.roots }) };
     if (this.opened.size >= REMEMBERED) this.opened.clear();
-    this.opened.set(path, { workspace, at: performance.now() });
+    this.opened.set(name, { workspace, at: performance.now() });
     return workspace;
   }
 }
