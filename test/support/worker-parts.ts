@@ -14,6 +14,7 @@ import { Workspaces } from '../../apps/worker/src/execution/workspaces.js';
 import { SafetyBySettings } from '../../apps/worker/src/safety/safety-settings.service.js';
 import { LeaseRenewer } from '../../apps/worker/src/lease/lease-renewer.js';
 import { RenewalLoop } from '../../apps/worker/src/lease/renewal-loop.js';
+import { Leaving } from '../../apps/worker/src/lifecycle/leaving.js';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
 
 const PARTITIONS = 4;
@@ -25,7 +26,7 @@ export type TestTool = Partial<ToolFacts> & {
 
 /** The parts of a worker over a Redis of its own, without BullMQ: calls are put into the log and executed by name of the attempt. */
 export class WorkerParts {
-  readonly leaving = new AbortController();
+  readonly leaving = new Leaving();
   readonly tools = new Map<string, { tool: ToolDescriptor; run: TestTool['run'] }>();
   private readonly closers: (() => unknown)[] = [];
 
@@ -87,7 +88,7 @@ export class WorkerParts {
       leases,
       running: new RunningCalls(),
       workspaces: new Workspaces(this.workspaceRoot),
-      leaving: this.leaving.signal,
+      leaving: this.leaving,
       clock: systemClock,
       random: () => 0,
       logger: pino({ level: 'silent' }),
@@ -149,7 +150,7 @@ export class WorkerParts {
   }
 
   async close(): Promise<void> {
-    this.leaving.abort();
+    this.leaving.begin();
     for (const close of this.closers) await close();
     await this.log.close();
     this.redis.disconnect();

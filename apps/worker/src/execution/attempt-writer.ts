@@ -1,4 +1,5 @@
 import type { EndData, ProgressData, RetryData, UpdateData } from '#contracts';
+import type { Leaving } from '../lifecycle/leaving.js';
 import type { Applied, Author, Claimant, EventLogWriter, Refusal, WorkerGuard } from '#event-log';
 
 const AGAIN_MS = 250;
@@ -40,18 +41,18 @@ export class AttemptWriter {
   }
 
   /** As `end`. */
-  retry(data: RetryData, countsAsFailure: boolean, patience: AbortSignal): Promise<Applied | Refusal> {
+  retry(data: RetryData, countsAsFailure: boolean, leaving: Leaving): Promise<Applied | Refusal> {
     const guard = this.guard();
-    return this.insist(() => this.log.retry({ callId: this.callId, guard, data, countsAsFailure, author: this.author }), patience);
+    return this.insist(() => this.log.retry({ callId: this.callId, guard, data, countsAsFailure, author: this.author }), leaving);
   }
 
   /**
    * Repeats the same write until Redis has answered: the fence keeps that safe, however long it takes. Rejects when
-   * `patience` is aborted before. `sent` is told when it was written for the first time.
+   * the worker leaves before. `sent` is told when it was written for the first time.
    */
-  end(data: EndData, patience: AbortSignal, sent?: () => void): Promise<Applied | Refusal> {
+  end(data: EndData, leaving: Leaving, sent?: () => void): Promise<Applied | Refusal> {
     const guard = this.guard();
-    return this.insist(() => this.log.end({ callId: this.callId, guard, data, author: this.author }, sent), patience);
+    return this.insist(() => this.log.end({ callId: this.callId, guard, data, author: this.author }, sent), leaving);
   }
 
   private guard(): WorkerGuard {
@@ -59,8 +60,8 @@ export class AttemptWriter {
     return { by: 'worker', fence: this.fence, wseq: this.wseq };
   }
 
-  private async insist(write: () => Promise<Applied | Refusal>, patience: AbortSignal): Promise<Applied | Refusal> {
-    const impatient = whenAborted(patience);
+  private async insist(write: () => Promise<Applied | Refusal>, leaving: Leaving): Promise<Applied | Refusal> {
+    const impatient = whenLeft(leaving);
     try {
       for (;;) {
         try {
@@ -68,7 +69,7 @@ export class AttemptWriter {
           this.noticed(answer);
           return answer;
         } catch (error) {
-          if (patience.aborted || error instanceof RangeError) throw error;
+          if (leaving.begun || error instanceof RangeError) throw error;
           await Promise.race([new Promise((resolve) => setTimeout(resolve, AGAIN_MS)), impatient.promise]);
         }
       }
@@ -82,14 +83,12 @@ export class AttemptWriter {
   }
 }
 
-/** Rejects when the signal is aborted, and listens no longer than until `close`. */
-function whenAborted(signal: AbortSignal): { readonly promise: Promise<never>; close(): void } {
-  let listener = () => {};
+/** Rejects when the worker leaves, and listens no longer than until `close`. */
+function whenLeft(leaving: Leaving): { readonly promise: Promise<never>; close(): void } {
+  let close = () => {};
   const promise = new Promise<never>((_resolve, reject) => {
-    listener = () => reject(new Error('The worker left before the log had answered.'));
-    if (signal.aborted) listener();
-    else signal.addEventListener('abort', listener, { once: true });
+    close = leaving.on(() => reject(new Error('The worker left before the log had answered.')));
   });
   promise.catch(() => {});
-  return { promise, close: () => signal.removeEventListener('abort', listener) };
+  return { promise, close };
 }

@@ -9,6 +9,7 @@ import type { SafetyBySettings } from '../safety/safety-settings.service.js';
 import type { Clock } from './clock.js';
 import type { RunningCalls } from './running-calls.js';
 import type { Workspaces } from './workspaces.js';
+import type { Leaving } from '../lifecycle/leaving.js';
 
 /** All that running a call needs from the rest of the worker. */
 export interface ExecuteDeps {
@@ -22,8 +23,8 @@ export interface ExecuteDeps {
   readonly leases: Pick<LeaseRenewer, 'hold'>;
   readonly running: RunningCalls;
   readonly workspaces: Workspaces;
-  /** Aborted when the worker must leave: then no write is insisted on any more. */
-  readonly leaving: AbortSignal;
+  /** From then on no write is insisted on any more. */
+  readonly leaving: Leaving;
   /** There while spans are exported. */
   readonly tracer?: Pick<AttemptTracer, 'begin'> | undefined;
   readonly clock: Clock;

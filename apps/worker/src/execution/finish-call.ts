@@ -5,6 +5,7 @@ import { CANCELLED, type Finish } from './decide-finish.js';
 import type { Remarks } from './hook-remarks.js';
 import { ResultStore } from './result-store.js';
 import type { Failure } from './run-tool.js';
+import type { Leaving } from '../lifecycle/leaving.js';
 import type { AttemptWriter } from './attempt-writer.js';
 
 export interface FinishedAttempt {
@@ -43,7 +44,7 @@ export async function finishCall(
   finish: Finish,
   writer: AttemptWriter,
   blobs: Pick<BlobStore, 'put' | 'forget'>,
-  patience: AbortSignal,
+  leaving: Leaving,
   ending?: () => void,
 ): Promise<Written> {
   if (finish.kind === 'nothing') return { kind: 'nothing' };
@@ -51,18 +52,18 @@ export async function finishCall(
     const nextAttempt = attempt.claimed.attempt + 1;
     const { reason, delayMs, countsAsFailure, failure } = finish;
     const data = { reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) };
-    const answer = await writer.retry(data, countsAsFailure, patience);
+    const answer = await writer.retry(data, countsAsFailure, leaving);
     if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', data, nextAttempt, delayMs, answer };
     return finishCall(
       attempt,
       { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: 'stopped', tookMs: 0 } },
       writer,
       blobs,
-      patience,
+      leaving,
     );
   }
   const data = await endData(attempt, finish, new ResultStore(attempt.callId, blobs));
-  const answer = await writer.end(data, patience, ending);
+  const answer = await writer.end(data, leaving, ending);
   // Not waited for: whoever dies here leaves it to its time to live.
   if (attempt.claimed.submitted.argumentsRedacted && isApplied(answer))
     void blobs.forget(attempt.callId, 'secret-arguments').catch(() => {});

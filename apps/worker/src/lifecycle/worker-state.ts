@@ -1,24 +1,14 @@
-import { setMaxListeners } from 'node:events';
+import { Leaving } from './leaving.js';
 
 /** Where this worker is in its life. Each step is taken once and never back. */
 export class WorkerState {
   readonly startedAt = new Date();
-  private readonly leave = new AbortController();
+  readonly leaving = new Leaving();
   private isDraining = false;
-
-  constructor() {
-    // Every call that is being written down listens; their number is bounded by the slots.
-    setMaxListeners(0, this.leave.signal);
-  }
 
   /** Takes no new calls; not ready any more. */
   get draining(): boolean {
     return this.isDraining;
-  }
-
-  /** Aborted when even the last writes are given up. */
-  get leaving(): AbortSignal {
-    return this.leave.signal;
   }
 
   drain(): void {
@@ -26,6 +16,6 @@ export class WorkerState {
   }
 
   giveUp(): void {
-    this.leave.abort();
+    this.leaving.begin();
   }
 }
