@@ -1,9 +1,10 @@
 import type { ToolEffect } from '#contracts';
+import { PassersBy } from '../lifecycle/passers-by.js';
 import type { Attempt } from './attempt.js';
 
 /** The attempts of this process. An attempt is here from before its claim, so that a cancel that overtakes the claim's answer is not missed. */
 export class RunningCalls {
-  private readonly attempts = new Set<Attempt>();
+  private readonly attempts = new PassersBy<Attempt>();
   private waiters: (() => void)[] = [];
   private handingBack = false;
 
@@ -32,18 +33,18 @@ export class RunningCalls {
   /** Stops what may be run again elsewhere, now and from now on. */
   handBack(): void {
     this.handingBack = true;
-    for (const attempt of this.attempts) {
+    for (const attempt of this.attempts.all()) {
       if (attempt.claimed && attempt.claimed.effect !== 'once' && !attempt.finishing) attempt.stop('drained');
     }
   }
 
   stopAll(): void {
     this.handingBack = true;
-    for (const attempt of this.attempts) if (!attempt.finishing) attempt.stop('drained');
+    for (const attempt of this.attempts.all()) if (!attempt.finishing) attempt.stop('drained');
   }
 
   all(): Attempt[] {
-    return [...this.attempts];
+    return this.attempts.all();
   }
 
   /** There may be two for a moment: one that lost its lease and is being given up, and its successor. */

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
+import { PassersBy } from '../lifecycle/passers-by.js';
 import { type HeldLease, LeaseTable } from './lease-table.js';
 import type { LeaseNotice } from './renewal-loop.js';
 
@@ -28,7 +29,7 @@ export type StartRenewal = (
 /** Holds the leases of this process. What happens to a lease is told until it is given back, never afterwards. */
 export class LeaseRenewer {
   private readonly table: LeaseTable;
-  private readonly listeners = new Map<number, { readonly lease: HeldLease; readonly listener: LeaseListener }>();
+  private readonly held = new PassersBy<{ readonly lease: HeldLease; readonly listener: LeaseListener }>();
   private renewal: { close(): Promise<void> };
   private closed = false;
   private healthy = true;
@@ -50,9 +51,10 @@ export class LeaseRenewer {
   /** Returns how to give the lease back; doing that twice does nothing. */
   hold(callId: string, fence: number, listener: LeaseListener): () => void {
     const lease = this.table.take(callId, fence);
-    this.listeners.set(lease.generation, { lease, listener });
+    const held = { lease, listener };
+    this.held.add(held);
     return () => {
-      this.listeners.delete(lease.generation);
+      this.held.delete(held);
       this.table.release(lease);
     };
   }
@@ -73,7 +75,7 @@ export class LeaseRenewer {
   }
 
   private deliver(notice: LeaseNotice): void {
-    const held = this.listeners.get(notice.generation);
+    const held = this.held.all().find(({ lease }) => lease.generation === notice.generation);
     if (!held) return;
     if (notice.kind === 'cancel') held.listener.cancelRequested();
     else held.listener.lost();

@@ -1,11 +1,12 @@
+import { PassersBy } from './passers-by.js';
+
 /**
  * The moment at which even the last writes are given up. Every call that is being written down listens.
  *
- * Not an AbortSignal: a listener that was taken off one still points at the next, so that one old listener keeps all that
- * came after it, and the calls they belong to, until the next full collection.
+ * Not an AbortSignal: a listener that was taken off one still points at the next, with the same harm as in `PassersBy`.
  */
 export class Leaving {
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new PassersBy<() => void>();
   private left = false;
 
   get begun(): boolean {
@@ -21,7 +22,9 @@ export class Leaving {
 
   begin(): void {
     this.left = true;
-    for (const listener of this.listeners) listener();
-    this.listeners.clear();
+    for (const listener of this.listeners.all()) {
+      this.listeners.delete(listener);
+      listener();
+    }
   }
 }
