@@ -5,14 +5,14 @@ import type { JsonValue } from './new-call.js';
 /** The call as it stands right after its first transition: the answer to a submission, without reading the log again. */
 export function acceptedCall(call: NewCall, args: JsonValue, time: number): Call {
   const { submitted, then } = call;
-  const events: CallEvent[] = [{ ...envelope(call, 'call.submitted', 1, time), data: submitted }];
-  if (then?.kind === 'approval') events.push({ ...envelope(call, 'call.approval_requested', 2, time), data: then.data });
-  if (then?.kind === 'refused') events.push({ ...envelope(call, 'call.end', 2, time), data: then.data });
+  const events: CallEvent[] = [envelope(call, 'call.submitted', 1, time, submitted)];
+  if (then?.kind === 'approval') events.push(envelope(call, 'call.approval_requested', 2, time, then.data));
+  if (then?.kind === 'refused') events.push(envelope(call, 'call.end', 2, time, then.data));
   return foldCall(events, { arguments: args });
 }
 
 /** What the log makes of the transition, but for the place in the log, which the call does not show. */
-function envelope<T extends CallEventType>({ callId, meta, author }: NewCall, type: T, callver: number, time: number) {
+function envelope<T extends CallEventType, D>({ callId, meta, author }: NewCall, type: T, callver: number, time: number, data: D) {
   return {
     specversion: '1.0' as const,
     id: '1.0.0',
@@ -27,6 +27,7 @@ function envelope<T extends CallEventType>({ callId, meta, author }: NewCall, ty
     callver,
     attempt: 0,
     fence: 0,
+    data,
     ...(meta.agentId === undefined ? {} : { agentid: meta.agentId }),
     ...(meta.sessionId === undefined ? {} : { sessionid: meta.sessionId }),
   };

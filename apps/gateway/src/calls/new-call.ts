@@ -109,7 +109,11 @@ export function newCall(input: NewCallInput): NewCall {
   const agentId = body.agentId ?? principal.agentId;
   const then = consequence(judged, digest, Math.min(config.approvalMs, family?.leftMs ?? Infinity), body.sessionId !== undefined);
   const resultBytes = Math.min(input.resultBytes ?? Infinity, judged.resultBytes ?? Infinity);
-  const retry = { ...tool.retry, ...body.retry };
+  const {
+    maxAttempts = tool.retry.maxAttempts,
+    backoffMs = tool.retry.backoffMs,
+    maxBackoffMs = tool.retry.maxBackoffMs,
+  } = body.retry ?? {};
 
   const submitted: SubmittedData = {
     tool: name,
@@ -124,7 +128,7 @@ export function newCall(input: NewCallInput): NewCall {
     pool: tool.pool,
     priority: body.priority,
     timeouts: timeoutsOf(body, tool.timeoutMs, config, family),
-    retry: { ...retry, maxAttempts: Math.min(retry.maxAttempts, config.retryMaxAttempts) },
+    retry: { maxAttempts: Math.min(maxAttempts, config.retryMaxAttempts), backoffMs, maxBackoffMs },
     decision: judged.decision,
     labels: body.labels,
     ...(tool.subjects.length === 0 ? {} : { capabilityProfile: capabilityProfileOf(tool.subjects) }),

@@ -80,6 +80,7 @@ export class CallLimiter {
     const checks = checksOf(request, limits);
     const asked = this.uncounted(request, limits);
     const uncounted = asked instanceof Promise ? await asked : asked;
+    if (checks.length === 0 && uncounted.length === 0) return plain;
     const refused = uncounted.some(({ refusal }) => refusal !== undefined);
     const counted = refused || checks.length === 0 ? [] : await this.counts.admit(principal.tenantId, callId, checks);
     const after = judgedByLimits(judged, [...uncounted, ...counted]);

@@ -19,18 +19,14 @@ export class CallContext implements ToolContext {
   readonly env: Readonly<Record<string, string>>;
   readonly deadline: number;
   readonly sinceFirstStartMs: number;
-  readonly log: ToolContext['log'];
-  readonly onUpdate: ToolContext['onUpdate'];
-  readonly onProgress: ToolContext['onProgress'];
-  readonly shown: ToolContext['shown'];
 
   constructor(
     private readonly run: Attempt,
     claimed: Claimed,
     readonly workspace: Workspace,
     env: Readonly<Record<string, string>>,
-    guard: Pick<CallGuard, 'onUpdate' | 'onProgress' | 'shown'>,
-    logger: WorkerLog,
+    private readonly guard: Pick<CallGuard, 'onUpdate' | 'onProgress' | 'shown'>,
+    private readonly logger: WorkerLog,
     /** Of the attempt's own span, while spans are exported. */
     traceparent?: string,
   ) {
@@ -48,12 +44,26 @@ export class CallContext implements ToolContext {
     if (parent !== undefined) this.traceparent = parent;
     this.deadline = Date.now() + runMs;
     this.sinceFirstStartMs = Math.max(0, time - firstStartedAt);
-    this.onUpdate = (content, of) => guard.onUpdate(content, of);
-    this.onProgress = (progress) => guard.onProgress(progress);
-    this.shown = (text, cut) => guard.shown(text, cut);
-    this.log = {
-      debug: (message, facts) => logger.debug({ callId: run.callId, tool: meta.tool, ...facts }, message),
-      warn: (message, facts) => logger.warn({ callId: run.callId, tool: meta.tool, ...facts }, message),
+  }
+
+  // Made when a tool takes them: functions in the fields of a call's object keep it, and all it points at, until a full collection.
+  get onUpdate(): ToolContext['onUpdate'] {
+    return (content, of) => this.guard.onUpdate(content, of);
+  }
+
+  get onProgress(): ToolContext['onProgress'] {
+    return (progress) => this.guard.onProgress(progress);
+  }
+
+  get shown(): ToolContext['shown'] {
+    return (text, cut) => this.guard.shown(text, cut);
+  }
+
+  get log(): ToolContext['log'] {
+    const about = { callId: this.callId, tool: this.toolName };
+    return {
+      debug: (message, facts) => this.logger.debug({ ...about, ...facts }, message),
+      warn: (message, facts) => this.logger.warn({ ...about, ...facts }, message),
     };
   }
 

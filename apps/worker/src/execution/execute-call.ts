@@ -85,7 +85,9 @@ async function claim(
   { log, config, clock }: ExecuteDeps,
   taken?: TakeAnswer,
 ): Promise<Claimed | { code: string; retryInMs?: number }> {
-  const ask = (taken?: TakeAnswer) => log.claim({ ...job, ...claimantOf(config) }, taken);
+  const { callId, attempt } = job;
+  const { worker, leaseMs, author } = claimantOf(config);
+  const ask = (taken?: TakeAnswer) => log.claim({ callId, attempt, worker, leaseMs, author }, taken);
   let answer = await ask(taken);
   for (const ms of NOT_THERE_YET_MS) {
     if (answer.code !== 'NOT_FOUND') break;

@@ -81,7 +81,7 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
 }
 
 export function endTransition({ callId, guard, data, author }: Input<'end'>): Transition {
-  return { ...transition('end', callId, [...guardArguments(callId, guard), data.outcome, eventText(author, data)]), durable: true };
+  return transition('end', callId, [...guardArguments(callId, guard), data.outcome, eventText(author, data)], true);
 }
 
 export function cancelTransition({ callId, guard, data, author }: Input<'requestCancel'>): Transition {
@@ -102,11 +102,11 @@ export function decideTransition({ callId, guard, data, end, author }: Input<'de
     eventText(author, data),
     end ? eventText(author, end) : '',
   ];
-  return { ...transition('decide', callId, args), durable: end !== undefined };
+  return transition('decide', callId, args, end !== undefined);
 }
 
-function transition(operation: Transition['operation'], callId: string, args: readonly TransitionArgument[]): Transition {
-  return { operation, callId, args, durable: false };
+function transition(operation: Transition['operation'], callId: string, args: readonly TransitionArgument[], durable = false): Transition {
+  return { operation, callId, args, durable };
 }
 
 function guardArguments(callId: string, guard: WorkerGuard | ReconcilerGuard | CommandGuard): TransitionArgument[] {
