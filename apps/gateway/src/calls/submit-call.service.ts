@@ -94,7 +94,10 @@ export class SubmitCallService {
     const call = newCall({
       callId,
       principal,
-      ...shown,
+      body: shown.body,
+      judged: shown.judged,
+      secret: shown.secret,
+      safety: shown.safety,
       author,
       traceparent,
       idempotencyKey,

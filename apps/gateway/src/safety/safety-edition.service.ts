@@ -47,9 +47,10 @@ export class SafetyEdition implements OnApplicationBootstrap, OnApplicationShutd
 
   /** The call as it may be stored and shown, and what its worker needs besides. */
   show(body: SubmitCallBody, judged: JudgedCall): Omit<ShownCall, 'secretArguments'> & Pick<NewCallInput, 'secret' | 'safety'> {
-    const { secretArguments, ...shown } = shownCall(this.safety.redactor, body, judged);
+    const shown = shownCall(this.safety.redactor, body, judged);
+    const { secretArguments } = shown;
     const secret = secretArguments === undefined ? undefined : { salt: randomBytes(16).toString('hex'), arguments: secretArguments };
-    return { ...shown, secret, safety: this.stored };
+    return { body: shown.body, judged: shown.judged, secret, safety: this.stored };
   }
 
   /** For what others say about a call: the secrets of its arguments go, too. `cut`: the text is the beginning of a longer one. */

@@ -1,5 +1,5 @@
 /**
- * A set of what comes and goes thousands of times a second, some hundreds at once.
+ * A set of what comes and goes thousands of times a second, some hundreds at once. Nothing may be added that is here already.
  *
  * Not a Set: V8 moves one that is used up into a new table, and the old table points at the new. An old table that has
  * not been collected yet keeps the new one alive, and so all that ever stood in any of them, until a full collection.
