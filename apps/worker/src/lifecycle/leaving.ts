@@ -1,9 +1,8 @@
 import { PassersBy } from './passers-by.js';
 
 /**
- * The moment at which even the last writes are given up. Every call that is being written down listens.
- *
- * Not an AbortSignal: a listener that was taken off one still points at the next, with the same harm as in `PassersBy`.
+ * The moment at which even the last writes are given up. Every call that is being written down listens, so to listen is an
+ * entry in a list and no more.
  */
 export class Leaving {
   private readonly listeners = new PassersBy<() => void>();
