@@ -1,4 +1,4 @@
-export { HookRunner, type HookQuestion, type HookRun, type HookRunnerOptions } from './hook-runner.js';
+export { HookRunner, type HookRun } from './hook-runner.js';
 export { HookSets } from './hook-sets.js';
 export { hookEventName, textOf } from './hook-input.js';
 export { shownRun } from './shown-run.js';

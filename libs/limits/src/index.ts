@@ -1,10 +1,3 @@
-export { limitChecks, type CallTree, type LimitCheck, type LimitedCall } from './limit-checks.js';
-export {
-  argumentBytesAnswer,
-  costAnswer,
-  queueDepthAnswer,
-  treeDepthAnswer,
-  type LimitAnswer,
-  type LimitRefusal,
-} from './limit-answers.js';
-export { CallLimits, type LookAtCalls } from './call-limits.js';
+export { limitChecks, type CallTree, type LimitCheck } from './limit-checks.js';
+export { argumentBytesAnswer, costAnswer, queueDepthAnswer, treeDepthAnswer, type LimitAnswer } from './limit-answers.js';
+export { CallLimits } from './call-limits.js';

@@ -1,2 +1,2 @@
-export { createMetrics, type Metrics, type MetricsOptions } from './metrics.js';
-export type { ApprovalsReading, MetricsProbes, QueueReading, SlotReading } from './probes.port.js';
+export { createMetrics, type Metrics } from './metrics.js';
+export type { ApprovalsReading, MetricsProbes, SlotReading } from './probes.port.js';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { signals } from '#signals';
-import { createMetrics, type Metrics, type MetricsOptions } from './index.js';
+import { createMetrics, type Metrics, type MetricsOptions } from './metrics.js';
 
 const MEMORY_INFO = '# Memory\r\nused_memory:1048576\r\nmaxmemory:0\r\nmem_fragmentation_ratio:1.25\r\n';
 

@@ -1,4 +1,3 @@
-export type { CallFacts, ToolFacts } from './call-facts.js';
 export { approvalDigest } from './approvals/approval-digest.js';
 export { capabilityProfileOf } from './approvals/capability-profile.js';
 export { approvalOptions } from './approvals/approval-options.js';
@@ -7,5 +6,4 @@ export { addGrant, alwaysAllow, neverAllow } from './grants/add-grant.js';
 export { availability, type Availability } from './grants/availability.js';
 export { settingsOf } from './grants/tool-settings.js';
 export { resolvePolicy } from './grants/resolve-policy.js';
-export { trustOptions } from './grants/trust-options.js';
 export { matchesTool } from './patterns/tool-pattern.js';

@@ -1,4 +1,4 @@
 export type * from './queue.port.js';
-export { BullCallQueue, type CallQueueOptions } from './call-queue.js';
-export { startConsumer, type CallConsumerOptions } from './call-consumer.js';
+export { BullCallQueue } from './call-queue.js';
+export { startConsumer } from './call-consumer.js';
 export type { QueueBackend } from './bull-settings.js';

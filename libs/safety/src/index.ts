@@ -1,7 +1,7 @@
-export { SyscallAnomalyDetector, type SecurityAlert } from './anomaly/syscall-anomaly.js';
+export { SyscallAnomalyDetector } from './anomaly/syscall-anomaly.js';
 export { environmentSecrets } from './environment-secrets.js';
 export { marked } from './provenance.js';
-export { Redactor, type Redacted } from './redactor.js';
+export { Redactor } from './redactor.js';
 export { Safety } from './safety.js';
 export type { SafeTextStream } from './text/safe-text.js';
 export { visibleJson, visibleText } from './text/visible-text.js';
