@@ -16,7 +16,7 @@ function* filesOf(path) {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const below = join(path, entry.name);
     if (entry.isDirectory() && entry.name !== 'node_modules') yield* filesOf(below);
-    else if (/\.(tsx?|lua|json|html|css|svg)$/.test(entry.name) && !entry.name.endsWith('.spec.ts')) yield below;
+    else if (/\.(tsx?|lua|json|html|css|svg)$|\/sandbox\/etc\/[^/]+$/.test(below) && !entry.name.endsWith('.spec.ts')) yield below;
   }
 }
 

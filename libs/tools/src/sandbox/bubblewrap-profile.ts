@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { release } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { findExecutable } from '../process/find-executable.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
 
@@ -17,6 +18,11 @@ export interface Profile {
 const CERTIFICATES = ['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ca-certificates', '/etc/pki/tls/certs', '/etc/pki/ca-trust'];
 const SYSTEM_FILES = ['/etc/ld.so.cache', '/etc/alternatives', '/etc/localtime', ...CERTIFICATES];
 const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/services', '/etc/protocols', '/etc/gai.conf'];
+/** Who `nobody` is and where `localhost` is: without, servers that tests start, Node's `os.userInfo` and the like fail. */
+const OWN_FILES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
+  from: fileURLToPath(new URL(`etc/${name}`, import.meta.url)),
+  to: `/etc/${name}`,
+}));
 /** The user `nobody`. Outside it is the user of the worker, who owns what is written in the workspace. */
 const USER = '65534';
 /** One process has many threads, and the kernel counts threads. */
@@ -24,7 +30,7 @@ const THREADS_A_PROCESS = 8;
 
 /**
  * The words between `bwrap` and the command: the system under /usr read-only, the workspace writable at its own path,
- * an own /proc, /dev and /tmp (held in memory, so their size is bounded too), nothing else; own users, processes,
+ * an own /proc, /dev, /tmp and user (held in memory, so their size is bounded too), nothing else; own users, processes,
  * network, names; no capability, no terminal.
  */
 export function bubblewrapProfile({ workspace, cwd, network, readable, limits, hardened }: Profile): string[] {
@@ -34,6 +40,7 @@ export function bubblewrapProfile({ workspace, cwd, network, readable, limits, h
     ['--unshare-all', ...(network === 'host' ? ['--share-net'] : []), '--unshare-user', ...(hardened ? ['--disable-userns'] : [])],
     ['--uid', USER, '--gid', USER, '--hostname', 'sandbox', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
     ['--ro-bind', '/usr', '/usr', ...topFolders(), '--proc', '/proc', '--dev', '/dev', ...inMemory, '/dev/shm', ...inMemory, '/tmp'],
+    ['--symlink', '/tmp', '/var/tmp', ...OWN_FILES.flatMap(({ from, to }) => ['--ro-bind', from, to])],
     files.flatMap((file) => ['--ro-bind-try', file, file]),
     ['--bind', workspace, workspace, '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd],
     processLimit(limits.processes),

@@ -63,6 +63,14 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect((await stat(join(runs.root, 'made'))).uid).toBe(process.getuid?.());
     });
 
+    it('has a user with a name, finds localhost, and has the usual folders for what is temporary', async () => {
+      expect(await runs.text('getent passwd "$(id -u)" | cut -d: -f3; id -gn >/dev/null')).toMatch(/^\d+\n$/);
+      expect(await runs.text('getent ahosts localhost | cut -d" " -f1 | sort -u')).toMatch(/^(127\.0\.0\.1|::1)\n/);
+      expect(await runs.text('for folder in /tmp /var/tmp /dev/shm; do rm "$(mktemp -p $folder)" && echo $folder; done')).toBe(
+        '/tmp\n/var/tmp\n/dev/shm\n',
+      );
+    });
+
     it('sees the variables of the context and no others', async () => {
       process.env['SANDBOX_CONTRACT_SECRET'] = 'canary';
       const text = await runs.text('env', {}, runs.context({ env: { PATH: '/usr/bin:/bin', GIVEN: 'yes' } }));
@@ -136,7 +144,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
 
     const verb = under.isolated ? 'does not see' : 'sees, for it is not isolated,';
     it(`${verb} the files, the processes and the network of the machine`, async () => {
-      const outside = await runs.text('ls -d /root /home /etc/passwd 2>/dev/null | wc -l');
+      const outside = await runs.text('ls -d /root /home /etc/hostname 2>/dev/null | wc -l');
       const processes = Number(await runs.text('ls /proc | grep -c "^[0-9]"'));
       const networks = Number(await runs.text('grep -vc -e lo: -e "|" /proc/net/dev || true'));
       if (!under.isolated) {
@@ -144,6 +152,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
         return;
       }
       expect(outside).toBe('0\n');
+      expect(await runs.text('cut -d: -f1 /etc/passwd')).toBe('root\nnobody\n');
       expect(processes).toBeLessThan(10);
       expect(networks).toBe(0);
       expect(await runs.text('touch /usr/x /etc/x /x /dev/x 2>&1; echo tmp > /tmp/x && cat /tmp/x; id -u')).toMatch(

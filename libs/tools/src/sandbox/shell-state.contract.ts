@@ -85,7 +85,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       const file = join(dirname(ctx.workspace.root), '~shell', 'hostile');
       await writeFile(
         file,
-        `echo ran as $(id -u); touch ${dirname(ctx.workspace.root)}/${marker} 2>/dev/null; cat /etc/passwd 2>/dev/null | head -c 1\n#end\n`,
+        `echo ran as $(id -u); touch ${dirname(ctx.workspace.root)}/${marker} 2>/dev/null; cat /etc/hostname 2>/dev/null | head -c 1\n#end\n`,
       );
       const text = await keeps(ctx, 'echo; echo still here');
       expect(text).toContain('still here');
