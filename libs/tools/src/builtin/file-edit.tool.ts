@@ -21,7 +21,7 @@ const input = z.strictObject({
   label: 'Edit file',
   description:
     'Replaces a piece of text in a file of the workspace (UTF-8, at most 10 MB). old_text must occur exactly once, unless replace_all is true. Answers "Replaced {a} line(s) with {b} line(s) in {path}". ' +
-    'When old_text is not found, the answer shows similar lines; when it occurs more than once, add lines around it. To create a file, use file_write.',
+    'In a file with Windows line ends, line breaks of both texts mean those. When old_text is not found, the answer shows similar lines; when it occurs more than once, add lines around it. To create a file, use file_write.',
   input,
   tier: 'side_effecting',
   subjects: [{ kind: 'path', argument: 'path', access: 'write' }],

@@ -2,6 +2,7 @@ import type { PolicyProfile } from '#contracts';
 import type { SizeLimit } from '../workspace/workspace-file.js';
 
 const MIB = 1_048_576;
+const PARTS = 'Use file_search with this path to find the lines you need, or cut a part out with a command such as "sed -n 100,200p".';
 
 /** How much of a file a known agent reads at once. */
 export interface FileReadDialect {
@@ -14,8 +15,8 @@ export interface FileReadDialect {
 }
 
 const core: FileReadDialect = {
-  image: { bytes: 20 * MIB, hint: 'Only images may have that size.' },
-  text: { bytes: 10 * MIB, hint: 'Use file_search to find the lines you need.' },
+  image: { bytes: 20 * MIB, hint: PARTS },
+  text: { bytes: 10 * MIB, hint: PARTS },
 };
 
 export const FILE_READ_DIALECTS: Readonly<Record<PolicyProfile, FileReadDialect>> = {

@@ -105,7 +105,9 @@ describe('file_read', () => {
     await workspace.put('b', Buffer.from([1, 0, 2]));
     await workspace.put('latin', Buffer.from([0x67, 0xe9]));
     expect(await text(tool.run({ path: 'b' }, ctx))).toBe('Cannot read b: it is a binary file (3 bytes), not UTF-8 text.');
-    expect(await text(tool.run({ path: 'latin' }, ctx))).toContain('not UTF-8 text');
+    await workspace.put('wide', Buffer.from('\ufeffhi', 'utf16le'));
+    expect(await text(tool.run({ path: 'latin' }, ctx))).toMatch(/text in an older encoding, which .* "iconv .* not UTF-8 text/);
+    expect(await text(tool.run({ path: 'wide' }, ctx))).toMatch(/^Cannot read wide: it is UTF-16 text, which .* "iconv -f UTF-16/);
     expect(await text(tool.run({ path: 'nope' }, ctx))).toBe('File not found: nope. Use file_list or glob to see what is there.');
     expect(await text(tool.run({ path: '.' }, ctx))).toContain('it is a directory');
   });
@@ -115,8 +117,11 @@ describe('file_read', () => {
     await workspace.put('most', Buffer.alloc(10 * 1_048_576, 'x'));
     await workspace.put('image', Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(20 * 1_048_576)]));
     expect(await text(tool.run({ path: 'text' }, ctx))).toBe(
-      'File too large: text has 10,485,761 bytes, at most 10,485,760 are allowed. Use file_search to find the lines you need.',
+      'File too large: text has 10,485,761 bytes, at most 10,485,760 are allowed. ' +
+        'Use file_search with this path to find the lines you need, or cut a part out with a command such as "sed -n 100,200p".',
     );
+    await workspace.put('huge', Buffer.alloc(20 * 1_048_576 + 1, 'x'));
+    expect(await text(tool.run({ path: 'huge' }, ctx))).toContain('cut a part out with a command');
     expect(await text(tool.run({ path: 'most' }, ctx))).toHaveLength(10_485_760);
     expect(await text(tool.run({ path: 'image' }, ctx))).toContain('at most 20,971,520');
   });
@@ -186,9 +191,24 @@ describe('file_edit', () => {
     expect(await content('a.txt')).toContain('return  1;');
   });
 
-  it('points out Windows line ends', async () => {
-    await workspace.put('a.txt', 'one\r\ntwo\r\n');
-    expect(await edit('one\ntwo', 'y')).toContain('Windows line ends');
+  it('takes line feeds for the line ends of a file that has Windows ones, and leaves no others', async () => {
+    await workspace.put('a.txt', 'one\r\ntwo\r\nthree\r\n');
+    expect(await edit('one\ntwo', 'ONE\nand\nTWO')).toBe('Replaced 2 line(s) with 3 line(s) in a.txt');
+    expect(await edit('three', '3\r\n4\n5')).toMatch(/^Replaced/);
+    expect(await content('a.txt')).toBe('ONE\r\nand\r\nTWO\r\n3\r\n4\r\n5\r\n');
+    expect(await edit('\r\n', '\n', true)).toBe('Replaced 6 occurrence(s) in a.txt');
+    expect(await content('a.txt')).toBe('ONE\nand\nTWO\n3\n4\n5\n');
+  });
+
+  it('points out Windows line ends where others are, too', async () => {
+    await workspace.put('a.txt', 'one\r\ntwo\r\nthree\n');
+    expect(await edit('one\ntwo', 'y')).toContain('Windows line ends in part');
+  });
+
+  it('counts places that overlap: nobody knows which of them is meant', async () => {
+    await workspace.put('a.txt', 'end\n\n\nstart\n');
+    expect(await edit('\n\n', '\n')).toMatch(/^old_text matches 2 locations/);
+    expect(await edit('\n\n', '\n', true)).toBe('Replaced 1 occurrence(s) in a.txt');
   });
 
   it('refuses a missing file and says how to create it', async () => {
@@ -266,6 +286,16 @@ describe('glob', () => {
     expect(await glob('*.rs')).toBe('No files found for pattern: *.rs');
   });
 
+  it('finds the newest wherever it is, also in folders that nothing was added to since', async () => {
+    for (const [path, at] of Object.entries({ 'deep/down/newest.ts': 30, 'late/oldest.ts': 10, 'b.ts': 20, 'a.ts': 20 })) {
+      await workspace.put(path, '');
+      await utimes(join(workspace.root, path), at, at);
+    }
+    for (const [folder, at] of Object.entries({ 'deep/down': 1, deep: 1, late: 99 })) await utimes(join(workspace.root, folder), at, at);
+    expect(await glob('*.ts')).toBe('deep/down/newest.ts\na.ts\nb.ts\nlate/oldest.ts');
+    expect((await glob('*.ts', { limit: 1 })).split('\n')[0]).toBe('deep/down/newest.ts');
+  });
+
   it('says how many there are when it does not show all', async () => {
     for (let index = 0; index < 21; index += 1) await workspace.put(`f${index}.ts`, '');
     const output = await tool.run({ pattern: '*.ts', path: '.', limit: 20, max_depth: 30 }, ctx);
@@ -311,6 +341,7 @@ describe('file_search', () => {
     expect(await search({ query: 't[wh]\\w+$', include: '*.ts' })).toBe('a.ts:3:three');
     expect(await search({ query: '(2)', literal: true, include: 'a.*' })).toBe('a.ts:2:Two (2)');
     expect(await search({ query: '(' })).toMatch(/^The search is not valid: regex parse error/);
+    expect(await search({ query: 'a\\nb' })).toMatch(/^The search is not valid: .* is not allowed in a regex: a match is within one line$/);
     expect(await search({ query: '--help' })).toBe('No matches');
   });
 

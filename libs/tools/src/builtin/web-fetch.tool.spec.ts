@@ -11,6 +11,7 @@ import { WebFetchTool } from './web-fetch.tool.js';
 const PAGE = `<html><head><title> Tea &amp;
  cake </title><style>p { color: red }</style><script>alert("script")</script></head>
 <body><!-- hidden --><h1>Menu</h1><p>All <b>fresh</b>, see <a href="/prices?a=1">prices</a>.</p><ul><li>tea</li><li>cake</li></ul><svg><text>drawing</text></svg></body></html>`;
+const LINKS = `<p><a class=x href='next'>next</a> <a href="../up?a=1&amp;b=2">up</a> <a href="#here">here</a> <a href="mailto:a@b.example">mail</a> <img alt=pic src="p.png"> <code>&lt;a href="x"&gt;</code></p>`;
 const BOMB = gzipSync(Buffer.alloc(200 * 1_048_576));
 const MIB = 1_048_576;
 
@@ -35,6 +36,12 @@ function answer(response: ServerResponse, path: string): void {
   switch (route) {
     case 'page':
       return void send('text/html; charset=utf-8', PAGE);
+    case 'links':
+      return void send('text/html', LINKS);
+    case 'based':
+      return void send('text/html', `<base href="/shop/">${LINKS}`);
+    case 'wide':
+      return void send('text/html', Buffer.from('\ufeff<p>wide</p>', 'utf16le'));
     case 'json':
       return void send('application/problem+json', '{"a": [1,2]}');
     case 'plain':
@@ -74,7 +81,7 @@ function answer(response: ServerResponse, path: string): void {
     case 'layers':
       return void send('text/plain', 'x', { 'content-encoding': 'gzip, gzip' });
     case 'deep':
-      return void send('text/html', `<title>deep</title>${'<div>'.repeat(20_000)}the bottom`);
+      return void send('text/html', `<title>deep</title>${'<div>'.repeat(rest === '' ? 20_000 : Number(rest))}the bottom`);
     case 'slow-body':
       return void response.writeHead(200, { 'content-type': 'text/plain' }).write('the beginning');
     case 'emoji':
@@ -115,6 +122,15 @@ describe('web_fetch', () => {
     expect(body).toBe(`# Menu\n\nAll **fresh**, see [prices](http://${site.host}/prices?a=1).\n\n- tea\n- cake`);
   });
 
+  it('makes the links of a page absolute, so that the model can follow them', async () => {
+    const rest = '[here](#here) [mail](mailto:a@b.example) ';
+    const at = (folder: string) =>
+      `[next](http://${site.host}/${folder}next) [up](http://${site.host}/up?a=1&b=2) ${rest}![pic](http://${site.host}/${folder}p.png)`;
+    expect((await fetchText('/links/page')).body).toBe(`${at('links/')} \`<a href="x">\``);
+    expect((await fetchText('/based')).body).toContain(at('shop/'));
+    expect((await fetchText('/links/page', { output_format: 'raw' })).body).toBe(LINKS);
+  });
+
   it('gives it as text, as source, or only its facts', async () => {
     expect((await fetchText('/page', { output_format: 'text' })).body).toBe('Menu\n\nAll fresh, see prices.\n\n- tea\n- cake');
     expect((await fetchText('/page', { output_format: 'raw' })).body).toBe(PAGE);
@@ -130,6 +146,7 @@ describe('web_fetch', () => {
     ['/untyped', 'no type'],
     ['/latin1', 'café'],
     ['/meta-charset', '€'],
+    ['/wide', 'wide'],
     ['/gzip', 'packed'],
     ['/br', 'packed'],
     ['/hop/10', 'arrived'],
@@ -263,6 +280,7 @@ describe('web_fetch and hostile servers', () => {
     clearInterval(timer);
     expect(body).toBe('the bottom');
     expect(details).toMatchObject({ title: 'deep', note: 'the page is too complex to convert: bare text without structure' });
+    expect((await fetchText('/deep/100000')).details['note']).toMatch(/^only the first 300,000 characters .*; the page is too complex/);
     expect(ticks).toBeGreaterThan(10);
   }, 20_000);
 

@@ -1,3 +1,4 @@
+import { withAbsoluteLinks } from './html-links.js';
 import { bareText, titleOf, withoutNoise } from './html-noise.js';
 import { HtmlThreads, type TextStyle } from './html-thread.js';
 
@@ -19,15 +20,20 @@ export class HtmlReader {
   async read(html: string, style: TextStyle, base: string, signal: AbortSignal): Promise<ReadPage> {
     const clean = withoutNoise(html);
     const part = clean.slice(0, MAX_HTML_CHARS);
-    const cutNote =
-      part.length < clean.length ? { note: `only the first ${MAX_HTML_CHARS.toLocaleString('en')} characters of HTML were converted` } : {};
+    const cut =
+      part.length < clean.length ? [`only the first ${MAX_HTML_CHARS.toLocaleString('en')} characters of HTML were converted`] : [];
+    const linked = style === 'markdown' ? withAbsoluteLinks(part, base) : part;
     const rawTitle = titleOf(html)?.trim();
     try {
-      const { title, text } = await this.threads.convert({ html: part, title: rawTitle ?? '', style }, TIMEOUT_MS, signal);
-      return { ...titled(title), text: style === 'markdown' ? withAbsoluteLinks(text, base) : text, ...cutNote };
+      const { title, text } = await this.threads.convert({ html: linked, title: rawTitle ?? '', style }, TIMEOUT_MS, signal);
+      return { ...titled(title), text, ...noted(cut) };
     } catch {
       signal.throwIfAborted();
-      return { ...titled(rawTitle), text: bareText(part), note: 'the page is too complex to convert: bare text without structure' };
+      return {
+        ...titled(rawTitle),
+        text: bareText(part),
+        ...noted([...cut, 'the page is too complex to convert: bare text without structure']),
+      };
     }
   }
 
@@ -41,9 +47,6 @@ function titled(title: string | undefined): { title?: string } {
   return oneLine === '' ? {} : { title: oneLine };
 }
 
-/** Root-relative links get their host; others are rare and stay as they are. */
-function withAbsoluteLinks(markdown: string, base: string): string {
-  return markdown.replaceAll(/\]\((\/[^)\s]{0,2048})\)/g, (link, path: string) =>
-    URL.canParse(path, base) ? `](${new URL(path, base).href})` : link,
-  );
+function noted(notes: readonly string[]): { note?: string } {
+  return notes.length === 0 ? {} : { note: notes.join('; ') };
 }

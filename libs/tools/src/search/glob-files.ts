@@ -1,3 +1,5 @@
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ToolContext } from '../tool.port.js';
 import { isConfined } from './confine.js';
 import { FileWitness } from './file-witness.js';
@@ -16,6 +18,7 @@ export interface GlobRequest {
 
 /** So many files are counted; a workspace with more gets its count cut there. */
 const MOST_COUNTED = 100_000;
+const STATS_AT_ONCE = 64;
 
 /**
  * Files that match a glob, by their paths from the workspace root. ripgrep's own matcher is linear in time, whatever the
@@ -26,7 +29,8 @@ export async function globFiles(
   ctx: ToolContext,
 ): Promise<{ files: string[]; total: number }> {
   const common = ['--files', '--null', ...COMMON_ARGUMENTS, '--max-depth', String(maxDepth)];
-  const order = sort === 'newest' ? ['--sortr', 'modified'] : ['--sort', 'path'];
+  // By time it sorts within each folder only, and looks at every file of the workspace again and again to do so.
+  const order = sort === 'newest' ? [] : ['--sort', 'path'];
   const list = (args: readonly string[]): AsyncGenerator<string> =>
     ripgrep({ args: [...common, ...args, ...NEVER_SEARCHED, '--', target.argument], root: ctx.workspace.root, separator: '\0' }, ctx);
 
@@ -38,10 +42,25 @@ export async function globFiles(
     if (kept && !kept.has(file)) continue;
     if (witness && total < most && !(await witness.hasFile(file))) continue;
     total += 1;
-    if (files.length < most) files.push(shownPath(file));
+    if (sort === 'newest' || files.length < most) files.push(shownPath(file));
     if (total === MOST_COUNTED) break;
   }
-  return { files, total };
+  return { files: sort === 'newest' ? (await newestFirst(files, ctx)).slice(0, most) : files, total };
+}
+
+/** Sorted by when they were last changed, then by path. A file that is gone meanwhile is last. */
+async function newestFirst(files: readonly string[], { workspace, signal }: Pick<ToolContext, 'workspace' | 'signal'>): Promise<string[]> {
+  const dated: { file: string; at: number }[] = [];
+  for (let from = 0; from < files.length; from += STATS_AT_ONCE) {
+    signal.throwIfAborted();
+    dated.push(...(await Promise.all(files.slice(from, from + STATS_AT_ONCE).map((file) => withDate(workspace.root, file)))));
+  }
+  return dated.sort((a, b) => b.at - a.at || (a.file < b.file ? -1 : 1)).map(({ file }) => file);
+}
+
+async function withDate(root: string, file: string): Promise<{ file: string; at: number }> {
+  const stats = await lstat(join(root, file)).catch(() => undefined);
+  return { file, at: stats?.mtimeMs ?? 0 };
 }
 
 async function setOf(files: AsyncGenerator<string>): Promise<Set<string>> {

@@ -42,13 +42,20 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
     const { code, stderr } = await ended;
     if (stderr.startsWith('bwrap:'))
       throw new ToolFailure('unavailable', 'Search is not available: the sandbox could not be set up.', { retryable: true });
-    if (code === 2 && stderr !== '')
-      throw new ToolFailure('invalid_arguments', `The search is not valid: ${stderr.replace(/^rg: /, '').trim()}`);
+    if (code === 2 && stderr !== '') throw new ToolFailure('invalid_arguments', `The search is not valid: ${complaint(stderr)}`);
   } finally {
     ctx.signal.removeEventListener('abort', kill);
     kill();
     await ended;
   }
+}
+
+/** Without the program's advice to itself: the model has no flags to give. */
+function complaint(stderr: string): string {
+  return stderr
+    .replace(/^rg: /, '')
+    .replace(/\s*Consider enabling multiline mode.*/s, ': a match is within one line')
+    .trim();
 }
 
 /** Common to all uses: no user's configuration, no ignore files but the workspace's, no warnings about unreadable files. */

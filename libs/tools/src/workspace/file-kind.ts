@@ -19,15 +19,17 @@ export function imageType(bytes: Buffer): string | undefined {
 
 /** The text of a UTF-8 file, byte order mark and all. Throws a ToolFailure when it is something else. */
 export function decodeText(bytes: Buffer, shown: string): string {
-  const refused = (): ToolFailure =>
-    new ToolFailure(
-      'tool_failed',
-      `Cannot read ${shown}: it is a binary file (${bytes.length.toLocaleString('en-US')} bytes), not UTF-8 text.`,
-    );
-  if (bytes.includes(0)) throw refused();
+  const refused = (what: string): ToolFailure =>
+    new ToolFailure('tool_failed', `Cannot read ${shown}: it is ${what} (${bytes.length.toLocaleString('en-US')} bytes), not UTF-8 text.`);
+  if (hasUtf16Mark(bytes)) throw refused('UTF-16 text, which the command "iconv -f UTF-16 -t UTF-8" converts');
+  if (bytes.includes(0)) throw refused('a binary file');
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw refused();
+    throw refused('a binary file, or text in an older encoding, which a command such as "iconv -f WINDOWS-1252 -t UTF-8" converts');
   }
+}
+
+export function hasUtf16Mark(bytes: Buffer): boolean {
+  return ['fffe', 'feff'].includes(bytes.toString('hex', 0, 2));
 }
