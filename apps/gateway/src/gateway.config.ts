@@ -34,6 +34,7 @@ export interface GatewayConfig {
   readonly redisUrl: string;
   readonly partitions: number;
   readonly durability: 'local' | 'replicated';
+  readonly replicas: number;
   readonly queueBackend: 'batching' | 'stock';
   readonly logLevel: string;
   /** There when spans are exported. */
@@ -116,6 +117,7 @@ const Environment = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   PARTITIONS: integer(1, 999, 16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
+  REPLICAS: integer(1, 9, 1),
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_DEADLINE_MS: integer(100, 60_000, 5000),
@@ -163,6 +165,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env, unsaid: 
     redisUrl: e.REDIS_URL,
     partitions: e.PARTITIONS,
     durability: e.DURABILITY,
+    replicas: e.REPLICAS,
     queueBackend: e.QUEUE_BACKEND,
     logLevel: e.LOG_LEVEL,
     tracing: tracingConfig(e, 'toolyard-gateway'),

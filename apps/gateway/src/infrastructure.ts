@@ -33,8 +33,8 @@ export const infrastructure: Provider[] = [
   {
     provide: EventLog,
     inject: [COMMAND_REDIS, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions, durability, logDeadlineMs }: GatewayConfig) =>
-      EventLog.open(redis, { partitions, durability, deadlineMs: logDeadlineMs }),
+    useFactory: (redis: RedisConnection, { partitions, durability, replicas, logDeadlineMs }: GatewayConfig) =>
+      EventLog.open(redis, { partitions, durability, replicas, deadlineMs: logDeadlineMs }),
   },
   {
     provide: NoticeLog,

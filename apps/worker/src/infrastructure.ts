@@ -24,7 +24,8 @@ export const infrastructure: Provider[] = [
   {
     provide: EventLog,
     inject: [COMMAND_REDIS, WORKER_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions, durability }: WorkerConfig) => EventLog.open(redis, { partitions, durability }),
+    useFactory: (redis: RedisConnection, { partitions, durability, replicas }: WorkerConfig) =>
+      EventLog.open(redis, { partitions, durability, replicas }),
   },
   {
     provide: CallStore,

@@ -80,6 +80,7 @@ const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
+  REPLICAS: z.coerce.number().int().min(1).max(9).default(1),
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
   WORKER_ID: z
     .string()
@@ -121,6 +122,7 @@ export interface WorkerConfig {
   readonly redisUrl: string;
   readonly partitions: number;
   readonly durability: 'local' | 'replicated';
+  readonly replicas: number;
   readonly queueBackend: 'batching' | 'stock';
   readonly pools: readonly PoolSlots[];
   readonly host: string;
@@ -174,6 +176,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     redisUrl: values.REDIS_URL,
     partitions: values.PARTITIONS,
     durability: values.DURABILITY,
+    replicas: values.REPLICAS,
     queueBackend: values.QUEUE_BACKEND,
     pools: [...new Set(values.WORKER_POOLS)].map((pool) => ({ pool, slots: values.WORKER_CONCURRENCY[pool] ?? DEFAULT_SLOTS[pool] })),
     host: values.WORKER_HOST,

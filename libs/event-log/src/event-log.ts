@@ -16,9 +16,11 @@ import * as to from './stream/to-transition.js';
 export interface EventLogOptions {
   /** Fixed for an installation; see `openInstallation`. */
   readonly partitions: number;
-  /** `replicated`: accepts and ends are answered when one replica has them too. Default `local`. */
+  /** `replicated`: accepts and ends are answered when replicas have them too. Default `local`. */
   readonly durability?: 'local' | 'replicated';
-  /** How long one try waits for the replica before the transition is asked for again. Default 1000. */
+  /** How many; default 1. Only with all of them does a planned failover lose nothing: until it is over, the old master goes on with those left to it. */
+  readonly replicas?: number;
+  /** How long one try waits for the replicas before the transition is asked for again. Default 1000. */
   readonly replicaTimeoutMs?: number;
   /** After it a transition rejects with `EventLogUnavailable`. Without it (workers) it is tried for ever. */
   readonly deadlineMs?: number;
@@ -42,10 +44,10 @@ export class EventLog implements EventLogWriter {
     redis: RedisConnection,
     private readonly options: EventLogOptions,
   ) {
-    const { durability = 'local', replicaTimeoutMs = 1_000, deadlineMs } = options;
+    const { durability = 'local', replicas = 1, replicaTimeoutMs = 1_000, deadlineMs } = options;
     this.batcher = new TransitionBatcher(redis, {
       ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      ...(durability === 'replicated' ? { replicaTimeoutMs } : {}),
+      ...(durability === 'replicated' ? { wait: { replicas, ms: replicaTimeoutMs } } : {}),
     });
     this.blobs = new BlobStore(redis);
   }

@@ -134,5 +134,6 @@ function warn(error: Error): void {
 
 function isConnectionTrouble(error: Error): boolean {
   const lost = 'code' in error && typeof error.code === 'string' && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ENOENT)/.test(error.code);
-  return lost || !isNotConnectionError(error);
+  const inFailover = /^(All sentinels|READONLY|UNBLOCKED|LOADING|MASTERDOWN|CLUSTERDOWN)\b/.test(error.message);
+  return lost || inFailover || !isNotConnectionError(error);
 }

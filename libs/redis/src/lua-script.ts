@@ -41,19 +41,19 @@ export class LuaScript {
     }
   }
 
-  /** The same with `WAIT 1 <waitMs>` behind it in one write; the second value is how many replicas have everything. */
+  /** The same with a WAIT for so many replicas behind it in one write; the second value is how many have everything. */
   async runAndWait(
     redis: RedisConnection,
     keys: readonly string[],
     args: readonly (string | number | Buffer)[],
-    waitMs: number,
+    { replicas, ms }: { readonly replicas: number; readonly ms: number },
   ): Promise<[unknown, number]> {
     try {
       return await replies(
         redis
           .pipeline()
           .evalsha(this.sha, keys.length, ...keys, ...args)
-          .wait(1, waitMs),
+          .wait(replicas, ms),
       );
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
@@ -61,7 +61,7 @@ export class LuaScript {
         redis
           .pipeline()
           .eval(this.source, keys.length, ...keys, ...args)
-          .wait(1, waitMs),
+          .wait(replicas, ms),
       );
     }
   }

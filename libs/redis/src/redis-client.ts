@@ -68,6 +68,9 @@ export function redisOptionsFor(target: RedisTarget, { role = 'command', name }:
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
     enableOfflineQueue: role !== 'producer',
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),
+    reconnectOnError: isOfDemoted,
+    // Sentinel lets an old master go on for ten seconds after a planned failover: what it takes then is lost.
+    failoverDetector: true,
     connectTimeout: 5000,
     keepAlive: 10_000,
   };
@@ -80,6 +83,11 @@ export function createRedis(url: string, options: RedisClientOptions = {}): Redi
   // ioredis throws on an error event that nobody listens to.
   client.on('error', options.onError ?? (() => {}));
   return client;
+}
+
+/** Said by a node that is no master any more. The address, or Sentinel, may lead to its successor by now. */
+function isOfDemoted({ message }: Error): boolean {
+  return message.startsWith('READONLY') || message.startsWith('UNBLOCKED');
 }
 
 /** Tuned so that a failover makes commands wait instead of fail. */

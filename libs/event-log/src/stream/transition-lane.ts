@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inOneWrite, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
-import { runTransitions, type RunAnswer } from './transition-script.js';
+import { runTransitions, type ReplicaWait, type RunAnswer } from './transition-script.js';
 import { RUN_LIMITS, type Flavour, type Transition } from './transition.js';
 
 export interface LaneSettings {
   /** After it a transition is given up with `EventLogUnavailable`; without it the lane tries for ever. */
   readonly deadlineMs?: number;
-  /** Set when durable transitions wait for one replica: how long one try waits. */
-  readonly replicaTimeoutMs?: number;
+  /** Set when durable transitions wait for replicas. */
+  readonly wait?: ReplicaWait;
 }
 
 /** What transition.lua said to one transition, and the Redis time in ms when it did. */
@@ -25,7 +25,7 @@ interface Pending {
   settled: boolean;
   /** Told once, by the first run that was written. */
   sent?: () => void;
-  /** What the script said before a replica had it: still the answer when one has. */
+  /** What the script said before enough replicas had it: still the answer when they have, unless another master had to do it anew. */
   unreplicated?: TransitionAnswer;
   settle(outcome: TransitionAnswer | Error): void;
 }
@@ -116,12 +116,12 @@ export class TransitionLane {
 
   /** One run; returns those to be sent again. */
   private async tryOnce(batch: readonly Pending[]): Promise<readonly Pending[]> {
-    const waitMs = batch.some(({ transition }) => transition.durable) ? this.settings.replicaTimeoutMs : undefined;
+    const wait = batch.some(({ transition }) => transition.durable) ? this.settings.wait : undefined;
     const startedAt = performance.now();
     try {
       const transitions = batch.map(({ transition }) => transition);
       const run = await inOneWrite(this.redis, () => {
-        const running = runTransitions(this.redis, this.flavour, transitions, waitMs);
+        const running = runTransitions(this.redis, this.flavour, transitions, wait);
         tellSent(batch);
         return running;
       });
@@ -158,7 +158,7 @@ export class TransitionLane {
   private lateness({ unreplicated }: Pending): EventLogUnavailable {
     const within = `within ${this.settings.deadlineMs} ms.`;
     if (unreplicated === undefined) return new EventLogUnavailable(`Redis did not answer ${within}`);
-    return new EventLogUnreplicated(`No replica confirmed the write ${within}`);
+    return new EventLogUnreplicated(`Too few replicas confirmed the write ${within}`);
   }
 
   private giveUp(why: string): void {
@@ -176,11 +176,15 @@ function tellSent(batch: readonly Pending[]): void {
   }
 }
 
-/** A durable transition that no replica has yet is sent again: it changes nothing then, and the wait starts anew. */
+/**
+ * A durable transition that too few replicas have is sent again: it changes nothing then, and the wait starts anew. On a
+ * replica that was promoted without it, it is done again, and what the lost master said holds no more.
+ */
 function settleAll(batch: readonly Pending[], { now, answers, replicated }: RunAnswer): readonly Pending[] {
   const again: Pending[] = [];
   for (const [index, pending] of batch.entries()) {
-    const answer = pending.unreplicated ?? { now, answer: answers[index] };
+    const fresh = { now, answer: answers[index] };
+    const answer = wasDone(fresh.answer) ? (pending.unreplicated ?? fresh) : fresh;
     if (replicated || !pending.transition.durable) {
       pending.settle(answer);
     } else {
@@ -189,6 +193,11 @@ function settleAll(batch: readonly Pending[], { now, answers, replicated }: RunA
     }
   }
   return again;
+}
+
+/** The reconciler's End has nothing to be known by: repeated, it finds the call ended. */
+function wasDone(answer: unknown): boolean {
+  return typeof answer === 'string' && (answer.startsWith('REPLAY') || answer === 'ENDED');
 }
 
 /** Errors after which the same run may succeed: no answer at all, or a server that starts, fails over or syncs. */

@@ -9,24 +9,30 @@ const SCRIPTS: Readonly<Record<Flavour, LuaScript>> = {
   progress: LuaScript.load(file, '#!lua flags=allow-oom'),
 };
 
-/** Answer of one run: the Redis time in ms, an answer for each transition, and whether a replica has it all. */
+/** How many replicas are to confirm a run, and how long one try waits for them. */
+export interface ReplicaWait {
+  readonly replicas: number;
+  readonly ms: number;
+}
+
+/** Answer of one run: the Redis time in ms, an answer for each transition, and whether enough replicas have it all. */
 export interface RunAnswer {
   readonly now: number;
   readonly answers: readonly unknown[];
   readonly replicated: boolean;
 }
 
-/** Runs the transitions in one script. `waitMs` adds a WAIT for one replica behind it, on the same connection. */
+/** Runs the transitions in one script. `wait` adds a WAIT for replicas behind it, on the same connection. */
 export async function runTransitions(
   redis: RedisConnection,
   flavour: Flavour,
   transitions: readonly Transition[],
-  waitMs?: number,
+  wait?: ReplicaWait,
 ): Promise<RunAnswer> {
   const { keys, args } = composeRun(transitions);
-  if (waitMs === undefined) return answerOf(await SCRIPTS[flavour].run(redis, keys, args), true);
-  const [answer, replicas] = await SCRIPTS[flavour].runAndWait(redis, keys, args, waitMs);
-  return answerOf(answer, replicas > 0);
+  if (wait === undefined) return answerOf(await SCRIPTS[flavour].run(redis, keys, args), true);
+  const [answer, replicas] = await SCRIPTS[flavour].runAndWait(redis, keys, args, wait);
+  return answerOf(answer, replicas >= wait.replicas);
 }
 
 function answerOf(reply: unknown, replicated: boolean): RunAnswer {
