@@ -88,6 +88,12 @@ describe('the HTTP door', () => {
     expect(wrongMethod.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
   });
 
+  it('says that the stream is a WebSocket to who asks for none, or has a proxy that does not pass that on', async () => {
+    const answer = await agent.get('/v1/stream');
+    expect(isProblem(answer, 426, 'upgrade_required').detail).toContain('proxies');
+    expect(answer.headers.get('upgrade')).toBe('websocket');
+  });
+
   it('answers what is not HTTP with a problem, and takes ids as long as the contract allows', async () => {
     expect(await raw(gateway, 'nonsense\r\n\r\n')).toMatch(
       /^HTTP\/1.1 400 [\s\S]*application\/problem\+json[\s\S]*"code":"invalid_request"/,

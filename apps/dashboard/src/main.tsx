@@ -10,6 +10,8 @@ import { App } from './app.js';
 import { takeKeyFromAddress } from './session/key.js';
 
 takeKeyFromAddress();
+// The address as it was printed, put into a tab that is open already, loads nothing anew.
+addEventListener('hashchange', takeKeyFromAddress);
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element #root');

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.js';
 import { dashboardStage } from '../../support/dashboard-stage.js';
+import { TEST_KEY } from '../../support/toolyard.js';
 
 const stage = dashboardStage();
 
@@ -145,5 +146,15 @@ describe('a page that is nobody’s', () => {
     await page.getByLabel('API key').fill('not-the-key-of-anybody');
     await page.getByRole('button', { name: 'Open the dashboard' }).click();
     await page.getByRole('alert').getByText('Not let in').waitFor();
+  });
+
+  it('takes the key of an address with one, also in a tab that is open already, and keeps it out of the address', async () => {
+    const context = await stage.browser.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${stage.url}/calls`);
+    await page.getByLabel('API key').waitFor();
+    await page.goto(`${stage.url}/calls#key=${TEST_KEY}`);
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+    expect(page.url()).not.toContain(TEST_KEY);
   });
 });

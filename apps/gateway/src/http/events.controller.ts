@@ -1,9 +1,9 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EventFilter, type Principal } from '#contracts';
+import { EventFilter, ProblemError, type Principal } from '#contracts';
 import { CallReader } from '../calls/call-reader.service.js';
 import { EventStream } from '../sse/event-stream.js';
-import { Caller, Needs } from './caller.decorator.js';
+import { Caller, Needs, Public } from './caller.decorator.js';
 import { parse, parseCallId } from './parse.js';
 
 /** Events over HTTP: those of one call as JSON or live, and everything the key may see live. */
@@ -56,6 +56,17 @@ export class EventsController {
     );
     if (filter.callId !== undefined) await this.reader.head(caller, filter.callId);
     this.stream.streamEvents({ principal: caller, filter, lastEventId: lastEventIdOf(request), request, reply });
+  }
+
+  /** Sockets are taken before they get here. What does get here asked for none, or a proxy did not pass that on. */
+  @Public()
+  @Get('stream')
+  notASocket(@Res({ passthrough: true }) reply: FastifyReply): never {
+    reply.header('Upgrade', 'websocket');
+    throw new ProblemError(
+      'upgrade_required',
+      'This is a WebSocket: expected the headers Connection: Upgrade and Upgrade: websocket, which proxies on the way have to pass on',
+    );
   }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ProblemError, SubmitCallBody } from '#contracts';
+import { ListCallsQuery, ProblemError, SubmitCallBody } from '#contracts';
 import { parseJsonBody } from './json-body.js';
-import { parse, parseCallId, parsePreferWait, parseTraceparent } from './parse.js';
+import { parse, parseCallId, parseIdempotencyKey, parsePreferWait, parseTraceparent, parseWaitQuery } from './parse.js';
 import { SubmitCallDoor } from './submit-call-door.js';
 
 function problemOf(action: () => unknown): ProblemError {
@@ -14,6 +14,17 @@ function problemOf(action: () => unknown): ProblemError {
   }
   throw new Error('expected a ProblemError, and nothing was thrown');
 }
+
+describe('what is wrong', () => {
+  it('is said in the words of who wrote it: which header, and no NaN', () => {
+    expect(problemOf(() => parseIdempotencyKey('two words\n')).message).toContain(': The header Idempotency-Key does not');
+    expect(problemOf(() => parseWaitQuery({ wait: 'soon' })).facts.errors).toEqual([{ pointer: '/wait', message: 'expected a number' }]);
+    expect(problemOf(() => parse(ListCallsQuery, { limit: 'all' }, 'query')).facts.errors).toEqual([
+      { pointer: '/limit', message: 'expected a number' },
+    ]);
+    expect(problemOf(() => parseWaitQuery({ wait: '-1' })).message).toContain('>=0');
+  });
+});
 
 describe('a JSON body', () => {
   it('may be nested 64 levels deep and not 65', () => {

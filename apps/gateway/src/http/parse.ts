@@ -5,7 +5,11 @@ import { CallId, IdempotencyKey, LIMITS, ProblemError, Traceparent, type Violati
 const MOST_FAULTS = 100;
 
 /** The value in the documented form, or a ProblemError that lists its faults with their JSON Pointers, the first 100 of them. */
-export function parse<S extends z.ZodType>(schema: S, value: unknown, what: 'body' | 'query' | 'header' | 'path' | 'frame'): z.output<S> {
+export function parse<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  what: 'body' | 'query' | 'path' | 'frame' | `header ${string}`,
+): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.flatMap(violationsOf);
@@ -23,7 +27,7 @@ export function parseCallId(text: string): string {
 }
 
 export function parseIdempotencyKey(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : parse(IdempotencyKey, header, 'header');
+  return header === undefined ? undefined : parse(IdempotencyKey, header, 'header Idempotency-Key');
 }
 
 /** A malformed traceparent is ignored, as the W3C recommendation asks. */
@@ -53,7 +57,7 @@ function sentence({ pointer, message }: Violation): string {
   return `${pointer === '' ? '(whole)' : pointer}: ${message}`;
 }
 
-const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(LIMITS.waitSeconds).optional() });
+const WaitQuery = z.object({ wait: z.coerce.number('expected a number').min(0).max(LIMITS.waitSeconds).optional() });
 
 /** `?wait=<seconds>` in ms. */
 export function parseWaitQuery(query: unknown): number | undefined {

@@ -55,7 +55,7 @@ export type CallFilterInput = z.input<typeof CallFilter>;
 /** `GET /v1/calls`. */
 export const ListCallsQuery = CallFilter.extend({
   cursor: Cursor.optional(),
-  limit: z.coerce.number().int().min(1).max(LIMITS.pageSize).default(50),
+  limit: z.coerce.number('expected a number').int().min(1).max(LIMITS.pageSize).default(50),
 }).meta({ id: 'ListCallsQuery' });
 export type ListCallsQuery = z.output<typeof ListCallsQuery>;
 export type ListCallsInput = z.input<typeof ListCallsQuery>;

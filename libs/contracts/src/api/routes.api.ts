@@ -36,7 +36,7 @@ export type Quote = z.output<typeof Quote>;
 
 const CallIdParams = z.object({ id: CallId });
 const SessionIdParams = z.object({ id: Label });
-const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(LIMITS.waitSeconds).optional() });
+const WaitQuery = z.object({ wait: z.coerce.number('expected a number').min(0).max(LIMITS.waitSeconds).optional() });
 
 const SubmitHeaders = z.object({
   'idempotency-key': IdempotencyKey.optional(),

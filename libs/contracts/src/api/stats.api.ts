@@ -15,7 +15,11 @@ const Moment = z.iso.datetime({ offset: true });
  * that there are at most 1,000 points. Without times: the last 15 minutes.
  */
 export const StatsQuery = z
-  .strictObject({ since: Moment.optional(), until: Moment.optional(), stepMs: z.coerce.number().int().min(1).optional() })
+  .strictObject({
+    since: Moment.optional(),
+    until: Moment.optional(),
+    stepMs: z.coerce.number('expected a number').int().min(1).optional(),
+  })
   .meta({ id: 'StatsQuery' });
 export type StatsQuery = z.output<typeof StatsQuery>;
 
@@ -115,7 +119,7 @@ export type FailurePage = z.output<typeof FailurePage>;
 export const ListSessionsQuery = z
   .strictObject({
     cursor: z.string().max(QUERY_LIMITS.cursorChars).optional(),
-    limit: z.coerce.number().int().min(1).max(LIMITS.pageSize).default(50),
+    limit: z.coerce.number('expected a number').int().min(1).max(LIMITS.pageSize).default(50),
   })
   .meta({ id: 'ListSessionsQuery' });
 export type ListSessionsQuery = z.output<typeof ListSessionsQuery>;

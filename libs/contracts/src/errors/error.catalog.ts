@@ -45,6 +45,7 @@ export const DOOR_ERRORS = {
   conflict: { status: 409, title: 'The state of the resource does not allow this', retryable: false },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', retryable: false },
   range_not_satisfiable: { status: 416, title: 'The range is outside the output', retryable: false },
+  upgrade_required: { status: 426, title: 'A WebSocket is expected', retryable: false },
   idempotency_key_reused: { status: 422, title: 'Idempotency-Key used with another body', retryable: false },
   too_many_requests: { status: 429, title: 'Too many requests', retryable: true },
   not_implemented: { status: 501, title: 'Not implemented', retryable: false },
