@@ -286,7 +286,8 @@ describe('the client without a gateway', () => {
     expect((await errorOf(clientOf(url, { retries: 1 }).calls.submit({ tool: 'echo' }))).code).toBe('overloaded');
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
     expect(keys[1]).toBe(keys[0]);
-    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(1000);
+    // Timers may be a millisecond early.
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(999);
   });
 
   it('keeps the deadlines and signals of its caller', async () => {

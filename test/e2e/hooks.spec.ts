@@ -62,7 +62,7 @@ const agentsOf = (files: Hooked): HookedAgents => {
     misspelt: { hooks: [{ ...ON_BEFORE, command: 'printf \'{"decision":"Deny"}\'', onError: 'deny' }] },
     failing: { hooks: [{ ...ON_BEFORE, command: `echo ${HOOK_SECRET} >&2; exit 1` }] },
     strict: { hooks: [{ ...ON_BEFORE, command: 'exit 1', onError: 'deny' }] },
-    slow: { hooks: [{ ...ON_BEFORE, command: sleeper('slow-pids'), timeoutMs: 400, onError: 'deny' }] },
+    slow: { hooks: [{ ...ON_BEFORE, command: sleeper('slow-pids'), timeoutMs: 1_500, onError: 'deny' }] },
     'slow-web': { hooks: [{ ...ON_BEFORE, url: url('/never'), timeoutMs: 300, onError: 'deny' }] },
     'slow-web-allowed': { hooks: [{ ...ON_BEFORE, url: url('/never'), timeoutMs: 300 }] },
     redirecting: { hooks: [{ ...ON_BEFORE, url: url('/redirect'), onError: 'deny' }] },
@@ -246,7 +246,7 @@ describe('a hook before a call', () => {
 
   it('that takes too long is killed with all that it started, and its onError counts', async () => {
     const refused = await hooked.submitAs('slow');
-    expect(problemOf(refused).detail).toBe('Hook `guard`: command timed out after 400 ms; without its answer the call is refused');
+    expect(problemOf(refused).detail).toBe('Hook `guard`: command timed out after 1500 ms; without its answer the call is refused');
     expect((await hooked.pidsIn('slow-pids')).filter(isAlive)).toEqual([]);
   });
 

@@ -16,7 +16,7 @@ describe('a gateway whose Redis goes away and comes back', () => {
       { id: 'all', key: BOOTSTRAP_KEY, tenant: 'outage', scopes: [...SCOPES] },
       { id: 'limited', key: 'key-with-a-limit-of-two', tenant: 'outage', scopes: [...SCOPES], ratePerMinute: 2 },
     ];
-    gateway = await startTestGateway('outage', { redisUrl: redis.url, keys, logDeadlineMs: 300 });
+    gateway = await startTestGateway('outage', { redisUrl: redis.url, keys, logDeadlineMs: 1_000 });
     agent = gateway.agent;
     limited = new Agent(gateway.url, 'key-with-a-limit-of-two');
     await redis.kill();
@@ -27,12 +27,12 @@ describe('a gateway whose Redis goes away and comes back', () => {
   });
 
   it('answers submissions and reads with 503 and when to come again', async () => {
-    for (const answer of [
-      await agent.submit('echo', {}),
-      await agent.submit('echo', {}, { sessionId: 's' }),
-      await agent.get('/v1/calls'),
-      await agent.get('/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V'),
-    ]) {
+    for (const answer of await Promise.all([
+      agent.submit('echo', {}),
+      agent.submit('echo', {}, { sessionId: 's' }),
+      agent.get('/v1/calls'),
+      agent.get('/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V'),
+    ])) {
       expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }

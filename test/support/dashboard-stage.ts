@@ -39,6 +39,7 @@ export function dashboardStage(): DashboardStage {
     }),
   );
   let parts: { readonly toolyard: Toolyard; readonly browser: TestBrowser; readonly agent: Agent } | undefined;
+  let close = async () => {};
   const stage = () => {
     if (parts === undefined) throw new Error('the stage stands only while tests run');
     return parts;
@@ -46,18 +47,19 @@ export function dashboardStage(): DashboardStage {
 
   beforeAll(async () => {
     const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
-    const [toolyard, browser] = await Promise.all([startToolyard({ env }), startBrowser()]);
+    const starting = [startToolyard({ env }), startBrowser()] as const;
+    // Where one of them does not start, the other must not be left running.
+    close = async () => void (await Promise.allSettled(starting.map(async (started) => (await started).close())));
+    const [toolyard, browser] = await Promise.all(starting);
     parts = { toolyard, browser, agent: new Agent(toolyard.gateways[0]?.url ?? '') };
   });
   afterEach(async () => {
     for (const context of stage().browser.browser.contexts()) await context.close();
   });
   afterAll(async () => {
-    const { browser, toolyard } = stage();
-    await browser.close();
-    await toolyard.close();
+    await close();
     rmSync(folder, { recursive: true });
-    expect(browser.faults).toEqual([]);
+    expect(parts?.browser.faults).toEqual([]);
   });
 
   return {

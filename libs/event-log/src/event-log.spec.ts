@@ -146,7 +146,7 @@ describe('the event log over a bad connection', () => {
     const submitted = aSubmission({ argumentsRef: { ref: 'arguments', sha256: 'x', bytes: 2, preview: '{}' } });
     await expect(log.accept(aCall(log.newCallId('acme')))).rejects.toThrow(EventLogUnavailable);
     await expect(log.accept(aCall(log.newCallId('acme'), { submitted, argumentsBlob: '{}' }))).rejects.toThrow(EventLogUnavailable);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     await server.start();
     await direct.ping();
     const answered = async (): Promise<boolean> => log.accept(aCall(log.newCallId('acme'))).then(isApplied, () => false);

@@ -47,11 +47,11 @@ describe('CancelListener', () => {
     const callId = await parts.submit('wait');
     const running = executeCall({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
-    await parts.cancel(callId, 800);
+    await parts.cancel(callId, 60_000);
     await running;
     expect(seen).toEqual([{ graceMs: expect.any(Number), reason: expect.any(ToolFailure) }]);
-    expect(seen[0]?.graceMs).toBeLessThan(800);
-    expect(seen[0]?.graceMs).toBeGreaterThan(300);
+    expect(seen[0]?.graceMs).toBeLessThan(60_000);
+    expect(seen[0]?.graceMs).toBeGreaterThan(30_000);
     expect((await parts.events(callId)).at(-1)).toMatchObject({
       type: 'call.end',
       data: { outcome: 'cancelled', error: { code: 'cancelled', message: 'Cancelled' }, stopped: { how: 'stopped' } },

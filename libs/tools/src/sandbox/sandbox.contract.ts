@@ -100,9 +100,9 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
     });
 
     it('is killed when it takes longer than it may, and the last it said is shown', async () => {
-      const failure = await failureOf(runs.run('echo working; sleep 300', { timeout_ms: 400 }));
+      const failure = await failureOf(runs.run('echo working; sleep 300', { timeout_ms: 1_500 }));
       expect(failure).toMatchObject({ code: 'run_timeout' });
-      expect(failure.message).toBe('Command timed out after 0.4s and was killed\n\nLast output:\nworking');
+      expect(failure.message).toBe('Command timed out after 1.5s and was killed\n\nLast output:\nworking');
     });
 
     it('may end in order when it is cancelled', async () => {
