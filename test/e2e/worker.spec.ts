@@ -10,6 +10,7 @@ import { BullCallQueue } from '#queue';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
+import { aSubmission } from '../support/sample-calls.js';
 import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
 
 const WORKER = ['--enable-source-maps', 'dist/apps/worker/src/main.js'];
@@ -37,22 +38,7 @@ describe('a worker process', () => {
 
   const accept = async (tool: string, args: SubmittedData['arguments'], more: Partial<SubmittedData> = {}) => {
     const callId = log.newCallId('default');
-    const submitted: SubmittedData = {
-      tool,
-      arguments: args,
-      source: 'builtin',
-      toolVersion: '0',
-      argumentsDigest: 'd',
-      tier: 'read_only',
-      effect: 'pure',
-      pool: 'read',
-      priority: 'normal',
-      timeouts: { queueMs: 60_000, runMs: 30_000, totalMs: 120_000 },
-      retry: { maxAttempts: 3, backoffMs: 0, maxBackoffMs: 0 },
-      decision: { effect: 'allow', reasons: [] },
-      labels: {},
-      ...more,
-    };
+    const submitted = aSubmission({ tool, arguments: args, retry: { maxAttempts: 3, backoffMs: 0, maxBackoffMs: 0 }, ...more });
     await log.accept({ callId, meta: { tenantId: 'default', tool }, submitted, author: AUTHOR });
     return callId;
   };

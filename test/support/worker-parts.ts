@@ -15,6 +15,7 @@ import { SafetyBySettings } from '../../apps/worker/src/safety/safety-settings.s
 import { LeaseRenewer } from '../../apps/worker/src/lease/lease-renewer.js';
 import { RenewalLoop } from '../../apps/worker/src/lease/renewal-loop.js';
 import { Leaving } from '../../apps/worker/src/lifecycle/leaving.js';
+import { aSubmission } from './sample-calls.js';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
 
 const PARTITIONS = 4;
@@ -104,22 +105,17 @@ export class WorkerParts {
     const { sessionId, ...data } = more;
     const facts = this.tools.get(tool)?.tool;
     const callId = this.log.newCallId('test', sessionId);
-    const submitted: SubmittedData = {
+    const submitted = aSubmission({
       tool,
       arguments: args,
       source: 'test',
       toolVersion: facts?.version ?? '0',
-      argumentsDigest: 'none',
       tier: facts?.tier ?? 'read_only',
       effect: facts?.effect ?? 'pure',
-      pool: 'read',
-      priority: 'normal',
       timeouts: { queueMs: 60_000, runMs: 10_000, totalMs: 120_000 },
       retry: { maxAttempts: 3, backoffMs: 10, maxBackoffMs: 100 },
-      decision: { effect: 'allow', reasons: [] },
-      labels: {},
       ...data,
-    };
+    });
     const answer = await this.log.accept({
       callId,
       meta: { tenantId: 'test', tool, ...(sessionId === undefined ? {} : { sessionId }) },

@@ -15,7 +15,7 @@ export * from './policy/session-grants.js';
 export * from './policy/tool-settings.js';
 export * from './tools/tool.js';
 export * from './hooks/hook.js';
-export * from './jobs/call.job.js';
+export * from './jobs/call-job.js';
 export * from './events/call.events.js';
 export * from './events/notice.events.js';
 export * from './events/envelope.js';

@@ -65,12 +65,13 @@ export class Redactor {
       return taken.value;
     };
     const named = (secret: string) => void secrets.push(secret, ...uncovered(secret).map((reading) => reading.text));
-    // The walk keeps the form: it exchanges texts, and numbers under secret names, for texts.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the walk keeps the form: it exchanges texts, and numbers under secret names, for texts
     return { value: this.walk(value, { text, named }) as T, secrets };
   }
 
   /** The same walk for whoever has a way of their own with texts. */
   texts<T extends Json>(value: T, text: (text: string) => string): T {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `json`
     return this.walk(value, { text, named: () => {} }) as T;
   }
 
@@ -218,9 +219,9 @@ function join(edits: readonly Edit[]): string {
 }
 
 /** The very same list when no item changed. */
-function changedItems(items: readonly Json[], change: (item: Json) => Json): Json[] {
+function changedItems(items: Json[], change: (item: Json) => Json): Json[] {
   const changed = items.map(change);
-  return changed.some((item, index) => item !== items[index]) ? changed : (items as Json[]);
+  return changed.some((item, index) => item !== items[index]) ? changed : items;
 }
 
 function changedFields(fields: Readonly<Record<string, Json>>, change: (field: Json, key: string) => Json): Record<string, Json> {

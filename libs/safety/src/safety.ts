@@ -32,6 +32,7 @@ export class Safety {
   }
 
   secretsIn(args: object): readonly string[] {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written as JSON is JSON
     return this.redactor.json(JSON.parse(JSON.stringify(args)) as Json).secrets;
   }
 

@@ -18,6 +18,7 @@ function signal<T>(name: string): Signal<T> {
       if (underlying.hasSubscribers) underlying.publish(facts);
     },
     on: (listener) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a channel carries what its signal emits
       const subscriber = (facts: unknown) => listener(facts as T);
       underlying.subscribe(subscriber);
       return () => underlying.unsubscribe(subscriber);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser.js';
 import { dashboardStage } from '../../support/dashboard-stage.js';
+import { eventually } from '../../support/eventually.js';
 
 const stage = dashboardStage();
 let failed = '';
@@ -54,8 +55,11 @@ describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/ca
       expect(await accessibilityFaults(page)).toEqual([]);
 
       await page.setViewportSize({ width: 375, height: 812 });
+      await eventually(
+        async () => (await page.evaluate<number>('document.documentElement.scrollWidth')) <= 375,
+        'the page to be no wider than a phone',
+      );
       await page.locator(shows).first().waitFor();
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
     });
   },
 );

@@ -55,6 +55,7 @@ export function recordOf(fields: Fields): BatchRecord | undefined {
     ...progressOf(fields),
     doc: BatchDoc.parse(JSON.parse(doc)),
     submittedAt: Number(at),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was accepted and stored here
     calls: calls === undefined ? [] : (JSON.parse(calls) as BatchCallBody[]),
   };
 }

@@ -88,8 +88,8 @@ function hooksOf(
   return applied.length === 0 ? undefined : { applied, profile: policy.profile, order: policy.hookOrder, cwd: workspaceRoot };
 }
 
-/** The registry hands out copies of what was JSON at the door; walking them again would only prove that. */
 function jsonOf(args: Record<string, unknown>): JsonValue {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry hands out copies of what was JSON at the door
   return args as JsonValue;
 }
 

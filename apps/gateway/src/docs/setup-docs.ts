@@ -10,6 +10,7 @@ import { openApiDocument } from './openapi.js';
 export function setupDocs(app: NestFastifyApplication, version: string): void {
   const openApi = openApiDocument(version);
   const asyncApi = JSON.stringify(asyncApiDocument(version));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two packages' types of one standard
   SwaggerModule.setup('docs', app, openApi as OpenAPIObject, {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',

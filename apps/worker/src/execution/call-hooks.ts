@@ -144,7 +144,7 @@ function responseOf(failure: string | undefined, result: Result | undefined): No
   };
 }
 
-/** Arguments were JSON when the gateway stored them. */
 function jsonOf(args: Readonly<Record<string, unknown>>): HookInput['tool_input'] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- arguments were JSON when the gateway stored them
   return args as HookInput['tool_input'];
 }

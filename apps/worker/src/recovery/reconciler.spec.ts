@@ -4,6 +4,7 @@ import type { CallJob, EndData, Pool } from '#contracts';
 import type { CallQueue } from '#queue';
 import { signals } from '#signals';
 import { eventually } from '../../../../test/support/eventually.js';
+import { aSubmission } from '../../../../test/support/sample-calls.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import { workerAuthor } from '../execution/attempt-writer.js';
 import { Reconciler } from './reconciler.js';
@@ -161,21 +162,7 @@ describe('Reconciler', () => {
 
   it('denies what nobody decided about in time', async () => {
     const callId = parts.log.newCallId('test');
-    const submitted = {
-      tool: 'safe',
-      arguments: {},
-      source: 'test',
-      toolVersion: '0',
-      argumentsDigest: 'd',
-      tier: 'read_only',
-      effect: 'pure',
-      pool: 'read',
-      priority: 'normal',
-      timeouts: { queueMs: 1_000, runMs: 1_000, totalMs: 60_000 },
-      retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 },
-      decision: { effect: 'ask', reasons: [] },
-      labels: {},
-    } as const;
+    const submitted = aSubmission({ tool: 'safe', decision: { effect: 'ask', reasons: [] } });
     await parts.log.accept({
       callId,
       meta: { tenantId: 'test', tool: 'safe' },

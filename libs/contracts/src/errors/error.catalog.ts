@@ -1,3 +1,5 @@
+import { keysOf } from '../keys-of.js';
+
 /**
  * Every error code that Toolyard shows anybody, in one place.
  *
@@ -56,10 +58,12 @@ export type CallErrorCode = keyof typeof CALL_ERRORS;
 export type DoorErrorCode = keyof typeof DOOR_ERRORS;
 export type ErrorCode = CallErrorCode | DoorErrorCode;
 
-export const CALL_ERROR_CODES = Object.keys(CALL_ERRORS) as [CallErrorCode, ...CallErrorCode[]];
-export const DOOR_ERROR_CODES = Object.keys(DOOR_ERRORS) as [DoorErrorCode, ...DoorErrorCode[]];
+export const CALL_ERROR_CODES = keysOf(CALL_ERRORS);
+export const DOOR_ERROR_CODES = keysOf(DOOR_ERRORS);
+
+const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = { ...DOOR_ERRORS, ...CALL_ERRORS };
 
 /** The catalog entry of any code. */
 export function errorEntry(code: ErrorCode): ErrorEntry {
-  return code in CALL_ERRORS ? CALL_ERRORS[code as CallErrorCode] : DOOR_ERRORS[code as DoorErrorCode];
+  return ERRORS[code];
 }

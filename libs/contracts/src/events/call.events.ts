@@ -3,6 +3,7 @@ import { ApprovalOption, ApprovalScope } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
 import { CallError, CallOutcome, Decision, Priority, Timeouts } from '../calls/call.js';
 import { Content, Result } from '../calls/result.js';
+import { keysOf } from '../keys-of.js';
 import { PolicyProfile } from '../policy/profile.js';
 import { TrustOption } from '../policy/session-grants.js';
 import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
@@ -142,6 +143,6 @@ export const CALL_EVENT_DATA = {
 } as const;
 
 export type CallEventType = keyof typeof CALL_EVENT_DATA;
-export const CALL_EVENT_TYPES = Object.keys(CALL_EVENT_DATA) as [CallEventType, ...CallEventType[]];
+export const CALL_EVENT_TYPES = keysOf(CALL_EVENT_DATA);
 export const CallEventType = z.enum(CALL_EVENT_TYPES).meta({ id: 'CallEventType' });
 export type CallEventData<T extends CallEventType> = z.output<(typeof CALL_EVENT_DATA)[T]>;

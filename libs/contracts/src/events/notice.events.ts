@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keysOf } from '../keys-of.js';
 import { Pool } from '../tools/tool.js';
 
 /** What of a session a change touched; `GET /v1/sessions/:id` tells how it is now. */
@@ -26,7 +27,7 @@ export const NOTICE_DATA = {
 } as const;
 
 export type NoticeType = keyof typeof NOTICE_DATA;
-export const NOTICE_TYPES = Object.keys(NOTICE_DATA) as [NoticeType, ...NoticeType[]];
+export const NOTICE_TYPES = keysOf(NOTICE_DATA);
 export type NoticeData<T extends NoticeType> = z.output<(typeof NOTICE_DATA)[T]>;
 export type SessionNoticeType = Extract<NoticeType, `session.${string}`>;
 export type WorkerNoticeType = Extract<NoticeType, `worker.${string}`>;

@@ -18,6 +18,7 @@ const DIMENSIONS = {
 } as const satisfies Partial<Record<keyof CallFilter, string>>;
 
 type Dimension = keyof typeof DIMENSIONS;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys are those of the type
 const NAMES = Object.keys(DIMENSIONS) as Dimension[];
 
 function valueOf(record: CallRecord, dimension: Dimension): string | undefined {

@@ -43,7 +43,8 @@ export class BuiltinSource implements ToolSource {
     const handler = this.byName.get(tool)?.handler;
     if (handler?.check === undefined) return undefined;
     try {
-      handler.check(args as never); // As in `call`.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `call`
+      handler.check(args as never);
       return undefined;
     } catch (error) {
       if (error instanceof ToolFailure) return error;
@@ -57,7 +58,7 @@ export class BuiltinSource implements ToolSource {
     ctx.signal.throwIfAborted();
     if (ctx.deadline <= Date.now())
       throw new ToolFailure('run_timeout', 'The time of this call was over before it could run.', { retryable: true });
-    // The registry has checked the arguments against the schema that `run` is typed by: the one place where that becomes a type.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry has checked the arguments against the schema that `run` is typed by: here that becomes a type
     const typed = args as never;
     if (handler.confirm !== undefined && !(await handler.confirm(typed, ctx))) throw new ToolFailure('approval_denied', NOT_CONFIRMED);
     ctx.signal.throwIfAborted();
