@@ -191,12 +191,16 @@ describe('a secret in arguments', () => {
   });
 
   it('is gone when the call was denied or cancelled before it ran', async () => {
-    const submit = async () => (await agent.submit('shell', { command: `echo password=${PASSWORD}` }, { sessionId: 'asked' })).body;
-    const [denied, cancelled] = [await submit(), await submit()];
-    await agent.request('POST', `/v1/calls/${denied.id}/decision`, { decision: 'deny', scope: 'once' });
-    await agent.request('POST', `/v1/calls/${cancelled.id}/cancel`, {});
-    await expectNoCanary(await agent.ended(denied.id));
-    await expectNoCanary(await agent.ended(cancelled.id));
+    await agent.request('PUT', '/v1/sessions/refused', { posture: { permissionMode: 'prompt' } });
+    const endedBy = async (route: string, body: object) => {
+      const { body: asked } = await agent.submit('shell', { command: `echo password=${PASSWORD}` }, { sessionId: 'refused' });
+      expect(asked.status).toBe('waiting_approval');
+      await agent.request('POST', `/v1/calls/${asked.id}/${route}`, body);
+      return agent.ended(asked.id);
+    };
+    const calls = [await endedBy('decision', { decision: 'deny', scope: 'once' }), await endedBy('cancel', {})];
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['denied', 'cancelled']);
+    for (const call of calls) await expectNoCanary(call);
   });
 
   it('is needed anew for a replay', async () => {
