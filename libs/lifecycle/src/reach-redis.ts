@@ -1,15 +1,18 @@
 import { openInstallation } from '#event-log';
-import { createRedis } from '#redis';
+import { createRedis, readRedisFacts, type RedisConnection } from '#redis';
 import { answersPing } from './answers-ping.js';
+import { adviceAbout } from './redis-advice.js';
 import { StartFailure } from './start-failure.js';
 
 const PATIENCE_MS = 15_000;
 /** After it the person who waits is told for what. */
 const SILENCE_MS = 2_000;
+const OLDEST_MAJOR = 7;
 
 /**
  * Resolves when Redis answers and its log has the form that this process works with. Rejects with a StartFailure when it
- * did not answer within 15 s, which standard error is told of in between, or holds another log. Outages after the start are sat out.
+ * did not answer within 15 s, which standard error is told of in between, refuses this process, is too old, or holds
+ * another log. Outages after the start are sat out.
  */
 export async function reachRedis(
   { redisUrl, partitions }: { readonly redisUrl: string; readonly partitions: number },
@@ -17,19 +20,43 @@ export async function reachRedis(
   patienceMs = PATIENCE_MS,
 ): Promise<void> {
   let last = 'no answer';
-  const redis = createRedis(redisUrl, { name, onError: (error) => (last = error.message) });
+  const since = performance.now();
+  const redis = createRedis(redisUrl, { name, onError: (error) => (last = reasonOf(error)) });
   const silence = setTimeout(() => {
     process.stderr.write(`Redis does not answer yet (${last}); waiting for it up to ${patienceMs / 1000} s.\n`);
   }, SILENCE_MS);
   try {
     if (!(await answersPing(redis, patienceMs))) {
-      throw new StartFailure(`Redis did not answer within ${patienceMs / 1000} s (${last}). Start it, or set REDIS_URL to the one to use.`);
+      const waited = performance.now() - since < patienceMs / 2 ? 'refused this process' : `did not answer within ${patienceMs / 1000} s`;
+      throw new StartFailure(`Redis ${waited} (${last}). ${adviceAbout(last)}`);
     }
+    await checkVersion(redis);
     await openInstallation(redis, partitions).catch((error: unknown) => {
-      throw new StartFailure(error instanceof Error ? error.message : String(error));
+      const message = error instanceof Error ? error.message : String(error);
+      throw new StartFailure(isRefusal(error) ? `Redis refused to be written to (${message}). ${adviceAbout(message)}` : message);
     });
   } finally {
     clearTimeout(silence);
     redis.disconnect();
   }
+}
+
+/** What is too old, or tells nothing of itself, is found by what it answers later. */
+async function checkVersion(redis: RedisConnection): Promise<void> {
+  const facts = await readRedisFacts(redis).catch(() => undefined);
+  const major = Number(facts?.version.split('.')[0]);
+  if (facts?.server === 'redis' && major < OLDEST_MAJOR) {
+    throw new StartFailure(
+      `This Redis has version ${facts.version}, and Toolyard needs ${OLDEST_MAJOR} or newer (or Valkey). Install one, or name another in REDIS_URL.`,
+    );
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** A cluster's client says that all nodes failed; why stands beside. */
+function reasonOf(error: Error): string {
+  return 'lastNodeError' in error && error.lastNodeError instanceof Error ? error.lastNodeError.message : error.message;
 }
