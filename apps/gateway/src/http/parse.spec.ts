@@ -23,6 +23,7 @@ describe('what is wrong', () => {
       { pointer: '/limit', message: 'expected a number' },
     ]);
     expect(problemOf(() => parseWaitQuery({ wait: '-1' })).message).toContain('>=0');
+    expect(problemOf(() => parse(ListCallsQuery, { limit: '201' }, 'query')).message).toContain('<=200');
   });
 });
 

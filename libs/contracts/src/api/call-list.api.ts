@@ -6,6 +6,11 @@ import { CallId, Label } from '../calls/names.js';
 import { Pool } from '../tools/tool.js';
 import { CancelBody, LIMITS } from './calls.api.js';
 
+/** A number in a query, where every value is a text: what is none is not called NaN. */
+export const QueryNumber = z.coerce.number({
+  error: ({ code, expected }) => (code === 'invalid_type' && expected === 'number' ? 'expected a number' : undefined),
+});
+
 /** Bounds of what a query may ask for. */
 export const QUERY_LIMITS = { anyOf: 50, searchChars: 256, cursorChars: 4096, bulk: 500 } as const;
 
@@ -55,7 +60,7 @@ export type CallFilterInput = z.input<typeof CallFilter>;
 /** `GET /v1/calls`. */
 export const ListCallsQuery = CallFilter.extend({
   cursor: Cursor.optional(),
-  limit: z.coerce.number('expected a number').int().min(1).max(LIMITS.pageSize).default(50),
+  limit: QueryNumber.int().min(1).max(LIMITS.pageSize).default(50),
 }).meta({ id: 'ListCallsQuery' });
 export type ListCallsQuery = z.output<typeof ListCallsQuery>;
 export type ListCallsInput = z.input<typeof ListCallsQuery>;

@@ -5,7 +5,7 @@ import { CallId, Label, Traceparent } from '../calls/names.js';
 import { Violation } from '../errors/problem.js';
 import { CallEvent, LogEvent } from '../events/envelope.js';
 import { EventFilter } from '../stream/stream.js';
-import { ApprovalPage, ListApprovalsQuery } from './call-list.api.js';
+import { ApprovalPage, ListApprovalsQuery, QueryNumber } from './call-list.api.js';
 import { CancelBody, DecisionBody, IdempotencyKey, LIMITS, ReplayBody, SubmitCallBody } from './calls.api.js';
 import { QUERY_ROUTES } from './query-routes.api.js';
 import { BODY, KEY, type Route } from './route.api.js';
@@ -36,7 +36,8 @@ export type Quote = z.output<typeof Quote>;
 
 const CallIdParams = z.object({ id: CallId });
 const SessionIdParams = z.object({ id: Label });
-const WaitQuery = z.object({ wait: z.coerce.number('expected a number').min(0).max(LIMITS.waitSeconds).optional() });
+/** `?wait=<seconds>`. */
+export const WaitQuery = z.object({ wait: QueryNumber.min(0).max(LIMITS.waitSeconds).optional() });
 
 const SubmitHeaders = z.object({
   'idempotency-key': IdempotencyKey.optional(),

@@ -3,7 +3,7 @@ import { CallOutcome } from '../calls/call.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Pool } from '../tools/tool.js';
 import { LIMITS } from './calls.api.js';
-import { Behind, QUERY_LIMITS } from './call-list.api.js';
+import { Behind, QUERY_LIMITS, QueryNumber } from './call-list.api.js';
 
 /** Numbers are kept in slots of this length and for so long; `other` gathers what is beyond the top. */
 export const STATS = { slotMs: 10_000, coarseSlotMs: 300_000, keptMs: 7 * 24 * 3_600_000, points: 1_000, top: 20, groups: 200 } as const;
@@ -18,7 +18,7 @@ export const StatsQuery = z
   .strictObject({
     since: Moment.optional(),
     until: Moment.optional(),
-    stepMs: z.coerce.number('expected a number').int().min(1).optional(),
+    stepMs: QueryNumber.int().min(1).optional(),
   })
   .meta({ id: 'StatsQuery' });
 export type StatsQuery = z.output<typeof StatsQuery>;
@@ -119,7 +119,7 @@ export type FailurePage = z.output<typeof FailurePage>;
 export const ListSessionsQuery = z
   .strictObject({
     cursor: z.string().max(QUERY_LIMITS.cursorChars).optional(),
-    limit: z.coerce.number('expected a number').int().min(1).max(LIMITS.pageSize).default(50),
+    limit: QueryNumber.int().min(1).max(LIMITS.pageSize).default(50),
   })
   .meta({ id: 'ListSessionsQuery' });
 export type ListSessionsQuery = z.output<typeof ListSessionsQuery>;
