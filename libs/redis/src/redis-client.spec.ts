@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
+import { startRedisServer } from '../../../test/support/redis-server.mjs';
 import { createRedis, parseRedisUrl, redisOptionsFor } from './redis-client.js';
 
 describe('parseRedisUrl', () => {
@@ -65,6 +67,21 @@ describe('createRedis', () => {
     const redis = createRedis('redis://127.0.0.1:1', { role: 'producer' });
     await expect(redis.ping()).rejects.toThrow(/ECONNREFUSED|Connection is closed|Stream isn't writeable|max retries/i);
     redis.disconnect();
+  });
+
+  it('connects anew when the server takes no writes any more, since the address may lead to another by now', async () => {
+    const server = await startRedisServer();
+    const redis = createRedis(server.url);
+    try {
+      await redis.set('a', 1);
+      await redis.call('REPLICAOF', '127.0.0.1', '1');
+      const reconnected = once(redis, 'ready');
+      await expect(redis.set('a', 2)).rejects.toThrow(/^READONLY/);
+      await reconnected;
+    } finally {
+      redis.disconnect();
+      await server.stop();
+    }
   });
 
   it('makes workers wait for ever', () => {
