@@ -49,6 +49,21 @@ describe('a JSON body', () => {
     expect(parseJsonBody('"\\ud83d\\ude00"')).toBe('😀');
   });
 
+  it('comes with the integers that were sent, or is refused', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), fc.string(), (integer, beside) => {
+        const text = `{"id":${integer},"beside":${JSON.stringify(`${beside}"12345678901234567`)}}`;
+        const kept = BigInt(Number(integer)) === integer || String(Number(integer)) === String(integer);
+        if (kept) expect(parseJsonBody(text)).toMatchObject({ id: Number(integer) });
+        else expect(problemOf(() => parseJsonBody(text)).message).toContain(`the integer ${integer},`);
+      }),
+    );
+    expect(problemOf(() => parseJsonBody('{"arguments":{"id":1234567890123456789}}')).code).toBe('invalid_request');
+    for (const text of ['[1e300]', '[47059760611876410]', '[12345678901234567890.5]', '["12345678901234567"]', '[9007199254740992,1e22]']) {
+      expect([text, parseJsonBody(text)]).toEqual([text, JSON.parse(text)]);
+    }
+  });
+
   it('is malformed when it is not JSON, and absent when it is empty', () => {
     expect(problemOf(() => parseJsonBody('{"a":')).code).toBe('malformed_json');
     expect(parseJsonBody('')).toBeUndefined();

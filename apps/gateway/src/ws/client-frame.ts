@@ -25,7 +25,7 @@ export function readClientFrame(text: string): ReceivedFrame {
     const value = parseJson(text);
     id = idOf(value);
     submits = opOf(value) === 'submit';
-    checkJson(value);
+    checkJson(value, text);
     return { id, frame: frameOf(value, text) };
   } catch (error) {
     const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The frame cannot be read');
