@@ -15,7 +15,7 @@ it('lets a person answer by keyboard what another client submitted, and shows wh
   const [first, second] = [await ask('git push origin one'), await ask('git push origin two')];
   await page.locator(`[data-call="${first}"][aria-current]`).waitFor();
   await page.locator(`[data-call="${second}"]`).waitFor();
-  expect(await page.getByLabel('2 waiting').count()).toBe(1);
+  await page.getByLabel('2 waiting').waitFor();
 
   await page.keyboard.press('j');
   await page.locator(`[data-call="${second}"][aria-current]`).waitFor();
