@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Provider } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { POOLS } from '#contracts';
-import { BlobStore, CallStore, EventHub, EventLog, LogReader, LogTail, NoticeLog } from '#event-log';
+import { BlobStore, CallStore, CLAIM_WHEN_TAKEN, EventHub, EventLog, LogReader, LogTail, NoticeLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
 import { VERSION } from '#lifecycle';
 import { CallLimits } from '#limits';
@@ -82,7 +82,7 @@ export const infrastructure: Provider[] = [
     provide: BullCallQueue,
     inject: [GATEWAY_CONFIG, COMMAND_REDIS],
     useFactory: ({ redisUrl, queueBackend }: GatewayConfig, redis: RedisConnection) =>
-      new BullCallQueue({ redisUrl, backend: queueBackend, addOn: redis }),
+      new BullCallQueue({ redisUrl, backend: queueBackend, addOn: redis, whenTaken: { lua: CLAIM_WHEN_TAKEN } }),
   },
   {
     provide: METRICS,

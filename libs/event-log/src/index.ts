@@ -6,6 +6,7 @@ export type { Delivery, ResyncReason, Subscription, SubscriptionSources } from '
 export { EventLog, type EventLogOptions } from './event-log.js';
 export { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from './event-log-errors.js';
 export { openInstallation } from './installation.js';
+export { CLAIM_WHEN_TAKEN } from './stream/claim-when-taken.js';
 export { isApplied } from './stream/transition-answer.js';
 export { NoticeLog } from './notice-log.js';
 export { FIRST_EPOCH, seqOf, toStoredEvent, type StreamEntry } from './stream/stored-event.js';

@@ -63,9 +63,15 @@ class BullCallConsumer implements CallConsumer {
     if (backend instanceof BatchingBackend) {
       backend.setSlots(concurrency);
       backend.setLock(lockMs);
-      if (whenTaken && !clients.command.isCluster) backend.runWhenTaken(whenTaken, clients.command);
+      const connections = [clients.command, clients.blocking];
+      if (whenTaken && !clients.command.isCluster) {
+        backend.runWhenTaken(whenTaken, clients.command);
+        const hand = createRedis(redisUrl, { role: 'subscriber', name: 'queue-worker-hand' });
+        backend.takeHanded(hand, this.report);
+        connections.push(hand);
+      }
       const tidy = () => void backend.tidy().catch(this.report);
-      this.unwatch = [onReconnect(clients.command, tidy), onReconnect(clients.blocking, tidy)];
+      this.unwatch = connections.map((connection) => onReconnect(connection, tidy));
     }
     this.worker.run().catch(this.report);
   }
@@ -73,7 +79,10 @@ class BullCallConsumer implements CallConsumer {
   setConcurrency(slots: number): void {
     this.worker.concurrency = slots;
     const backend = this.worker.getBackend();
-    if (backend instanceof BatchingBackend) backend.setSlots(slots);
+    if (!(backend instanceof BatchingBackend)) return;
+    backend.setSlots(slots);
+    // Its note may tell of slots that are no more.
+    backend.tidy().catch(this.report);
   }
 
   close(): Promise<void> {

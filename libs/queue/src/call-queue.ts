@@ -1,6 +1,6 @@
 import { Queue, type RedisQueueBackend } from 'bullmq';
 import type { CallJob, Pool, Priority } from '#contracts';
-import { createRedis, inOneWrite, type RedisConnection } from '#redis';
+import { createRedis, inOneWrite, type RedisConnection, type TakeScript } from '#redis';
 import { BatchingBackend } from './batching-backend.js';
 import { producerBackend } from './bull-connection.js';
 import { CLASS_SPAN, JOB_NAME, JOB_OPTIONS, PRIORITY, queueOf, type QueueBackend } from './bull-settings.js';
@@ -15,6 +15,8 @@ export interface CallQueueOptions {
    * one write with it. Stays the caller's to close. By default the queue's own, on which a dispatch fails at once while Redis is away.
    */
   readonly addOn?: RedisConnection;
+  /** What the workers run for the jobs that they take: then a job that is added goes to a worker that is idle at once. Only on `addOn`. */
+  readonly whenTaken?: Pick<TakeScript, 'lua'>;
 }
 
 /** How long the first dispatches wait for the first connection; later ones fail at once while Redis is away. */
@@ -30,7 +32,7 @@ export class BullCallQueue implements CallQueue {
   private readonly queues = new Map<Pool, CallsQueue>();
   private closed: Promise<void> | undefined;
 
-  constructor({ redisUrl, backend = 'batching', addOn }: CallQueueOptions) {
+  constructor({ redisUrl, backend = 'batching', addOn, whenTaken }: CallQueueOptions) {
     this.client = createRedis(redisUrl, { role: 'producer', name: 'queue' });
     this.connected = firstConnection(this.client);
     this.openQueue = (pool) => {
@@ -42,6 +44,9 @@ export class BullCallQueue implements CallQueue {
       );
       // Connection errors come out of each dispatch too, and an error event nobody listens to is printed.
       queue.on('error', () => {});
+      const opened = queue.getBackend();
+      if (opened instanceof BatchingBackend && addOn !== undefined && whenTaken !== undefined && !addOn.isCluster)
+        opened.handOverTo(whenTaken.lua, addOn);
       return queue;
     };
   }

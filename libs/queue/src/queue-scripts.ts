@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { LuaScript, type RedisConnection, type TakeScript } from '#redis';
+import { LuaScript, type RedisConnection } from '#redis';
 
 /** Our scripts on BullMQ's keys: the command's name on a client, and how many of its arguments are keys. */
 const SCRIPTS = { addJobs: 3, finishAndFetch: 7, giveBack: 5, returnStalled: 5 } as const;
@@ -18,19 +18,33 @@ export function defineQueueScripts(client: RedisConnection): void {
   }
 }
 
-/** finish-and-fetch.lua with what is done about the calls of the jobs that it takes; the parts see nothing of each other. */
-export function composeTake({ lua }: TakeScript): LuaScript {
-  const [shebang = '', ...fetch] = read('finish-and-fetch.lua').split('\n');
-  const parts = [
-    'local function finishAndFetch(KEYS, ARGV)',
-    ...fetch,
-    'end',
-    'local function withTaken(CALLS, ARGV)',
-    lua,
-    'end',
-    read('take.lua'),
-  ];
-  return new LuaScript([shebang, ...parts].join('\n'));
+/** What a worker runs: it ends jobs and takes others, with what is done about their calls, or waits for some to be handed to it. */
+export function composeTake(withTaken: string): LuaScript {
+  return compose('#!lua flags=allow-oom', taking(withTaken), 'take-or-wait.lua');
+}
+
+/** What adds jobs where workers may wait for some to be handed to them. */
+export function composeHandOver(withTaken: string): LuaScript {
+  return compose('#!lua', { 'addJobs(KEYS, ARGV)': read('add-jobs.lua'), ...taking(withTaken) }, 'hand-over.lua');
+}
+
+/** Where the notes of workers stand that run the same scripts for what they take: others would not understand them. */
+export function idleKeyOf(withTaken: string): string {
+  return `idle:${composeHandOver(withTaken).sha.slice(0, 12)}`;
+}
+
+function taking(withTaken: string): Record<string, string> {
+  return {
+    'finishAndFetch(KEYS, ARGV)': read('finish-and-fetch.lua'),
+    'withTaken(CALLS, ARGV)': withTaken,
+    'take(KEYS, OWN, ARGV)': read('take.lua'),
+  };
+}
+
+/** One script of several: each is a function of its own, so that they see nothing of each other's names. */
+function compose(shebang: string, functions: Record<string, string>, main: string): LuaScript {
+  const parts = Object.entries(functions).flatMap(([head, body]) => [`local function ${head}`, body.replace(/^#!.*/, ''), 'end']);
+  return new LuaScript([shebang, ...parts, read(main)].join('\n'));
 }
 
 function read(file: string): string {

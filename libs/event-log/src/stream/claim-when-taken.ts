@@ -3,10 +3,12 @@ import { keys, type TakeScript } from '#redis';
 import type { Claimant } from '../event-log.port.js';
 import { claimWords } from './to-transition.js';
 
-/** What comes before it makes the arguments of transition.lua out of the calls whose jobs were taken. */
-const lua = ['./claim-taken.lua', './transition.lua'].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n');
+/** Lua that claims the calls of jobs that are taken: what comes before it makes the arguments of transition.lua out of them. */
+export const CLAIM_WHEN_TAKEN = ['./claim-taken.lua', './transition.lua']
+  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
+  .join('\n');
 
 /** Claims with this token; a call that runs is not claimed again, so a job that comes twice does no harm. */
 export function claimWhenTaken(claimant: Claimant, token: string): TakeScript {
-  return { lua, args: [keys.cancelChannel(), ...claimWords(claimant, token)].map(String) };
+  return { lua: CLAIM_WHEN_TAKEN, args: [keys.cancelChannel(), ...claimWords(claimant, token)].map(String) };
 }

@@ -11,7 +11,7 @@
   KEYS[1] prioritized   zset of waiting jobs, score = class * 2^32 + tag + fraction, the fraction being the order of adding
   KEYS[2] fair          hash: n = jobs added; v<class> = tag taken last; <class>:<tenant> = tag given last. It is gone
                         whenever the queue ran empty, and losing it only costs fairness to the jobs that wait just then
-  KEYS[3] marker        zset; a member wakes one worker that blocks on it
+  KEYS[3] marker        zset; a member wakes one worker that blocks on it. Left out where somebody else sees to that
   ARGV[1] key prefix of the queue, with the colon at its end
   ARGV[2] name of the jobs
   ARGV[3] options of the jobs as BullMQ stores them (JSON), read by the stock backend only
@@ -19,7 +19,7 @@
   ARGV[5..] for each job: id, priority, data (JSON), tenant
 
   Answers the number of jobs that were new.
-  The marker is set in any case: adding a job again also heals a wake-up that got lost with a connection.
+  The marker, where there is one, is set in any case: adding a job again also heals a wake-up that got lost with a connection.
 ]]
 local CLASS, FRACTIONS = 0x100000000, 0x40000
 local prefix, name, opts, now = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -65,5 +65,5 @@ if #new > 0 then
   end
   redis.call('HSET', KEYS[2], unpack(changed))
 end
-redis.call('ZADD', KEYS[3], 0, '0')
+if KEYS[3] then redis.call('ZADD', KEYS[3], 0, '0') end
 return #new
