@@ -54,6 +54,12 @@ describe('jobs that are handed over to idle workers', () => {
         ),
       `job ${n} to be dispatched`,
     );
+  /** By a queue that hands nothing over. */
+  const dispatchPlainly = async (...numbers: number[]) => {
+    const plain = new BullCallQueue({ redisUrl: server.url });
+    await Promise.all(numbers.map((n) => plain.dispatch('net', { callId: idOf(n), attempt: 1 }, 'normal')));
+    await plain.close();
+  };
   const idleKey = async () => (await redis.keys(`${PREFIX}idle:*`))[0] ?? '';
   /** The notes of all idle workers: lock token and text. */
   const notes = async () => Object.entries(await redis.hgetall(await idleKey()));
@@ -127,11 +133,14 @@ describe('jobs that are handed over to idle workers', () => {
   });
 
   it('do not take slots that were filled by the script that left the note', async () => {
-    await Promise.all([1, 2].map(dispatch));
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     consume(3, () => gate);
     await noted(1);
+    await dispatchPlainly(1, 2);
+    await eventually(() => handled.size === 2, 'two jobs to be handled');
+    await noted(1);
+    expect(messages).toEqual([]);
     await Promise.all([3, 4, 5].map(dispatch));
     await eventually(() => handled.size === 3, 'all slots to be filled');
     expect(await redis.hlen('taken')).toBe(3);
@@ -233,9 +242,7 @@ describe('jobs that are handed over to idle workers', () => {
     await noted(1);
     const [[token]] = (await notes()) as [[string, string]];
     await takeInSecret(1, token);
-    const other = new BullCallQueue({ redisUrl: server.url });
-    await other.dispatch('net', { callId: idOf(2), attempt: 1 }, 'normal');
-    await other.close();
+    await dispatchPlainly(2);
     await eventually(() => handled.size === 1, 'the job to be found');
     expect(handled.get(idOf(1))).toEqual({ kind: 'lost' });
     expect(await redis.hlen('taken')).toBe(0);
