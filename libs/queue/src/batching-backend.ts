@@ -17,7 +17,15 @@ const LAST_JOBS_MS = 2_000;
 const LOST_MESSAGE_MS = 500;
 const KEPT_OPTIONS = JSON.stringify(JOB_OPTIONS);
 
-type NewJob = { readonly id: string; readonly name: string; readonly data: string; readonly priority: number; readonly tenant: string };
+interface NewJob {
+  readonly id: string;
+  readonly name: string;
+  readonly data: string;
+  readonly priority: number;
+  readonly tenant: string;
+  /** It may run again when a worker that it was handed to turns out to hang. */
+  readonly repeatable: boolean;
+}
 /** A loop asks for one job; a finished job may ask for the next; `tidy` only makes a run happen. */
 type Move = { readonly kind: 'ask' } | { readonly kind: 'finish'; readonly id: string; readonly next: boolean } | { readonly kind: 'tidy' };
 
@@ -52,7 +60,8 @@ interface ScriptOnCalls {
  * Hand-over: a worker that found nothing leaves a note (`IdleNote`), and who adds jobs next takes them for it in the same
  * script and sends them: no marker, no ask. A note is for the slots that were free and is used once; a script of a worker
  * whose note is gone fetches nothing, as those slots may be taken. So there are never more jobs than slots, and all that
- * holds for fetched jobs holds for handed ones.
+ * holds for fetched jobs holds for handed ones. Only repeatable jobs are handed over, and only when no others wait: a worker
+ * that asks was alive a moment ago, one that left a note some seconds ago.
  */
 export class BatchingBackend extends RedisQueueBackend {
   private readonly lockToken = randomUUID();
@@ -149,8 +158,8 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   /** Jobs of one tenant stand in line behind each other, and the tenants of a class take turns. */
-  async addInTurn(tenant: string, id: string, data: string, priority: number): Promise<void> {
-    await this.adds.add({ id, name: JOB_NAME, data, priority, tenant });
+  async addInTurn(tenant: string, id: string, data: string, priority: number, repeatable: boolean): Promise<void> {
+    await this.adds.add({ id, name: JOB_NAME, data, priority, tenant, repeatable });
   }
 
   override async addJob(job: JobJson, jobId: string): Promise<string> {
@@ -321,7 +330,8 @@ export class BatchingBackend extends RedisQueueBackend {
     const { prioritized, marker } = this.keys;
     const args = jobs.flatMap((job) => [job.id, String(job.priority), job.data, job.tenant]);
     const all = [this.toKey(''), jobs[0]?.name ?? '', KEPT_OPTIONS, String(Date.now()), ...args];
-    if (this.handOver === undefined) await this.script('addJobs', [prioritized, this.toKey('fair'), marker], all);
+    if (this.handOver === undefined || !jobs.every(({ repeatable }) => repeatable))
+      await this.script('addJobs', [prioritized, this.toKey('fair'), marker], all);
     else await this.handOver.script.run(this.handOver.on, [...this.movingKeys(), this.handOver.idleKey], all);
     return jobs.map((job) => job.id);
   }
@@ -425,5 +435,5 @@ function plainJob(job: JobJson, id: string): NewJob {
       'The batching backend takes jobs with an id and a priority, and without delay, parent, deduplication or schedule. Use the stock backend for others.',
     );
   }
-  return { id, name: job.name, data: job.data, priority, tenant: '' };
+  return { id, name: job.name, data: job.data, priority, tenant: '', repeatable: false };
 }

@@ -1,5 +1,5 @@
 import { Queue, type RedisQueueBackend } from 'bullmq';
-import type { CallJob, Pool, Priority } from '#contracts';
+import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
 import { createRedis, inOneWrite, type RedisConnection, type TakeScript } from '#redis';
 import { BatchingBackend } from './batching-backend.js';
 import { producerBackend } from './bull-connection.js';
@@ -52,11 +52,12 @@ export class BullCallQueue implements CallQueue {
   }
 
   /** With the stock backend tenants do not take turns: its script knows one order only. */
-  async dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId = ''): Promise<void> {
+  async dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId = '', effect: ToolEffect = 'once'): Promise<void> {
     await this.connected;
     const queue = this.queueFor(pool);
     const backend = queue.getBackend();
-    if (backend instanceof BatchingBackend) await backend.addInTurn(tenantId, jobIdOf(job), JSON.stringify(job), PRIORITY[priority]);
+    if (backend instanceof BatchingBackend)
+      await backend.addInTurn(tenantId, jobIdOf(job), JSON.stringify(job), PRIORITY[priority], effect !== 'once');
     else await queue.add(JOB_NAME, job, { ...JOB_OPTIONS, jobId: jobIdOf(job), priority: PRIORITY[priority] });
   }
 

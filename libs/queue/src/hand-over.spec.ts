@@ -44,7 +44,7 @@ describe('jobs that are handed over to idle workers', () => {
     consumers.push(consumer);
     return consumer;
   };
-  const dispatch = (n: number) => queue.dispatch('net', { callId: idOf(n), attempt: 1 }, 'normal');
+  const dispatch = (n: number) => queue.dispatch('net', { callId: idOf(n), attempt: 1 }, 'normal', 'a-tenant', 'pure');
   const dispatchSurely = (n: number) =>
     eventually(
       () =>
@@ -184,6 +184,24 @@ describe('jobs that are handed over to idle workers', () => {
     expect(twice).toEqual([]);
   });
 
+  it('stay in the queue when they must not run again, and when such jobs wait', async () => {
+    const stop = consume(1);
+    await noted(1);
+    const [[token, note]] = (await notes()) as [[string, string]];
+    const key = await idleKey();
+    await stop.close();
+    await watcher.subscribe(`${PREFIX}hand:${token}`);
+    await redis.hset(key, token, note.replace(/^\d+ \d+/, `${Date.now() + 60_000} 9`));
+    await Promise.all([dispatch(1), queue.dispatch('net', { callId: idOf(2), attempt: 1 }, 'normal', 'a-tenant', 'once')]);
+    await dispatch(3);
+    expect(messages).toEqual([]);
+    expect(await redis.zcard(`${PREFIX}prioritized`)).toBe(3);
+    expect(await redis.exists(`${PREFIX}marker`)).toBe(1);
+    await redis.del(`${PREFIX}prioritized`);
+    await dispatch(4);
+    await eventually(() => messages.length > 0, 'a job to be handed over');
+  });
+
   it('stay in the queue when the worker that left the note does not listen any more, or has said nothing for long', async () => {
     consume(1);
     await noted(1);
@@ -193,19 +211,21 @@ describe('jobs that are handed over to idle workers', () => {
     const soon = String(Date.now() + 60_000);
     await redis.hset(key, 'of the dead', note.replace(/^\d+/, soon));
     await dispatch(1);
+    expect(await redis.zcard(`${PREFIX}prioritized`)).toBe(1);
     await redis.hset(key, token, note.replace(/^\d+/, '1'));
     await watcher.subscribe(`${PREFIX}hand:${token}`);
+    await redis.del(`${PREFIX}prioritized`);
     await dispatch(2);
     expect(messages).toEqual([]);
-    expect(await redis.zcard(`${PREFIX}prioritized`)).toBe(2);
+    expect(await redis.zcard(`${PREFIX}prioritized`)).toBe(1);
     expect(await redis.exists(`${PREFIX}marker`)).toBe(1);
     expect(await notes()).toEqual([]);
     // Only its age kept the second one from being used.
     await redis.hset(key, token, note.replace(/^\d+ \d+/, `${soon} 5`));
-    await redis.del(`${PREFIX}marker`);
+    await redis.del(`${PREFIX}marker`, `${PREFIX}prioritized`);
     await dispatch(3);
-    await eventually(() => messages.length > 0, 'jobs to be handed over');
-    expect(await redis.llen(`${PREFIX}active`)).toBe(3);
+    await eventually(() => messages.length > 0, 'a job to be handed over');
+    expect(await redis.llen(`${PREFIX}active`)).toBe(1);
     expect(await redis.exists(`${PREFIX}marker`)).toBe(0);
   });
 

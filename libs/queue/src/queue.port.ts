@@ -1,4 +1,4 @@
-import type { CallJob, Pool, Priority } from '#contracts';
+import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
 import type { TakeAnswer } from '#redis';
 
 export interface PoolDepth {
@@ -19,8 +19,11 @@ export interface QueuePlace {
  * Dispatch by id. A higher priority is taken first, yet no waiting class is passed over for ever; within a priority
  * tenants take turns, and one tenant's jobs keep their order. Adding the same attempt of a call again while its job exists is a no-op, so re-adding is always safe. */
 export interface CallQueue {
-  /** Jobs without a tenant count as of one tenant of their own. */
-  dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId?: string): Promise<void>;
+  /**
+   * Jobs without a tenant count as of one tenant of their own. One whose effect is known and not `once` may begin at once
+   * on a worker that is idle, which is found out to hang only by the lease of the call.
+   */
+  dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId?: string, effect?: ToolEffect): Promise<void>;
   /** Takes out a job that waits, of a call that has ended meanwhile. One that a worker has, or that is gone, is left alone. */
   withdraw(pool: Pool, job: CallJob): Promise<void>;
   /** Undefined when the job does not wait: it runs, or is gone. */

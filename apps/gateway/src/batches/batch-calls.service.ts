@@ -87,7 +87,7 @@ export class BatchCalls {
       author: { ...authorOf(this.config.name, batch.doc.principal), actor },
     });
     if (!isApplied(answer)) throw new Error(`The log refused the approval of ${callId}: ${answer.code}`);
-    dispatchCall(this.queue, head.pool, callId, head.attempt + 1, head.priority, head.meta.tenantId);
+    dispatchCall(this.queue, { callId, attempt: head.attempt + 1 }, head, head.meta.tenantId);
   }
 
   async cancel(batch: BatchRecord, callId: string, reason: string): Promise<void> {

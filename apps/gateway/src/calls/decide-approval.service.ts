@@ -93,7 +93,7 @@ export class DecideApprovalService {
       return this.held.hold(call, { actor, scope, digest: await this.digestNow(call), ...more });
     }
     await this.write(principal, head, call, body);
-    if (decision === 'allow') dispatchCall(this.queue, head.pool, call.id, head.attempt + 1, head.priority, head.meta.tenantId);
+    if (decision === 'allow') dispatchCall(this.queue, { callId: call.id, attempt: head.attempt + 1 }, head, head.meta.tenantId);
   }
 
   private async write(

@@ -1,8 +1,15 @@
-import type { Pool, Priority } from '#contracts';
+import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
 import type { CallQueue } from '#queue';
 import { signals } from '#signals';
 
+/** What a queue has to know about a call. */
+interface QueuedCall {
+  readonly pool: Pool;
+  readonly priority: Priority;
+  readonly effect: ToolEffect;
+}
+
 /** The fast path to a worker. Never rejects: the log's timers dispatch again what got lost, so a failure is only counted. */
-export function dispatchCall(queue: CallQueue, pool: Pool, callId: string, attempt: number, priority: Priority, tenantId: string): void {
-  queue.dispatch(pool, { callId, attempt }, priority, tenantId).catch(() => signals.dispatchFailed.emit({ pool }));
+export function dispatchCall(queue: CallQueue, job: CallJob, { pool, priority, effect }: QueuedCall, tenantId: string): void {
+  queue.dispatch(pool, job, priority, tenantId, effect).catch(() => signals.dispatchFailed.emit({ pool }));
 }

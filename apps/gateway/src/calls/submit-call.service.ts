@@ -111,7 +111,7 @@ export class SubmitCallService {
 
     const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
     try {
-      const dispatch = () => dispatchCall(this.queue, call.submitted.pool, callId, 1, call.submitted.priority, principal.tenantId);
+      const dispatch = () => dispatchCall(this.queue, { callId, attempt: 1 }, call.submitted, principal.tenantId);
       const surelyQueued = call.then === undefined && call.idempotency === undefined;
       if (family !== undefined) await this.parents.adopt(family.parentCallId, callId);
       const answer = await this.log.accept(call, surelyQueued ? dispatch : undefined);

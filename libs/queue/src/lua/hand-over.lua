@@ -1,6 +1,7 @@
 --[[
-  Adds jobs as add-jobs.lua does, and hands what waits then to workers that are idle: they need not be woken, ask and be
-  answered. A worker's note is used once, for as many jobs as it has slots. `addJobs` and `take` stand before these lines.
+  Adds jobs as add-jobs.lua does, and hands them to workers that are idle, unless others wait already: they need not be
+  woken, ask and be answered. A worker's note is used once, for as many jobs as it has slots. `addJobs` and `take` stand
+  before these lines.
 
   KEYS[1..7] those of finish-and-fetch.lua
   KEYS[8]    idle   hash of notes: lock token of a worker = "<until, ms> <slots> <number of the note> <lock, ms> <JSON list of arguments>"
@@ -22,7 +23,8 @@ local function holds(untilMs)
 end
 
 local left = true
-while left do
+local alone = redis.call('LLEN', KEYS[1]) == 0 and redis.call('ZCARD', KEYS[3]) == added
+while left and alone do
   local token, note = unpack(redis.call('HRANDFIELD', KEYS[8], 1, 'WITHVALUES'))
   if not token then break end
   local untilMs, slots, number, lockMs, own = string.match(note, '^(%d+) (%d+) (%d+) (%d+) (.*)$')
