@@ -80,4 +80,28 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
       site.close();
     }
   });
+
+  it('is handed one last call while it was idle, which another worker runs, and none that must not run twice', async () => {
+    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    for (const worker of toolyard.workers.splice(0)) {
+      worker.signal('SIGTERM');
+      await worker.ended();
+    }
+    const paused = await toolyard.worker();
+    await agent.run('echo', { n: 0 });
+    paused.signal('SIGSTOP');
+    const { body: shell } = await agent.submit('shell', { command: 'echo once' });
+    const { body: handed } = await agent.submit('echo', { n: 1 });
+    await eventually(async () => (await agent.get(`/v1/calls/${handed.id}`)).body.status === 'running', 'the call to be handed over');
+    expect((await agent.get(`/v1/calls/${shell.id}`)).body).toMatchObject({ status: 'queued', attempt: 0 });
+
+    await toolyard.worker();
+    expect(await agent.ended(shell.id)).toMatchObject({ outcome: 'completed', attempt: 1 });
+    const call = await agent.ended(handed.id);
+    expect(call).toMatchObject({ outcome: 'completed', attempt: 2 });
+    paused.signal('SIGCONT');
+    await eventually(() => fencedOff(paused), 'the paused worker to notice that it is out');
+    expect((await agent.get(`/v1/calls/${handed.id}`)).body).toEqual(call);
+    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+  });
 });
