@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createRedis } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
@@ -88,7 +89,9 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
       await worker.ended();
     }
     const paused = await toolyard.worker();
-    await agent.run('echo', { n: 0 });
+    const redis = createRedis(toolyard.redis.url);
+    await eventually(async () => (await redis.keys('{q-read}:calls:idle:*')).length > 0, 'the worker to be known as idle');
+    redis.disconnect();
     paused.signal('SIGSTOP');
     const { body: shell } = await agent.submit('shell', { command: 'echo once' });
     const { body: handed } = await agent.submit('echo', { n: 1 });
