@@ -291,13 +291,14 @@ export class BatchingBackend extends RedisQueueBackend {
     return upTo !== undefined && note <= upTo;
   }
 
-  /** Of a note that was used. When it does not come, the connection may be dead without a word. */
+  /** Of a note that was used. When it does not come, the connection may be dead without a word. Goes on until Redis has told which jobs are ours: so long none is taken. */
   private async awaitMessage(): Promise<void> {
-    await Promise.race([this.idle.message, sleep(LOST_MESSAGE_MS, undefined, { ref: false })]);
-    if (this.idle.message === undefined || this.stopping) return;
-    this.handSubscriber?.disconnect(true);
-    // Rejects with its connection, which then is tidied up after.
-    await this.tidy().catch(() => {});
+    for (;;) {
+      await Promise.race([this.idle.message, sleep(LOST_MESSAGE_MS, undefined, { ref: false })]);
+      if (this.idle.message === undefined || this.stopping) return;
+      this.handSubscriber?.disconnect(true);
+      await this.tidy().catch(() => {});
+    }
   }
 
   private nextMarker(blockTimeout: number): ReturnType<RedisQueueBackend['waitForJob']> {
