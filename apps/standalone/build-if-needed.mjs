@@ -1,22 +1,26 @@
-// Compiles into dist/ when a source is newer than the last build, so that `npm start` is one command on a fresh clone and
+// Compiles into dist/ (SWC for the server side, Vite for the dashboard; `npm run typecheck` checks the types) when a source is newer than the last build, so that `npm start` is one command on a fresh clone and
 // quick when nothing changed. "Newer" means: path, size or time of any source differs from what the last build saw.
 // `--always` builds in any case (`npm run build`).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const stamp = join(root, 'dist', '.build-stamp');
 const SOURCES = ['apps', 'libs'];
-const SETTINGS = ['package.json', 'package-lock.json', 'nest-cli.json', 'tsconfig.json', 'apps/standalone/tsconfig.app.json'];
+const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', '.swcrc', 'apps/standalone/build-if-needed.mjs'];
+const SHIPPED = /\.(tsx?|lua|json|html|css|svg)$|\/sandbox\/etc\/[^/]+$/;
+const FOR_TESTS = /\.(spec|contract)\.ts$|\/libs\/[^/]+\/src\/testing\//;
+/** Files outside of `SOURCES` that are compiled too, since they run in processes of their own. */
+const BENCH = 'test/bench';
 
 function* filesOf(path) {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const below = join(path, entry.name);
     if (entry.isDirectory() && entry.name !== 'node_modules') yield* filesOf(below);
-    else if (/\.(tsx?|lua|json|html|css|svg)$|\/sandbox\/etc\/[^/]+$/.test(below) && !entry.name.endsWith('.spec.ts')) yield below;
+    else if (SHIPPED.test(below) && !FOR_TESTS.test(below)) yield below;
   }
 }
 
@@ -30,6 +34,33 @@ function fingerprint() {
     hash.update(`${file}\0${size}\0${mtimeMs}\n`);
   }
   return hash.digest('hex');
+}
+
+/** Every TypeScript file becomes a JavaScript file in dist/; Lua scripts and the sandbox's files are copied. @throws on a syntax error */
+async function compile() {
+  const { transformFile } = await import('@swc/core');
+  const folders = [...SOURCES, BENCH].map((folder) => join(root, folder)).filter((folder) => existsSync(folder));
+  const files = folders.flatMap((folder) => [...filesOf(folder)]);
+  await Promise.all(
+    files.map(async (file) => {
+      const path = relative(root, file);
+      if (path.startsWith('apps/dashboard/') || /\.d\.m?ts$|\.tsx$/.test(path)) return;
+      const target = join(root, 'dist', path);
+      if (/\.lua$|\/sandbox\/etc\/[^/]+$/.test(path)) {
+        mkdirSync(dirname(target), { recursive: true });
+        copyFileSync(file, target);
+      }
+      if (!path.endsWith('.ts')) return;
+      const { code, map } = await transformFile(file, {
+        configFile: join(root, '.swcrc'),
+        sourceFileName: relative(dirname(target), file),
+      });
+      mkdirSync(dirname(target), { recursive: true });
+      const script = target.replace(/\.ts$/, '.js');
+      writeFileSync(script, `${code}//# sourceMappingURL=${basename(script)}.map\n`);
+      writeFileSync(`${script}.map`, map);
+    }),
+  );
 }
 
 function run(...command) {
@@ -57,12 +88,15 @@ const main = join(root, 'dist/apps/standalone/src/main.js');
 const always = process.argv.includes('--always');
 if (!always && existsSync(main) && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) process.exit(0);
 
-const nest = join(root, 'node_modules/@nestjs/cli/bin/nest.js');
 const vite = join(root, 'node_modules/vite/bin/vite.js');
-if (!existsSync(nest)) fail('The packages are not installed. Run `npm ci` first, then `npm start` again.');
+if (!existsSync(vite)) fail('The packages are not installed. Run `npm ci` first, then `npm start` again.');
 console.log(always ? 'Building …' : 'Building, since something changed …');
-const compiled = run(nest, 'build', 'standalone') && existsSync(main);
+try {
+  await compile();
+} catch (error) {
+  fail(`The build failed: ${error.message}\nCorrect it and start again.`);
+}
 const dashboard = join(root, 'apps/dashboard/vite.config.ts');
-const bundled = compiled && (!existsSync(dashboard) || run(vite, 'build', '--config', dashboard, '--logLevel', 'warn'));
-if (!bundled) fail('The build failed; what the compiler said is above. Correct it and start again.');
+if (existsSync(dashboard) && !run(vite, 'build', '--config', dashboard, '--logLevel', 'warn'))
+  fail('Building the dashboard failed; what Vite said is above. Correct it and start again.');
 writeFileSync(stamp, now);
