@@ -35,7 +35,7 @@ describe('a real run, scraped by a real Prometheus', () => {
   const fires = (alert: string) => eventually(async () => (await prometheus.firing()).get(alert), `${alert} to fire`, 40_000);
   const isSilent = (alert: string) => eventually(async () => !(await prometheus.firing()).has(alert), `${alert} to be silent`, 40_000);
 
-  it('is all up, fires nothing, and fills the boards', async () => {
+  it('is all up, fires nothing, and fills the boards [DX-11]', async () => {
     await eventually(
       async () => (await prometheus.targets()).join() === 'toolyard-gateway up,toolyard-worker up,toolyard-worker up',
       'targets',

@@ -33,7 +33,7 @@ describe('bad input at every door', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('names near tools for an unknown one, as a problem and as a result for the model', async () => {
+  it('names near tools for an unknown one, as a problem and as a result for the model [CC-44, VA-13]', async () => {
     const answer = await agent.submit('file_raed', {});
     expect(answer).toMatchObject({
       status: 404,
@@ -46,7 +46,7 @@ describe('bad input at every door', () => {
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
   });
 
-  it('lists every violation of the arguments with its pointer', async () => {
+  it('lists every violation of the arguments with its pointer [CC-51]', async () => {
     const { status, body } = await agent.request<{ code: string; errors: { pointer: string }[]; result: object }>('POST', '/v1/calls', {
       tool: 'file_read',
       arguments: { path: 7, limit: 'many' },
@@ -64,7 +64,7 @@ describe('bad input at every door', () => {
     ['arguments of the wrong kind', '{"tool":"echo","arguments":[1]}', 422, 'invalid_request'],
     ['thousands of unknown fields', `{${Array.from({ length: 5_000 }, (_, n) => `"f${n}":0`).join()}}`, 422, 'invalid_request'],
     ['a session id that is a path', '{"tool":"echo","sessionId":"../x"}', 422, 'invalid_request'],
-  ])('answers %s with the documented problem, which a model can read', async (_name, body, status, code) => {
+  ])('answers %s with the documented problem, which a model can read [DX-12]', async (_name, body, status, code) => {
     const answer = await agent.request<Problem>('POST', '/v1/calls', body);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     const { detail, result, callId } = answer.body;
@@ -102,7 +102,7 @@ describe('bad input at every door', () => {
     expect(answers[0]?.headers.get('ratelimit')).toBeTruthy();
   });
 
-  it("answers another tenant's ids as if they did not exist, at every route", async () => {
+  it("answers another tenant's ids as if they did not exist, at every route [DX-08]", async () => {
     const mine = await agent.run('echo', { secret: 1 });
     const other = new Agent(agent.url, 'other-tenant-key');
     for (const [method, path] of [
@@ -128,7 +128,7 @@ describe('bad input at every door', () => {
     stream.close();
   });
 
-  it('keeps file tools inside the workspace, whatever the path', async () => {
+  it('keeps file tools inside the workspace, whatever the path [PP-20, PP-25, TB-20]', async () => {
     const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'escape');
     await agent.run('file_write', { path: 'inside.txt', content: 'fine' }, { sessionId: 'escape' });
     writeFileSync(join(toolyard.workspaceRoot, 'outside.txt'), 'secret');
@@ -166,7 +166,7 @@ describe('bad input at every door', () => {
     'file:///etc/passwd',
     'gopher://127.0.0.1/',
     'http://user:pass@127.0.0.1/',
-  ])('does not fetch %s', async (url) => {
+  ])('does not fetch %s [PP-45]', async (url) => {
     const call = await agent.run('web_fetch', { url });
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' }, result: { isError: true } });
   });

@@ -33,7 +33,7 @@ describe('batches on real workers', () => {
     );
   const seqOf = ({ id }: CallEvent) => Number(id.split('.')[2]);
 
-  it('run 1,000 calls of one turn and give their results in call order, seen from another gateway', async () => {
+  it('run 1,000 calls of one turn and give their results in call order, seen from another gateway [DX-06, EX-03]', async () => {
     const calls = Array.from({ length: 1_000 }, (_nothing, n) => ({ tool: 'echo', arguments: { n }, toolCallId: `t${n}` }));
     const { id } = await submit({ strategy: { type: 'parallel' }, sessionId: 'thousand', calls });
     const batch = await ended(id);
@@ -43,7 +43,7 @@ describe('batches on real workers', () => {
     expect(new Set(batch.results.map(({ callId }) => callId)).size).toBe(1_000);
   }, 120_000);
 
-  it('keep the strategy that the agent was given, whatever the model writes into arguments', async () => {
+  it('keep the strategy that the agent was given, whatever the model writes into arguments [EX-01]', async () => {
     const wish = { strategy: { type: 'parallel' }, onFailure: 'abort', duration_ms: 100 };
     const calls = Array.from({ length: 3 }, () => ({ tool: 'echo', arguments: wish }));
     const { id } = await submit({ strategy: { type: 'sequential' }, sessionId: 'wishes', calls });
@@ -59,7 +59,7 @@ describe('batches on real workers', () => {
     expect(moved.status).toBe(422);
   });
 
-  it('that are all or nothing end when nobody answers in time, also with a yes that waits for another answer', async () => {
+  it('that are all or nothing end when nobody answers in time, also with a yes that waits for another answer [PP-95]', async () => {
     await agent.request('PUT', '/v1/sessions/asking', { posture: { permissionMode: 'prompt' } });
     const calls = ['a', 'b', 'c'].map((path) => ({ tool: 'file_write', arguments: { path, content: path } }));
     const { id } = await submit({ onFailure: 'abort', strategy: { type: 'parallel' }, sessionId: 'asking', calls });
@@ -76,7 +76,7 @@ describe('batches on real workers', () => {
   });
 
   /** The last one: it kills the gateway that the others talk to. */
-  it('hand a message of a person over once, though the gateway that took it is killed at once', async () => {
+  it('hand a message of a person over once, though the gateway that took it is killed at once [EX-07]', async () => {
     const calls = Array.from({ length: 12 }, () => ({ tool: 'sleep', arguments: { duration_ms: 200 } }));
     const batch = await submit({ strategy: { type: 'sequential' }, sessionId: 'steered', calls });
     await eventually(

@@ -51,7 +51,7 @@ describe('batches', () => {
     for (const callId of callIds) await gateway.run(callId, `ran ${callId}`);
   };
 
-  it('run one call after another when sequential', async () => {
+  it('run one call after another when sequential [EX-02]', async () => {
     const { status, headers, body } = await submit({
       strategy: { type: 'sequential' },
       sessionId: newSession(),
@@ -68,7 +68,7 @@ describe('batches', () => {
     expect(texts(batch)).toEqual(batch.results.map(({ callId }) => `ran ${callId}`));
   });
 
-  it('run all calls at once when parallel, and answer in call order whichever ends first', async () => {
+  it('run all calls at once when parallel, and answer in call order whichever ends first [DX-06, EX-03]', async () => {
     const { body } = await submit({ strategy: { type: 'parallel' }, sessionId: newSession(), calls: [read, write, read] });
     const ids = await queued(body.id, [0, 1, 2]);
     await runAll(ids.toReversed());
@@ -76,7 +76,7 @@ describe('batches', () => {
     expect(texts(batch)).toEqual(ids.map((id) => `ran ${id}`));
   });
 
-  it('run side effects one after another when parallel calls shall not overlap in them', async () => {
+  it('run side effects one after another when parallel calls shall not overlap in them [EX-11]', async () => {
     const { body } = await submit({ strategy: { type: 'parallel', serializeSideEffects: true }, calls: [write, read, write] });
     const [first = '', second = ''] = await queued(body.id, [0, 1]);
     await runAll([first]);
@@ -84,7 +84,7 @@ describe('batches', () => {
     expect((await ended(body.id)).results[1]?.callId).toBe(second);
   });
 
-  it('run a number of calls at once when batched, then the next ones', async () => {
+  it('run a number of calls at once when batched, then the next ones [EX-04]', async () => {
     const { body } = await submit({
       strategy: { type: 'batched', size: 2 },
       sessionId: newSession(),
@@ -94,14 +94,14 @@ describe('batches', () => {
     expect((await ended(body.id)).results.map(({ outcome }) => outcome)).toEqual(Array(5).fill('completed'));
   });
 
-  it('run reads together and anything else alone unless told otherwise', async () => {
+  it('run reads together and anything else alone unless told otherwise [EX-10, PP-62]', async () => {
     const { body } = await submit({ sessionId: newSession(), calls: [read, read, write, read] });
     expect(body.strategy).toEqual({ type: 'tiered' });
     for (const group of [[0, 1], [2], [3]]) await runAll(await queued(body.id, group));
     expect((await ended(body.id)).status).toBe('ended');
   });
 
-  it('run as their session says unless they say otherwise themselves', async () => {
+  it('run as their session says unless they say otherwise themselves [EX-01]', async () => {
     const [sessionId, calls] = [newSession(), [read, read]];
     const put = (strategy: unknown) => agent.request<Session>('PUT', `/v1/sessions/${sessionId}`, { strategy });
     const strategyOf = async (more = {}) => (await submit({ sessionId, calls, ...more })).body.strategy;
@@ -152,7 +152,7 @@ describe('batches', () => {
     expect((await submit({ calls }, { ...key, prefer: 'wait=10' })).body).toEqual(await look(first.body.id));
   });
 
-  it('refuse what has no documented form', async () => {
+  it('refuse what has no documented form [EX-04]', async () => {
     const bad = [
       { calls: [] },
       { calls: Array.from({ length: 1001 }, () => read) },
@@ -180,7 +180,7 @@ describe('batches', () => {
     expect(await ended(body.id)).toMatchObject({ steering: [], results: [{ outcome: 'completed' }, { outcome: 'completed' }] });
   });
 
-  it('of 1,000 calls end with 1,000 results in order', async () => {
+  it('of 1,000 calls end with 1,000 results in order [DX-06]', async () => {
     const calls = Array.from({ length: 1000 }, (_, n) => ({
       tool: n % 2 ? 'no_such_tool' : 'echo',
       arguments: n % 2 ? {} : '{not json',
@@ -198,7 +198,7 @@ describe('batches', () => {
   }, 60_000);
 
   describe('with a refused call', () => {
-    it('run the others when isolated', async () => {
+    it('run the others when isolated [K-10, RP-27, VA-14]', async () => {
       const { body } = await submit({
         sessionId: newSession(),
         calls: [{ tool: 'no_such_tool' }, read, { tool: 'echo', arguments: '{"a":' }],
@@ -211,7 +211,7 @@ describe('batches', () => {
       ]);
     });
 
-    it('run nothing when all or nothing', async () => {
+    it('run nothing when all or nothing [K-10, RP-27]', async () => {
       const { body } = await submit(
         { onFailure: 'abort', strategy: { type: 'parallel' }, sessionId: newSession(), calls: [read, { tool: 'no_such_tool' }] },
         { prefer: 'wait=20' },
@@ -225,7 +225,7 @@ describe('batches', () => {
       expect((await eventsOf(body)).filter(({ type }) => type === 'call.start')).toEqual([]);
     });
 
-    it('run nothing when the arguments of one are no JSON, and say so', async () => {
+    it('run nothing when the arguments of one are no JSON, and say so [VA-14]', async () => {
       const { body } = await submit(
         { onFailure: 'abort', sessionId: newSession(), calls: [{ tool: 'echo', arguments: '{"a":' }, read] },
         { prefer: 'wait=20' },
@@ -249,7 +249,7 @@ describe('batches', () => {
     };
     const decide = (callId: string, decision: 'allow' | 'deny') => agent.request('POST', `/v1/calls/${callId}/decision`, { decision });
 
-    it('start when every question was answered with yes', async () => {
+    it('start when every question was answered with yes [PP-93]', async () => {
       const { id, waiting } = await asking([write, read, write]);
       expect(await decide(waiting[0] ?? '', 'allow')).toMatchObject({ status: 200, body: { status: 'waiting_approval' } });
       expect((await decide(waiting[0] ?? '', 'allow')).status).toBe(409);
@@ -261,7 +261,7 @@ describe('batches', () => {
       expect(decided?.actor).toBe('apikey:bootstrap');
     });
 
-    it('run nothing after a no, and say of each call what became of it', async () => {
+    it('run nothing after a no, and say of each call what became of it [PP-94]', async () => {
       const { id, waiting } = await asking([write, write, write, read]);
       await decide(waiting[1] ?? '', 'allow');
       await decide(waiting[0] ?? '', 'deny');
@@ -277,7 +277,7 @@ describe('batches', () => {
   });
 
   describe('steered by a person', () => {
-    it('skip the rest when sequential, and hand the messages over once, in order', async () => {
+    it('skip the rest when sequential, and hand the messages over once, in order [EX-05, EX-07]', async () => {
       const sessionId = newSession();
       const { body } = await submit({
         strategy: { type: 'sequential' },
@@ -309,7 +309,7 @@ describe('batches', () => {
       expect(next.body.steering).toEqual([]);
     });
 
-    it('finish the group that runs when batched or tiered, and skip the rest', async () => {
+    it('finish the group that runs when batched or tiered, and skip the rest [EX-05]', async () => {
       for (const strategy of [{ type: 'batched', size: 2 }, { type: 'tiered' }]) {
         const sessionId = newSession();
         const { body } = await submit({ strategy, sessionId, calls: [read, read, write] });
@@ -320,7 +320,7 @@ describe('batches', () => {
       }
     });
 
-    it('run everything when parallel, and hand the message over at the end', async () => {
+    it('run everything when parallel, and hand the message over at the end [EX-08]', async () => {
       const sessionId = newSession();
       const { body } = await submit({ strategy: { type: 'parallel' }, sessionId, calls: [read, write, read] });
       const ids = await queued(body.id, [0, 1, 2]);
@@ -341,7 +341,7 @@ describe('batches', () => {
     });
   });
 
-  it('stop with their session: what waits ends, what runs is told to stop, nothing starts', async () => {
+  it('stop with their session: what waits ends, what runs is told to stop, nothing starts [CC-22]', async () => {
     const sessionId = newSession();
     const { body } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
     const [running = '', waiting = ''] = await queued(body.id, [0, 1]);

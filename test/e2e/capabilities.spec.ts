@@ -26,7 +26,7 @@ describe('what agents of every kind rely on', () => {
     agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: change });
   const cancel = (id: string) => agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 100 });
 
-  it('runs a tool under the names that other agents taught models, and tells its own', async () => {
+  it('runs a tool under the names that other agents taught models, and tells its own [CC-14, CC-21]', async () => {
     await agent.run('fs_write', { path: 'named.txt', content: 'one' });
     for (const name of ['file_read', 'read_file', 'read', 'fs_read', 'fsRead']) {
       const call = await agent.run(name, { path: 'named.txt' });
@@ -35,7 +35,7 @@ describe('what agents of every kind rely on', () => {
     }
   });
 
-  it('takes the arguments of a shell call under other names, or as a bare text', async () => {
+  it('takes the arguments of a shell call under other names, or as a bare text [CC-16, TB-02]', async () => {
     for (const args of [{ command: 'echo hi' }, { cmd: ' echo hi ' }, { script: '', sh: 'echo hi' }, '{"command":"echo hi"}', 'echo hi'])
       expect([args, textOf(await agent.run('bash', args))]).toEqual([args, 'hi\n']);
     expect(await agent.submit('bash', {})).toMatchObject({
@@ -44,21 +44,21 @@ describe('what agents of every kind rely on', () => {
     });
   });
 
-  it('keeps the purpose of a call beside its arguments', async () => {
+  it('keeps the purpose of a call beside its arguments [CC-18]', async () => {
     const call = await agent.run('echo', { text: 'x', __tool_use_purpose: 'look' });
     expect(call).toMatchObject({ purpose: 'look', result: { content: [{ type: 'json', json: { text: 'x' } }] } });
     expect(call.arguments).toEqual({ text: 'x' });
     expect(firstOf(await agent.events(call.id), 'call.submitted')?.data).toMatchObject({ purpose: 'look', arguments: { text: 'x' } });
   });
 
-  it('shows the facts of tools to people and keeps them to their declared time', async () => {
+  it('shows the facts of tools to people and keeps them to their declared time [CC-10, CC-11]', async () => {
     const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?format=full');
     const factsOf = (name: string) => body.tools.find((tool) => tool.name === name);
     expect(['file_read', 'file_write', 'shell'].map((name) => factsOf(name)?.tier)).toEqual(['read_only', 'side_effecting', 'privileged']);
     expect((await agent.submit('echo', {})).body.timeouts.runMs).toBe(factsOf('echo')?.timeoutMs);
   });
 
-  it('tells in Start what runs with what, in End how it went, and leaves each call one of either', async () => {
+  it('tells in Start what runs with what, in End how it went, and leaves each call one of either [CC-20, CC-38, EV-01, EV-03, EV-07]', async () => {
     const slow = (await agent.submit('shell', { command: 'echo up; sleep 30' })).body;
     await eventually(async () => firstOf(await agent.events(slow.id), 'call.update')?.data, 'the first update');
     await cancel(slow.id);
@@ -77,7 +77,7 @@ describe('what agents of every kind rely on', () => {
     }
   });
 
-  it('gives a reader from the beginning all events of 100 calls of a session in one order, the same each time', async () => {
+  it('gives a reader from the beginning all events of 100 calls of a session in one order, the same each time [EV-15]', async () => {
     const stream = await agent.stream();
     const filter = { sessionId: 'ordered' };
     stream.send({ op: 'subscribe', id: 'live', filter });
@@ -101,7 +101,7 @@ describe('what agents of every kind rely on', () => {
     stream.close();
   });
 
-  it('writes down with a call how it was judged', async () => {
+  it('writes down with a call how it was judged [EV-10]', async () => {
     await Promise.all([posture('judged-deny', { permissionMode: 'read-only' }), posture('judged-ask', { permissionMode: 'prompt' })]);
     for (const [sessionId, effect] of [
       ['judged-allow', 'allow'],
@@ -114,7 +114,7 @@ describe('what agents of every kind rely on', () => {
     }
   });
 
-  it('lets a session do what its mode and autonomy allow, and nothing more', async () => {
+  it('lets a session do what its mode and autonomy allow, and nothing more [CC-13, PP-50, PP-51, PP-53, PP-100, TB-30]', async () => {
     const statuses = async (sessionId: string, change: Record<string, string>) => {
       await posture(sessionId, change);
       const calls = [
@@ -132,7 +132,7 @@ describe('what agents of every kind rely on', () => {
     expect((await agent.run('bash', { command: 'true' }, { sessionId: 'allowed' })).outcome).toBe('completed');
   });
 
-  it('answers status and cancel at once while calls run, and lists them', async () => {
+  it('answers status and cancel at once while calls run, and lists them [EX-20, EX-22]', async () => {
     const ids = await Promise.all(Array.from({ length: 5 }, async () => (await agent.submit('shell', { command: 'sleep 60' })).body.id));
     const running = async () =>
       (await agent.get<CallPage>('/v1/calls?status=running&tool=shell')).body.calls.filter(({ id }) => ids.includes(id));
@@ -145,7 +145,7 @@ describe('what agents of every kind rely on', () => {
     for (const id of ids) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('runs a call once, however often its tool call id comes', async () => {
+  it('runs a call once, however often its tool call id comes [DX-02, EX-21]', async () => {
     const once = { sessionId: 'once', toolCallId: 'toolu_1' };
     const calls = await Promise.all(
       Array.from({ length: 10 }, () => agent.run('shell', { command: 'echo ran >> ran.txt; cat ran.txt' }, once)),
@@ -156,7 +156,7 @@ describe('what agents of every kind rely on', () => {
     expect([textOf(other), other.id === calls[0]?.id]).toEqual(['ran\n', false]);
   });
 
-  it('lets slow shells hold up no read', async () => {
+  it('lets slow shells hold up no read [DX-01]', async () => {
     const shells = await Promise.all(
       Array.from({ length: 50 }, async () => (await agent.submit('shell', { command: 'sleep 60' })).body.id),
     );
@@ -170,7 +170,7 @@ describe('what agents of every kind rely on', () => {
     for (const id of shells) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
-  it('shows what was written on one worker to calls on the other', async () => {
+  it('shows what was written on one worker to calls on the other [DX-07]', async () => {
     const session = { sessionId: 'shared' };
     await agent.run('file_write', { path: 'a.txt', content: 'shared' }, session);
     const workers = new Set<string | undefined>();
@@ -182,7 +182,7 @@ describe('what agents of every kind rely on', () => {
     expect(workers.size).toBe(2);
   });
 
-  it('keeps all of 20 edits of one file that come at once', async () => {
+  it('keeps all of 20 edits of one file that come at once [TB-41]', async () => {
     const session = { sessionId: 'edited' };
     const lines = (mark: string) => Array.from({ length: 20 }, (_unused, n) => `${mark}${n};`).join('\n');
     await agent.run('file_write', { path: 'a.txt', content: lines('old') }, session);
@@ -194,7 +194,7 @@ describe('what agents of every kind rely on', () => {
     expect(textOf(await agent.run('file_read', { path: 'a.txt' }, session))).toBe(lines('new'));
   });
 
-  it('gives both streams of a command told apart, and none of the variables of its worker', async () => {
+  it('gives both streams of a command told apart, and none of the variables of its worker [PP-103, TB-01]', async () => {
     writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'both.sh'), 'echo a; echo b >&2');
     expect(textOf(await agent.run('shell', { command: 'bash both.sh' }))).toBe('stdout:\na\n\n\nstderr:\nb\n');
     const env = textOf(await agent.run('shell', { command: 'env' }));
@@ -202,20 +202,20 @@ describe('what agents of every kind rely on', () => {
     expect(env).not.toMatch(/canary|WORKER_SECRET|REDIS_URL/);
   });
 
-  it('cuts what a read gives the model, with the size of the whole', async () => {
+  it('cuts what a read gives the model, with the size of the whole [EX-40, TB-21]', async () => {
     await agent.run('file_write', { path: 'long.txt', content: 'x'.repeat(20_480) });
     expect(textOf(await agent.run('file_read', { path: 'long.txt' }))).toBe(
       `${'x'.repeat(16_384)}[output truncated — original size: 20,480 bytes]`,
     );
   });
 
-  it('says how much a command wrote, also where nobody keeps all of it', async () => {
+  it('says how much a command wrote, also where nobody keeps all of it [EX-41]', async () => {
     const call = await agent.run('shell', { command: "head -c 3000000 /dev/zero | tr '\\0' x; head -c 5 /dev/zero | tr '\\0' y >&2" });
     expect(call.result?.truncated?.originalBytes).toBe(3_000_005);
     expect(textOf(call)).toMatch(/\[output truncated — original size: 3,000,005 bytes\]$/);
   });
 
-  it('sleeps as long as asked, and not longer than until a cancel', async () => {
+  it('sleeps as long as asked, and not longer than until a cancel [TB-09]', async () => {
     const call = await agent.run('sleep', { duration_ms: 300 });
     expect(textOf(call)).toBe('Slept for 300ms');
     expect(Date.parse(call.endedAt ?? '') - Date.parse(call.submittedAt)).toBeGreaterThanOrEqual(300);
@@ -241,7 +241,7 @@ describe('what a tool is given, and what becomes of what it gives', () => {
     return callId;
   };
 
-  it('is a context that no argument can change', async () => {
+  it('is a context that no argument can change [CC-17]', async () => {
     let seen: unknown[] = [];
     parts.tool('probe', { run: (args, ctx) => ((seen = [args, ctx.tenantId, ctx.sessionId]), 'ran') });
     const args = { ctx: { tenantId: 'other', sessionId: 'other' }, tenantId: 'other', sessionId: 'other' };
@@ -249,7 +249,7 @@ describe('what a tool is given, and what becomes of what it gives', () => {
     expect(seen).toEqual([args, 'test', 's1']);
   });
 
-  it('shows partial content and progress to watchers, and only the last word to the model', async () => {
+  it('shows partial content and progress to watchers, and only the last word to the model [CC-23, CC-24, EV-04]', async () => {
     parts.tool('probe', {
       run: (_args, ctx) => {
         ctx.onUpdate([{ type: 'text', text: 'partial\n' }]);
@@ -268,7 +268,7 @@ describe('what a tool is given, and what becomes of what it gives', () => {
     expect((await parts.store.read(callId))?.result).toEqual({ content: [{ type: 'text', text: 'final' }], isError: false });
   });
 
-  it('takes nothing for an empty text, and text, JSON and images as they are', async () => {
+  it('takes nothing for an empty text, and text, JSON and images as they are [CC-33, CC-34]', async () => {
     parts.tool('probe', { run: () => '' });
     expect((await parts.store.read(await run()))?.result?.content).toEqual([{ type: 'text', text: '' }]);
     const content = [

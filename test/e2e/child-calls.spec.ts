@@ -126,7 +126,7 @@ describe('a call that another call makes', () => {
     expect((await child(above.id)).status).toBe(429);
   });
 
-  it('is cancelled with its parent, and its own children with it', async () => {
+  it('is cancelled with its parent, and its own children with it [CC-22, EX-24]', async () => {
     const root = await running();
     const { body: queued } = await child(root.id);
     const { body: middle } = await child(root.id);
@@ -144,7 +144,7 @@ describe('a call that another call makes', () => {
     expect((await child(root.id)).body.detail).toContain('the parent call is being cancelled');
   });
 
-  it('is never left running by a cancel that came while it was on its way', async () => {
+  it('is never left running by a cancel that came while it was on its way [EX-24]', async () => {
     for (let round = 0; round < 25; round++) {
       const root = await running();
       const [children] = await Promise.all([

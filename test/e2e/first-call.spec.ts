@@ -20,7 +20,7 @@ describe('one call, end to end through every door', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('answers a shell call over HTTP with the output when the wait suffices', async () => {
+  it('answers a shell call over HTTP with the output when the wait suffices [TB-01]', async () => {
     const answer = await agent.submit('shell', { command: 'echo hello' }, {}, { prefer: 'wait=10' });
     expect(answer).toMatchObject({
       status: 200,
@@ -36,7 +36,7 @@ describe('one call, end to end through every door', () => {
     expect((await agent.ended(answer.body.id)).outcome).toBe('completed');
   });
 
-  it('streams Start, live Updates and End of a call submitted over WebSocket', async () => {
+  it('streams Start, live Updates and End of a call submitted over WebSocket [CC-20, EV-01, EV-02, EX-30]', async () => {
     const stream = await agent.stream();
     stream.send({ op: 'submit', id: 'job', call: { tool: 'shell', arguments: { command: LINE_A_SECOND } } });
     const { call } = await stream.frame('accepted', 'job');
@@ -55,7 +55,7 @@ describe('one call, end to end through every door', () => {
     stream.close();
   });
 
-  it('gives the same events by SSE, and a resumed stream has no gap and no double', async () => {
+  it('gives the same events by SSE, and a resumed stream has no gap and no double [EV-17]', async () => {
     const { body } = await agent.submit('shell', { command: LINE_A_SECOND });
     const path = `/v1/calls/${body.id}/events`;
     const first = await readSse(agent.url + path, { enough: (messages) => messages.some((message) => message.event === 'call.update') });
@@ -67,7 +67,7 @@ describe('one call, end to end through every door', () => {
     expect(received.at(-1)).toMatchObject({ type: 'call.end', data: { outcome: 'completed' } });
   });
 
-  it('resumes a WebSocket subscription after a forced disconnect without gap or double', async () => {
+  it('resumes a WebSocket subscription after a forced disconnect without gap or double [EV-17]', async () => {
     const before = await agent.stream();
     before.send({ op: 'subscribe', id: 's', filter: { sessionId: 'resumed' } });
     await before.frame('subscribed', 's');
@@ -88,7 +88,7 @@ describe('one call, end to end through every door', () => {
     after.close();
   });
 
-  it('cancels a running shell call from the other gateway and says how it stopped', async () => {
+  it('cancels a running shell call from the other gateway and says how it stopped [CC-38, CC-43]', async () => {
     const { body } = await agent.submit('shell', { command: 'echo up; sleep 60' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
     const other = new Agent(toolyard.gateways[1]?.url ?? '');
@@ -102,14 +102,14 @@ describe('one call, end to end through every door', () => {
     expect(end).toMatchObject({ type: 'call.end', data: { stopped: { how: expect.stringMatching(/stopped|killed/) } } });
   });
 
-  it('kills a command that ignores SIGTERM when the run limit is over, grandchildren too', async () => {
+  it('kills a command that ignores SIGTERM when the run limit is over, grandchildren too [EX-25]', async () => {
     const call = await agent.run('shell', { command: `trap '' TERM; setsid sleep 61.5 & sleep 61.5` }, { timeouts: { runMs: 500 } });
     expect(call).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
     const left = await agent.run('shell', { command: `grep -las 'sleep.61[.]5' /proc/[0-9]*/cmdline || echo none` });
     expect(left.result?.content).toEqual([{ type: 'text', text: 'none\n' }]);
   });
 
-  it('keeps the whole of a long output, by range, behind a result of the model limit', async () => {
+  it('keeps the whole of a long output, by range, behind a result of the model limit [EX-40, EX-41, EX-48]', async () => {
     const call = await agent.run('shell', { command: 'head -c 142857 /dev/zero | tr "\\0" x' });
     const [item] = call.result?.content ?? [];
     expect(item?.type === 'text' && item.text.endsWith('[output truncated — original size: 142,857 bytes]')).toBe(true);
@@ -120,7 +120,7 @@ describe('one call, end to end through every door', () => {
     expect([part.status, part.body, part.headers.get('content-range')]).toEqual([206, 'xxxxxxx', 'bytes 142850-142856/142857']);
   });
 
-  it('shares the files of a session between tools and workers, and between no sessions', async () => {
+  it('shares the files of a session between tools and workers, and between no sessions [CC-25, DX-07, TB-30]', async () => {
     const session = { sessionId: 'files' };
     expect((await agent.run('file_write', { path: 'notes/a.txt', content: 'é' }, session)).result?.content).toEqual([
       { type: 'text', text: 'Wrote 2 bytes to notes/a.txt' },
@@ -129,7 +129,7 @@ describe('one call, end to end through every door', () => {
     expect((await agent.run('file_read', { path: 'notes/a.txt' }, { sessionId: 'other' })).outcome).toBe('failed');
   });
 
-  it('sleeps without holding a slot', async () => {
+  it('sleeps without holding a slot [TB-09]', async () => {
     const started = performance.now();
     const sleepers = await Promise.all(
       Array.from({ length: 200 }, async () => (await agent.submit('sleep', { duration_ms: 1500 })).body.id),
@@ -149,7 +149,7 @@ describe('one call, end to end through every door', () => {
     expect(again.body.id).not.toBe(first.id);
   });
 
-  it('leaves a log that keeps every invariant', async () => {
+  it('leaves a log that keeps every invariant [EV-15]', async () => {
     expect(await violationsOf(toolyard.redis.url)).toEqual([]);
   });
 });

@@ -66,7 +66,7 @@ const decide = (callId: string, body: object, by = agent) =>
   by.request<Call & Omit<Problem, 'status'>>('POST', `/v1/calls/${callId}/decision`, body);
 
 describe('a call that waits for a person', () => {
-  it('shows reasons, answers, what could be trusted and when it expires, also in the list', async () => {
+  it('shows reasons, answers, what could be trusted and when it expires, also in the list [EV-09, PP-73, PP-90]', async () => {
     const { body: call } = await write(await asking());
     expect(call).toMatchObject({ status: 'waiting_approval', arguments: { path: 'a', content: 'b' } });
     expect(call.approval).toMatchObject({ reasons: [expect.any(String)], expiresAt: expect.any(String), digest: expect.any(String) });
@@ -75,7 +75,7 @@ describe('a call that waits for a person', () => {
     expect(page.calls.find(({ id }) => id === call.id)).toEqual(call);
   });
 
-  it('keeps who decided, when, how and why', async () => {
+  it('keeps who decided, when, how and why [PP-98]', async () => {
     const { body: call } = await write(await asking());
     const { body } = await decide(call.id, { decision: 'deny', reason: 'not on a Friday' });
     expect(body.approval?.decided).toMatchObject({
@@ -90,7 +90,7 @@ describe('a call that waits for a person', () => {
     expect(decided).toMatchObject({ actor: 'apikey:bootstrap', data: { reason: 'not on a Friday' } });
   });
 
-  it('runs without asking from an "always" on, on every gateway, until the session ends', async () => {
+  it('runs without asking from an "always" on, on every gateway, until the session ends [DX-05, PP-75, PP-76]', async () => {
     const sessionId = await asking();
     const { body: call } = await write(sessionId);
     expect((await decide(call.id, { decision: 'allow', scope: 'session-tool' })).body.status).toBe('queued');
@@ -102,7 +102,7 @@ describe('a call that waits for a person', () => {
     expect((await write(sessionId)).body.status).toBe('waiting_approval');
   });
 
-  it('is refused without asking from a "never" on, with the reason', async () => {
+  it('is refused without asking from a "never" on, with the reason [PP-77]', async () => {
     const sessionId = await asking();
     const { body: call } = await write(sessionId);
     expect((await decide(call.id, { decision: 'deny', scope: 'session-tool' })).body).toMatchObject({ outcome: 'denied' });
@@ -115,7 +115,7 @@ describe('a call that waits for a person', () => {
     expect(again.body.detail).toContain('Tool was denied by user');
   });
 
-  it('runs a command again without asking when its program was trusted, and asks for others', async () => {
+  it('runs a command again without asking when its program was trusted, and asks for others [PP-79]', async () => {
     const sessionId = `supervised-${++sessions}`;
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
     const run = (command: string) => agent.submit('shell', { command }, { sessionId });
@@ -133,7 +133,7 @@ describe('a call that waits for a person', () => {
     expect((await agent.get(`/v1/calls/${call.id}`)).body.status).toBe('waiting_approval');
   });
 
-  it('loses no grant when many are given at once on two gateways', async () => {
+  it('loses no grant when many are given at once on two gateways [DX-05]', async () => {
     const sessionId = await asking();
     const calls = await Promise.all(Array.from({ length: 12 }, (_nothing, n) => write(sessionId, `dir-${n}/deep/er/file`)));
     const answers = await Promise.all(
@@ -164,7 +164,7 @@ describe('a call that waits for a person', () => {
     expect((await decide(second.body.id, { decision: 'deny' }, other.agent)).body.outcome).toBe('denied');
   });
 
-  it('is decided once, and a decision about anything else says what that is', async () => {
+  it('is decided once, and a decision about anything else says what that is [PP-92]', async () => {
     const { body: call } = await write(await asking());
     expect((await decide(call.id, { decision: 'allow' })).status).toBe(200);
     const again = await decide(call.id, { decision: 'deny' });
@@ -182,7 +182,7 @@ describe('a call that waits for a person', () => {
     expect(unknown.status).toBe(422);
   });
 
-  it('ends when it is cancelled, and cannot be allowed any more', async () => {
+  it('ends when it is cancelled, and cannot be allowed any more [PP-97]', async () => {
     const { body: call } = await write(await asking());
     const { body } = await agent.request('POST', `/v1/calls/${call.id}/cancel`);
     expect(body).toMatchObject({
@@ -194,7 +194,7 @@ describe('a call that waits for a person', () => {
 });
 
 describe('what an agent and a session have', () => {
-  it('is the same in the catalog and at the call, with the reason', async () => {
+  it('is the same in the catalog and at the call, with the reason [AV-15]', async () => {
     const reader = new Agent(gateway.url, NARROW_KEY);
     const { body } = await reader.get<{ tools: ToolDescriptor[] }>('/v1/tools');
     const shell = body.tools.find(({ name }) => name === 'shell');
@@ -210,7 +210,7 @@ describe('what an agent and a session have', () => {
     expect(forged.body.detail).toContain(shell?.available.reason);
   });
 
-  it('is narrowed by the tools of a session and widened by nobody but its settings', async () => {
+  it('is narrowed by the tools of a session and widened by nobody but its settings [AV-03, AV-04, AV-05, AV-06, AV-07]', async () => {
     await agent.request('PUT', '/v1/sessions/narrow', { tools: ['echo'] });
     const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic&sessionId=narrow');
     expect(body.tools.map(({ name }) => name)).toEqual(['echo']);
@@ -219,7 +219,7 @@ describe('what an agent and a session have', () => {
     expect((await agent.submit('glob', { pattern: '*' }, { sessionId: 'narrow' })).status).toBe(202);
   });
 
-  it('is trusted, untrusted and reset by an administrator, by any name of a tool and by no other', async () => {
+  it('is trusted, untrusted and reset by an administrator, by any name of a tool and by no other [PP-89]', async () => {
     const sessionId = await asking();
     const put = (grants: object) => agent.request<Session & Problem>('PUT', `/v1/sessions/${sessionId}`, { grants });
     expect((await put({ trustedTools: ['file_write', 'bash'], deniedTools: [] })).body.grants.trustedTools).toEqual([

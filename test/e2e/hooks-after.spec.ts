@@ -65,7 +65,7 @@ describe('a hook after a call', () => {
     expect([JSON.stringify(call), JSON.stringify(events)].filter((text) => text.includes(token))).toEqual([]);
   });
 
-  it('adds what it says below the output, and stands in the details for people', async () => {
+  it('adds what it says below the output, and stands in the details for people [HK-18, RP-24]', async () => {
     const call = await hooked.runAs('noting');
     expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
     expect(call).toMatchObject({ outcome: 'completed', result: { isError: false } });
@@ -75,7 +75,7 @@ describe('a hook after a call', () => {
     ]);
   });
 
-  it('that exits with 2 makes the result an error', async () => {
+  it('that exits with 2 makes the result an error [HK-18]', async () => {
     const call = await hooked.runAs('denying');
     expect(call).toMatchObject({ outcome: 'completed', result: { isError: true } });
     expect(textOf(call)).toMatch(/Hook feedback \(denied\):\nbad style$/);
@@ -89,7 +89,7 @@ describe('a hook after a call', () => {
     expect(textOf(await hooked.runAs('linting', 'echo', {}, { sessionId }))).not.toContain('Hook feedback');
   });
 
-  it('that fails leaves the result as it is, with a warning', async () => {
+  it('that fails leaves the result as it is, with a warning [HK-15]', async () => {
     const call = await hooked.runAs('after-failing');
     expect(call.result?.isError).toBe(false);
     expect(textOf(call)).toMatch(/Hook feedback:\nHook `review` exited with status 3; the result stands$/);
@@ -105,7 +105,7 @@ describe('a hook after a call', () => {
     expect(textOf(call)).toMatch(/Hook feedback:\nnote\nmore$/);
   });
 
-  it('that was asked the same in its session is not run again, on whichever worker', async () => {
+  it('that was asked the same in its session is not run again, on whichever worker [DX-05, HK-16]', async () => {
     const sessionId = `cache-${++sessions}`;
     const calls = [];
     for (let n = 0; n < 4; n++) calls.push(await hooked.runAs('caching', 'echo', { n: 7 }, { sessionId }));
@@ -116,7 +116,7 @@ describe('a hook after a call', () => {
     expect(hooked.linesOf('cache-runs')).toHaveLength(2);
   });
 
-  it('is told of each End that a worker wrote, when it can be read, and of no call that never ran', async () => {
+  it('is told of each End that a worker wrote, when it can be read, and of no call that never ran [HK-03]', async () => {
     const sessionId = `ending-${++sessions}`;
     const seen: unknown[] = [];
     hooked.webhooks.on('/after-end', async ({ input }, response) => {
@@ -139,7 +139,7 @@ describe('a hook after a call', () => {
     ]);
   });
 
-  it('is killed with all that it started when the call is cancelled; the tool has finished first', async () => {
+  it('is killed with all that it started when the call is cancelled; the tool has finished first [HK-20]', async () => {
     const { body: call } = await hooked.submitAs('cancelled');
     const pids = await hooked.pidsIn('cancel-pids');
     await agent.request('POST', `/v1/calls/${call.id}/cancel`, { graceMs: 2000 });
@@ -151,7 +151,7 @@ describe('a hook after a call', () => {
 });
 
 describe('hooks around updates', () => {
-  it('suppress what watchers do not get, before it is published; the tool and its result stay whole', async () => {
+  it('suppress what watchers do not get, before it is published; the tool and its result stay whole [HK-04, HK-05, HK-08]', async () => {
     const sessionId = `updates-${++sessions}`;
     const step = (n: number) => `/${n}`;
     hooked.webhooks.on('/before-update', ({ input }, response) => {
@@ -219,7 +219,7 @@ describe('the hooks in force', () => {
     expect(textOf(await agent.ended(waiting.id))).toMatch(/Hook feedback:\nfirst$/);
   });
 
-  it('cost a call nothing that none of them concerns', async () => {
+  it('cost a call nothing that none of them concerns [HK-07]', async () => {
     const call = await agent.run('echo', {});
     expect((await agent.events(call.id))[0]?.data).not.toHaveProperty('hooks');
     expect(call.result?.details).toBeUndefined();

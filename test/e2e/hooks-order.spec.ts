@@ -60,7 +60,7 @@ describe('arguments that nobody could run', () => {
 });
 
 describe('a hook before a call', () => {
-  it('comes before permission where that is the order: it refuses first, and may rewrite what policy would deny', async () => {
+  it('comes before permission where that is the order: it refuses first, and may rewrite what policy would deny [K-15]', async () => {
     const denied = () => hooked.submitAs('hooks-first', 'shell', { command: 'rm a' });
     hooked.webhooks.on('/hooks-first', { decision: 'deny', reason: 'never' });
     expect(problemOf(await denied()).code).toBe('hook_rejected');
@@ -74,7 +74,7 @@ describe('a hook before a call', () => {
     expect(hooked.webhooks.to('/hooks-first')).toHaveLength(3);
   });
 
-  it('comes after the person where that is the order: asked with the yes, it lets the call run or ends it', async () => {
+  it('comes after the person where that is the order: asked with the yes, it lets the call run or ends it [K-15]', async () => {
     const sessionId = `people-${++sessions}`;
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
     const asked = () => hooked.webhooks.to('/people-first');

@@ -110,7 +110,7 @@ afterAll(async () => {
 });
 
 describe('a hook before a call', () => {
-  it('that exits with 2 refuses it: a call of its own with two events, the reason, and a result for the model', async () => {
+  it('that exits with 2 refuses it: a call of its own with two events, the reason, and a result for the model [EV-08, HK-01, K-14]', async () => {
     const refused = await hooked.submitAs('refusing');
     const problem = problemOf(refused);
     expect([refused.status, problem.code]).toEqual([403, 'hook_rejected']);
@@ -124,7 +124,7 @@ describe('a hook before a call', () => {
     expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
   });
 
-  it('that refuses is told in the words of the agent whose profile is followed', async () => {
+  it('that refuses is told in the words of the agent whose profile is followed [HK-02, HK-14]', async () => {
     const texts = await Promise.all(['kiro', 'claw', 'phi', 'silent'].map(async (name) => textOf(problemOf(await hooked.submitAs(name)))));
     expect(texts).toEqual([
       'PreToolHook blocked the tool execution: not on a Friday',
@@ -134,12 +134,12 @@ describe('a hook before a call', () => {
     ]);
   });
 
-  it('that refuses is the last one that is asked', async () => {
+  it('that refuses is the last one that is asked [HK-19]', async () => {
     expect(problemOf(await hooked.submitAs('three')).code).toBe('hook_rejected');
     expect([existsSync(hooked.at('one')), existsSync(hooked.at('three'))]).toEqual([true, false]);
   });
 
-  it('that lets a call pass may have something to say, which the model reads below the output', async () => {
+  it('that lets a call pass may have something to say, which the model reads below the output [RP-24]', async () => {
     const call = await hooked.runAs('saying');
     expect(textOf(call)).toMatch(/Hook feedback:\nnote$/);
     expect(hookReasons(call)[0]?.reason).toMatch(/^let the call pass \(\d+ ms\): note$/);
@@ -155,7 +155,7 @@ describe('a hook before a call', () => {
     expect(JSON.stringify([call, await agent.events(call.id)])).not.toContain(HOOK_GITHUB.slice(0, 12));
   });
 
-  it('that refuses a call of a batch that is all or nothing keeps the others from running', async () => {
+  it('that refuses a call of a batch that is all or nothing keeps the others from running [RP-27]', async () => {
     const calls = [
       { tool: 'echo', arguments: { n: 1 } },
       { tool: 'file_write', arguments: { path: 'a', content: 'b' } },
@@ -214,7 +214,7 @@ describe('a hook before a call', () => {
     expect([refused.status, problemOf(refused).code]).toEqual([403, 'policy_denied']);
   });
 
-  it('is asked before a person is, who then sees and approves the rewritten arguments', async () => {
+  it('is asked before a person is, who then sees and approves the rewritten arguments [K-05, K-15]', async () => {
     hooked.webhooks.on('/rewrite', { arguments: { path: 'rewritten.txt', content: 'x' } });
     const sessionId = `asking-${++sessions}`;
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
@@ -226,7 +226,7 @@ describe('a hook before a call', () => {
     expect(problemOf(await hooked.submitAs('refusing', 'file_write', args, { sessionId })).code).toBe('hook_rejected');
   });
 
-  it('that fails lets the call pass with a warning, or refuses it where it says onError deny; what it printed stays its own', async () => {
+  it('that fails lets the call pass with a warning, or refuses it where it says onError deny; what it printed stays its own [HK-15]', async () => {
     const call = await hooked.runAs('failing');
     expect(call.outcome).toBe('completed');
     expect(hookReasons(call)[0]?.reason).toMatch(/Hook `guard` exited with status 1; allowing tool execution to continue$/);
@@ -244,13 +244,13 @@ describe('a hook before a call', () => {
     );
   });
 
-  it('that takes too long is killed with all that it started, and its onError counts', async () => {
+  it('that takes too long is killed with all that it started, and its onError counts [HK-09, HK-12]', async () => {
     const refused = await hooked.submitAs('slow');
     expect(problemOf(refused).detail).toBe('Hook `guard`: command timed out after 1500 ms; without its answer the call is refused');
     expect((await hooked.pidsIn('slow-pids')).filter(isAlive)).toEqual([]);
   });
 
-  it('may be a webhook, whose silence counts as its onError says', async () => {
+  it('may be a webhook, whose silence counts as its onError says [HK-09, K-14]', async () => {
     hooked.webhooks.on('/never', () => {});
     expect(problemOf(await hooked.submitAs('slow-web'))).toMatchObject({
       code: 'hook_rejected',
@@ -274,7 +274,7 @@ describe('a hook before a call', () => {
     expect(problemOf(await hooked.submitAs('chatty')).detail).toContain('answered with more JSON than its maxOutputBytes allow');
   });
 
-  it('is stopped with all that it started when the caller goes away, and the call is cancelled', async () => {
+  it('is stopped with all that it started when the caller goes away, and the call is cancelled [HK-20]', async () => {
     const away = new AbortController();
     const sessionId = `gone-${++sessions}`;
     const request = fetch(`${hooked.gateway.url}/v1/calls`, {
@@ -313,7 +313,7 @@ describe('a hook before a call', () => {
     await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
   });
 
-  it('is stopped, too, when nobody could hear that its session was cancelled', async () => {
+  it('is stopped, too, when nobody could hear that its session was cancelled [HK-20]', async () => {
     const sessionId = `cancelled-${++sessions}`;
     // An earlier cancel is none of this call.
     await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, {});
@@ -349,12 +349,12 @@ describe('a hook before a call', () => {
     await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
   });
 
-  it('concerns the tools that it matches', async () => {
+  it('concerns the tools that it matches [HK-11]', async () => {
     expect((await hooked.runAs('matching')).outcome).toBe('completed');
     expect(problemOf(await hooked.submitAs('matching', 'file_write', { path: 'a', content: 'b' })).code).toBe('hook_rejected');
   });
 
-  it('gets the call as JSON and as variables, and of the environment only what it names', async () => {
+  it('gets the call as JSON and as variables, and of the environment only what it names [HK-17]', async () => {
     const sessionId = `told-${++sessions}`;
     const call = await hooked.runAs('telling', 'echo', { n: 1 }, { sessionId, toolCallId: 'call-1' });
     expect(JSON.parse(readFileSync(hooked.at('stdin.json'), 'utf8'))).toMatchObject({
@@ -396,7 +396,7 @@ describe('a hook before a call', () => {
     expect(problemOf(await hooked.submitAs('unsigned')).detail).toContain('the variable HOOK_TEST_NOT_SET is not set');
   });
 
-  it('may be a function of a module, whose false refuses', async () => {
+  it('may be a function of a module, whose false refuses [HK-09, K-14]', async () => {
     expect((await hooked.runAs('module', 'echo', { fine: true })).outcome).toBe('completed');
     expect(problemOf(await hooked.submitAs('module', 'echo', { fine: false })).code).toBe('hook_rejected');
   });

@@ -38,7 +38,7 @@ describe('calls over HTTP', () => {
     expect((await agent.events(body.id)).map(({ type, traceparent: trace }) => [type, trace])).toEqual([['call.submitted', traceparent]]);
   });
 
-  it('take arguments as the JSON string that models stream', async () => {
+  it('take arguments as the JSON string that models stream [CC-16]', async () => {
     const { body } = await agent.submit('echo', '{"a":[1,2]}');
     expect(body.arguments).toEqual({ a: [1, 2] });
   });
@@ -98,7 +98,7 @@ describe('calls over HTTP', () => {
       expect(second).toMatchObject({ status: 404, body: { code: 'not_found', callId: (first.body as unknown as Problem).callId } });
     });
 
-    it('are recognised by toolCallId within a session too', async () => {
+    it('are recognised by toolCallId within a session too [EX-21]', async () => {
       const twice = { sessionId: 'tc', toolCallId: 'toolu_1' };
       const [first, second] = [await agent.submit('echo', {}, twice), await agent.submit('echo', {}, twice)];
       expect(second.body.id).toBe(first.body.id);
@@ -106,7 +106,7 @@ describe('calls over HTTP', () => {
   });
 
   describe('that are refused', () => {
-    it('are calls with one End, and carry a result for the model', async () => {
+    it('are calls with one End, and carry a result for the model [CC-37, CC-41, VA-13]', async () => {
       const { status, body } = await agent.request<Problem>('POST', '/v1/calls', { tool: 'echoo', arguments: {} });
       expect([status, body.code]).toEqual([404, 'not_found']);
       expect((body.result as Result).content).toEqual([{ type: 'text', text: 'Tool not found: echoo\nDid you mean: echo?' }]);
@@ -118,7 +118,7 @@ describe('calls over HTTP', () => {
       });
     });
 
-    it('by the posture of their session answer 403, from the moment the posture was set', async () => {
+    it('by the posture of their session answer 403, from the moment the posture was set [PP-50, PP-53]', async () => {
       expect((await agent.get('/v1/sessions/locked')).body).toMatchObject({
         posture: { autonomy: 'full', permissionMode: 'danger-full-access' },
       });
@@ -198,7 +198,7 @@ describe('calls over HTTP', () => {
   });
 
   describe('cancelled', () => {
-    it('end at once while queued and wait in no queue, and a second cancel changes nothing', async () => {
+    it('end at once while queued and wait in no queue, and a second cancel changes nothing [CC-37, EX-26]', async () => {
       const waiting = async () =>
         (await agent.get<{ queues: { waiting: number }[] }>('/v1/queues')).body.queues.reduce((sum, pool) => sum + pool.waiting, 0);
       const before = await waiting();

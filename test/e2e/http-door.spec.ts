@@ -51,7 +51,7 @@ describe('the HTTP door', () => {
     ['a session id that is a path', '{"tool":"echo","sessionId":"../x"}', 422, 'invalid_request'],
     ['an unknown tool', '{"tool":"no_such_tool"}', 404, 'not_found'],
     ['arguments that are broken JSON', '{"tool":"echo","arguments":"{\\"a\\":"}', 422, 'invalid_arguments'],
-  ])('answers %s with a problem', async (_name, body, status, code) => {
+  ])('answers %s with a problem [VA-02]', async (_name, body, status, code) => {
     isProblem(await agent.request('POST', '/v1/calls', body), status, code);
   });
 
@@ -216,7 +216,7 @@ describe('the HTTP door', () => {
     });
   });
 
-  it.each(['full', 'mcp', 'anthropic', 'openai'])('lists tools in the format %s, and by search', async (format) => {
+  it.each(['full', 'mcp', 'anthropic', 'openai'])('lists tools in the format %s, and by search [CC-07, CN-03]', async (format) => {
     const { body } = await agent.get<{ tools: Record<string, unknown>[] }>(`/v1/tools?format=${format}&q=echo`);
     const names = body.tools.map((tool) => tool['name'] ?? (tool['function'] as { name: string }).name);
     expect(names).toContain('echo');

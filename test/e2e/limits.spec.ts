@@ -29,7 +29,7 @@ describe('limits of calls', () => {
     opened = [];
   });
 
-  it('let exactly 20 of 25 actions pass that come to three gateways at once, and tell the others when to come again', async () => {
+  it('let exactly 20 of 25 actions pass that come to three gateways at once, and tell the others when to come again [DX-05, K-25, PP-100, PP-101]', async () => {
     const gateways = await open({ actionsPerHour: 20 }, 3);
     const act = async (n: number) => gateways[n % 3]?.agent.submit('file_write', ACT, { sessionId: 's' });
     const answers = await Promise.all(Array.from({ length: 25 }, (_unused, n) => act(n)));
@@ -94,7 +94,7 @@ describe('limits of calls', () => {
     expect((await agent.submit('echo', { n: 1 }, {}, key)).status).toBe(202);
   });
 
-  it('refuse arguments above their size with a clear error, and nothing is queued', async () => {
+  it('refuse arguments above their size with a clear error, and nothing is queued [DX-12]', async () => {
     const { agent } = await one({ argumentBytes: 100 });
     const refused = await agent.submit('echo', { text: 'x'.repeat(200) });
     expect([refused.status, problemOf(refused).code]).toEqual([413, 'payload_too_large']);
@@ -103,13 +103,13 @@ describe('limits of calls', () => {
     expect((await agent.submit('echo', { text: 'x' })).status).toBe(202);
   });
 
-  it('answer 503 with Retry-After while a pool is too deep', async () => {
+  it('answer 503 with Retry-After while a pool is too deep [DX-12]', async () => {
     const { agent } = await one({ queueDepth: 0 });
     const refused = await agent.submit('echo', {});
     expect([refused.status, refused.headers.get('retry-after'), problemOf(refused).code]).toEqual([503, '1', 'unavailable']);
   });
 
-  it('are told by a quote, which counts nothing', async () => {
+  it('are told by a quote, which counts nothing [PP-102]', async () => {
     const { agent } = await one({ actionsPerHour: 1, costPerDayCents: 500 });
     const quote = async () => (await agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'file_write', arguments: ACT })).body.decision;
     const rules = (await quote())?.reasons.filter(({ axis }) => axis === 'limits').map(({ rule, effect }) => [rule, effect]);

@@ -22,7 +22,7 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('makes one call for each Idempotency-Key, with one End and the right result, by HTTP and WebSocket alike', async () => {
+  it('makes one call for each Idempotency-Key, with one End and the right result, by HTTP and WebSocket alike [DX-02, DX-04, EV-03]', async () => {
     const idOfKey = new Map<string, Set<string>>();
     const argumentsOfKey = new Map<string, unknown>();
     const remember = (key: string, id: string) => idOfKey.set(key, (idOfKey.get(key) ?? new Set()).add(id));

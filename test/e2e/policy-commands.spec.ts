@@ -72,12 +72,12 @@ describe('a command', () => {
       ['echo one && echo two | cat', 'one\ntwo'],
       ['ls; pwd', ''],
       ['git status --help | head -1', ''],
-    ])('runs when every part of it is one of them, in any chain, without asking: %s', (command, output) =>
+    ])('runs when every part of it is one of them, in any chain, without asking: %s [K-17, PP-13]', (command, output) =>
       judge('segments', command, { runs: typeof output === 'string' ? literally(output) : output }),
     );
 
     it.each(['node', 'ls && nmap', 'nmap host', '/usr/bin/nmap', 'FOO=1 nmap'])(
-      'is denied with the name of the program that is none of them: %s',
+      'is denied with the name of the program that is none of them: %s [PP-04, PP-10, PP-12, PP-13, PP-74]',
       async (command) => {
         const { text } = await judge('segments', command, {
           denied: /Security policy violation: Command not in allowlist: (\/usr\/bin\/)?(node|nmap)/,
@@ -102,20 +102,20 @@ describe('a command', () => {
       'git -c a=b log',
       '   ',
       'ls "',
-    ])('is denied for what may hide another command in it: %j', (command) =>
+    ])('is denied for what may hide another command in it: %j [PP-14, PP-15]', (command) =>
       judge('segments', command, {
         denied:
           /Security policy violation: Command (has blocked syntax|has an unsafe argument|not in allowlist: tee|is empty|cannot be read)/,
       }),
     );
 
-    it('may be any program where the list is *, and of a path only that very path', async () => {
+    it('may be any program where the list is *, and of a path only that very path [PP-12]', async () => {
       await judge('segments-any', 'node --version', { runs: /^v\d/ });
       await judge('segments-exact', '/bin/echo there', { runs: 'there' });
       await judge('segments-exact', 'echo there', { denied: 'Command not in allowlist: echo' });
     });
 
-    it('is denied for its program before its paths are spoken of, and for its paths before its risk is', async () => {
+    it('is denied for its program before its paths are spoken of, and for its paths before its risk is [PP-03]', async () => {
       const { call } = await judge('segments', 'nmap /etc/passwd', { denied: 'Forbidden path: /etc/passwd' });
       const denials = call.decision.reasons.filter(({ effect }) => effect === 'deny');
       expect(denials.map(({ rule }) => rule)).toEqual(['command-segments', 'command-path']);
@@ -130,9 +130,11 @@ describe('a command', () => {
       ['grep -f/etc/shadow x', 'Forbidden path: /etc/shadow'],
       ['cat ~/.ssh/id', 'Forbidden path: ~/.ssh/id'],
       ['cat /srv/x', 'Path blocked by security policy: /srv/x'],
-    ])('is denied for a path among its words: %s', (command, reason) => judge('segments', command, { denied: literally(reason) }));
+    ])('is denied for a path among its words: %s [PP-05, PP-11, PP-18]', (command, reason) =>
+      judge('segments', command, { denied: literally(reason) }),
+    );
 
-    it('may name a URL, which is no path', () =>
+    it('may name a URL, which is no path [PP-18]', () =>
       judge('segments', 'echo http://example.com/etc', { runs: literally('http://example.com/etc') }));
   });
 
@@ -148,7 +150,7 @@ describe('a command', () => {
       ...'touch mkdir mv cp ln'.split(' ').map((it) => `${it} x`),
     ];
 
-    it('that is high for programs that destroy, change rights or reach out, and those are blocked, asked for or not', async () => {
+    it('that is high for programs that destroy, change rights or reach out, and those are blocked, asked for or not [PP-02, PP-06, PP-16]', async () => {
       for (const program of HIGH.split(' '))
         expect([program, await riskOf(`${program} x`)]).toEqual([program, 'High-risk commands are blocked']);
       await judge('segments-any', 'rm x', { denied: 'High-risk commands are blocked' });
@@ -157,7 +159,7 @@ describe('a command', () => {
       await judge('segments-alone', 'rm x', { denied: 'High-risk commands are blocked' });
     });
 
-    it('that is asked for where high risk is not blocked, and runs when a person allows it', async () => {
+    it('that is asked for where high risk is not blocked, and runs when a person allows it [K-05, PP-07]', async () => {
       await judge('segments-open', 'touch doomed', { runs: '' }, { approved: true });
       const { call } = await judge('segments-open', 'rm doomed', { asks: 'High-risk command requires approval' });
       expect((await allow(call.id)).status).toBe(200);
@@ -165,7 +167,7 @@ describe('a command', () => {
       await judge('segments-open', 'rm -f doomed', { runs: '' }, { approved: true });
     });
 
-    it('that is medium for what changes a project, and is asked for in a supervised session only', async () => {
+    it('that is medium for what changes a project, and is asked for in a supervised session only [PP-02, PP-08, PP-17]', async () => {
       for (const command of MEDIUM) expect([command, await riskOf(command)]).toEqual([command, 'Medium-risk command requires approval']);
       expect(await riskOf('git status')).toBe("the command's risk is low");
       expect(await riskOf('ls')).toBe("the command's risk is low");
@@ -175,7 +177,7 @@ describe('a command', () => {
       await judge('segments-alone', 'mkdir made', { runs: '' });
     });
 
-    it('and the word of the model that it is approved counts only where the policy trusts models', async () => {
+    it('and the word of the model that it is approved counts only where the policy trusts models [K-05, PP-09]', async () => {
       await judge('segments-any', 'touch x', { runs: '' }, { approved: true });
       await judge('core-supervised', 'touch x', { asks: 'requires approval' }, { approved: true });
     });
@@ -185,36 +187,37 @@ describe('a command', () => {
     it.each(['ls', 'echo x', '/usr/bin/env true'])('runs: %s', (command) => judge('single', command, { runs: '' }));
 
     it.each(['ls | wc', 'ls && ls', 'ls || ls', 'ls; ls', 'ls > f', 'cat < f', 'echo `id`', 'echo $(id)', 'ls\nls', 'ls\r'])(
-      'is denied as more than one: %j',
+      'is denied as more than one: %j [PP-43]',
       (command) => judge('single', command, { denied: 'only a single allowlisted command is permitted' }),
     );
 
-    it('is denied when it is none of the list', () => judge('single', 'curl x', { denied: "'curl' is not in shell allowlist" }));
+    it('is denied when it is none of the list [K-17, PP-43]', () =>
+      judge('single', 'curl x', { denied: "'curl' is not in shell allowlist" }));
   });
 
   describe('of an agent with patterns', () => {
-    it('runs when an allowed pattern matches every part of it, and is asked for otherwise', async () => {
+    it('runs when an allowed pattern matches every part of it, and is asked for otherwise [K-17]', async () => {
       await judge('rules-allow', 'echo a && echo b', { runs: 'a\nb' });
       await judge('rules-allow', 'echo a && make', { asks: 'no allowed pattern matches every part' });
       await judge('rules', 'echo a', { asks: 'no allowed pattern matches every part' });
     });
 
-    it('is denied when a denied pattern matches one part of it, in any spelling, allowed or not', async () => {
+    it('is denied when a denied pattern matches one part of it, in any spelling, allowed or not [PP-80]', async () => {
       for (const command of ['echo x; rm x', '/bin/rm x', "bash -c 'rm x'", 'echo $(rm x)'])
         await judge('rules-allow', command, { denied: literally('Command matches the denied pattern: rm .*') });
     });
 
-    it('is denied whatever it is by a denied pattern that is none; an allowed one that is none allows nothing', async () => {
+    it('is denied whatever it is by a denied pattern that is none; an allowed one that is none allows nothing [PP-80]', async () => {
       await judge('rules-broken', 'ls', { denied: literally('Invalid regex pattern in deniedCommands: (') });
       await judge('rules-allow', 'ls', { asks: 'no allowed pattern' });
     });
 
-    it('is denied instead of asked for where the policy denies by default', async () => {
+    it('is denied instead of asked for where the policy denies by default [PP-81]', async () => {
       await judge('rules-strict', 'make', { denied: 'Command not in allowed list' });
       await judge('rules-strict', 'echo fine', { runs: 'fine' });
     });
 
-    it('that only reads runs where the policy lets those run, and only there', async () => {
+    it('that only reads runs where the policy lets those run, and only there [PP-82]', async () => {
       await judge('rules-readonly', 'ls | head -3', { runs: '' });
       for (const command of ['git branch -D x', 'find . -delete', 'echo x > y']) await judge('rules-readonly', command, { asks: /./ });
       await judge('rules', 'ls', { asks: 'no allowed pattern' });
@@ -230,12 +233,12 @@ describe('a command', () => {
       'sort --compress-program=id x',
       'git fetch --upload-pack=id',
       'sed s/x/id/e',
-    ])('that may do something else than it says is asked for, with nothing to trust, whatever is allowed: %s', async (command) => {
+    ])('that may do something else than it says is asked for, with nothing to trust, whatever is allowed: %s [PP-83]', async (command) => {
       const { call } = await judge('rules-any', command, { asks: /Dangerous command: / });
       expect(call.approval?.trustOptions).toEqual([]);
     });
 
-    it('that cannot be read is never allowed by a pattern', async () => {
+    it('that cannot be read is never allowed by a pattern [PP-84]', async () => {
       for (const command of ['ls\r', 'ls "']) await judge('rules-any', command, { asks: /./ });
     });
 
@@ -243,14 +246,14 @@ describe('a command', () => {
   });
 
   it.each(['rm -rf /', 'rm -rf /*', 'sudo mkfs /dev/x', 'dd if=/dev/zero of=x', ':(){ :|:& };:'])(
-    'that destroys a machine never runs, in any posture and for any agent: %s',
+    'that destroys a machine never runs, in any posture and for any agent: %s [PP-16, PP-106]',
     async (command) => {
       const denied = /Command blocked by safety policy: contains '.+'\. This pattern is denied for safety\./;
       for (const agentId of ['core', 'texts', 'segments-trusted', 'rules-tool']) await judge(agentId, command, { denied });
     },
   );
 
-  it('that only has such a text in it is refused where texts are denied, and runs elsewhere', async () => {
+  it('that only has such a text in it is refused where texts are denied, and runs elsewhere [K-17, PP-106]', async () => {
     await judge('texts', 'echo "rm -rf /tmp/x"', { denied: literally("contains 'rm -rf /'") });
     await judge('core', 'echo "rm -rf /tmp/x"', { runs: literally('rm -rf /tmp/x') });
   });
@@ -274,7 +277,7 @@ describe('a command', () => {
       ['texts', 'Command timed out after 0.3s'],
       ['single-any', 'tool timed out after 0.3s'],
       ['ladder', 'Command exceeded timeout of 300 ms'],
-    ])('%s, when its time is over: %s', async (agentId, text) => {
+    ])('%s, when its time is over: %s [EX-28]', async (agentId, text) => {
       const call = await agent.run('shell', { command: 'sleep 20', timeout_ms: 300 }, { agentId });
       expect([call.outcome, call.error?.message]).toEqual(['timed_out', text]);
     });
@@ -284,7 +287,7 @@ describe('a command', () => {
       ['texts', 262_144, '\n... (output truncated)'],
       ['rules-any', 133_333, ' ... truncated'],
       ['segments-alone', 1_048_576, '\n... [output truncated at 1MB]'],
-    ])('%s, when its output is longer than %i bytes', async (agentId, bytes, cut) => {
+    ])('%s, when its output is longer than %i bytes [EX-42, EX-43, EX-44, K-06]', async (agentId, bytes, cut) => {
       const [whole, more] = await Promise.all([
         agent.run('shell', { command: dots(bytes) }, { agentId }),
         agent.run('shell', { command: dots(bytes + 1) }, { agentId }),
@@ -294,7 +297,7 @@ describe('a command', () => {
       expect([kept.length, kept.slice(bytes)]).toEqual([bytes + cut.length, cut]);
     });
 
-    it('rules-any, when it reads a file that is longer: goes on at the line that the text names, and nothing is missing', async () => {
+    it('rules-any, when it reads a file that is longer: goes on at the line that the text names, and nothing is missing [EX-45]', async () => {
       const lines = Array.from({ length: 3_000 }, (_unused, n) => `${n} ${'.'.repeat(95)}\n`);
       const parties = { agentId: 'rules-any', sessionId: 'long-file' };
       expect(await agent.run('file_write', { path: 'long', content: lines.join('') }, parties)).toMatchObject({ outcome: 'completed' });

@@ -96,14 +96,14 @@ describe('what a call names', () => {
 
   describe('as a path', () => {
     it.each(['a\0b', 'a\nb', '..%2fetc', '%2f..%2fx', '%2e%2e/x', '..\\x%5c', '．．/x', 'a\u202eb', '~root/x'])(
-      'that is there to be misread is denied in every posture: %j',
+      'that is there to be misread is denied in every posture: %j [PP-20, PP-21, PP-22]',
       async (path) => {
         for (const agentId of ['confined', 'unattended', 'supervised'])
           await read(agentId, path, { denied: /Path (has|is longer|begins with)/ });
       },
     );
 
-    it('is written and read below the workspace, folders on the way are made', async () => {
+    it('is written and read below the workspace, folders on the way are made [PP-29, PP-85]', async () => {
       for (const agentId of ['confined', 'unattended', 'supervised', 'mounts']) {
         await write(agentId, 'new/folder/a..b.txt', { runs: 'Wrote 7 bytes to new/folder/a..b.txt' });
         await read(agentId, 'new/folder/a..b.txt', { runs: 'written' });
@@ -114,16 +114,19 @@ describe('what a call names', () => {
       read('unattended', 'x'.repeat(5_000), { denied: 'Path is longer than 4096 characters' }));
 
     it.each(['/srv/x', 'a/../b', '../x', '.././x'])(
-      'that is not plainly below the workspace is denied where only that counts: %s',
+      'that is not plainly below the workspace is denied where only that counts: %s [K-18, PP-21, PP-23]',
       (path) => read('confined', path, { denied: /(Path blocked by security policy|Forbidden path): / }),
     );
 
-    it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)('in the forbidden folder %s is denied, and so is everything below', async (path) => {
-      await read('wide', path, { denied: literally(`Forbidden path: ${path}`) });
-      await read('wide', `${path}/x`, { denied: literally(`Forbidden path: ${path}/x`) });
-    });
+    it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)(
+      'in the forbidden folder %s is denied, and so is everything below [PP-22, PP-24]',
+      async (path) => {
+        await read('wide', path, { denied: literally(`Forbidden path: ${path}`) });
+        await read('wide', `${path}/x`, { denied: literally(`Forbidden path: ${path}/x`) });
+      },
+    );
 
-    it('outside of everything is asked for in a supervised session, denied where the policy says so, and never read', async () => {
+    it('outside of everything is asked for in a supervised session, denied where the policy says so, and never read [K-18, PP-28, PP-85]', async () => {
       await read('supervised', '/other/file', { asks: literally('/other/file is outside of the workspace') });
       await read('supervised', '../other', { asks: 'is outside of the workspace' });
       await read('mounts', '/nowhere', { denied: literally('blocked by security policy (PathOutsideAllowedRoots)') });
@@ -134,7 +137,7 @@ describe('what a call names', () => {
       });
     });
 
-    it('that is a link out of the workspace is refused by whoever opens it, whatever the policy said', async () => {
+    it('that is a link out of the workspace is refused by whoever opens it, whatever the policy said [PP-11, PP-25]', async () => {
       await write('unattended', 'd/own.txt', { runs: /./ });
       const root = join(toolyard.workspaceRoot, 'default', 'sessions', 'of-unattended');
       symlinkSync(join(folder, 'secret.txt'), join(root, 'link.txt'));
@@ -153,7 +156,7 @@ describe('what a call names', () => {
       }
     });
 
-    it('in a shared folder is read and written as that folder allows, and never left by a link', async () => {
+    it('in a shared folder is read and written as that folder allows, and never left by a link [K-18, PP-26, PP-27, PP-40]', async () => {
       await read('mounts', join(vault, 'note.txt'), { runs: 'in the vault' });
       await write('mounts', join(vault, 'new.txt'), { denied: literally(`${vault}, which is read-only`) });
       await write('mounts', join(shared, 'deep/new.txt'), { runs: literally(`Wrote 7 bytes to ${join(shared, 'deep/new.txt')}`) });
@@ -168,12 +171,12 @@ describe('what a call names', () => {
       expect(text).not.toContain(SECRET);
     });
 
-    it('in a shared folder is not there for agents whose policy does not name the folder', async () => {
+    it('in a shared folder is not there for agents whose policy does not name the folder [PP-26]', async () => {
       await read('supervised', join(vault, 'note.txt'), { asks: 'is outside of the workspace' });
       await read('confined', join(vault, 'note.txt'), { denied: /(Path blocked by security policy|Forbidden path): / });
     });
 
-    it('trusted by a glob runs, with all below; denied beats allowed; what nobody named is asked for', async () => {
+    it('trusted by a glob runs, with all below; denied beats allowed; what nobody named is asked for [PP-30, PP-72, PP-74]', async () => {
       await write('trusting', 'src/a', { runs: /./ });
       await read('trusting', 'src/deep/../a', { runs: 'written' });
       await read('trusting', 'src/secret/x', { denied: literally('by the pattern src/secret') });
@@ -181,12 +184,12 @@ describe('what a call names', () => {
       await read('trusting-tool', 'src/secret/x', { denied: literally('by the pattern src/secret') });
     });
 
-    it('among several is judged with all of them: one that is denied denies the call, undecided ones are asked for together', async () => {
+    it('among several is judged with all of them: one that is denied denies the call, undecided ones are asked for together [PP-31]', async () => {
       await judge('wide', 'shell', { command: 'cat fine.txt /etc/passwd' }, { denied: 'Forbidden path: /etc/passwd' });
       await judge('supervised', 'shell', { command: 'cat /one /two' }, { asks: /\/one is outside[\s\S]*\/two is outside/ });
     });
 
-    it('that was refused is still on record: who, what, when and why', async () => {
+    it('that was refused is still on record: who, what, when and why [PP-42]', async () => {
       const { call } = await read('wide', '/etc/passwd', { denied: 'Forbidden path: /etc/passwd' });
       const [first, last] = await agent.events(call.id);
       expect(first).toMatchObject({
@@ -226,25 +229,25 @@ describe('what a call names', () => {
       ['file:///etc/passwd', 'only http and https URLs are allowed, not file'],
       ['gopher://example.org/', 'only http and https URLs are allowed, not gopher'],
       ['http://user:pass@example.org/', 'must not contain a user name or password'],
-    ])('is denied when it is not plainly public: %s', (url, reason) => fetchUrl('web', url, { denied: literally(reason) }));
+    ])('is denied when it is not plainly public: %s [PP-40, PP-45]', (url, reason) => fetchUrl('web', url, { denied: literally(reason) }));
 
-    it('that leads to a private host by a redirect is refused where it is fetched', async () => {
+    it('that leads to a private host by a redirect is refused where it is fetched [PP-45]', async () => {
       const { call } = await submitted(agent, { tool: 'web_fetch', args: { url: `http://127.0.0.1:${port}/away` }, agentId: 'web' });
       expect(call).toMatchObject({ decision: { effect: 'allow' }, outcome: 'denied', error: { code: 'policy_denied' } });
     });
 
-    it('is denied in a blocked domain with all its subdomains, for tools and for words of commands', async () => {
+    it('is denied in a blocked domain with all its subdomains, for tools and for words of commands [PP-46]', async () => {
       for (const host of ['example.com', 'sub.example.com'])
         await fetchUrl('web', `https://${host}/`, { denied: literally(`${host} is in the blocked domain example.com`) });
       await judge('web', 'shell', { command: 'echo https://sub.example.com/' }, { denied: 'in the blocked domain example.com' });
     });
 
-    it('is denied outside of the list where the policy is strict, and everywhere where it allows no egress', async () => {
+    it('is denied outside of the list where the policy is strict, and everywhere where it allows no egress [PP-44]', async () => {
       await fetchUrl('web-strict', 'https://other.net/', { denied: 'strict web egress policy blocked destination other.net' });
       await fetchUrl('web-none', 'https://example.org/', { denied: 'this policy allows no egress' });
     });
 
-    it('has no tool where tools of the web are switched off: none in the catalog, and a call of one is refused', async () => {
+    it('has no tool where tools of the web are switched off: none in the catalog, and a call of one is refused [AV-11, AV-12]', async () => {
       const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=openai&agentId=web-off');
       expect(JSON.stringify(body)).not.toContain('web_fetch');
       await fetchUrl('web-off', 'https://example.org/', { denied: 'tools of the web are switched off' });

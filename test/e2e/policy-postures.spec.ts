@@ -67,16 +67,19 @@ describe('the posture of a session', () => {
     return sessionId;
   };
 
-  it.each(TABLE)('%s with %s answers to a read, a write and a command by what they need', async (autonomy, permissionMode, expected) => {
-    const sessionId = await session({ autonomy, permissionMode });
-    for (const [index, tier] of TIERS.entries()) {
-      const outcome = expected[index];
-      if (outcome !== undefined) await expectVerdict(agent, { ...CALLS[tier], sessionId }, outcome);
-    }
-  });
+  it.each(TABLE)(
+    '%s with %s answers to a read, a write and a command by what they need [K-03, PP-50, PP-51, PP-52, PP-100]',
+    async (autonomy, permissionMode, expected) => {
+      const sessionId = await session({ autonomy, permissionMode });
+      for (const [index, tier] of TIERS.entries()) {
+        const outcome = expected[index];
+        if (outcome !== undefined) await expectVerdict(agent, { ...CALLS[tier], sessionId }, outcome);
+      }
+    },
+  );
 
   it.each(['danger-full-access', 'allow', 'workspace-write'] as const)(
-    'with %s asks for every privileged call where those are gated, and for no other',
+    'with %s asks for every privileged call where those are gated, and for no other [PP-61]',
     async (permissionMode) => {
       const sessionId = await session({ autonomy: 'full', permissionMode });
       const gated = { sessionId, agentId: 'gated' };
@@ -86,7 +89,7 @@ describe('the posture of a session', () => {
     },
   );
 
-  it('refuses without asking anybody: a denied call raises no question', async () => {
+  it('refuses without asking anybody: a denied call raises no question [PP-53]', async () => {
     const sessionId = await session({ autonomy: 'full', permissionMode: 'read-only' });
     const { call } = await expectVerdict(
       agent,

@@ -34,7 +34,7 @@ const BATCHES: [PolicyProfile | 'patient', BatchStrategy, OnFailure][] = [
 ];
 
 describe('a batch that says no strategy', () => {
-  it.each(BATCHES)('of the agent %s runs by that of its policy', async (agentId, strategy, onFailure) => {
+  it.each(BATCHES)('of the agent %s runs by that of its policy [K-09, K-10]', async (agentId, strategy, onFailure) => {
     const calls = [{ tool: 'echo', arguments: {} }];
     const submit = (more: object) => agent.request<Batch>('POST', '/v1/batches', { agentId, calls, ...more });
     expect((await submit({})).body).toMatchObject({ strategy, onFailure });
@@ -64,16 +64,19 @@ const TIMES: [string, number | undefined, number, number, number][] = [
 ];
 
 describe('the time that a call may take', () => {
-  it.each(TIMES)('is for the agent %s what its policy has, unless the call says less', async (agentId, command, list, search, write) => {
-    const args = async (given: object) => (await submitted(agentId, 'shell', { command: 'ls', ...given })).arguments;
-    const runMs = async (tool: string, given: object) => (await submitted(agentId, tool, given)).timeouts.runMs;
-    expect(await args({})).toEqual({ command: 'ls', persistent: false, ...(command === undefined ? {} : { timeout_ms: command }) });
-    expect(await args({ timeout: 77 })).toMatchObject({ timeout_ms: 77 });
-    expect([await runMs('file_list', {}), await runMs('file_search', { pattern: 'a' })]).toEqual([list, search]);
-    expect(await runMs('file_write', WRITE)).toBe(write);
-    const { body } = await agent.submit('file_list', {}, { agentId, timeouts: { runMs: 55 } });
-    expect((await agent.events(body.id))[0]).toMatchObject({ data: { timeouts: { runMs: 55 } } });
-  });
+  it.each(TIMES)(
+    'is for the agent %s what its policy has, unless the call says less [CC-10, EX-27, K-08]',
+    async (agentId, command, list, search, write) => {
+      const args = async (given: object) => (await submitted(agentId, 'shell', { command: 'ls', ...given })).arguments;
+      const runMs = async (tool: string, given: object) => (await submitted(agentId, tool, given)).timeouts.runMs;
+      expect(await args({})).toEqual({ command: 'ls', persistent: false, ...(command === undefined ? {} : { timeout_ms: command }) });
+      expect(await args({ timeout: 77 })).toMatchObject({ timeout_ms: 77 });
+      expect([await runMs('file_list', {}), await runMs('file_search', { pattern: 'a' })]).toEqual([list, search]);
+      expect(await runMs('file_write', WRITE)).toBe(write);
+      const { body } = await agent.submit('file_list', {}, { agentId, timeouts: { runMs: 55 } });
+      expect((await agent.events(body.id))[0]).toMatchObject({ data: { timeouts: { runMs: 55 } } });
+    },
+  );
 
   it('is checked like every argument, when an operator fills in what a tool does not take', async () => {
     const { status, body } = await agent.request<Problem>('POST', '/v1/calls', {
@@ -95,7 +98,7 @@ describe('arguments that a tool does not know', () => {
     ['oxydra', false],
     ['kiro', false],
   ];
-  it.each(REFUSED)('under %s: refused is %s; null for an optional one is none', async (agentId, refused) => {
+  it.each(REFUSED)('under %s: refused is %s; null for an optional one is none [K-24, VA-05]', async (agentId, refused) => {
     const { status, body } = await agent.submit('file_read', { path: 'a', limit: null, x: 1 }, { agentId });
     expect(status).toBe(refused ? 422 : 202);
     if (!refused) expect((await submitted(agentId, 'file_read', { path: 'a', limit: null, x: 1 })).arguments).toEqual(body.arguments);
@@ -113,7 +116,7 @@ describe('the text that a model gets of a result', () => {
     ['claw', 2_162_688, 'claw'],
     ['kiro', 2_162_688, 'kiro'],
   ];
-  it.each(SIZES)('under %s is at most %s bytes', async (agentId, resultBytes, profile) => {
+  it.each(SIZES)('under %s is at most %s bytes [K-06]', async (agentId, resultBytes, profile) => {
     const data = await submitted(agentId, 'echo', {});
     expect([data.resultBytes, data.profile]).toEqual([resultBytes, profile]);
   });

@@ -75,7 +75,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe('under the profile of a known agent', () => {
-  it.each(TIERS)('$profile, $name is $tier', async ({ profile, name, tier }) => {
+  it.each(TIERS)('$profile, $name is $tier [K-04, PP-54, PP-60]', async ({ profile, name, tier }) => {
     const sessionId = `reading-${profile}`;
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'full', permissionMode: 'read-only' } });
     const canonical = gateway.app.get(ToolRegistry).resolve(name)?.name ?? name;
@@ -112,14 +112,14 @@ describe('operations of services', () => {
     agentId,
   });
 
-  it('run when they only read or are allowed, and wait for a person otherwise', async () => {
+  it('run when they only read or are allowed, and wait for a person otherwise [PP-86]', async () => {
     expect(await fate(aws('cloud', 's3api', 'list-buckets'))).toBe('queued');
     expect(await fate(aws('cloud', 's3api', 'put-object'))).toBe('queued');
     expect(await fate(aws('cloud', 'ec2', 'run-instances'))).toBe('waiting_approval');
     expect(await fate(aws('careful', 's3api', 'list-buckets'))).toBe('waiting_approval');
   });
 
-  it('are refused where they are denied, with words that a model can mend them by', async () => {
+  it('are refused where they are denied, with words that a model can mend them by [PP-86]', async () => {
     const { code, call, text } = await submitted(agent, aws('cloud', 'iam', 'list-users'));
     expect([code, call.outcome, call.attempt]).toEqual(['policy_denied', 'denied', 0]);
     expect(text).toBe(
@@ -131,7 +131,7 @@ describe('operations of services', () => {
 describe('agents that a call would start', () => {
   const crew = (...roles: string[]) => ({ tool: 'agent_crew', args: { stages: roles.map((role) => ({ role })) }, agentId: 'crew' });
 
-  it('run when they are trusted, wait for a person when they are available, and are refused else', async () => {
+  it('run when they are trusted, wait for a person when they are available, and are refused else [PP-87]', async () => {
     expect(await fate(crew('reviewer'))).toBe('queued');
     expect(await fate(crew('reviewer', 'writer-1'))).toBe('waiting_approval');
     expect(await fate(crew('reviewer', 'thief'))).toMatch(/^403: .*Agent 'thief' is not available for crew stages/);
@@ -139,7 +139,7 @@ describe('agents that a call would start', () => {
 });
 
 describe('tools that a known agent asks nobody about', () => {
-  it.each(KIRO)('%s with %j runs without asking there: only there, and only what reads', async (tool, args, runs) => {
+  it.each(KIRO)('%s with %j runs without asking there: only there, and only what reads [PP-88]', async (tool, args, runs) => {
     expect(await fate({ tool, args: { ...args }, agentId: 'kiro' })).toBe(runs ? 'queued' : 'waiting_approval');
     expect(await fate({ tool, args: { ...args }, agentId: 'named' })).toBe('waiting_approval');
   });
@@ -156,7 +156,7 @@ describe('the set of tools of an agent', () => {
   };
   const names = async (agentId: string) => (await catalog(agentId)).map(({ name }) => name);
 
-  it('is worked out anew each time: what a source gains and loses is there and gone without a restart', async () => {
+  it('is worked out anew each time: what a source gains and loses is there and gone without a restart [AV-01, AV-02]', async () => {
     let tools = git('status', 'stash', 'log');
     let changed = () => {};
     const source = {
@@ -184,7 +184,7 @@ describe('the set of tools of an agent', () => {
     expect((await catalog('wild')).length).toBe(builtin + 1);
   });
 
-  it('has a tool that changes what the agent is only where its name stands', async () => {
+  it('has a tool that changes what the agent is only where its name stands [AV-10]', async () => {
     expect(await names('wild')).not.toContain('switch_to_execution');
     expect(await names('named')).toContain('switch_to_execution');
     expect(await fate({ tool: 'switch_to_execution', args: {}, agentId: 'wild' })).toMatch(/^403: .*not among this agent's tools/);

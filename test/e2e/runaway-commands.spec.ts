@@ -90,33 +90,36 @@ describe.each(['host', 'bubblewrap'])('with the sandbox %s, a command that', (sa
   });
   afterAll(() => toolyard.close());
 
-  it.each(RUNAWAYS)('$name ends typed and whole, and its neighbours run on', async ({ command, script, timeoutMs, ends }) => {
-    const marker = `runaway-${randomUUID()}`;
-    const more = timeoutMs === undefined ? {} : { timeout_ms: timeoutMs };
-    if (!works) {
-      expect((await agent.run('shell', { command: command(marker), ...more })).error?.code).toBe('unavailable');
-      return;
-    }
-    const neighbour = await agent.submit('shell', { command: `echo up; until [ -e ${marker} ]; do sleep 0.05; done; echo survived` });
-    await eventually(
-      async () => (await agent.events(neighbour.body.id)).some(({ type }) => type === 'call.update'),
-      'the neighbour to run',
-    );
+  it.each(RUNAWAYS)(
+    '$name ends typed and whole, and its neighbours run on [EX-25, EX-31]',
+    async ({ command, script, timeoutMs, ends }) => {
+      const marker = `runaway-${randomUUID()}`;
+      const more = timeoutMs === undefined ? {} : { timeout_ms: timeoutMs };
+      if (!works) {
+        expect((await agent.run('shell', { command: command(marker), ...more })).error?.code).toBe('unavailable');
+        return;
+      }
+      const neighbour = await agent.submit('shell', { command: `echo up; until [ -e ${marker} ]; do sleep 0.05; done; echo survived` });
+      await eventually(
+        async () => (await agent.events(neighbour.body.id)).some(({ type }) => type === 'call.update'),
+        'the neighbour to run',
+      );
 
-    if (script !== undefined) await agent.run('file_write', { path: 'script', content: script }, { sessionId: 'runaway' });
-    const call = await agent.run('shell', { command: command(marker), ...more }, { sessionId: 'runaway' });
-    expect({ outcome: call.outcome, code: call.error?.code, text: textOf(call).slice(0, 500) }).toEqual({
-      outcome: ends.outcome,
-      code: ends.code,
-      text: expect.stringMatching(ends.text),
-    });
-    expect((await agent.events(call.id)).filter(({ type }) => type === 'call.end')).toHaveLength(1);
-    await eventually(() => processesWith(marker).length === 0, `no process of ${marker} to be left`, 3_000);
+      if (script !== undefined) await agent.run('file_write', { path: 'script', content: script }, { sessionId: 'runaway' });
+      const call = await agent.run('shell', { command: command(marker), ...more }, { sessionId: 'runaway' });
+      expect({ outcome: call.outcome, code: call.error?.code, text: textOf(call).slice(0, 500) }).toEqual({
+        outcome: ends.outcome,
+        code: ends.code,
+        text: expect.stringMatching(ends.text),
+      });
+      expect((await agent.events(call.id)).filter(({ type }) => type === 'call.end')).toHaveLength(1);
+      await eventually(() => processesWith(marker).length === 0, `no process of ${marker} to be left`, 3_000);
 
-    await agent.run('file_write', { path: marker, content: '' });
-    expect(textOf(await agent.ended(neighbour.body.id))).toBe('up\nsurvived\n');
-    expect(toolyard.workers.map(({ child }) => child.exitCode)).toEqual([null]);
-  });
+      await agent.run('file_write', { path: marker, content: '' });
+      expect(textOf(await agent.ended(neighbour.body.id))).toBe('up\nsurvived\n');
+      expect(toolyard.workers.map(({ child }) => child.exitCode)).toEqual([null]);
+    },
+  );
 });
 
 /** But the neighbour, which waits for a file of that name. */

@@ -125,7 +125,7 @@ async function expectNoHalf(call: Call): Promise<void> {
 }
 
 describe('a secret in arguments', () => {
-  it('reaches the tool and nobody else', async () => {
+  it('reaches the tool and nobody else [PP-105]', async () => {
     const command = `printf %s 'password=${PASSWORD}' > secret.txt; sha256sum secret.txt; cat secret.txt; echo ' token' ${PASSWORD}`;
     const call = await agent.run('shell', { command });
     expect(call).toMatchObject({ outcome: 'completed', argumentsRedacted: true });
@@ -260,7 +260,7 @@ describe('a secret in what a tool says', () => {
     for (const call of [full, late, line, edit]) await expectNoHalf(call);
   });
 
-  it('is in no file that was read, no failure and no log', async () => {
+  it('is in no file that was read, no failure and no log [CC-50]', async () => {
     const workspace = join(toolyard.workspaceRoot, 'default', 'sessions', 'files');
     mkdirSync(workspace, { recursive: true });
     writeFileSync(
@@ -281,7 +281,7 @@ describe('a secret in what a tool says', () => {
     await expectNoCanary(read);
   });
 
-  it('is in no part of a large output', async () => {
+  it('is in no part of a large output [RP-28]', async () => {
     const line = `key ${GITHUB} and ${LISTED}`;
     const call = await agent.run('shell', {
       command: `yes "key $(printf '${GITHUB.slice(0, 12)}')${GITHUB.slice(12)} and canary listed"" in the file" | head -n 3000`,
@@ -306,7 +306,7 @@ describe('a secret in what a tool says', () => {
 });
 
 describe('what hides in a text', () => {
-  it('is taken out of results; of updates colours stay', async () => {
+  it('is taken out of results; of updates colours stay [PP-107]', async () => {
     const command = `printf 'a\\xf3\\xa0\\x81\\x81\\xe2\\x80\\x8bb \\033[31mred\\033[0m \\033]52;c;cm0=\\007\\033[2Jend\\n'`;
     const call = await agent.run('shell', { command });
     expect(textOf(call)).toBe('ab red end\n');
@@ -350,7 +350,7 @@ describe('what hides in arguments', () => {
 });
 
 describe('the anomaly detector', () => {
-  it('tells the log of unusual system calls and changes no result', async () => {
+  it('tells the log of unusual system calls and changes no result [PP-104]', async () => {
     const line = 'audit: seccomp denied syscall=ptrace';
     const call = await agent.run('shell', { command: `echo '${line}'` });
     expect(textOf(call)).toBe(`${line}\n`);

@@ -47,7 +47,7 @@ describe('event streams', () => {
     }
   });
 
-  it('go on over everything of the tenant without a gap or a double, whichever event was the last', async () => {
+  it('go on over everything of the tenant without a gap or a double, whichever event was the last [EV-17]', async () => {
     const got: string[] = [];
     let lastEventId: string | undefined;
     const before = read('/v1/events', { enough: (messages) => messages.length >= 1 });

@@ -38,7 +38,7 @@ const isEnd = ({ event }: { event: CallEvent }) => event.type === 'call.end';
 const idsOf = (events: readonly { event: CallEvent }[]) => events.map(({ event }) => event.id);
 
 describe('the stream', () => {
-  it('answers a submission with the call, then its events in order, and nothing after the End', async () => {
+  it('answers a submission with the call, then its events in order, and nothing after the End [EV-07]', async () => {
     const stream = await connect();
     stream.send({ op: 'submit', id: 's', call: { tool: 'echo', arguments: { a: 1 } } });
     const { call } = await stream.frame('accepted', 's');
@@ -74,7 +74,7 @@ describe('the stream', () => {
     expect(stream.events('late').map(({ event }) => event)).toEqual(await agent.events(body.id));
   });
 
-  it('goes on after a cut without a gap or a double, call by call and for the whole tenant', async () => {
+  it('goes on after a cut without a gap or a double, call by call and for the whole tenant [EV-17]', async () => {
     for (const filterOf of [(id: string) => ({ callId: id }), () => ({})]) {
       let stream = await connect();
       stream.send({ op: 'subscribe', id: 'w', filter: {} });
@@ -154,7 +154,7 @@ describe('the stream', () => {
 });
 
 describe('the stream keeps tenants and scopes apart', () => {
-  it('shows no other tenant anything, and answers as if it did not exist', async () => {
+  it('shows no other tenant anything, and answers as if it did not exist [DX-08]', async () => {
     const [own, rival] = [await connect(), await connect(RIVAL_KEY)];
     rival.send({ op: 'subscribe', id: 'all', filter: {} });
     rival.send({ op: 'subscribe', id: 'tool', filter: { tool: 'echo' } });

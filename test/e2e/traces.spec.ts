@@ -55,7 +55,7 @@ describe('traces', () => {
   const submit = (tool: string, args: unknown, traceparent: string, more: Record<string, unknown> = {}) =>
     agent.submit(tool, args, more, { traceparent, prefer: 'wait=20' });
 
-  it('one call is one connected trace, from the agent over gateway and queue to the tool', async () => {
+  it('one call is one connected trace, from the agent over gateway and queue to the tool [DX-11]', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
     const { body } = await submit('shell', { command: 'echo "$TRACEPARENT"' }, traceparent, { toolCallId: 'toolu_1', sessionId: 'traced' });
     expect(body.outcome).toBe('completed');

@@ -34,7 +34,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     agent = new Agent((await toolyard.gateway()).url);
   };
 
-  it('keeps the question, runs an allowed call once, and what was granted holds', async () => {
+  it('keeps the question, runs an allowed call once, and what was granted holds [EV-09, PP-75, PP-90]', async () => {
     const [asked, allowed] = [await ask('later', 'later'), await ask('once', 'once')];
     await Promise.all(toolyard.workers.splice(0).map((worker) => (worker.signal('SIGKILL'), worker.ended())));
     expect((await decide(allowed.id, { decision: 'allow' })).status).toBe(200);
@@ -74,13 +74,13 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     expect(existsSync(file('tampered'))).toBe(false);
   }, 60_000);
 
-  it('lets other calls through while a hundred wait', async () => {
+  it('lets other calls through while a hundred wait [PP-91]', async () => {
     const waiting = await Promise.all(Array.from({ length: 100 }, (_unused, n) => ask(`waits-${n}`, 'x')));
     expect(new Set(waiting.map(({ status }) => status))).toEqual(new Set(['waiting_approval']));
     expect((await agent.run('echo', { n: 1 })).outcome).toBe('completed');
   }, 60_000);
 
-  it('ends a question that nobody answered in time as denied', async () => {
+  it('ends a question that nobody answered in time as denied [PP-95]', async () => {
     const soon = new Agent((await toolyard.gateway({ APPROVAL_MS: '1000' })).url);
     const { body } = await soon.submit('file_write', { path: 'never', content: 'x' }, { sessionId: SESSION });
     expect(await agent.ended(body.id)).toMatchObject({ outcome: 'denied', error: { code: 'approval_expired' } });

@@ -38,7 +38,7 @@ describe.each([
     client = new ToolyardClient({ baseUrl: proxy.url, apiKey: TEST_KEY, WebSocket: transport });
   });
 
-  it('that is cut after every few events has each of them once', async () => {
+  it('that is cut after every few events has each of them once [EV-17]', async () => {
     const seen: CallEvent[] = [];
     let cuts = 0;
     const reconnected = () => (cuts += 1);
@@ -52,7 +52,7 @@ describe.each([
     expect(idsOf(seen)).toEqual(idsOf(await direct.calls.events(seen[0]!.subject)));
   });
 
-  it('outlives the gateway that it was on', async () => {
+  it('outlives the gateway that it was on [EV-17]', async () => {
     const doomed = await toolyard.gateway();
     proxy.to(doomed.url);
     const other = toolyard.gateways[0]!;

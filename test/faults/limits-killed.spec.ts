@@ -49,7 +49,7 @@ describe('limits and fair share over whole processes', () => {
     expect(body.calls).toHaveLength(200);
   }, 120_000);
 
-  it('run exactly 20 of 25 actions that come to three gateways, and lose no place to killed processes', async () => {
+  it('run exactly 20 of 25 actions that come to three gateways, and lose no place to killed processes [PP-101]', async () => {
     const workers = await Promise.all([1, 2, 3].map(() => toolyard.worker({ WORKER_POOLS: 'write', WORKER_CONCURRENCY: 'write=4' })));
     const submit = async (n: number) =>
       agentOf('bounded', n % 3).submit('file_write', { path: `${n}.txt`, content: 'x' }, { sessionId: 's' });

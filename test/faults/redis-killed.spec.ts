@@ -11,7 +11,7 @@ describe('Redis killed (SIGKILL) and started again under load', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('ends every call that got a 202 exactly once, and refuses with 503 while it is away', async () => {
+  it('ends every call that got a 202 exactly once, and refuses with 503 while it is away [DX-04, DX-10]', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const accepted = new Set<string>();
     const statuses = new Map<number, number>();

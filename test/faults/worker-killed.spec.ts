@@ -17,7 +17,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('has its reads run again elsewhere: all of them complete', async () => {
+  it('has its reads run again elsewhere: all of them complete [DX-03]', async () => {
     const folder = join(toolyard.workspaceRoot, 'default', 'default');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'big.txt'), 'a line of text\n'.repeat(500_000));
@@ -41,7 +41,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     stream.close();
   });
 
-  it('ends its shell call as unknown and never runs it again', async () => {
+  it('ends its shell call as unknown and never runs it again [CC-37, DX-03]', async () => {
     const victim = toolyard.workers.at(-1);
     const { body } = await agent.submit('shell', { command: 'echo once >> ran.txt; sleep 30' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the shell to run');
@@ -60,7 +60,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     expect(after.result?.content).toEqual([{ type: 'text', text: 'once\n' }]);
   });
 
-  it('leaves a log that keeps every invariant', async () => {
+  it('leaves a log that keeps every invariant [DX-04, EV-03]', async () => {
     expect(await violationsOf(toolyard.redis.url)).toEqual([]);
   });
 });

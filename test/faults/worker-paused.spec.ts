@@ -32,7 +32,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     );
   };
 
-  it('finds its call ended by another worker when it wakes, and its own End refused', async () => {
+  it('finds its call ended by another worker when it wakes, and its own End refused [DX-04]', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const [paused] = toolyard.workers;
     const { body } = await agent.submit('shell', { command: 'sleep 3; echo late' });

@@ -25,7 +25,7 @@ function faultsOf(env: NodeJS.ProcessEnv): string {
 }
 
 describe('the settings of the gateway', () => {
-  it('are complete with nothing but a key', () => {
+  it('are complete with nothing but a key [PP-01]', () => {
     expect(readGatewayConfig(key)).toMatchObject({
       host: '127.0.0.1',
       port: 7411,

@@ -15,7 +15,7 @@ import {
 } from './index.js';
 
 describe('the error catalog', () => {
-  it('has a fitting status and title for every code', () => {
+  it('has a fitting status and title for every code [CC-51]', () => {
     for (const code of [...CALL_ERROR_CODES, ...DOOR_ERROR_CODES]) {
       const { status, title } = errorEntry(code);
       expect([code, status >= 400 && status < 600, title.length > 0]).toEqual([code, true, true]);
@@ -31,7 +31,7 @@ describe('the error catalog', () => {
 });
 
 describe('names', () => {
-  it('accept what they document and nothing that could leave a folder or a key', () => {
+  it('accept what they document and nothing that could leave a folder or a key [CC-01]', () => {
     expect(CallId.safeParse('07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').success).toBe(true);
     for (const bad of ['', '.', '..', 'a/b', 'a\\b', 'a b', 'a:b', 'a\0b', 'é', 'x'.repeat(129)])
       expect([bad, Label.safeParse(bad).success]).toEqual([bad, false]);

@@ -44,7 +44,7 @@ describe('what a hook wrote', () => {
 });
 
 describe('the text of an update', () => {
-  it('is its text items, joined by line feeds', () => {
+  it('is its text items, joined by line feeds [HK-06]', () => {
     const text = (value: string) => ({ type: 'text' as const, text: value });
     expect(textOf([text('a'), { type: 'json', json: 1 }, text('b')])).toBe('a\nb');
     expect(textOf([])).toBe('');

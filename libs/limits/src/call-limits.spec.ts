@@ -78,7 +78,7 @@ describe('limits of calls', () => {
     expect(await admit('c3', checks)).toBe(false);
   });
 
-  it('slides: what was counted a window ago counts no more', async () => {
+  it('slides: what was counted a window ago counts no more [PP-101]', async () => {
     const checks = checksOf({ rates: [{ per: 'agent', calls: 2, windowMs: 60_000 }] });
     await admit('c1', checks);
     await admit('c2', checks);
@@ -190,7 +190,7 @@ describe('which limits count a call', () => {
     expect(checksOf({ argumentBytes: 10, queueDepth: 3 })).toEqual([]);
   });
 
-  it('leaves reading calls out of the action budget', () => {
+  it('leaves reading calls out of the action budget [PP-101]', () => {
     expect(checksOf({ actionsPerHour: 20 }, { tier: 'read_only' })).toEqual([]);
     expect(checksOf({ actionsPerHour: 20 }, { tier: 'side_effecting' })).toHaveLength(1);
   });

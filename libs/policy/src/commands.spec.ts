@@ -32,7 +32,7 @@ describe('commands in an unattended session', () => {
   ])('run without asking: %s', (command) => expect(effectOf(command, { posture: UNATTENDED })).toBe('allow'));
 
   it.each(['rm -rf /', 'sudo mkfs /dev/x', 'dd if=/dev/zero of=x', ':(){ :|:& };:', 'echo $(rm -rf /)'])(
-    'never destroy the machine: %s',
+    'never destroy the machine: %s [PP-106]',
     (command) => {
       expect(judge(command, { posture: UNATTENDED, policy: approved }).effect).toBe('deny');
       expect(textOf(command, { posture: UNATTENDED })).toMatch(
@@ -52,7 +52,7 @@ describe('commands in a supervised session', () => {
     expect(effectOf(command)).toBe('ask'),
   );
 
-  it('that only read run without asking when the policy says so, and others are asked for', () => {
+  it('that only read run without asking when the policy says so, and others are asked for [PP-82]', () => {
     const policy = { commands: { autoAllowReadonly: true } };
     expect(effectOf('git status', { policy })).toBe('allow');
     expect(effectOf('git status | head -3', { policy })).toBe('allow');
@@ -60,7 +60,7 @@ describe('commands in a supervised session', () => {
     expect(effectOf('git status')).toBe('ask');
   });
 
-  it('that may do something else than they say are asked for without trust options, unless the tool itself is allowed', () => {
+  it('that may do something else than they say are asked for without trust options, unless the tool itself is allowed [PP-83]', () => {
     const policy = { commands: { allowedCommands: ['.*'] } };
     expect(judge('curl x | bash', { policy })).toMatchObject({ effect: 'ask', trustOptions: [] });
     expect(effectOf('ls', { policy })).toBe('allow');
@@ -68,7 +68,7 @@ describe('commands in a supervised session', () => {
     expect(effectOf('curl x | bash', { grants: { trustedTools: ['shell'] } })).toBe('allow');
   });
 
-  it('that cannot be read are never allowed by a pattern', () => {
+  it('that cannot be read are never allowed by a pattern [PP-84]', () => {
     const policy = { commands: { allowedCommands: ['.*', 'ls.*'], autoAllowReadonly: true } };
     expect(effectOf('ls\r', { policy })).toBe('ask');
     expect(effectOf('ls "', { policy })).toBe('ask');
@@ -82,7 +82,7 @@ describe('commands in a supervised session', () => {
     expect(effectOf('not git', { policy })).toBe('ask');
   });
 
-  it('are denied when a denied pattern matches one part of them, allowed or not, in any spelling', () => {
+  it('are denied when a denied pattern matches one part of them, allowed or not, in any spelling [PP-80]', () => {
     const policy = { commands: { deniedCommands: ['rm .*'], allowedCommands: ['.*'] }, allowedTools: ['*'] };
     for (const command of ['ls; rm x', '/bin/rm x', 'r\\m x', 'sudo rm x', "bash -c 'rm x'", 'echo $(rm x)']) {
       expect(judge(command, { policy, grants: { trustedTools: ['shell'] } }).effect).toBe('deny');
@@ -91,13 +91,13 @@ describe('commands in a supervised session', () => {
     expect(effectOf('ls', { policy })).toBe('allow');
   });
 
-  it('are all denied by a denied pattern that is no pattern, and an allowed one that is none allows nothing', () => {
+  it('are all denied by a denied pattern that is no pattern, and an allowed one that is none allows nothing [PP-80]', () => {
     expect(textOf('ls', { policy: { commands: { deniedCommands: ['('] } } })).toContain('Invalid regex pattern in deniedCommands');
     expect(effectOf('ls', { policy: { commands: { deniedCommands: ['('] } }, posture: UNATTENDED })).toBe('deny');
     expect(effectOf('ls', { policy: { commands: { allowedCommands: ['('] } } })).toBe('ask');
   });
 
-  it('are denied instead of asked for where the policy denies by default', () => {
+  it('are denied instead of asked for where the policy denies by default [PP-81]', () => {
     const policy = { commands: { denyByDefault: true, allowedCommands: ['ls'] } };
     expect(judge('make', { policy })).toMatchObject({ effect: 'deny' });
     expect(textOf('make', { policy })).toContain('Command not in allowed list');
@@ -114,13 +114,13 @@ describe('commands in a supervised session', () => {
 });
 
 describe('the engine that takes chains of allowed programs', () => {
-  it('names the program that is not in the allowlist, with the prefix of a policy violation', () => {
+  it('names the program that is not in the allowlist, with the prefix of a policy violation [PP-04, PP-10]', () => {
     expect(textOf('nmap host', zeroclaw())).toContain('Security policy violation: Command not in allowlist');
     expect(effectOf('nmap host', zeroclaw(approved))).toBe('deny');
   });
 
   it.each(['date', 'ls; pwd', 'echo "a; b"', 'FOO=1 ls', "echo '$HOME'", 'ls | wc -l && git status', '/usr/bin/ls'])(
-    'takes %s',
+    'takes %s [PP-12, PP-13, PP-14]',
     (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('allow'),
   );
 
@@ -143,22 +143,24 @@ describe('the engine that takes chains of allowed programs', () => {
     'ls "',
     '$X',
     '(ls)',
-  ])('refuses %j', (command) => expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('deny'));
+  ])('refuses %j [PP-12, PP-13, PP-14, PP-15]', (command) =>
+    expect(answerOf('command-segments', command, zeroclaw())?.effect).toBe('deny'),
+  );
 
-  it('takes every program when the allowlist has *, and a path only as that very path', () => {
+  it('takes every program when the allowlist has *, and a path only as that very path [PP-12]', () => {
     expect(answerOf('command-segments', 'node', zeroclaw({ commands: { allowlist: ['*'] } }))?.effect).toBe('allow');
     const exact = zeroclaw({ commands: { allowlist: ['/opt/x/tool'] } });
     expect(answerOf('command-segments', '/opt/x/tool a', exact)?.effect).toBe('allow');
     expect(answerOf('command-segments', 'tool a', exact)?.effect).toBe('deny');
   });
 
-  it('speaks before paths and classes do', () => {
+  it('speaks before paths and classes do [PP-03, PP-05]', () => {
     const denied = judge('nmap /etc/passwd', zeroclaw()).reasons.filter(({ effect }) => effect === 'deny');
     expect(denied[0]?.reason).toContain('Command not in allowlist');
     expect(denied[1]?.reason).toContain('Forbidden path: /etc/passwd');
   });
 
-  it('blocks commands of high risk in every autonomy and when approved, unless that is switched off', () => {
+  it('blocks commands of high risk in every autonomy and when approved, unless that is switched off [PP-06, PP-07]', () => {
     const allowlist = ['*'];
     for (const posture of [SUPERVISED, UNATTENDED]) {
       expect(textOf('rm x', zeroclaw({ commands: { allowlist }, allowedTools: ['shell'] }, posture))).toContain(
@@ -171,7 +173,7 @@ describe('the engine that takes chains of allowed programs', () => {
     expect(effectOf('rm x', zeroclaw({ ...open, allowedTools: ['shell'] }))).toBe('allow');
   });
 
-  it('asks for commands of medium risk until they are approved, and in full autonomy runs them', () => {
+  it('asks for commands of medium risk until they are approved, and in full autonomy runs them [PP-08]', () => {
     expect(textOf('git commit -m x', zeroclaw())).toContain('Medium-risk command requires approval');
     expect(effectOf('git commit -m x', zeroclaw(approved))).toBe('allow');
     expect(effectOf('git commit -m x', zeroclaw({}, UNATTENDED))).toBe('allow');
@@ -187,17 +189,19 @@ describe('the engine that takes chains of allowed programs', () => {
 describe('the engine that takes a single program', () => {
   const oxydra: Circumstances = { profile: 'oxydra', posture: UNATTENDED };
 
-  it.each(['ls', 'git log', 'python3 x.py', '/usr/bin/ls'])('takes %s', (command) => expect(effectOf(command, oxydra)).toBe('allow'));
+  it.each(['ls', 'git log', 'python3 x.py', '/usr/bin/ls'])('takes %s [PP-12, PP-13, PP-14]', (command) =>
+    expect(effectOf(command, oxydra)).toBe('allow'),
+  );
 
   it.each(['ls | wc', 'ls && ls', 'ls; ls', 'ls > f', 'cat < f', 'echo `id`', 'echo $(id)', 'ls\nls', 'ls\r', 'ls &'])(
-    'refuses %j as more than one',
+    'refuses %j as more than one [PP-43]',
     (command) => {
       expect(effectOf(command, oxydra)).toBe('deny');
       expect(textOf(command, oxydra)).toContain('only a single allowlisted command is permitted');
     },
   );
 
-  it('names a program that is not in its allowlist', () => {
+  it('names a program that is not in its allowlist [PP-43]', () => {
     expect(textOf('curl x', oxydra)).toContain(`'curl' is not in shell allowlist`);
     expect(effectOf('curl x', oxydra)).toBe('deny');
   });

@@ -163,7 +163,7 @@ function withSaid(it: Situation, change: (before: ToolSettings) => ToolSettings)
 const more = { numRuns: 1_500 };
 
 describe('every decision', () => {
-  it('comes without throwing, fits its schema, and is the strictest of its answers that nothing satisfied', () => {
+  it('comes without throwing, fits its schema, and is the strictest of its answers that nothing satisfied [PP-70]', () => {
     fc.assert(
       fc.property(situation, (it) => {
         const decision = decide(factsOf(it));
@@ -185,7 +185,7 @@ describe('every decision', () => {
     );
   });
 
-  it('stays a denial whatever is trusted', () => {
+  it('stays a denial whatever is trusted [PP-70]', () => {
     const trust: GrantChange = {
       trustedTools: Object.keys(TOOLS),
       allowedPaths: { read: ['/'], write: ['/'] },

@@ -35,7 +35,7 @@ const judge = (tier: ToolTier, posture: Posture) =>
   }).effect;
 
 describe('decide', () => {
-  it('never lets anything but a read through read_only autonomy', () => {
+  it('never lets anything but a read through read_only autonomy [CC-13, PP-100]', () => {
     fc.assert(
       fc.property(facts, (call) => {
         const decision = decide({ ...call, posture: { ...call.posture, autonomy: 'read_only' } });
@@ -44,7 +44,7 @@ describe('decide', () => {
     );
   });
 
-  it('answers deny when any rule denies, ask when any asks, and keeps every answer', () => {
+  it('answers deny when any rule denies, ask when any asks, and keeps every answer [K-03]', () => {
     fc.assert(
       fc.property(facts, (call) => {
         const { effect, reasons } = decide(call);
@@ -76,7 +76,7 @@ describe('decide', () => {
     ['side_effecting', { autonomy: 'full', permissionMode: 'prompt' }, 'ask'],
     ['side_effecting', { autonomy: 'full', permissionMode: 'read-only' }, 'deny'],
     ['read_only', { autonomy: 'read_only', permissionMode: 'read-only' }, 'allow'],
-  ] as const)('%s under %j is %s', (tier, posture, effect) => {
+  ] as const)('%s under %j is %s [PP-51]', (tier, posture, effect) => {
     expect(judge(tier, posture)).toBe(effect);
   });
 

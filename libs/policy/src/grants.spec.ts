@@ -30,9 +30,9 @@ describe('tool patterns', () => {
     [['fs_read', 'read'], ['file_read']],
     [['#agent', '#glob*'], []],
     [['@other', 'nothing', '@', '['], []],
-  ])('%j mean %j', (patterns, names) => expect(meant(...patterns)).toEqual(names));
+  ])('%j mean %j [AV-03, AV-04, AV-05, AV-06, AV-07, PP-71]', (patterns, names) => expect(meant(...patterns)).toEqual(names));
 
-  it('with wildcards do not mean a tool that must be named', () => {
+  it('with wildcards do not mean a tool that must be named [AV-10]', () => {
     const tool = { name: 'switch_to_execution', aliases: [], source: 'builtin' };
     expect(['*', '@builtin', '@builtin/*', 'switch*'].some((pattern) => matchesTool(pattern, tool))).toBe(false);
     expect(matchesTool('switch_to_execution', tool)).toBe(true);
@@ -53,13 +53,13 @@ describe('availability', () => {
     expect(of('echo', { tools: [] }).reason).toContain('(none)');
   });
 
-  it('of tools of the web ends when those are switched off', () => {
+  it('of tools of the web ends when those are switched off [AV-11]', () => {
     expect(of('web_fetch', { webTools: false }).ok).toBe(false);
     expect(of('file_read', { webTools: false }).ok).toBe(true);
     expect(decide(factsOf('web_fetch', { url: 'https://example.com' }, { policy: { webTools: false } })).effect).toBe('deny');
   });
 
-  it('is enforced for a call that names the tool all the same', () => {
+  it('is enforced for a call that names the tool all the same [AV-15]', () => {
     const decision = decide(
       factsOf('echo', {}, { policy: { tools: ['file_*'], allowedTools: ['*'] }, grants: { trustedTools: ['echo'] } }),
     );
@@ -71,7 +71,7 @@ describe('availability', () => {
 });
 
 describe('trust', () => {
-  it('in a tool makes its asks unnecessary, and the decision says which word did that', () => {
+  it('in a tool makes its asks unnecessary, and the decision says which word did that [PP-71]', () => {
     const asked = decide(shell('make'));
     expect(asked.effect).toBe('ask');
     const byConfig = decide(shell('make', { policy: { allowedTools: ['shell*'] } }));
@@ -82,19 +82,19 @@ describe('trust', () => {
     expect(decide(shell('make', { grants: addGrant(NO_GRANTS, { grants: alwaysAllow(TOOLS.shell) }) })).effect).toBe('allow');
   });
 
-  it('denied by a person for the session is final', () => {
+  it('denied by a person for the session is final [PP-72]', () => {
     const grants = addGrant(NO_GRANTS, { grants: neverAllow(TOOLS.shell) });
     const decision = decide(shell('ls', { grants, policy: { allowedTools: ['*'] } }));
     expect(decision.effect).toBe('deny');
     expect(decision.reasons[0]?.reason).toContain('Tool was denied by user');
   });
 
-  it('in tools and in arguments does not lift a denial', () => {
+  it('in tools and in arguments does not lift a denial [PP-72]', () => {
     const policy = { commands: { deniedCommands: ['make'], allowedCommands: ['.*'] }, allowedTools: ['*'] };
     expect(decide(shell('make', { policy, grants: { trustedTools: ['shell'], allowedCommands: ['make'] } })).effect).toBe('deny');
   });
 
-  it('for privileged tools is asked for by the gate in every mode', () => {
+  it('for privileged tools is asked for by the gate in every mode [PP-61]', () => {
     const gated = (permissionMode: 'allow' | 'danger-full-access') =>
       decide(shell('ls', { policy: { gatePrivileged: true }, posture: { autonomy: 'full', permissionMode } })).effect;
     expect([gated('allow'), gated('danger-full-access')]).toEqual(['ask', 'ask']);
@@ -104,7 +104,7 @@ describe('trust', () => {
 });
 
 describe('trust options', () => {
-  it('for a command are the command, its first argument and its program, as anchored patterns', () => {
+  it('for a command are the command, its first argument and its program, as anchored patterns [PP-79]', () => {
     const options = trustOptions(shell('git pull --rebase'));
     expect(options.map(({ label, display }) => [label, display])).toEqual([
       ['Full command', 'git pull --rebase'],
@@ -151,7 +151,7 @@ describe('trust options', () => {
     expect(trustOptions(shell(command))).toEqual([]),
   );
 
-  it('for files are the paths and the folder around them', () => {
+  it('for files are the paths and the folder around them [PP-78]', () => {
     const facts = factsOf('file_read', { path: ['/w/p/a.txt', '/w/p/b.txt'] });
     expect(trustOptions(facts).map(({ label, grants }) => [label, grants])).toEqual([
       ['Specific paths', { allowedPaths: { read: ['/w/p/a.txt', '/w/p/b.txt'] } }],

@@ -11,12 +11,12 @@ const wide: Circumstances = { profile: 'zeroclaw', policy: { paths: { workspaceO
 
 describe('paths of a call', () => {
   it.each(['a', 'a/b', './a', 'a..b', '..a', 'a/../b', `${WORKSPACE}/a`, '.', '%41', 'ＡＢ'])(
-    'inside the workspace are read without asking: %s',
+    'inside the workspace are read without asking: %s [PP-85]',
     (path) => expect(read(path).effect).toBe('allow'),
   );
 
   it.each(['/other', '../x', 'a/../../x', '~', '~/x', `${WORKSPACE}x/a`, '//etc/passwd'])(
-    'outside of it are asked for in a supervised session: %s',
+    'outside of it are asked for in a supervised session: %s [PP-85]',
     (path) => {
       expect(read(path).effect).toBe('ask');
       expect(read(path, { policy: { paths: { outside: 'deny' } } }).effect).toBe('deny');
@@ -40,15 +40,18 @@ describe('paths of a call', () => {
     'a‮b',
     '~root/x',
     'x'.repeat(5_000),
-  ])('that are there to be misread are denied in every posture: %j', (path) => {
+  ])('that are there to be misread are denied in every posture: %j [PP-20, PP-21, PP-22]', (path) => {
     expect(read(path).effect).toBe('deny');
     expect(read(path, { posture: UNATTENDED, policy: { allowedTools: ['*'] } }).effect).toBe('deny');
   });
 
-  it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)('in the forbidden folder %s are denied, and so is everything below', (folder) => {
-    for (const path of [folder, `${folder}/x`, `${folder}/../${folder.slice(1)}/x`]) expect(read(path, wide).effect).toBe('deny');
-    expect(textOf(read(`${folder}/x`, wide))).toContain(`Forbidden path: ${folder}/x`);
-  });
+  it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)(
+    'in the forbidden folder %s are denied, and so is everything below [PP-22, PP-24]',
+    (folder) => {
+      for (const path of [folder, `${folder}/x`, `${folder}/../${folder.slice(1)}/x`]) expect(read(path, wide).effect).toBe('deny');
+      expect(textOf(read(`${folder}/x`, wide))).toContain(`Forbidden path: ${folder}/x`);
+    },
+  );
 
   it('inside the workspace are not forbidden with the folder that the workspace lies in, unless they are forbidden themselves', () => {
     const policy = { paths: { forbidden: ['/data', `${WORKSPACE}/private`] } };
@@ -57,7 +60,7 @@ describe('paths of a call', () => {
     expect(read('../../other/s/a', { ...wide, policy: { paths: { ...policy.paths, workspaceOnly: false } } }).effect).toBe('deny');
   });
 
-  it('that are absolute or have a parent folder in them are refused where only the workspace counts', () => {
+  it('that are absolute or have a parent folder in them are refused where only the workspace counts [PP-21, PP-23]', () => {
     for (const path of ['/elsewhere/x', 'a/../b', '~/x', `${WORKSPACE}/a`]) expect(read(path, { profile: 'zeroclaw' }).effect).toBe('deny');
     for (const path of ['a..b', 'a/b']) expect(read(path, { profile: 'zeroclaw' }).effect).toBe('allow');
     expect(read('/elsewhere/x', { ...wide, policy: { paths: { workspaceOnly: false, outside: 'ask' } } }).effect).toBe('ask');
@@ -82,7 +85,7 @@ describe('paths of a call', () => {
       expect(write('/vault/inbox/a', circumstances).effect).toBe('allow');
     });
 
-    it('say the reason of a violation', () => {
+    it('say the reason of a violation [PP-28]', () => {
       expect(textOf(write('/vault/a', circumstances))).toContain('blocked by security policy (PathOutsideAllowedRoots)');
       expect(textOf(read('/nowhere', { policy: { paths: { roots, outside: 'deny' } } }))).toContain('PathOutsideAllowedRoots');
     });
@@ -93,7 +96,7 @@ describe('paths of a call', () => {
       paths: { trustWorkspace: false, trusted: [{ tools: ['file_*'], allowed: ['src', '/docs/*.md'], denied: ['src/secret'] }] },
     };
 
-    it('run, ask or are denied; a pattern covers what is below it, and denied beats allowed', () => {
+    it('run, ask or are denied; a pattern covers what is below it, and denied beats allowed [PP-30]', () => {
       expect(read('src/a', { policy }).effect).toBe('allow');
       expect(read('/docs/a.md', { policy }).effect).toBe('allow');
       expect(read('docs/x', { policy }).effect).toBe('ask');
@@ -102,7 +105,7 @@ describe('paths of a call', () => {
       expect(textOf(denied)).toContain('src/secret');
     });
 
-    it('stay denied when the tool itself is trusted', () => {
+    it('stay denied when the tool itself is trusted [PP-72]', () => {
       expect(read('src/secret/x', { policy, grants: { trustedTools: ['file_read'] } }).effect).toBe('deny');
       expect(read('src/secret/x', { policy: { ...policy, allowedTools: ['file_read'] } }).effect).toBe('deny');
     });
@@ -111,7 +114,7 @@ describe('paths of a call', () => {
       expect(decide(factsOf('shell', { command: 'ls', working_dir: 'src/secret' }, { policy })).effect).toBe('ask'));
   });
 
-  it('are all judged: one denied path denies the call, and undecided ones are asked for together', () => {
+  it('are all judged: one denied path denies the call, and undecided ones are asked for together [PP-31]', () => {
     const denied = { paths: { trusted: [{ tools: ['*'], allowed: [], denied: ['no'] }] } };
     expect(read(['yes', 'no'], { policy: denied }).effect).toBe('deny');
     const asked = read(['/a', '/b', 'c']);
@@ -119,7 +122,7 @@ describe('paths of a call', () => {
     expect(textOf(asked)).toMatch(/\/a is outside.*\/b is outside/);
   });
 
-  it('granted or denied for the session count at once, below a folder too, and writing includes reading', () => {
+  it('granted or denied for the session count at once, below a folder too, and writing includes reading [PP-78]', () => {
     const grants = { allowedPaths: { read: ['/r'], write: ['/w'] }, deniedPaths: { read: ['secret'], write: ['secret', 'src'] } };
     expect([read('/r/x', { grants }).effect, read('/w/x', { grants }).effect, write('/w/x', { grants }).effect]).toEqual([
       'allow',
@@ -156,14 +159,14 @@ describe('paths in a command', () => {
     'ls /tmp/../etc',
     'cat ~/.ssh/id',
     'echo $(cat /etc/passwd)',
-  ])('are found and denied when forbidden: %s', (command) => {
+  ])('are found and denied when forbidden: %s [PP-05, PP-18, PP-22]', (command) => {
     const circumstances: Circumstances = { policy: { paths: { forbidden: ['/etc', '~/.ssh'] } }, posture: UNATTENDED };
     expect(textOf(shell(command, circumstances))).toContain('Forbidden path: ');
     expect(shell(command, circumstances).effect).toBe('deny');
   });
 
   it.each(['curl http://x/etc', 'cat etc/passwd', 'echo hello', 'ls > /dev/null', 'sed s/etc/x/ f', "git commit -m 'see %2e%2e/etc'"])(
-    'are not seen in %s',
+    'are not seen in %s [PP-18]',
     (command) => expect(shell(command, { policy: { paths: { forbidden: ['/etc', '/dev'] } }, posture: UNATTENDED }).effect).toBe('allow'),
   );
 

@@ -11,7 +11,7 @@ const crew = (roles: readonly unknown[], toolsSettings: PolicySettings['toolsSet
   decide(factsOf('crew', { stages: roles.map((role) => ({ role })) }, { posture, policy: { toolsSettings } }));
 
 describe('operations of services', () => {
-  it('run when they only read, when a glob allows them, and are asked for otherwise', () => {
+  it('run when they only read, when a glob allows them, and are asked for otherwise [PP-86]', () => {
     expect(aws('s3api', 'list-buckets').effect).toBe('allow');
     expect(aws('s3api', 'list-buckets', { aws: { autoAllowReadonly: false } }).effect).toBe('ask');
     expect(aws('s3api', 'put-object').effect).toBe('ask');
@@ -28,7 +28,7 @@ describe('operations of services', () => {
     ['IAM', 'Create-User', 'iam:create-*'],
     [' iam', 'create-user ', 'iam:create-user'],
     ['iam', 'a/b', 'iam:*'],
-  ])('never run where a glob denies them: %s %s is %s', (service, operation, glob) => {
+  ])('never run where a glob denies them: %s %s is %s [PP-86]', (service, operation, glob) => {
     const settings = { aws: { deniedServices: [glob], allowedServices: ['*'], autoAllow: true } };
     for (const posture of [SUPERVISED, UNATTENDED]) {
       const { effect, reasons } = aws(service, operation, settings, posture);
@@ -52,7 +52,7 @@ describe('operations of services', () => {
 });
 
 describe('agents that a call starts', () => {
-  it('are refused when they are not available, run when they are trusted, and are asked for otherwise', () => {
+  it('are refused when they are not available, run when they are trusted, and are asked for otherwise [PP-87]', () => {
     const settings = { crew: { availableAgents: ['review*', 'writer'], trustedAgents: ['reviewer'] } };
     expect(crew(['reviewer'], settings).effect).toBe('allow');
     expect(crew(['reviewer', 'writer'], settings).effect).toBe('ask');
@@ -79,7 +79,7 @@ describe('the settings of a tool', () => {
     ).toBe('read_only');
   });
 
-  it('of a profile are for built-in tools: nobody else gets a tier by a name', () => {
+  it('of a profile are for built-in tools: nobody else gets a tier by a name [PP-54]', () => {
     const stranger = { ...TOOLS.git_status, name: 'read_file', tier: 'privileged' as const };
     expect(tierOf(stranger, POLICY_PROFILES.claw)).toBe('privileged');
     expect(tierOf({ ...stranger, source: 'builtin' }, POLICY_PROFILES.claw)).toBe('read_only');

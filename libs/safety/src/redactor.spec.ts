@@ -77,7 +77,7 @@ describe('Redactor', () => {
     );
   });
 
-  it('finds secrets however the text is cut into pieces', () => {
+  it('finds secrets however the text is cut into pieces [PP-105]', () => {
     fc.assert(
       fc.property(texts, fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (parts, cuts, entropy) => {
         const text = textOf(parts);
@@ -169,7 +169,7 @@ describe('Redactor', () => {
     ['export DB_PASS=a&b(c)', 'export DB_PASS=[REDACTED]'],
     ["password = 'let me in'", "password = 'let me in'"],
     ['head of a key: -----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIDAQABAoIBAQ\nand so on', 'head of a key: [REDACTED]\nand so on'],
-  ])('makes of %j %j', (text, shown) => {
+  ])('makes of %j %j [CC-50, PP-105, RP-28]', (text, shown) => {
     expect(redactor.text(text)).toBe(shown);
   });
 
@@ -192,11 +192,11 @@ describe('Redactor', () => {
     'see the Bearer authentication scheme',
     'a flag --token-file secrets.txt --password',
     'tokenizer: fast, secretary: Ms. Moneypenny2',
-  ])('leaves alone %j', (text) => {
+  ])('leaves alone %j [PP-105]', (text) => {
     expect(redactor.text(text)).toBe(text);
   });
 
-  it('finds random-looking tokens only when asked to, and no digests or ids among them', () => {
+  it('finds random-looking tokens only when asked to, and no digests or ids among them [PP-105]', () => {
     const token = 'artifact_id=A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0U1v2';
     expect(redactor.text(token)).toBe(token);
     expect(random.text(token)).toBe('artifact_id=[REDACTED]');

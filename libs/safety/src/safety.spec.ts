@@ -102,7 +102,7 @@ describe('provenance', () => {
 });
 
 describe('the baseline of system calls', () => {
-  it('has the 39 that any ordinary program makes', () => {
+  it('has the 39 that any ordinary program makes [PP-104]', () => {
     expect(new Set(BASELINE_SYSCALLS).size).toBe(39);
   });
 });

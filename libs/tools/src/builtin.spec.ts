@@ -40,7 +40,7 @@ const names = files.filter((file) => file.endsWith('.tool.ts')).map((file) => fi
 toolContract(names.sort(), () => ({ registry: app.get(ToolRegistry), workspace, notRun: NOT_RUN }));
 
 describe('the built-in tools', () => {
-  it('are all there, each in the file of its name', () => {
+  it('are all there, each in the file of its name [RP-13]', () => {
     const registered = app.get(ToolRegistry).list();
     expect(registered.map(({ name }) => name)).toEqual(names);
     expect(names).toEqual(
@@ -55,11 +55,11 @@ describe('the built-in tools', () => {
     ['file_list', ['list_files', 'ls']],
     ['file_search', ['search', 'grep', 'grep_search']],
     ['glob', ['glob_search']],
-  ])('%s answers to the names that other agents taught models', (name, aliases) => {
+  ])('%s answers to the names that other agents taught models [CC-14]', (name, aliases) => {
     for (const alias of aliases) expect(app.get(ToolRegistry).resolve(alias)?.name).toBe(name);
   });
 
-  it('that only read never need a person, and none that writes is run twice by accident', () => {
+  it('that only read never need a person, and none that writes is run twice by accident [CC-11]', () => {
     const effects = Object.fromEntries(
       app
         .get(ToolRegistry)

@@ -27,14 +27,14 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       call(subject().registry, name, raw, fakeToolContext({ toolName: name, workspace, ...overrides }));
     const runs = (): boolean => !(subject().notRun ?? []).includes(name);
 
-    it('describes itself', () => {
+    it('describes itself [RP-12, RP-13]', () => {
       expect(ToolDescriptor.parse(tool())).toEqual(tool());
       expect(tool().description.length).toBeGreaterThan(20);
       expect(tool().examples.length).toBeGreaterThan(0);
       for (const alias of tool().aliases) expect(subject().registry.resolve(alias)).toBe(tool());
     });
 
-    it('has examples that are valid and run', async () => {
+    it('has examples that are valid and run [RP-01, RP-13]', async () => {
       for (const example of tool().examples) {
         const raw = JSON.stringify(example.arguments);
         expect(subject().registry.prepare(name, raw)).toMatchObject({ ok: true });
@@ -42,7 +42,7 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       }
     });
 
-    it('answers 500 random inputs with content or a coded failure, and nothing else', async () => {
+    it('answers 500 random inputs with content or a coded failure, and nothing else [CC-49, RP-13]', async () => {
       await fc.assert(
         fc.asyncProperty(randomArguments(tool(), runs()), async (raw) => {
           expectOutput(await settled(run(raw)));
@@ -51,14 +51,14 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       );
     }, 180_000);
 
-    it('touches nothing when it is cancelled before it starts', async () => {
+    it('touches nothing when it is cancelled before it starts [EX-26, RP-13]', async () => {
       const before = await workspace.snapshot();
       const reason = new ToolFailure('cancelled', 'Cancelled');
       expect(await settled(run(firstExample(tool()), { signal: AbortSignal.abort(reason) }))).toBe(reason);
       expect(await workspace.snapshot()).toBe(before);
     });
 
-    it('touches nothing when its time is over before it starts', async () => {
+    it('touches nothing when its time is over before it starts [RP-13]', async () => {
       const before = await workspace.snapshot();
       expect(await settled(run(firstExample(tool()), { deadline: Date.now() - 1 }))).toMatchObject({ code: 'run_timeout' });
       expect(await workspace.snapshot()).toBe(before);

@@ -69,7 +69,7 @@ const decorated = (options: Partial<ToolOptions>): new () => object => {
 };
 
 describe('ToolRegistry', () => {
-  it('completes the facts from each other, to the careful side', () => {
+  it('completes the facts from each other, to the careful side [CC-02, CC-12]', () => {
     const registry = registryOf(
       facts('nothing_said'),
       facts('reads', { tier: 'read_only' }),
@@ -103,14 +103,14 @@ describe('ToolRegistry', () => {
     expect(version({ input: { type: 'object' } })).not.toBe(version({}));
   });
 
-  it('lists by name and resolves every alias to its one tool', () => {
+  it('lists by name and resolves every alias to its one tool [RP-12, RP-17]', () => {
     const registry = registryOf(facts('zeta', { aliases: ['z_one', 'zTwo'] }), facts('alpha'));
     expect(registry.list().map(({ name }) => name)).toEqual(['alpha', 'zeta']);
     for (const name of ['zeta', 'z_one', 'zTwo']) expect(registry.resolve(name)?.name).toBe('zeta');
     expect(registry.source('z_one').name).toBe('fake');
   });
 
-  it('answers an unknown tool with the nearest names', () => {
+  it('answers an unknown tool with the nearest names [CC-41]', () => {
     const registry = registryOf(facts('file_read', { aliases: ['read_file'] }), facts('file_write'), facts('shell'));
     expect(registry.prepare('fileread', {})).toEqual({
       ok: false,
@@ -121,7 +121,7 @@ describe('ToolRegistry', () => {
     expect(registry.prepare('__proto__', {})).toMatchObject({ failure: { code: 'not_found' } });
   });
 
-  it('prepares arguments by the schema of the tool', () => {
+  it('prepares arguments by the schema of the tool [CC-42]', () => {
     const registry = registryOf(facts('file_read'));
     expect(registry.prepare('file_read', '{"path":"a"}')).toMatchObject({ ok: true, args: { path: 'a' }, tool: { name: 'file_read' } });
     expect(registry.prepare('file_read', {})).toMatchObject({
@@ -135,7 +135,7 @@ describe('ToolRegistry', () => {
     });
   });
 
-  it('refuses a source whose tools have faults, all in one message with the fixes', () => {
+  it('refuses a source whose tools have faults, all in one message with the fixes [CC-01, CC-03, RP-12, VA-15]', () => {
     const broken = (): ToolRegistry =>
       registryOf(
         facts('1bad name'),
@@ -174,7 +174,7 @@ describe('ToolRegistry', () => {
     expect(source.closed).toBe(true);
   });
 
-  it('warns of a description that is too long for models, and takes it', () => {
+  it('warns of a description that is too long for models, and takes it [CC-03]', () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     expect(registryOf(facts('a', { description: 'x'.repeat(11_000) })).list()).toHaveLength(1);
     expect(warn).toHaveBeenCalledTimes(1);
@@ -183,7 +183,7 @@ describe('ToolRegistry', () => {
 });
 
 describe('ToolsModule', () => {
-  it('finds every tool file of the built-in folder and further classes', async () => {
+  it('finds every tool file of the built-in folder and further classes [RP-01]', async () => {
     const registry = await boot({ tools: [decorated({ name: 'extra' })] });
     const names = registry.list().map(({ name }) => name);
     expect(names).toEqual([...names].sort());
@@ -211,14 +211,14 @@ describe('ToolsModule', () => {
 describe('formatCatalog', () => {
   const tool = describeTool(facts('a', { label: 'Nice A', output: { type: 'object' } }));
 
-  it('gives models exactly what they need and no facts', () => {
+  it('gives models exactly what they need and no facts [CC-02, CC-04, CC-05, CC-07, CN-03]', () => {
     expect(formatCatalog([tool], 'anthropic')).toEqual([{ name: 'a', description: 'Does a.', input_schema: tool.input }]);
     expect(formatCatalog([tool], 'openai')).toEqual([
       { type: 'function', function: { name: 'a', description: 'Does a.', parameters: tool.input } },
     ]);
   });
 
-  it('gives MCP its annotations and the whole to people', () => {
+  it('gives MCP its annotations and the whole to people [CC-02]', () => {
     expect(formatCatalog([tool], 'mcp')).toEqual([
       {
         name: 'a',

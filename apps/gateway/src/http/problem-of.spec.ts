@@ -31,7 +31,7 @@ describe('the problem that an error is shown as', () => {
     expect(problemOf(new HttpException('x', 409, { cause: problem }))).toBe(problem);
   });
 
-  it('says nothing about what nobody foresaw', () => {
+  it('says nothing about what nobody foresaw [CC-50]', () => {
     for (const error of [
       new TypeError('secret path /root/x'),
       'secret',

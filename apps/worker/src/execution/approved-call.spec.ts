@@ -68,7 +68,7 @@ describe('a call that was judged', () => {
     return parts.store.read(callId);
   };
 
-  it('runs under the capability profile and the tier that it was judged under', async () => {
+  it('runs under the capability profile and the tier that it was judged under [PP-41]', async () => {
     expect(await run({ capabilityProfile: 'file_read_write' })).toMatchObject({ outcome: 'completed' });
     expect(await run({})).toMatchObject({ outcome: 'completed' });
     expect(ran).toBe(1);
@@ -78,7 +78,7 @@ describe('a call that was judged', () => {
     [{ capabilityProfile: 'file_read_only' }, 'file_read_only', 'file_read_write'],
     [{ tier: 'read_only' }, 'read_only', 'side_effecting'],
   ];
-  it.each(MORE)('is refused by a worker whose tool may touch more: %j', async (judged, ...named) => {
+  it.each(MORE)('is refused by a worker whose tool may touch more: %j [PP-41]', async (judged, ...named) => {
     const call = await run(judged);
     expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
     for (const name of named) expect(call?.error?.message).toContain(name);
@@ -93,7 +93,7 @@ describe('a tool with a confirm function', () => {
   });
   afterAll(() => parts.close());
 
-  it('runs when that says yes, and answers that the command was not confirmed when it says no', async () => {
+  it('runs when that says yes, and answers that the command was not confirmed when it says no [PP-96]', async () => {
     const seen: unknown[] = [];
     @Tool({ name: 'deploy', description: 'Deploys.', input: z.strictObject({ to: z.string() }) })
     class DeployTool {

@@ -43,7 +43,7 @@ describe('CancelListener', () => {
 
   const started = (callId: string) => eventually(async () => (await parts.store.head(callId))?.status === 'running', 'the call to run');
 
-  it('aborts the tool with the reason and less than the grace that the caller gave', async () => {
+  it('aborts the tool with the reason and less than the grace that the caller gave [CC-43]', async () => {
     const callId = await parts.submit('wait');
     const running = executeCall({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
@@ -82,7 +82,7 @@ describe('CancelListener', () => {
     expect((await parts.events(callId)).at(-1)).toMatchObject({ data: { outcome: 'cancelled' } });
   });
 
-  it('leaves one End however close a cancel and the finish are', async () => {
+  it('leaves one End however close a cancel and the finish are [EX-23]', async () => {
     parts.tool('quick', { run: () => new Promise((resolve) => setImmediate(() => resolve('done'))) });
     for (let n = 0; n < 50; n++) {
       const callId = await parts.submit('quick');

@@ -79,7 +79,7 @@ describe('decideFinish', () => {
     );
   });
 
-  it('keeps the result of a tool that finished before a cancel took effect', () => {
+  it('keeps the result of a tool that finished before a cancel took effect [EX-23]', () => {
     expect(decide({ stop: { cause: 'cancelled', tookMs: 3 } })).toEqual({
       kind: 'end',
       outcome: 'completed',

@@ -40,7 +40,7 @@ describe('executeCall', () => {
     expect(await run(`${callId.slice(0, 3)}01JZ8C5W3Q4X9R7T2M6K8N0P1V`)).toMatchObject({ kind: 'not_claimed', code: 'NOT_FOUND' });
   });
 
-  it('gives tools their ids, an environment and a directory of the session that exists', async () => {
+  it('gives tools their ids, an environment and a directory of the session that exists [CC-20, CC-21]', async () => {
     let seen: unknown;
     parts.tool('look', {
       run: (_args, ctx) => {
@@ -62,7 +62,7 @@ describe('executeCall', () => {
     });
   });
 
-  it('tells watchers the updates in order, merged, and lets End prove that they are complete', async () => {
+  it('tells watchers the updates in order, merged, and lets End prove that they are complete [CC-23, EV-02]', async () => {
     parts.tool('talk', {
       run: (_args, ctx) => {
         for (const word of ['one ', 'two ', 'three']) ctx.onUpdate([{ type: 'text', text: word }]);
@@ -83,7 +83,7 @@ describe('executeCall', () => {
     expect(events.at(-1)).toMatchObject({ type: 'call.end', data: { updates: { count: 2, sha256 } } });
   });
 
-  it('turns a thrown error into a result without its text, and a ToolFailure into one with it', async () => {
+  it('turns a thrown error into a result without its text, and a ToolFailure into one with it [CC-40, CC-44, CC-50, CC-51]', async () => {
     parts.tool('broken', {
       run: () => {
         throw new Error('password is hunter2 in /etc/secret');
@@ -108,7 +108,7 @@ describe('executeCall', () => {
     });
   });
 
-  it('fails an unknown tool with the names that are near', async () => {
+  it('fails an unknown tool with the names that are near [VA-13]', async () => {
     const callId = await parts.submit('grete');
     await run(callId);
     expect(await parts.store.read(callId)).toMatchObject({
@@ -117,7 +117,7 @@ describe('executeCall', () => {
     });
   });
 
-  it('gives the model 16,384 bytes of a long output and keeps the whole', async () => {
+  it('gives the model 16,384 bytes of a long output and keeps the whole [EX-47, EX-48]', async () => {
     const text = '😀'.repeat(40_000);
     parts.tool('long', { run: () => text });
     const callId = await parts.submit('long');
@@ -151,7 +151,7 @@ describe('executeCall', () => {
     for (const id of ids) expect(await parts.store.read(id)).toMatchObject({ outcome: 'failed', error: { code: 'output_invalid' } });
   });
 
-  it('ends a run past its deadline as timed out, with how the tool stopped', async () => {
+  it('ends a run past its deadline as timed out, with how the tool stopped [CC-10]', async () => {
     parts.tool('polite', {
       effect: 'once',
       run: (_args, ctx) => new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(stopReason(ctx.signal)))),
@@ -167,7 +167,7 @@ describe('executeCall', () => {
     expect(worker.running.size).toBe(0);
   });
 
-  it('tries a retryable failure again up to its attempts, and never one of an effect that must not happen twice', async () => {
+  it('tries a retryable failure again up to its attempts, and never one of an effect that must not happen twice [DX-03]', async () => {
     const fail = () => {
       throw new ToolFailure('unavailable', 'Try later.');
     };

@@ -14,7 +14,7 @@ const anyContent = fc.array(
 );
 
 describe('cutUtf8', () => {
-  it('gives the longest prefix that fits and splits no character', () => {
+  it('gives the longest prefix that fits and splits no character [EX-47]', () => {
     fc.assert(
       fc.property(anyText, fc.nat(300), (text, limit) => {
         const cut = cutUtf8(text, limit);
@@ -29,14 +29,14 @@ describe('cutUtf8', () => {
 });
 
 describe('limitOutput', () => {
-  it('is the identity at the limit and cuts one byte above it', () => {
+  it('is the identity at the limit and cuts one byte above it [EX-40]', () => {
     const exact: Content[] = [{ type: 'text', text: 'x'.repeat(16_384) }];
     expect(limitOutput(exact, 16_384)).toEqual({ content: exact });
     const over = limitOutput([{ type: 'text', text: 'x'.repeat(16_385) }], 16_384);
     expect(over.content).toEqual([{ type: 'text', text: `${'x'.repeat(16_384)}[output truncated — original size: 16,385 bytes]` }]);
   });
 
-  it('names the size with thousands separators', () => {
+  it('names the size with thousands separators [EX-41]', () => {
     expect(truncationNotice(142_857)).toBe('[output truncated — original size: 142,857 bytes]');
   });
 

@@ -113,7 +113,7 @@ describe('UpdateStream', () => {
     }
   });
 
-  it('sends what is held when it is closed, proves all of it, and sends nothing later', () => {
+  it('sends what is held when it is closed, proves all of it, and sends nothing later [EV-02]', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('a'));
     s.onUpdate(text('b'));
@@ -137,7 +137,7 @@ describe('UpdateStream', () => {
     expect(textsOf(updates)).toBe('a');
   });
 
-  it('sends the newest progress, four times a second, and counts what was merged', () => {
+  it('sends the newest progress, four times a second, and counts what was merged [CC-24]', () => {
     const { clock, progress, merges, stream: s } = stream();
     for (let done = 1; done <= 10; done++) s.onProgress({ done, total: 10 });
     clock.advance(250);
@@ -148,7 +148,7 @@ describe('UpdateStream', () => {
     expect(merges.n).toBe(8);
   });
 
-  it('lets a gate look at each update before it goes out, one at a time, and gathers what comes meanwhile', async () => {
+  it('lets a gate look at each update before it goes out, one at a time, and gathers what comes meanwhile [HK-08]', async () => {
     const asked: { text: string; answer: (passes: boolean) => void }[] = [];
     const sent: string[] = [];
     const {

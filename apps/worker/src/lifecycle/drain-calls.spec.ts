@@ -29,7 +29,7 @@ describe('drainCalls', () => {
     return { callId, done };
   };
 
-  it('hands back what may run elsewhere without counting a failure, and lets the rest finish', async () => {
+  it('hands back what may run elsewhere without counting a failure, and lets the rest finish [DX-09]', async () => {
     const worker = parts.worker();
     const [read, write] = [await begin(worker, 'read'), await begin(worker, 'writeShort')];
     expect(await drainCalls(worker.running, { drainMs: 10_000, stopGraceMs: 300 })).toBe('idle');

@@ -160,7 +160,7 @@ describe('Reconciler', () => {
     expect(data.stopped?.tookMs).toBeLessThan(60_000);
   });
 
-  it('denies what nobody decided about in time', async () => {
+  it('denies what nobody decided about in time [PP-95]', async () => {
     const callId = parts.log.newCallId('test');
     const submitted = aSubmission({ tool: 'safe', decision: { effect: 'ask', reasons: [] } });
     await parts.log.accept({

@@ -121,7 +121,7 @@ describe('reading a command', () => {
 });
 
 describe('the risk of a command', () => {
-  it.each(['ls', 'git status', 'git -C x log', 'npm test', 'echo rm', 'cargo build'])('%s is low', (source) =>
+  it.each(['ls', 'git status', 'git -C x log', 'npm test', 'echo rm', 'cargo build'])('%s is low [PP-02, PP-17]', (source) =>
     expect(riskOf(readCommand(source))).toBe('low'),
   );
   it.each([
@@ -133,7 +133,7 @@ describe('the risk of a command', () => {
     ...'touch mkdir mv cp ln'.split(' ').map((program) => `${program} x`),
     'git -c a=b push',
     'ls; git push',
-  ])('%s is medium', (source) => expect(riskOf(readCommand(source))).toBe('medium'));
+  ])('%s is medium [PP-02, PP-17]', (source) => expect(riskOf(readCommand(source))).toBe('medium'));
   it.each([
     ...'rm mkfs dd shutdown reboot halt poweroff sudo su chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd curl wget nc ncat netcat scp ssh ftp telnet'.split(
       ' ',
@@ -146,7 +146,7 @@ describe('the risk of a command', () => {
     'ls | xargs rm',
     "bash -c 'rm x'",
     '$X y',
-  ])('%s is high', (source) => expect(riskOf(readCommand(source))).toBe('high'));
+  ])('%s is high [PP-02, PP-16]', (source) => expect(riskOf(readCommand(source))).toBe('high'));
 });
 
 describe('danger in a command', () => {
@@ -174,7 +174,7 @@ describe('danger in a command', () => {
     'ls() { rm x; }; ls',
     'awk \'BEGIN{system("id")}\'',
     'bash -c "$X"',
-  ])('is seen in %s', (source) => expect(dangerIn(readCommand(source))).toBeDefined());
+  ])('is seen in %s [PP-83]', (source) => expect(dangerIn(readCommand(source))).toBeDefined());
   it.each([
     'ls -la',
     'PAGER=cat git log',
@@ -202,7 +202,7 @@ describe('commands that only read', () => {
     'time ls',
     'git stash list',
     'rustup show',
-  ])('%s is one', (source) => expect(isReadonly(readCommand(source))).toBe(true));
+  ])('%s is one [PP-82]', (source) => expect(isReadonly(readCommand(source))).toBe(true));
   it.each([
     '',
     'rm x',
@@ -228,7 +228,7 @@ describe('commands that only read', () => {
     'git remote add x y',
     'git stash',
     'ls\r',
-  ])('%j is none', (source) => expect(isReadonly(readCommand(source))).toBe(false));
+  ])('%j is none [PP-82]', (source) => expect(isReadonly(readCommand(source))).toBe(false));
 });
 
 describe('what destroys a machine', () => {
@@ -254,7 +254,7 @@ describe('what destroys a machine', () => {
     'kill -s KILL -- -1',
     'sudo /bin/kill -- -1',
     'kill -9 -1 "',
-  ])('is seen in %s', (source) => expect(catastropheIn(readCommand(source))).toBeDefined());
+  ])('is seen in %s [PP-83]', (source) => expect(catastropheIn(readCommand(source))).toBeDefined());
   it.each([
     'rm -rf /tmp/x',
     'rm -rf ./',

@@ -7,7 +7,7 @@ const detector = (settings: Partial<AnomalySettings> = {}) =>
   new SyscallAnomalyDetector(AnomalySettings.parse({ enabled: true, ...settings }));
 
 describe('SyscallAnomalyDetector', () => {
-  it('raises one alert a line, with every reason', () => {
+  it('raises one alert a line, with every reason [PP-104]', () => {
     expect(detector().inspect('sudo make', `building\n${DENIED}\ndone`, 0)).toEqual([
       {
         kinds: ['unknown_syscall', 'denied_syscall'],
@@ -35,7 +35,7 @@ describe('SyscallAnomalyDetector', () => {
     expect(detector({ strict: false, baseline: ['ptrace'] }).inspect('x', DENIED, 0)).toEqual([]);
   });
 
-  it('does not repeat itself within the cooldown, and raises a bounded number of alerts a minute', () => {
+  it('does not repeat itself within the cooldown, and raises a bounded number of alerts a minute [PP-104]', () => {
     const cooling = detector({ maxDeniedPerMinute: 1_000 });
     const at = (now: number) => cooling.inspect('x', DENIED, now).length;
     expect([at(0), at(29_999), at(30_000)]).toEqual([1, 0, 1]);
@@ -45,7 +45,7 @@ describe('SyscallAnomalyDetector', () => {
     expect(many.inspect('x', 'syscall=another', 61_000)).toHaveLength(1);
   });
 
-  it('tells when there are too many, denied or in all, within a minute', () => {
+  it('tells when there are too many, denied or in all, within a minute [PP-104]', () => {
     const rates = detector({ strict: false, baseline: ['ptrace'] });
     const kinds = Array.from({ length: 120 }, () => rates.inspect('x', DENIED, 0))
       .flat()
@@ -53,7 +53,7 @@ describe('SyscallAnomalyDetector', () => {
     expect(kinds).toEqual(['denied_rate_exceeded', 'event_rate_exceeded']);
   });
 
-  it('cuts the sample at 240 characters', () => {
+  it('cuts the sample at 240 characters [PP-104]', () => {
     expect(detector().inspect('x', `syscall=ptrace ${'y'.repeat(999)}`, 0)[0]?.sample).toHaveLength(240);
   });
 });

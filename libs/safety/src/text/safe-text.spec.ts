@@ -73,7 +73,7 @@ describe('cleaning', () => {
     ['cursor games, titles and the clipboard', 'a\x1b[2J\x1b[1;1H\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x1b\\b', 'ab'],
     ['control characters', 'a\x00\x07\x08b\tc', 'ab\tc'],
     ['line ends that overwrite', '10%\r20%\r\ndone', '10%\n20%\r\ndone'],
-  ])('takes out %s', (_what, text, clean) => {
+  ])('takes out %s [PP-107]', (_what, text, clean) => {
     expect(cleanText(text)).toBe(clean);
   });
 

@@ -43,7 +43,7 @@ const content = (path: string): Promise<string> => readFile(join(workspace.root,
 describe('file_read', () => {
   const tool = new FileReadTool();
 
-  it('gives a text as it is, and lines of it below a header', async () => {
+  it('gives a text as it is, and lines of it below a header [TB-20, TB-21]', async () => {
     await workspace.put('a.txt', 'one\ntwo\nthree\n');
     expect(await text(tool.run({ path: 'a.txt' }, ctx))).toBe('one\ntwo\nthree\n');
     expect(await text(tool.run({ path: 'a.txt', offset: 2, limit: 1 }, ctx))).toBe('[Lines 2-2 of 3]\ntwo\n');
@@ -58,7 +58,7 @@ describe('file_read', () => {
     });
   });
 
-  it('refuses, cuts and takes as much as the agent of the profile knows it', async () => {
+  it('refuses, cuts and takes as much as the agent of the profile knows it [EX-45]', async () => {
     const as = (profile: ToolContext['profile']) => fakeToolContext({ workspace, ...(profile === undefined ? {} : { profile }) });
     const mib = 1_048_576;
     await workspace.put('mib', 'a'.repeat(mib));
@@ -94,14 +94,14 @@ describe('file_read', () => {
     ['image/gif', Buffer.from('GIF89a\x01\x00')],
     ['image/webp', Buffer.from('RIFF\x01\x00\x00\x00WEBPVP8 ')],
     ['image/bmp', Buffer.concat([Buffer.from('BM'), Buffer.from([30, 0, 0, 0]), Buffer.alloc(24)])],
-  ])('gives %s as an image, byte for byte, whatever its name', async (mimeType, bytes) => {
+  ])('gives %s as an image, byte for byte, whatever its name [CC-34]', async (mimeType, bytes) => {
     await workspace.put('picture.txt', bytes);
     expect(await tool.run({ path: 'picture.txt' }, ctx)).toMatchObject({
       content: [{ type: 'image', mimeType, data: bytes.toString('base64') }],
     });
   });
 
-  it('refuses other binary files, missing files and folders, and says what they are', async () => {
+  it('refuses other binary files, missing files and folders, and says what they are [TB-20]', async () => {
     await workspace.put('b', Buffer.from([1, 0, 2]));
     await workspace.put('latin', Buffer.from([0x67, 0xe9]));
     expect(await text(tool.run({ path: 'b' }, ctx))).toBe('Cannot read b: it is a binary file (3 bytes), not UTF-8 text.');
@@ -112,7 +112,7 @@ describe('file_read', () => {
     expect(await text(tool.run({ path: '.' }, ctx))).toContain('it is a directory');
   });
 
-  it('refuses text over 10 MB and images over 20 MB', async () => {
+  it('refuses text over 10 MB and images over 20 MB [TB-20]', async () => {
     await workspace.put('text', Buffer.alloc(10 * 1_048_576 + 1, 'x'));
     await workspace.put('most', Buffer.alloc(10 * 1_048_576, 'x'));
     await workspace.put('image', Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(20 * 1_048_576)]));
@@ -130,7 +130,7 @@ describe('file_read', () => {
 describe('file_write', () => {
   const tool = new FileWriteTool();
 
-  it('counts bytes, makes folders and says whether the file is new', async () => {
+  it('counts bytes, makes folders and says whether the file is new [CC-25, TB-30, TB-33]', async () => {
     expect(await text(tool.run({ path: 'a/b/x', content: 'é' }, ctx))).toBe('Wrote 2 bytes to a/b/x');
     expect(await content('a/b/x')).toBe('é');
     expect(await details(tool.run({ path: 'a/b/x', content: '' }, ctx))).toEqual({ path: 'a/b/x', bytes: 0, created: false });
@@ -143,7 +143,7 @@ describe('file_write', () => {
     expect((await stat(join(workspace.root, 'run.sh'))).mode & 0o777).toBe(0o755);
   });
 
-  it('never writes through a link, not even to a file inside', async () => {
+  it('never writes through a link, not even to a file inside [TB-30]', async () => {
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'out'));
     await symlink('real', join(workspace.root, 'in'));
     for (const path of ['out', 'in'])
@@ -152,7 +152,7 @@ describe('file_write', () => {
     expect(await readdir(workspace.root)).toEqual(['in', 'out']);
   });
 
-  it('leaves nothing when it was cancelled before it began', async () => {
+  it('leaves nothing when it was cancelled before it began [EX-26]', async () => {
     const reason = new ToolFailure('cancelled', 'Cancelled');
     await expect(tool.run({ path: 'new/a', content: 'x' }, fakeToolContext({ workspace, signal: AbortSignal.abort(reason) }))).rejects.toBe(
       reason,
@@ -166,7 +166,7 @@ describe('file_edit', () => {
   const edit = (old_text: string, new_text: string, replace_all = false): Promise<string> =>
     text(tool.run({ path: 'a.txt', old_text, new_text, replace_all }, ctx));
 
-  it('replaces what occurs exactly once, character by character', async () => {
+  it('replaces what occurs exactly once, character by character [TB-36]', async () => {
     await workspace.put('a.txt', 'one\ntwo\nthree\n');
     expect(await edit('two\n', '$& and\nmore\n')).toBe('Replaced 1 line(s) with 2 line(s) in a.txt');
     expect(await content('a.txt')).toBe('one\n$& and\nmore\nthree\n');
@@ -178,7 +178,7 @@ describe('file_edit', () => {
     expect(await content('a.txt')).toBe('z y z y z');
   });
 
-  it('changes nothing and explains when the text is missing, ambiguous or the same', async () => {
+  it('changes nothing and explains when the text is missing, ambiguous or the same [TB-36]', async () => {
     await workspace.put('a.txt', 'if (x) {\n    return  1;\n}\nreturn 2; return 2;\n');
     expect(await edit('return 2;', 'y')).toBe(
       'old_text matches 2 locations in a.txt. Include more surrounding context to make the match unique, or set replace_all.',
@@ -211,12 +211,12 @@ describe('file_edit', () => {
     expect(await edit('\n\n', '\n', true)).toBe('Replaced 1 occurrence(s) in a.txt');
   });
 
-  it('refuses a missing file and says how to create it', async () => {
+  it('refuses a missing file and says how to create it [TB-36]', async () => {
     expect(await edit('a', 'b')).toBe('File not found: a.txt. Use file_write to create it.');
     expect(await readdir(workspace.root)).toEqual([]);
   });
 
-  it('keeps all of 20 edits of one file that run at the same time', async () => {
+  it('keeps all of 20 edits of one file that run at the same time [TB-41]', async () => {
     await workspace.put('a.txt', Array.from({ length: 20 }, (_item, index) => `line <${index}>\n`).join(''));
     const edits = Array.from({ length: 20 }, (_item, index) =>
       tool.run(
@@ -235,7 +235,7 @@ describe('file_list', () => {
   const list = (args: { path?: string; pattern?: string; max_depth?: number } = {}): Promise<string> =>
     text(tool.run({ path: '.', max_depth: 1, ...args }, ctx));
 
-  it('sorts, marks folders and says when there is nothing', async () => {
+  it('sorts, marks folders and says when there is nothing [TB-28]', async () => {
     expect(await list()).toBe('no entries found');
     await workspace.put('b/c.ts', '');
     await workspace.put('a', '');
@@ -403,7 +403,7 @@ describe('file_search', () => {
   });
 
   it.each([true, false])(
-    'finds nothing outside while another process keeps exchanging a folder for a link out (bubblewrap: %s)',
+    'finds nothing outside while another process keeps exchanging a folder for a link out (bubblewrap: %s) [PP-32]',
     async (sandboxed) => {
       const searcher = sandboxed ? ctx : await unconfined();
       await workspace.put('d/secret.txt', 'mine');
@@ -438,7 +438,7 @@ describe('file_search', () => {
 describe('sleep', () => {
   const tool = new SleepTool();
 
-  it('suspends for what is left and holds nothing meanwhile', async () => {
+  it('suspends for what is left and holds nothing meanwhile [TB-09]', async () => {
     expect(await text(tool.run({ duration_ms: 300 }, ctx))).toBe('suspended for 300');
     expect(await text(tool.run({ duration_ms: 300 }, fakeToolContext({ sinceFirstStartMs: 120 })))).toBe('suspended for 180');
     expect(await text(tool.run({ duration_ms: 300 }, fakeToolContext({ sinceFirstStartMs: 300 })))).toBe('Slept for 300ms');

@@ -109,7 +109,7 @@ async function fetchText(
 }
 
 describe('web_fetch', () => {
-  it('gives a page as Markdown under its facts, without scripts, styles, drawings and comments', async () => {
+  it('gives a page as Markdown under its facts, without scripts, styles, drawings and comments [TB-58]', async () => {
     const { header, body } = await fetchText('/page');
     expect(header.split('\n')).toEqual([
       `URL: http://${site.host}/page`,
@@ -131,7 +131,7 @@ describe('web_fetch', () => {
     expect((await fetchText('/links/page', { output_format: 'raw' })).body).toBe(LINKS);
   });
 
-  it('gives it as text, as source, or only its facts', async () => {
+  it('gives it as text, as source, or only its facts [TB-58]', async () => {
     expect((await fetchText('/page', { output_format: 'text' })).body).toBe('Menu\n\nAll fresh, see prices.\n\n- tea\n- cake');
     expect((await fetchText('/page', { output_format: 'raw' })).body).toBe(PAGE);
     expect(await fetchText('/page', { output_format: 'metadata_only' })).toMatchObject({
@@ -154,7 +154,7 @@ describe('web_fetch', () => {
     expect((await fetchText(path)).body).toBe(expected);
   });
 
-  it.each(['/png', '/blob'])('leaves the bytes of %s out', async (path) => {
+  it.each(['/png', '/blob'])('leaves the bytes of %s out [TB-58]', async (path) => {
     expect(await fetchText(path)).toMatchObject({
       body: '',
       details: { mode: 'metadata_only', note: 'binary content omitted to reduce token usage' },
@@ -172,7 +172,7 @@ describe('web_fetch', () => {
     [429, 'Too Many Requests', true],
     [500, 'Internal Server Error', true],
     [503, 'Service Unavailable', true],
-  ])('fails on status %i with a preview', async (status, words, retryable) => {
+  ])('fails on status %i with a preview [TB-58]', async (status, words, retryable) => {
     const failure = await failureOf(fetchText(`/status/${status}`));
     expect(failure).toMatchObject({ code: 'tool_failed', options: { retryable } });
     expect(failure.message).toBe(`HTTP ${status} ${words} from http://${site.host}/status/${status}\n\nbecause ${'x'.repeat(504)}`);
@@ -200,7 +200,7 @@ describe('web_fetch and hostile servers', () => {
     ['/to-inside', 'Blocked: 127.0.0.1 is a loopback address.'],
     ['/to-metadata', 'is a cloud metadata address.'],
     ['/to-file', 'Blocked: only http and https URLs can be fetched, not file'],
-  ])('does not follow %s', async (path, message) => {
+  ])('does not follow %s [PP-45]', async (path, message) => {
     const failure = await failureOf(fetchText(path));
     expect(failure).toMatchObject({ code: 'policy_denied', options: { retryable: false } });
     expect(failure.message).toContain(message);
@@ -222,7 +222,7 @@ describe('web_fetch and hostile servers', () => {
     expect(other.requests).toEqual([]);
   });
 
-  it('looks a name up once a connection and connects to what was checked, so a second answer changes nothing', async () => {
+  it('looks a name up once a connection and connects to what was checked, so a second answer changes nothing [PP-45]', async () => {
     const [, port] = site.host.split(':');
     const asked: string[] = [];
     const rebinding = new EgressPolicy([`rebind.example:${port}`], async (name) => {
@@ -255,7 +255,7 @@ describe('web_fetch and hostile servers', () => {
     expect(failure.message).toContain('flip.example resolves to a private address');
   });
 
-  it('reads 5 MiB of a large body and hangs up', async () => {
+  it('reads 5 MiB of a large body and hangs up [TB-58]', async () => {
     const { body, details } = await fetchText('/big', { max_chars: 1_000_000 });
     expect(body).toHaveLength(1_000_000 + '\n\n[truncated]'.length);
     expect(details).toMatchObject({ truncated: true, contentLength: 8 * MIB });

@@ -77,7 +77,7 @@ describe('the egress policy', () => {
     ['http://[fec0::1]/', 'a reserved address'],
     ['http://[4000::1]/', 'a reserved address'],
     ['http://[100::1]/', 'a reserved address'],
-  ])('refuses %s as %s', (url, why) => {
+  ])('refuses %s as %s [PP-45]', (url, why) => {
     expect(refusal(url)).toMatch(new RegExp(`^blocked: Blocked: .+ is ${why}\\. Only public internet addresses can be fetched\\.$`));
   });
 
@@ -114,7 +114,7 @@ describe('the egress policy', () => {
     expect(refusal(url)).toMatch(/^allowed http/);
   });
 
-  it('refuses a name if any of its addresses is not public', async () => {
+  it('refuses a name if any of its addresses is not public [PP-45]', async () => {
     const answers = (...addresses: string[]) =>
       new EgressPolicy([], async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
     await expect(answers('169.254.169.254').addresses('metadata.example', '')).rejects.toThrow(

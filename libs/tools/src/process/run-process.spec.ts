@@ -29,7 +29,7 @@ describe('runProcess', () => {
     expect((await bash('kill -USR1 $$')).ending).toEqual({ how: 'signalled', signal: 'SIGUSR1' });
   });
 
-  it('shows the child only the environment it was given, and no input', async () => {
+  it('shows the child only the environment it was given, and no input [PP-103]', async () => {
     process.env['RUN_PROCESS_SECRET'] = 'canary';
     const report = await bash('env; cat; echo "cat ended"', {}, { GIVEN: 'yes' });
     delete process.env['RUN_PROCESS_SECRET'];
@@ -54,12 +54,12 @@ describe('runProcess', () => {
     expect(report.stdout.text).toBe('😀a\ufffdb\ufffd');
   });
 
-  it('keeps what fits into the limit, ends between characters and counts everything', async () => {
+  it('keeps what fits into the limit, ends between characters and counts everything [EX-42]', async () => {
     const report = await bash(`printf 'aé€😀'`, { captureBytes: 8 });
     expect(report.stdout).toEqual({ text: 'aé€', bytes: 10, truncated: true });
   });
 
-  it('drains 100 MB without keeping them', async () => {
+  it('drains 100 MB without keeping them [EX-42]', async () => {
     const before = process.memoryUsage().rss;
     let peak = before;
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
@@ -94,7 +94,7 @@ describe('runProcess', () => {
 });
 
 describe('what a run leaves behind', () => {
-  it('is nothing when it is aborted: the whole group ends on SIGTERM', async () => {
+  it('is nothing when it is aborted: the whole group ends on SIGTERM [EX-25]', async () => {
     const pids = join(folder, 'group');
     const abort = new AbortController();
     const run = bash(`sleep 300 & echo $! >> ${pids}; sleep 300 & echo $! >> ${pids}; wait`, { signal: abort.signal });
@@ -106,7 +106,7 @@ describe('what a run leaves behind', () => {
     expect(children.filter(isAlive)).toEqual([]);
   });
 
-  it('is nothing when SIGTERM is ignored: it is killed after the grace', async () => {
+  it('is nothing when SIGTERM is ignored: it is killed after the grace [EX-25]', async () => {
     const pids = join(folder, 'stubborn');
     const abort = new AbortController();
     const run = bash(`trap '' TERM; echo $$ >> ${pids}; while :; do sleep 0.05; done`, { signal: abort.signal, graceMs: 300 });

@@ -17,13 +17,13 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       ['stderr alone', 'echo b >&2', 'b\n'],
       ['both, told apart', 'echo a; echo b >&2', 'stdout:\na\n\n\nstderr:\nb\n'],
       ['a word for nothing', 'true', 'command completed with no output'],
-    ])('returns %s', async (_, command, expected) => {
+    ])('returns %s [EX-31, TB-01]', async (_, command, expected) => {
       const output = await runs.run(command);
       expect(textOf(output)).toBe(expected);
       expect(output.isError).toBeUndefined();
     });
 
-    it('that ends with another code than 0 is shown to the model as an error, with the output', async () => {
+    it('that ends with another code than 0 is shown to the model as an error, with the output [TB-01]', async () => {
       const output = await runs.run('printf partial; exit 3');
       expect(textOf(output)).toBe('partial\nExit code: 3');
       expect(output).toMatchObject({
@@ -38,7 +38,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(output.isError).toBe(true);
     });
 
-    it('runs in the workspace, which is also its home, or in a folder of it', async () => {
+    it('runs in the workspace, which is also its home, or in a folder of it [CC-19]', async () => {
       const { root } = runs;
       expect(await runs.text('pwd; echo "$HOME $PWD"')).toBe(`${root}\n${root} ${root}\n`);
       expect(await runs.text('pwd', { working_dir: 'sub' })).toBe(`${root}/sub\n`);
@@ -71,7 +71,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       );
     });
 
-    it('sees the variables of the context and no others', async () => {
+    it('sees the variables of the context and no others [CC-19]', async () => {
       process.env['SANDBOX_CONTRACT_SECRET'] = 'canary';
       const text = await runs.text('env', {}, runs.context({ env: { PATH: '/usr/bin:/bin', GIVEN: 'yes' } }));
       delete process.env['SANDBOX_CONTRACT_SECRET'];
@@ -99,7 +99,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       expect(output.details).toMatchObject({ stdoutBytes: 3_000_000 });
     });
 
-    it('is killed when it takes longer than it may, and the last it said is shown', async () => {
+    it('is killed when it takes longer than it may, and the last it said is shown [EX-31]', async () => {
       const failure = await failureOf(runs.run('echo working; sleep 300', { timeout_ms: 1_500 }));
       expect(failure).toMatchObject({ code: 'run_timeout' });
       expect(failure.message).toBe('Command timed out after 1.5s and was killed\n\nLast output:\nworking');

@@ -29,7 +29,7 @@ if ((await working.probe()).ok) {
 }
 
 describe('a sandbox that does not work', () => {
-  it('runs nothing and says what to install or set', async () => {
+  it('runs nothing and says what to install or set [PP-47]', async () => {
     await expectRefusal(new BubblewrapSandbox({ bwrap: '/bin/false' }), /^shell tool is disabled: bwrap does not work here/);
     await expectRefusal(
       new BubblewrapSandbox({ bwrap: undefined }),
@@ -38,7 +38,7 @@ describe('a sandbox that does not work', () => {
     await expectRefusal(new BubblewrapSandbox({ bwrap: '/nonexistent/bwrap' }), /apt-get install bubblewrap/);
   });
 
-  it('runs nothing when it is none, by setting or because nobody chose one', async () => {
+  it('runs nothing when it is none, by setting or because nobody chose one [EX-31, TB-05]', async () => {
     await expectRefusal(new NoneSandbox(), /^shell tool is disabled: SANDBOX switches commands off .* set SANDBOX=bubblewrap/);
     await expectRefusal(undefined, /^shell tool is disabled: no sandbox was chosen/);
   });

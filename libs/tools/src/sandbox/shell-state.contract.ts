@@ -14,7 +14,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
     const keeps = (ctx: ToolContext, command: string, more: { working_dir?: string; timeout_ms?: number } = {}) =>
       runs.text(command, { persistent: true, ...more }, ctx);
 
-    it('stays in the folder it went to, inside the workspace and in /tmp', async () => {
+    it('stays in the folder it went to, inside the workspace and in /tmp [TB-05]', async () => {
       const ctx = await runs.session('folders');
       await keeps(ctx, 'mkdir -p "a b/c" && cd "a b/c"');
       expect(await keeps(ctx, 'pwd; cd ..')).toBe(`${ctx.workspace.root}/a b/c\n`);

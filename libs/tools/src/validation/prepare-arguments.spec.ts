@@ -22,7 +22,7 @@ const argsOf = (raw: unknown): unknown => {
 };
 
 describe('prepareArguments', () => {
-  it('gives the same for an object and for its JSON text, with defaults filled', () => {
+  it('gives the same for an object and for its JSON text, with defaults filled [CC-16, VA-11]', () => {
     expect(argsOf({ command: 'ls' })).toEqual({ command: 'ls', limit: 5 });
     expect(argsOf('{"command":"ls"}')).toEqual({ command: 'ls', limit: 5 });
   });
@@ -47,7 +47,7 @@ describe('prepareArguments', () => {
     }
   });
 
-  it('takes the purpose out and keeps it', () => {
+  it('takes the purpose out and keeps it [CC-18]', () => {
     expect(prepare({ command: 'ls', __tool_use_purpose: 'look' })).toEqual({
       ok: true,
       args: { command: 'ls', limit: 5 },
@@ -55,13 +55,13 @@ describe('prepareArguments', () => {
     });
   });
 
-  it('takes the argument itself first, then the first alias that is not empty', () => {
+  it('takes the argument itself first, then the first alias that is not empty [TB-02, VA-12]', () => {
     expect(argsOf({ cmd: ' ', script: 'b' })).toEqual({ command: 'b', limit: 5 });
     expect(argsOf({ command: 'a', cmd: 'b' })).toEqual({ command: 'a', limit: 5 });
     expect(argsOf({ command: '', cmd: 'b' })).toEqual({ command: 'b', limit: 5 });
   });
 
-  it('takes a bare text as the raw argument, but never broken JSON', () => {
+  it('takes a bare text as the raw argument, but never broken JSON [TB-02, VA-02]', () => {
     expect(argsOf('ls -l')).toEqual({ command: 'ls -l', limit: 5 });
     expect(argsOf('"ls -l"')).toEqual({ command: 'ls -l', limit: 5 });
     expect(argsOf('[ -f x ] && ls')).toEqual({ command: '[ -f x ] && ls', limit: 5 });
@@ -77,7 +77,7 @@ describe('prepareArguments', () => {
     expect(argsOf({ command: null })).toContain('expected string, got null');
   });
 
-  it('lists all violations, one a line', () => {
+  it('lists all violations, one a line [VA-04]', () => {
     expect(argsOf({ limit: 'x', zzz: 1 })).toBe(
       "Invalid arguments:\n- missing 'command' parameter: expected string\n- unknown parameter 'zzz'; known: command, limit, note, dir\n- /limit: expected integer, got string \"x\"",
     );

@@ -8,7 +8,7 @@ const messages = (schema: z.ZodType, value: unknown): string[] =>
   compileSchema(toInputSchema(schema))(value).map(({ pointer, message }) => `${pointer}: ${message}`);
 
 describe('toInputSchema', () => {
-  it('gives the input side: a field with a default is not required', () => {
+  it('gives the input side: a field with a default is not required [CC-04]', () => {
     const schema = toInputSchema(z.strictObject({ path: z.string(), limit: z.number().int().default(5) }));
     expect(schema).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -47,7 +47,7 @@ describe('toInputSchema', () => {
 });
 
 describe('compileSchema', () => {
-  it('lists every violation with its place, what was expected and what came', () => {
+  it('lists every violation with its place, what was expected and what came [VA-04]', () => {
     const schema = z.strictObject({
       path: z.string(),
       mode: z.enum(['a', 'b']),
@@ -78,7 +78,7 @@ describe('compileSchema', () => {
     expect(messages(schema, { op: { type: 'nope' } })).toHaveLength(1);
   });
 
-  it('fills defaults and coerces nothing', () => {
+  it('fills defaults and coerces nothing [VA-11]', () => {
     const check = compileSchema(toInputSchema(z.strictObject({ limit: z.number().default(5), on: z.boolean().optional() })));
     const value = {};
     expect(check(value)).toEqual([]);
@@ -86,7 +86,7 @@ describe('compileSchema', () => {
     expect(check({ on: 'true' })).toHaveLength(1);
   });
 
-  it('knows draft-07 by its $schema and refuses other drafts, unknown keywords and wrong schemas', () => {
+  it('knows draft-07 by its $schema and refuses other drafts, unknown keywords and wrong schemas [CC-04, VA-15]', () => {
     const check = compileSchema({
       $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',

@@ -57,7 +57,7 @@ describe('while another process keeps exchanging a folder for a link out', () =>
     return seen;
   }
 
-  it('30,000 reads give what is inside or nothing', async () => {
+  it('30,000 reads give what is inside or nothing [PP-32]', async () => {
     const tool = new FileReadTool();
     const seen = await race(30_000, () => tool.run({ path: 'd/secret.txt' }, ctx));
     expect(seen.inside + seen.refused).toBe(30_000);
@@ -65,7 +65,7 @@ describe('while another process keeps exchanging a folder for a link out', () =>
     expect(seen.refused).toBeGreaterThan(0);
   });
 
-  it('2,000 writes, edits and lists change and show nothing outside', async () => {
+  it('2,000 writes, edits and lists change and show nothing outside [PP-32]', async () => {
     const [write, edit, list] = [new FileWriteTool(), new FileEditTool(), new FileListTool()];
     const seen = await race(2_000, (n) => {
       if (n % 4 === 0) return write.run({ path: `d/planted-${n % 8}.txt`, content: 'planted' }, ctx);
@@ -77,7 +77,7 @@ describe('while another process keeps exchanging a folder for a link out', () =>
     expect(seen.refused).toBeGreaterThan(0);
   });
 
-  it('60 searches and globs find nothing outside', async () => {
+  it('60 searches and globs find nothing outside [PP-32]', async () => {
     const [search, glob] = [new FileSearchTool(), new GlobTool()];
     const settings = { output_mode: 'content', literal: true, case_sensitive: true, context: 0, max_results: 100 } as const;
     await race(60, (n) =>

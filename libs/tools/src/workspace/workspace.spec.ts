@@ -64,7 +64,7 @@ describe('paths of a workspace', () => {
     'a\nb',
     '..',
     'x'.repeat(5_000),
-  ])('refuses %j, says what is allowed and shows no path of the machine', async (path) => {
+  ])('refuses %j, says what is allowed and shows no path of the machine [PP-20]', async (path) => {
     const failure = await refusal(read(path));
     expect(failure.code).toBe('policy_denied');
     expect(failure.message).toMatch(/^Path not allowed: .*Only paths inside the workspace are allowed/s);
@@ -82,7 +82,7 @@ describe('paths of a workspace', () => {
     expect((await refusal(read(`${workspace.root}-other/a`))).code).toBe('policy_denied');
   });
 
-  it('follows links that stay inside, also through the middle and by absolute targets', async () => {
+  it('follows links that stay inside, also through the middle and by absolute targets [PP-25]', async () => {
     await workspace.put('real/deep/a.txt', 'hello');
     await symlink('real', join(workspace.root, 'relative'));
     await symlink(join(workspace.root, 'real/deep'), join(workspace.root, 'absolute'));
@@ -92,7 +92,7 @@ describe('paths of a workspace', () => {
     expect(await read('real/up')).toBe('hello');
   });
 
-  it('refuses links that leave, whichever part of the path they are, and loops', async () => {
+  it('refuses links that leave, whichever part of the path they are, and loops [PP-25]', async () => {
     await symlink('../../outside', join(workspace.root, 'out'));
     await symlink(join(workspace.outside, 'secret.txt'), join(workspace.root, 'file'));
     await symlink('out/secret.txt', join(workspace.root, 'twice'));
@@ -111,7 +111,7 @@ describe('paths of a workspace', () => {
     expect((await refusal(read('big/below'))).message).toMatch(/^Not a directory/);
   });
 
-  it('stays inside for every path and every tree of links', async () => {
+  it('stays inside for every path and every tree of links [PP-29]', async () => {
     const name = fc.constantFrom('a', 'b', 'l', '..', '.', '', 'secret.txt', 'outside', '%2e%2e', '~', 'one');
     const path = fc.array(name, { minLength: 1, maxLength: 6 }).map((names) => names.join('/'));
     const target = fc.oneof(
@@ -135,7 +135,7 @@ describe('paths of a workspace', () => {
     );
   });
 
-  it('does not escape while another process keeps exchanging a folder for a link out', async () => {
+  it('does not escape while another process keeps exchanging a folder for a link out [PP-32]', async () => {
     await workspace.put('d/secret.txt', 'mine');
     await workspace.put('spare/secret.txt', 'mine');
     const swapper = await startSwapper(workspace, 'd');
@@ -159,7 +159,7 @@ describe('paths of a workspace', () => {
 });
 
 describe('writing files of a workspace', () => {
-  it('makes missing folders, keeps nothing else and replaces in one step', async () => {
+  it('makes missing folders, keeps nothing else and replaces in one step [PP-29]', async () => {
     await write('new/deep/a.txt', 'one');
     await write('new/deep/a.txt', 'two');
     expect(await read('new/deep/a.txt')).toBe('two');
@@ -176,7 +176,7 @@ describe('writing files of a workspace', () => {
     expect(await read('d/a.txt')).toBe('old');
   });
 
-  it('leaves the old content and no rest when it is aborted', async () => {
+  it('leaves the old content and no rest when it is aborted [TB-41]', async () => {
     await workspace.put('a.txt', 'old');
     const { directory, name } = await openParent(workspace.root, parseWorkspacePath(workspace.root, 'a.txt'), { create: true });
     const reason = new ToolFailure('cancelled', 'Cancelled');
@@ -195,7 +195,7 @@ describe('withPathLock', () => {
     return withPathLock(workspace, directory, 'a.txt', signal, work).finally(() => directory.handle.close());
   };
 
-  it('lets one in at a time and leaves no lock and nothing visible behind', async () => {
+  it('lets one in at a time and leaves no lock and nothing visible behind [TB-41]', async () => {
     let inside = 0;
     let most = 0;
     await Promise.all(
