@@ -1,6 +1,6 @@
 import tab from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
-import { CALL_EVENT_TYPES, CallOutcome, CallStatus, Pool } from '#contracts';
+import { CALL_EVENT_TYPES, CallOutcome, CallStatus, Pool, ResultKind } from '#contracts';
 import { ToolyardClient } from '#client';
 import { readCliConfig } from './cli.config.js';
 
@@ -25,7 +25,13 @@ export async function addCompletion(program: Command, argv: readonly string[], e
 
   for (const name of ['call', 'quote', 'tools'])
     for (const argument of completion.commands.get(name)?.arguments.values() ?? []) argument.handler ??= tools;
-  const filters = { tool: tools, status: fixed(CallStatus.options), outcome: fixed(CallOutcome.options), pool: fixed(Pool.options) };
+  const filters = {
+    tool: tools,
+    status: fixed(CallStatus.options),
+    outcome: fixed(CallOutcome.options),
+    result: fixed(ResultKind.options),
+    pool: fixed(Pool.options),
+  };
   const options: Record<string, Record<string, Offer>> = {
     watch: { tool: tools, type: fixed(CALL_EVENT_TYPES.map((type) => type.slice('call.'.length))) },
     calls: filters,

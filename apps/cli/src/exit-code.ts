@@ -28,9 +28,9 @@ const OUTCOMES: Readonly<Record<CallOutcome, number>> = {
 };
 
 /** A tool that ran to its end and says that it failed (a command with another exit code than 0) has failed here, too. */
-export function exitCodeOf({ outcome, result }: Pick<Call, 'outcome' | 'result'>): number {
+export function exitCodeOf({ outcome, isError }: Pick<Call, 'outcome' | 'isError'>): number {
   if (outcome === undefined) return EXIT.unknown;
-  return outcome === 'completed' && result?.isError === true ? EXIT.failed : OUTCOMES[outcome];
+  return outcome === 'completed' && isError === true ? EXIT.failed : OUTCOMES[outcome];
 }
 
 const CALL_CODES: ReadonlySet<string> = new Set(CALL_ERROR_CODES);

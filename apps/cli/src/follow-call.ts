@@ -91,8 +91,10 @@ class CallView {
     if (call.result !== undefined) this.say(unshownText(call.result, this.shown));
     if (this.shown !== '' && !this.shown.endsWith('\n')) terminal.line();
     if (call.result?.truncated) terminal.note(`The output was cut; all of it: toolyard output ${call.id}`);
-    if (call.outcome === 'completed' && call.result?.isError === true)
-      terminal.note(terminal.stderrColour('red', 'the tool reports an error'));
+    if (call.outcome === 'completed' && call.isError === true)
+      terminal.note(
+        terminal.stderrColour('red', `the tool reports an error${call.note === undefined ? '' : `: ${oneLine(call.note, 80)}`}`),
+      );
     if (call.outcome !== 'completed') terminal.note(terminal.stderrColour('red', failureText(call, this.shown)));
   }
 

@@ -146,6 +146,7 @@ function filterFlags(command: Command): Command {
   return command
     .option('--status <status>', 'queued, running, waiting_approval, ended; several with commas')
     .option('--outcome <outcome>', 'completed, failed, cancelled, timed_out, denied, unknown')
+    .option('--result <result>', 'ok or error: whether it succeeded')
     .option('--tool <name>', 'of these tools')
     .option('--session <id>', 'of these sessions')
     .option('--agent <id>', 'of these agents')

@@ -9,6 +9,7 @@ import { duration, parseSince } from '../terminal/time-text.js';
 export interface FilterFlags {
   readonly status?: string;
   readonly outcome?: string;
+  readonly result?: string;
   readonly tool?: string;
   readonly session?: string;
   readonly agent?: string;
@@ -37,11 +38,11 @@ export async function calls({ client, terminal, json }: CommandContext, flags: C
   if (found.length === 0) terminal.note('No calls fit.');
   const rows = found.map((call) => [
     call.id,
-    call.outcome ?? (call.retrying ? 'retrying' : call.status),
+    stateOf(call),
     call.tool,
     call.runMs === undefined ? '' : duration(call.runMs),
     `${duration(Date.now() - Date.parse(call.submittedAt))} ago`,
-    call.error === undefined ? call.preview : `${call.error.code}: ${call.error.message}`,
+    aboutOf(call),
   ]);
   for (const line of table(rows, terminal.width)) terminal.line(painted(line, terminal));
   return 0;
@@ -72,10 +73,11 @@ export async function output({ client, terminal, json }: CommandContext, callId:
 }
 
 export function filterOf(flags: FilterFlags, now: number): CallFilterInput {
-  const { status, outcome, tool, session, agent, pool, errorCode, since, until, search } = flags;
+  const { status, outcome, result, tool, session, agent, pool, errorCode, since, until, search } = flags;
   return {
     status,
     outcome,
+    result,
     tool,
     pool,
     errorCode,
@@ -92,7 +94,7 @@ function factsOf(call: Call): [string, string | undefined][] {
   return [
     ['id', call.id],
     ['tool', call.tool],
-    ['status', call.outcome === undefined ? call.status : `${call.status}: ${call.outcome}`],
+    ['status', statusOf(call)],
     ['error', error && `${error.code}: ${oneLine(error.message, 500)}`],
     ['waiting', waiting && `${waiting.reason}: ${waiting.detail}`],
     ['question', approval?.decided === undefined ? approval?.reasons.join('; ') : undefined],
@@ -112,10 +114,31 @@ function factsOf(call: Call): [string, string | undefined][] {
   ];
 }
 
+/** One word; `error` for a completed call whose result is one. */
+function stateOf({ outcome, isError, retrying, status }: CallSummary): string {
+  if (outcome === 'completed' && isError === true) return 'error';
+  return outcome ?? (retrying ? 'retrying' : status);
+}
+
+/** What matters most: why it did not succeed, else what it was asked to do. */
+function aboutOf({ error, outcome, note, preview }: CallSummary): string {
+  if (error !== undefined) return `${error.code}: ${error.message}`;
+  return outcome === 'completed' && note !== undefined ? `${note}: ${preview}` : preview;
+}
+
+function statusOf({ status, outcome, isError, note }: Call): string {
+  if (outcome === undefined) return status;
+  const about = outcome === 'completed' && isError === true ? ', with an error result' : '';
+  return `${status}: ${outcome}${about}${note === undefined ? '' : ` (${oneLine(note, 80)})`}`;
+}
+
 /** Only our own words are painted: the id is first and has no blank, so the second word is the status. */
 function painted(line: string, terminal: CommandContext['terminal']): string {
-  return line.replace(/^(\S+\s+)(completed|failed|timed_out|unknown|denied|cancelled|running)(?= )/, (_all, id: string, status: string) => {
-    const style = status === 'completed' ? 'green' : status === 'running' ? 'cyan' : status === 'cancelled' ? 'yellow' : 'red';
-    return id + terminal.colour(style, status);
-  });
+  return line.replace(
+    /^(\S+\s+)(completed|error|failed|timed_out|unknown|denied|cancelled|running)(?= )/,
+    (_all, id: string, status: string) => {
+      const style = status === 'completed' ? 'green' : status === 'running' ? 'cyan' : status === 'cancelled' ? 'yellow' : 'red';
+      return id + terminal.colour(style, status);
+    },
+  );
 }

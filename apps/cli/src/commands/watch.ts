@@ -94,8 +94,9 @@ function detailOf(event: CallEvent): string {
     case 'call.cancel_requested':
       return `cancel requested${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.end': {
-      const { outcome, runMs, error } = event.data;
-      return `${outcome}${runMs === undefined ? '' : ` after ${duration(runMs)}`}${error === undefined ? '' : ` (${error.code}: ${error.message})`}`;
+      const { outcome, isError, note, runMs, error } = event.data;
+      const state = outcome !== 'completed' || isError !== true ? outcome : note === undefined ? 'error' : `error (${note})`;
+      return `${state}${runMs === undefined ? '' : ` after ${duration(runMs)}`}${error === undefined ? '' : ` (${error.code}: ${error.message})`}`;
     }
     default:
       return event satisfies never;
@@ -103,7 +104,8 @@ function detailOf(event: CallEvent): string {
 }
 
 function paint(event: CallEvent, text: string, terminal: CommandContext['terminal']): string {
-  if (event.type === 'call.end') return terminal.colour(event.data.outcome === 'completed' ? 'green' : 'red', text);
+  if (event.type === 'call.end')
+    return terminal.colour(event.data.outcome === 'completed' && event.data.isError !== true ? 'green' : 'red', text);
   if (event.type === 'call.approval_requested') return terminal.colour('magenta', text);
   if (event.type === 'call.update' || event.type === 'call.progress') return terminal.colour('dim', text);
   return text;

@@ -168,7 +168,7 @@ export function newCall(input: NewCallInput): NewCall {
 
 /** The End of a call that never ran; the model reads the error's message unless it gets a text of its own. */
 export function endWithout(outcome: CallOutcome, error: CallError, text = error.message): EndData {
-  return { outcome, error, result: { content: [{ type: 'text', text }], isError: true }, attempts: 0 };
+  return { outcome, isError: true, error, result: { content: [{ type: 'text', text }], isError: true }, attempts: 0 };
 }
 
 function consequence({ refusal, decision }: JudgedCall, digest: string, approvalMs: number, inSession: boolean): NewCall['then'] {

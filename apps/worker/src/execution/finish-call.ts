@@ -3,6 +3,7 @@ import { isApplied, type Applied, type BlobStore, type Claimed, type Refusal } f
 import { marked } from '#safety';
 import { CANCELLED, type Finish } from './decide-finish.js';
 import type { Remarks } from './hook-remarks.js';
+import { noteOf } from './result-note.js';
 import { ResultStore } from './result-store.js';
 import type { Failure } from './run-tool.js';
 import type { Leaving } from '../lifecycle/leaving.js';
@@ -84,6 +85,7 @@ async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' 
         });
   return {
     outcome: finish.outcome,
+    ...successOf(finish.outcome, given, remarks),
     ...(failure ? { error: callError(failure) } : {}),
     ...result,
     attempts: claimed.attempt,
@@ -92,6 +94,12 @@ async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' 
     ...(finish.stopped ? { stopped: { how: finish.stopped.how, tookMs: Math.round(finish.stopped.tookMs) } } : {}),
     ...(updates ? { updates } : {}),
   };
+}
+
+function successOf(outcome: EndData['outcome'], given: Result, remarks: Remarks | undefined): Pick<EndData, 'isError' | 'note'> {
+  const isError = given.isError || remarks?.denied === true;
+  const note = outcome === 'completed' && isError ? noteOf(given, remarks) : undefined;
+  return { isError, ...(note === undefined ? {} : { note }) };
 }
 
 /** `details` tell people what the hooks did; a hook that refused makes an error of any result. */

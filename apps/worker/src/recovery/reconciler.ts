@@ -141,6 +141,7 @@ export class Reconciler {
     const data: EndData = {
       outcome,
       error: callError(failure),
+      isError: true,
       result: errorResult(failure.message),
       attempts: head.attempt,
       queueMs: Math.max(0, (head.attempt === 0 ? now : head.firstStartedAt) - head.submittedAt),

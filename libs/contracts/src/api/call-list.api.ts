@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Problem } from '../errors/problem.js';
-import { Call, CallOutcome, CallStatus, Priority } from '../calls/call.js';
+import { Call, CallOutcome, CallStatus, Priority, Success } from '../calls/call.js';
 import { CallId, Label } from '../calls/names.js';
 import { Pool } from '../tools/tool.js';
 import { CancelBody, LIMITS } from './calls.api.js';
@@ -26,6 +26,10 @@ function anyOf<T>(item: z.ZodType<T, string>, example: string) {
 const Moment = z.iso.datetime({ offset: true });
 const Cursor = z.string().max(QUERY_LIMITS.cursorChars);
 
+/** Of ended calls: `ok` succeeded, `error` did not (see `ok` of a call). */
+export const ResultKind = z.enum(['ok', 'error']).meta({ id: 'ResultKind' });
+export type ResultKind = z.output<typeof ResultKind>;
+
 /**
  * Which calls: every field that is given must fit. `since` and `until` are about the submission, both inclusive. `q` is
  * free text: each of its words must begin a word of the call's id, tool, agent, session, labels, error message or
@@ -35,6 +39,7 @@ export const CallFilter = z
   .strictObject({
     status: anyOf(CallStatus, 'queued,running').optional(),
     outcome: anyOf(CallOutcome, 'failed,timed_out').optional(),
+    result: anyOf(ResultKind, 'error').optional(),
     tool: anyOf(z.string().min(1).max(256), 'shell').optional(),
     sessionId: anyOf(Label, 'session-1').optional(),
     agentId: anyOf(Label, 'agent-1').optional(),
@@ -77,6 +82,7 @@ export const CallSummary = z
     pool: Pool,
     status: CallStatus,
     outcome: CallOutcome.optional(),
+    ...Success,
     error: z.object({ code: z.enum(CALL_ERROR_CODES), message: z.string() }).optional(),
     fingerprint: z.string().optional(),
     attempt: z.number().int(),

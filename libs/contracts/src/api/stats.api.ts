@@ -37,7 +37,8 @@ export const Percentiles = z
 export type Percentiles = z.output<typeof Percentiles>;
 
 /**
- * What happened from `at` on for one step. `failed` counts the outcomes failed, timed_out and unknown. `wait`: from the
+ * What happened from `at` on for one step. `failed` counts the outcomes failed, timed_out and unknown, and completed calls with an
+ * error result; `errors` are the latter alone. `wait`: from the
  * submission to the first Start, by the time of the Start; `run`: attempts by the time they ended with the call.
  */
 export const StatsPoint = z
@@ -46,6 +47,7 @@ export const StatsPoint = z
     submitted: z.number().int(),
     ended: z.number().int(),
     failed: z.number().int(),
+    errors: z.number().int(),
     outcomes: z.partialRecord(CallOutcome, z.number().int()),
     wait: Percentiles,
     run: Percentiles,
@@ -74,12 +76,13 @@ export const Stats = z
   .meta({ id: 'Stats' });
 export type Stats = z.output<typeof Stats>;
 
-/** `errorRate`: `failed` of `calls`, 0 to 1; both count calls that ended in the period. */
+/** `errorRate`: `failed` of `calls`, 0 to 1; both count calls that ended in the period. `failed` and `errors` as in StatsPoint. */
 export const ToolStats = z
   .object({
     tool: z.string(),
     calls: z.number().int(),
     failed: z.number().int(),
+    errors: z.number().int(),
     errorRate: z.number(),
     outcomes: z.partialRecord(CallOutcome, z.number().int()),
     wait: Percentiles,
@@ -94,12 +97,15 @@ export const ToolStatsPage = z
   .meta({ id: 'ToolStatsPage' });
 export type ToolStatsPage = z.output<typeof ToolStatsPage>;
 
-/** Failures that look alike: same tool and code, and the same message but for numbers, ids, paths and quoted parts. */
+/**
+ * Failures that look alike: same tool and code, and the same message but for numbers, ids, paths and quoted parts. Without `code`:
+ * completed calls with an error result, and `message` is their note; `exit 1` and `exit 2` are two groups.
+ */
 export const FailureGroup = z
   .object({
     fingerprint: z.string(),
     tool: z.string(),
-    code: z.enum(CALL_ERROR_CODES),
+    code: z.enum(CALL_ERROR_CODES).optional(),
     /** Of the last one, as it was. */
     message: z.string(),
     count: z.number().int(),

@@ -68,6 +68,16 @@ export const Waiting = z
   .meta({ id: 'Waiting' });
 export type Waiting = z.output<typeof Waiting>;
 
+/** What lists and watchers read of a result without opening it. All of it is absent before the End. */
+export const Success = {
+  /** Whether the call succeeded: it completed, and its result is no error. */
+  ok: z.boolean().optional(),
+  /** Whether the model reads the result as an error. A command that ends with `exit 1` is `completed` and has an error result. */
+  isError: z.boolean().optional(),
+  /** Why a completed call has an error result, in a few words such as `exit 1`. At most 80 characters. */
+  note: z.string().optional(),
+};
+
 export const Call = z
   .object({
     id: z.string(),
@@ -75,6 +85,7 @@ export const Call = z
     source: z.string(),
     status: CallStatus,
     outcome: CallOutcome.optional(),
+    ...Success,
     arguments: Json,
     /**
      * The arguments here are not quite those of the tool, which gets them as they were submitted: secrets are marked and, where a
@@ -106,3 +117,10 @@ export const Call = z
   })
   .meta({ id: 'Call' });
 export type Call = z.output<typeof Call>;
+
+/** The fields of `Success` for a call that ended so. `isError` is absent in Ends of older versions. */
+export function successOf(end: Pick<Call, 'isError' | 'note'> & { readonly outcome: CallOutcome }, resultIsError?: boolean) {
+  const { outcome, note } = end;
+  const isError = end.isError ?? resultIsError ?? outcome !== 'completed';
+  return { ok: outcome === 'completed' && !isError, isError, ...(note === undefined ? {} : { note }) };
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApprovalOption, ApprovalScope } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
-import { CallError, CallOutcome, Decision, Priority, Timeouts } from '../calls/call.js';
+import { CallError, CallOutcome, Decision, Priority, Success, Timeouts } from '../calls/call.js';
 import { Content, Result } from '../calls/result.js';
 import { keysOf } from '../keys-of.js';
 import { PolicyProfile } from '../policy/profile.js';
@@ -113,11 +113,14 @@ export const Stopped = z.object({ how: z.enum(['stopped', 'killed', 'finished_fi
 export type Stopped = z.output<typeof Stopped>;
 
 /**
- * The one End of a call. `result` stands inline when small, else `resultRef` tells where it is.
+ * The one End of a call. `result` stands inline when small, else `resultRef` tells where it is. `isError` is that of the result, wherever
+ * it is, and `note` says in a few words why a completed call has an error result (`exit 1`); Ends of older versions have neither.
  * `updates` lets a reader prove it has every Update: `sha256` is over the concatenated JSON texts of their `content`, each followed by a line feed.
  */
 export const EndData = z.object({
   outcome: CallOutcome,
+  isError: Success.isError,
+  note: Success.note,
   error: CallError.optional(),
   result: Result.optional(),
   resultRef: ClaimCheck.optional(),

@@ -1,4 +1,4 @@
-import type { Approval, Call, CallEvent, CallEventOf, Result, Waiting } from '#contracts';
+import { successOf, type Approval, type Call, type CallEvent, type CallEventOf, type Result, type Waiting } from '#contracts';
 
 /** Values that live beside the log, by whoever has looked them up. */
 export interface StoredValues {
@@ -88,11 +88,14 @@ function apply(call: Call, event: CallEvent, values: StoredValues): Call {
 
 function ended(call: Call, { time, data }: CallEventOf<'call.end'>, values: StoredValues): Call {
   const { outcome, error, resultRef } = data;
-  const result = values.result ?? data.result ?? (resultRef && gone(resultRef.preview, outcome !== 'completed', resultRef.bytes, call.id));
+  const known = values.result ?? data.result;
+  const success = successOf(data, known?.isError);
+  const result = known ?? (resultRef && gone(resultRef.preview, success.isError, resultRef.bytes, call.id));
   return {
     ...without(call, 'waiting'),
     status: 'ended',
     outcome,
+    ...success,
     endedAt: time,
     ...(error === undefined ? {} : { error }),
     ...(result === undefined ? {} : { result }),

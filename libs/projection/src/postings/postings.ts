@@ -50,6 +50,10 @@ export function intersect(bits: Bits, others: Bits): void {
   for (let at = 0; at < BITMAP_BYTES; at += 1) bits[at] = (bits[at] ?? 0) & (others[at] ?? 0);
 }
 
+export function exclude(bits: Bits, others: Bits): void {
+  for (let at = 0; at < BITMAP_BYTES; at += 1) bits[at] = (bits[at] ?? 0) & ~(others[at] ?? 0);
+}
+
 /** The numbers from `from` to below `to`. */
 export function bitsBetween(from: number, to: number): Bits {
   const bits = new Uint8Array(BITMAP_BYTES);

@@ -1,4 +1,4 @@
-import type { CallFilter } from '#contracts';
+import { CallOutcome, type CallFilter, type ResultKind } from '#contracts';
 import type { CallRecord } from '../record/call-record.js';
 
 /** The fields of a filter that are sets of values, and the letter of each in the index. */
@@ -25,20 +25,38 @@ function valueOf(record: CallRecord, dimension: Dimension): string | undefined {
   return dimension === 'errorCode' ? record.error?.code : record[dimension];
 }
 
+/** Of completed calls with an error result; all others are told by their outcome. */
+const ERROR_RESULT = 'x:1';
+const NOT_OK = [
+  ...CallOutcome.options.filter((outcome) => outcome !== 'completed').map((outcome) => `${DIMENSIONS.outcome}:${outcome}`),
+  ERROR_RESULT,
+];
+
 /** What a call is found by: a letter for the field and its value. */
 export function termsOf(record: CallRecord): string[] {
-  return NAMES.flatMap((dimension) => {
+  const terms = NAMES.flatMap((dimension) => {
     const value = valueOf(record, dimension);
     return value === undefined ? [] : [`${DIMENSIONS[dimension]}:${value}`];
   });
+  if (record.errorResult) terms.push(ERROR_RESULT);
+  return terms;
 }
 
 /** The terms of a filter: one of each group must fit. */
 export function termGroupsOf(filter: CallFilter): string[][] {
-  return NAMES.flatMap((dimension) => {
+  const groups = NAMES.flatMap((dimension) => {
     const values = filter[dimension];
     return values === undefined ? [] : [values.map((value) => `${DIMENSIONS[dimension]}:${value}`)];
   });
+  const { result } = filter;
+  if (result === undefined) return groups;
+  const ok = result.includes('ok') ? [`${DIMENSIONS.outcome}:completed`] : [];
+  return [...groups, [...ok, ...(result.includes('error') ? NOT_OK : [])]];
+}
+
+/** The terms of a filter that no call may have. */
+export function excludedTermsOf({ result }: CallFilter): string[] {
+  return result?.every((kind) => kind === 'ok') ? [ERROR_RESULT] : [];
 }
 
 /** Does the record fit every field of the filter but the free text? */
@@ -49,6 +67,12 @@ export function fits(record: CallRecord, filter: CallFilter): boolean {
     const value = valueOf(record, dimension);
     if (value === undefined || !wanted.includes(value)) return false;
   }
+  if (filter.result !== undefined && !fitsResult(record, filter.result)) return false;
   if (filter.since !== undefined && record.submittedAt < Date.parse(filter.since)) return false;
   return filter.until === undefined || record.submittedAt <= Date.parse(filter.until);
+}
+
+function fitsResult({ outcome, errorResult }: CallRecord, wanted: readonly ResultKind[]): boolean {
+  if (outcome === undefined) return false;
+  return wanted.includes(outcome === 'completed' && !errorResult ? 'ok' : 'error');
 }

@@ -1,23 +1,24 @@
 import type { CallFilter } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
-import { addTo, bitsBetween, bitsOf, intersect, SEGMENT, setBit, type Bits } from '../postings/postings.js';
+import { addTo, bitsBetween, bitsOf, exclude, intersect, SEGMENT, setBit, type Bits } from '../postings/postings.js';
 import { callsWithAll, slicesOfWords } from '../postings/signatures.js';
-import { fits, termGroupsOf } from '../postings/terms.js';
+import { excludedTermsOf, fits, termGroupsOf } from '../postings/terms.js';
 import { decodeRecord, type CallRecord } from '../record/call-record.js';
 import { hasWords } from '../record/words.js';
 import { readSlices } from './read-slices.js';
 import type { Lane } from './lane.js';
 
-/** A filter made ready: groups of terms of which one each must be there, and words that must be found. */
+/** A filter made ready: groups of terms of which one each must be there, terms that must not, and words that must be found. */
 export interface Wanted {
   readonly filter: CallFilter;
   readonly groups: readonly (readonly string[])[];
+  readonly excluded: readonly string[];
   readonly words: readonly string[];
   readonly slices: readonly number[];
 }
 
 export function wantedOf(filter: CallFilter, words: readonly string[]): Wanted {
-  return { filter, groups: termGroupsOf(filter), words, slices: slicesOfWords(words) };
+  return { filter, groups: termGroupsOf(filter), excluded: excludedTermsOf(filter), words, slices: slicesOfWords(words) };
 }
 
 /** A call on its way into a page. */
@@ -120,10 +121,11 @@ export class LaneReader {
     });
   }
 
-  /** Calls that have one term of every group. */
+  /** Calls that have one term of every group and none of the excluded ones. */
   private async terms(segment: number): Promise<Bits> {
-    const { groups } = this.wanted;
-    const stored = await this.redis.hmgetBuffer(keys.viewPostings(this.lane.partition, this.lane.tenantId, segment), ...groups.flat());
+    const { groups, excluded } = this.wanted;
+    const key = keys.viewPostings(this.lane.partition, this.lane.tenantId, segment);
+    const stored = await this.redis.hmgetBuffer(key, ...groups.flat(), ...excluded);
     let at = 0;
     const sets = groups.map((group) => {
       const any = bitsOf(undefined);
@@ -132,6 +134,7 @@ export class LaneReader {
     });
     const [first = bitsOf(undefined), ...others] = sets;
     for (const other of others) intersect(first, other);
+    for (const _term of excluded) exclude(first, bitsOf(stored[at++]));
     return first;
   }
 

@@ -12,7 +12,7 @@ import {
 } from '#contracts';
 import { keys, partitionName, type RedisConnection } from '#redis';
 import type { LogSource } from '../projection.port.js';
-import { isFailure } from '../record/call-record.js';
+import { isFailedOutcome } from '../record/call-record.js';
 import { percentilesOf } from '../stats/histogram.js';
 import { ALL, decodeLive } from '../stats/live-counts.js';
 import {
@@ -112,7 +112,7 @@ export class Numbers {
     const failures = [...kinds].map(([fingerprint, { tool, code, message, count, first, last, lastCallId }]) => ({
       fingerprint,
       tool: fingerprint === OTHER ? OTHER : tool,
-      code,
+      ...(code === undefined ? {} : { code }),
       message,
       count,
       firstSeen: iso(first),
@@ -216,12 +216,12 @@ function topOf(named: (LiveCounts & { name: string })[]): Stats['now']['byTool']
   return { top: sorted.slice(0, STATS.top), ...(rest.length === 0 ? {} : { other }) };
 }
 
-function endsOf({ e, w, r }: Activity) {
+function endsOf({ e, x: errors = 0, w, r }: Activity) {
   const outcomes = Object.entries(e);
   const ended = outcomes.reduce((sum, [, count]) => sum + count, 0);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys are outcomes
-  const failed = outcomes.reduce((sum, [outcome, count]) => sum + (isFailure(outcome as keyof typeof e) ? count : 0), 0);
-  return { ended, failed, outcomes: e, wait: percentilesOf(w), run: percentilesOf(r) };
+  const failed = outcomes.reduce((sum, [outcome, count]) => sum + (isFailedOutcome(outcome as keyof typeof e) ? count : 0), errors);
+  return { ended, failed, errors, outcomes: e, wait: percentilesOf(w), run: percentilesOf(r) };
 }
 
 function levelOf(levels: readonly { readonly upTo: number; readonly level: Level }[], { since, until }: Period): Level {

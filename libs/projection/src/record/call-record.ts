@@ -1,4 +1,4 @@
-import type { CallErrorCode, CallOutcome, CallStatus, CallSummary, Pool, Priority } from '#contracts';
+import { successOf, type CallErrorCode, type CallOutcome, type CallStatus, type CallSummary, type Pool, type Priority } from '#contracts';
 
 /** What the projection keeps of a call: enough for a row of a list, and for every filter. Times are ms since the epoch. */
 export interface CallRecord {
@@ -15,6 +15,9 @@ export interface CallRecord {
   /** The beginning of the arguments as JSON text. */
   readonly preview: string;
   readonly outcome?: CallOutcome | undefined;
+  /** It completed with a result that is an error. */
+  readonly errorResult?: true | undefined;
+  readonly note?: string | undefined;
   readonly error?: { readonly code: CallErrorCode; readonly message: string } | undefined;
   readonly fingerprint?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -47,7 +50,8 @@ type Packed = readonly [
   code: CallErrorCode | 0,
   message: string,
   fingerprint: string,
-  ...suspended: readonly 1[],
+  /** As many as there are, in this order; older records have none, or the first. */
+  ...late: readonly [suspended?: 0 | 1, errorResult?: 0 | 1, note?: string],
 ];
 
 /** A record as it is stored: a list without names, with what most calls have not left as 0 or at -1. */
@@ -75,9 +79,14 @@ export function encodeRecord(record: CallRecord): string {
     error?.code ?? 0,
     error?.message ?? '',
     record.fingerprint ?? '',
-    ...(record.suspended ? ([1] as const) : []),
+    ...lateOf(record),
   ];
   return JSON.stringify(packed);
+}
+
+function lateOf({ suspended, errorResult, note = '' }: CallRecord): [suspended?: 0 | 1, errorResult?: 0 | 1, note?: string] {
+  if (errorResult) return [suspended ? 1 : 0, 1, note];
+  return suspended ? [1] : [];
 }
 
 /** The inverse of `encodeRecord`; the text must come from there. */
@@ -103,6 +112,8 @@ export function decodeRecord(text: string): CallRecord {
     message,
     print,
     suspended,
+    errorResult,
+    note,
   ] = packed;
   const [sessionId, agentId, batchId, parentCallId, rootCallId, replayOf, toolCallId] = ids.map((name) => (name === 0 ? undefined : name));
   return {
@@ -129,16 +140,20 @@ export function decodeRecord(text: string): CallRecord {
     error: code === 0 ? undefined : { code, message },
     fingerprint: print === '' ? undefined : print,
     suspended: suspended === 1 ? true : undefined,
+    errorResult: errorResult === 1 ? true : undefined,
+    note: note === '' ? undefined : note,
   };
 }
 
 /** The row of a list. */
 export function summaryOf(record: CallRecord): CallSummary {
-  const { submittedAt, startedAt, endedAt, status, attempt, ...rest } = record;
+  const { submittedAt, startedAt, endedAt, status, attempt, errorResult, note, ...rest } = record;
+  const { outcome } = rest;
   const iso = (time: number | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
   return {
     ...rest,
     labels: { ...rest.labels },
+    ...(outcome === undefined ? {} : successOf({ outcome, isError: outcome !== 'completed' || errorResult === true, note })),
     status,
     attempt,
     retrying: status === 'queued' && attempt > 0 && record.suspended !== true,
@@ -154,7 +169,11 @@ export function waitMsOf({ startedAt, submittedAt }: CallRecord): number | undef
   return startedAt === undefined ? undefined : Math.max(0, startedAt - submittedAt);
 }
 
-/** Outcomes that count as failures: neither a decision of somebody nor what was wanted. */
-export function isFailure(outcome: CallOutcome | undefined): boolean {
+/** Whether a call ended as a failure: neither a decision of a person nor what was wanted. */
+export function isFailure({ outcome, errorResult }: Pick<CallRecord, 'outcome' | 'errorResult'>): boolean {
+  return errorResult === true || isFailedOutcome(outcome);
+}
+
+export function isFailedOutcome(outcome: CallOutcome | undefined): boolean {
   return outcome === 'failed' || outcome === 'timed_out' || outcome === 'unknown';
 }

@@ -21,6 +21,13 @@ export function messageTemplate(message: string): string {
     .trim();
 }
 
+const EXIT = /^(?:exit \d+|signal \w+)$/;
+
+/** The same for completed calls with an error result. Exit codes are no numbers that vary: each is a kind of its own. */
+export function errorResultFingerprint(tool: string, note: string): string {
+  return EXIT.test(note) ? fingerprintOf(tool, note, '') : fingerprintOf(tool, '', note);
+}
+
 /** 16 hex digits that failures of one kind share: tool, code and the message without its variable parts. */
 export function fingerprintOf(tool: string, code: string, message: string): string {
   return createHash('sha256')

@@ -1,7 +1,7 @@
-import type { CallEvent, CallEventOf } from '#contracts';
+import { successOf, type CallEvent, type CallEventOf } from '#contracts';
 import type { CallRecord } from './call-record.js';
-import { fingerprintOf } from './fingerprint.js';
-import { isFailure } from './call-record.js';
+import { errorResultFingerprint, fingerprintOf } from './fingerprint.js';
+import { isFailedOutcome } from './call-record.js';
 
 /** Bounds of what a record keeps of a call, in characters. */
 const PREVIEW_CHARS = 160;
@@ -69,16 +69,23 @@ function submitted(event: CallEventOf<'call.submitted'>, rootOf: (callId: string
 }
 
 function ended(record: CallRecord, { time, data }: CallEventOf<'call.end'>): CallRecord {
-  const { outcome, error, runMs } = data;
+  const { outcome, error, runMs, note = '' } = data;
+  const errorResult = outcome === 'completed' && successOf(data, data.result?.isError).isError ? true : undefined;
   return {
     ...record,
     status: 'ended',
     suspended: undefined,
     outcome,
+    errorResult,
+    note: errorResult && note !== '' ? note : undefined,
     endedAt: Date.parse(time),
     runMs: runMs === undefined ? undefined : Math.max(0, Math.round(runMs)),
     error: error && { code: error.code, message: cut(error.message, MESSAGE_CHARS) },
-    fingerprint: error !== undefined && isFailure(outcome) ? fingerprintOf(record.tool, error.code, error.message) : undefined,
+    fingerprint: errorResult
+      ? errorResultFingerprint(record.tool, note)
+      : error !== undefined && isFailedOutcome(outcome)
+        ? fingerprintOf(record.tool, error.code, error.message)
+        : undefined,
   };
 }
 

@@ -25,7 +25,7 @@ export function sessionAfter(session: SessionActivity | undefined, before: CallR
   return {
     calls: calls + Number(before === undefined),
     open: open - openOf(before) + openOf(after),
-    failed: failed - Number(isFailure(before?.outcome)) + Number(isFailure(after.outcome)),
+    failed: failed - Number(before !== undefined && isFailure(before)) + Number(isFailure(after)),
     firstAt: Math.min(firstAt, after.submittedAt),
     lastAt: Math.max(lastAt, after.endedAt ?? after.startedAt ?? after.submittedAt),
     agentId: before === undefined ? (after.agentId ?? agentId) : agentId,

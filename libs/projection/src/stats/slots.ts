@@ -7,6 +7,8 @@ export interface Activity {
   s: number;
   /** Ended, by outcome. */
   e: Partial<Record<CallOutcome, number>>;
+  /** Of the completed ones: how many had an error result. Absent when none had. */
+  x?: number;
   /** From the submission to the first Start, by the time of the Start. */
   w: Histogram;
   /** Run times, by the time of the End. */
@@ -16,7 +18,8 @@ export interface Activity {
 /** Failures of one kind in a span of time. Times are ms since the epoch. */
 export interface FailureActivity {
   tool: string;
-  code: CallErrorCode;
+  /** Absent for completed calls with an error result. */
+  code?: CallErrorCode;
   message: string;
   count: number;
   first: number;
@@ -74,6 +77,7 @@ export function noActivity(): Activity {
 export function addActivity(into: Activity, from: Activity): void {
   into.s += from.s;
   for (const [outcome, count] of entriesOf(from.e)) into.e[outcome] = (into.e[outcome] ?? 0) + count;
+  if (from.x !== undefined) into.x = (into.x ?? 0) + from.x;
   addHistogram(into.w, from.w);
   addHistogram(into.r, from.r);
 }

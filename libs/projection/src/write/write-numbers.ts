@@ -102,11 +102,12 @@ function count({ tenantId, event, before, after }: Step, tools: Map<string, Sum<
   if (waitMs !== undefined) addTime(value.w, waitMs);
   if (outcome === undefined) return;
   value.e[outcome] = (value.e[outcome] ?? 0) + 1;
+  if (after.errorResult) value.x = (value.x ?? 0) + 1;
   if (after.runMs !== undefined) addTime(value.r, after.runMs);
-  const { error, fingerprint, tool, id } = after;
-  if (error === undefined || fingerprint === undefined || !isFailure(outcome)) return;
-  const { code, message } = error;
-  const one = { tool, code, message, count: 1, first: time, last: time, lastCallId: id };
+  const { error, fingerprint, tool, id, note = '' } = after;
+  if (fingerprint === undefined || !isFailure(after)) return;
+  const kind = error === undefined ? { message: note } : { code: error.code, message: error.message };
+  const one = { tool, ...kind, count: 1, first: time, last: time, lastCallId: id };
   const sum = sumOf(failures, tenantId, time, fingerprint, () => ({ ...one, count: 0 }));
   addFailures(sum.value, one);
 }

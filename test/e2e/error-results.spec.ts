@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Call, CallCount, CallEvent, CallPage, FailurePage, SessionPage, Stats, ToolStatsPage } from '#contracts';
+import { ToolyardClient } from '#client';
+import { Agent } from '../support/agent.js';
+import { startCli } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+
+let toolyard: Toolyard;
+let agent: Agent;
+let client: ToolyardClient;
+
+beforeAll(async () => {
+  toolyard = await startToolyard();
+  agent = new Agent(url(), TEST_KEY);
+  client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
+});
+afterAll(() => toolyard.close());
+
+const url = () => toolyard.gateways[0]!.url;
+const shell = (command: string, sessionId: string): Promise<Call> => client.calls.run({ tool: 'shell', arguments: { command }, sessionId });
+const list = async (query: string) => (await agent.get<CallPage>(`/v1/calls?${query}`)).body.calls;
+const cli = (...words: string[]) => startCli(words, { url: url() }).ended();
+
+describe('a call whose tool answers with an error', () => {
+  it('keeps its outcome and says beside it that it did not succeed, and why, in the call and its End', async () => {
+    const failing = await shell('echo "no such script" >&2; exit 3', 'said');
+    const fine = await shell('true', 'said');
+    expect(failing).toMatchObject({ outcome: 'completed', ok: false, isError: true, note: 'exit 3' });
+    expect(fine).toMatchObject({ outcome: 'completed', ok: true, isError: false });
+    expect(fine).not.toHaveProperty('note');
+    const { body } = await agent.get<{ events: CallEvent[] }>(`/v1/calls/${failing.id}/events`);
+    expect(body.events.at(-1)).toMatchObject({ type: 'call.end', data: { outcome: 'completed', isError: true, note: 'exit 3' } });
+  });
+
+  it('says so where the result is too large for its End', async () => {
+    const large = await shell('head -c 9000 /dev/zero | tr "\\0" x; exit 4', 'large');
+    expect(large).toMatchObject({ outcome: 'completed', ok: false, isError: true, note: 'exit 4' });
+    expect((await list('sessionId=large'))[0]).toMatchObject({ ok: false, isError: true, note: 'exit 4' });
+  });
+
+  it('is an error without a note where the call was refused: its error says why', async () => {
+    const { body: call } = await agent.submit('no_such_tool', {}, { sessionId: 'refused' });
+    expect(call).toMatchObject({ code: 'not_found' });
+    const [refused] = await list('sessionId=refused');
+    expect(refused).toMatchObject({ outcome: 'failed', ok: false, isError: true, error: { code: 'not_found' } });
+    expect(refused).not.toHaveProperty('note');
+  });
+
+  it('has nothing of it before its End', async () => {
+    const { body: call } = await agent.submit('sleep', { ms: 60_000 }, { sessionId: 'open' });
+    expect(call).not.toHaveProperty('ok');
+    const [open] = await list('sessionId=open');
+    expect(open).not.toHaveProperty('ok');
+    expect(open).not.toHaveProperty('isError');
+    await client.calls.cancel(call.id);
+    await client.calls.wait(call.id);
+    expect((await list('sessionId=open'))[0]).toMatchObject({ outcome: 'cancelled', ok: false, isError: true });
+  });
+
+  it('is found and left out by result, also together with an outcome', async () => {
+    const failing = await shell('exit 1', 'found');
+    const fine = await shell('true', 'found');
+    const { body: missing } = await agent.submit('file_read', { path: 'missing.txt' }, { sessionId: 'found' });
+    await client.calls.wait(missing.id);
+    const found = async (query: string) => (await list(`sessionId=found&${query}`)).map(({ id }) => id);
+    const counted = async (query: string) => (await agent.get<CallCount>(`/v1/calls:count?sessionId=found&${query}`)).body;
+    // First as the log tells them, then as the projection has them.
+    for (const projected of [false, true]) {
+      if (projected)
+        await eventually(
+          async () => (await sessionsOf('found'))?.running === 0 && (await sessionsOf('found'))?.calls === 3,
+          'the session to be projected',
+        );
+      expect(await found('result=error')).toEqual([missing.id, failing.id]);
+      expect(await found('result=error&outcome=completed')).toEqual([failing.id]);
+      expect(await found('result=ok')).toEqual([fine.id]);
+      expect(await found('result=ok,error')).toEqual([missing.id, fine.id, failing.id]);
+      expect(await counted('result=error')).toEqual({ count: 2, exact: true });
+      expect(await counted('result=ok')).toEqual({ count: 1, exact: true });
+    }
+    const wrong = await agent.get<{ code: string; errors: unknown }>('/v1/calls?result=green');
+    expect(wrong.body).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/result/0' }] });
+  });
+
+  it('counts as failed in numbers over time, of its tool, of its session, and has a failure group', async () => {
+    const before = { stats: await totals(), tool: await toolOf('shell') };
+    const first = await shell('echo one; exit 41', 'counted');
+    const second = await shell('echo two; exit 41', 'counted');
+    const other = await shell('exit 42', 'counted');
+    await shell('true', 'counted');
+    const session = await eventually(async () => {
+      const found = await sessionsOf('counted');
+      return found?.running === 0 && found.calls === 4 ? found : undefined;
+    }, 'the session to be projected');
+    expect(session.failed).toBe(3);
+    const after = { stats: await totals(), tool: await toolOf('shell') };
+    expect(after.stats.failed - before.stats.failed).toBe(3);
+    expect(after.stats.errors - before.stats.errors).toBe(3);
+    expect(after.stats.completed - before.stats.completed).toBe(4);
+    expect(after.tool.failed - before.tool.failed).toBe(3);
+    expect(after.tool.errorRate).toBeCloseTo(after.tool.failed / after.tool.calls);
+    const { failures } = (await agent.get<FailurePage>('/v1/failures')).body;
+    const group = failures.find(({ message }) => message === 'exit 41');
+    expect(group).toMatchObject({ tool: 'shell', count: 2, lastCallId: second.id });
+    expect(group).not.toHaveProperty('code');
+    expect((await list(`fingerprint=${group?.fingerprint ?? ''}`)).map(({ id }) => id)).toEqual([second.id, first.id]);
+    expect(failures.find(({ message }) => message === 'exit 42')).toMatchObject({ count: 1, lastCallId: other.id });
+  });
+
+  it('is an error in the lists of the command line', async () => {
+    const watching = startCli(['watch', '--session', 'told'], { url: url() });
+    await watching.says('live');
+    const failing = await shell('exit 7', 'told');
+    await watching.says('error (exit 7)');
+    watching.child.kill('SIGINT');
+    await watching.ended();
+    expect(watching.out()).not.toContain('completed');
+    const { out } = await cli('calls', '--session', 'told');
+    expect(out).toMatch(new RegExp(`^${failing.id}\\s+error\\s+shell .*exit 7`));
+    expect((await cli('calls', '--session', 'told', '--result', 'error')).out).toContain(failing.id);
+    expect((await cli('calls', '--session', 'told', '--result', 'ok')).err).toContain('No calls fit');
+    expect((await cli('show', failing.id)).out).toMatch(/^status\s+ended: completed, with an error result \(exit 7\)$/m);
+  });
+});
+
+async function sessionsOf(sessionId: string) {
+  const { body } = await agent.get<SessionPage>('/v1/sessions');
+  return body.sessions.find((session) => session.sessionId === sessionId);
+}
+
+async function totals() {
+  const { series } = (await agent.get<Stats>('/v1/stats')).body;
+  const sum = (read: (point: Stats['series'][number]) => number) => series.reduce((all, point) => all + read(point), 0);
+  return {
+    failed: sum(({ failed }) => failed),
+    errors: sum(({ errors }) => errors),
+    completed: sum(({ outcomes }) => outcomes.completed ?? 0),
+  };
+}
+
+async function toolOf(name: string) {
+  const { body } = await agent.get<ToolStatsPage>('/v1/stats/tools');
+  return body.tools.find(({ tool }) => tool === name) ?? { failed: 0, calls: 0, errorRate: 0 };
+}
