@@ -1,29 +1,39 @@
 // The settings under which Jest 30 runs ESM TypeScript on Node 20. SWC checks no types: `npm run typecheck` does.
-export default {
-  rootDir: '..',
+// `npm test` runs the projects unit, redis and e2e; `npm run test:all` runs the others. `npm test -- <path>` runs any file of any project.
+import { fileURLToPath } from 'node:url';
+
+const rootDir = fileURLToPath(new URL('..', import.meta.url));
+
+const base = {
+  rootDir,
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/{libs,apps,test}/**/*.spec.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        swcrc: false,
-        sourceMaps: 'inline',
-        module: { type: 'es6' },
-        jsc: {
-          target: 'es2023',
-          parser: { syntax: 'typescript', decorators: true },
-          keepClassNames: true,
-          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-        },
-      },
-    ],
-  },
+  transform: { '^.+\\.ts$': ['@swc/jest', { configFile: `${rootDir}.swcrc`, sourceMaps: 'inline', module: { type: 'es6' } }] },
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+};
+
+/** Libraries and apps whose specs need a Redis server; the others need nothing but Node. */
+const ON_REDIS = ['libs/{event-log,limits,projection,queue,redis}', 'apps/{gateway,standalone,worker}', 'test/{contracts,replay}'];
+
+const projects = {
+  unit: {
+    testMatch: ['<rootDir>/{libs,apps}/**/*.spec.ts', '<rootDir>/test/*.spec.ts'],
+    testPathIgnorePatterns: ['/node_modules/', '/libs/(event-log|limits|projection|queue|redis)/', '/apps/(gateway|standalone|worker)/'],
+  },
+  redis: { testMatch: ON_REDIS.map((path) => `<rootDir>/${path}/**/*.spec.ts`) },
+  e2e: { testMatch: ['<rootDir>/test/e2e/*.spec.ts'] },
+  faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts'] },
+  browser: { testMatch: ['<rootDir>/test/e2e/dashboard/**/*.spec.ts'] },
+  deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'] },
+};
+
+export default {
+  rootDir,
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  reporters: ['default', '<rootDir>/test/support/slowest-files.reporter.mjs'],
   testTimeout: 120_000,
+  projects: Object.entries(projects).map(([displayName, project]) => ({ displayName, ...base, ...project })),
 };

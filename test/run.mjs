@@ -1,0 +1,23 @@
+// `npm test`: the projects unit, redis and e2e. `npm run test:all`: the others. With a path or a title, whatever matches in any project.
+// Further arguments go to Jest: `npm test -- test/e2e/first-call.spec.ts -t 'a title'`.
+import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+const QUICK = ['unit', 'redis', 'e2e'];
+const THOROUGH = ['faults', 'browser', 'deploy'];
+
+const all = process.argv.includes('--all');
+const args = process.argv.slice(2).filter((word) => word !== '--all');
+const names = args.some((word) => !word.startsWith('-') || word.startsWith('-t')) ? [] : ['--selectProjects', ...(all ? THOROUGH : QUICK)];
+// Most tests wait for other processes: more files at a time than cores keep the cores busy.
+const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${availableParallelism() + 1}`];
+
+const jest = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  'node_modules/jest/bin/jest.js',
+  '--config',
+  '.config/jest.mjs',
+];
+const { status } = spawnSync(process.execPath, [...jest, ...names, ...workers, ...args], { stdio: 'inherit' });
+process.exit(status ?? 1);
