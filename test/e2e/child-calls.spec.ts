@@ -12,7 +12,13 @@ let strict: TestGateway;
 let agent: Agent;
 beforeAll(async () => {
   const keys = [
-    { id: 'main', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit' as const, 'read' as const, 'cancel' as const, 'admin' as const] },
+    {
+      id: 'main',
+      key: BOOTSTRAP_KEY,
+      tenant: TENANT,
+      agents: ['mother'],
+      scopes: ['submit' as const, 'read' as const, 'cancel' as const, 'admin' as const],
+    },
     { id: 'rival', sha256: sha256(RIVAL_KEY), tenant: 'e2e-children-rival', scopes: ['submit' as const, 'read' as const] },
   ];
   [gateway, strict] = await Promise.all([

@@ -15,14 +15,14 @@ const SECOND_KEY = 'second-key-of-the-governed-tests';
 const NARROW_KEY = 'narrow-key-of-the-governed-tests';
 const READER = 'reader';
 const KEYS: GatewayConfig['keys'] = [
-  { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] },
+  { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, agents: ['reader'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] },
   { id: 'second', key: SECOND_KEY, tenant: TENANT, scopes: ['read', 'approve'] },
   { id: 'narrow', key: NARROW_KEY, tenant: TENANT, agent: READER, scopes: ['submit', 'read'] },
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'toolyard-governed-'));
 const path = join(folder, 'toolyard.json');
-const FIRST_FILE = { agents: { [READER]: { tools: ['echo', 'file_*'], policy: { exclude: ['file_write'] } } } };
+const FIRST_FILE = { tenants: { [TENANT]: { agents: { [READER]: { tools: ['echo', 'file_*'], policy: { exclude: ['file_write'] } } } } } };
 const save = (content: unknown) => writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
 
 function configured(): GatewayConfig {
@@ -201,13 +201,9 @@ describe('what an agent and a session have', () => {
     expect(shell?.available).toEqual({ ok: false, reason: expect.stringContaining('echo, file_*') });
     expect(body.tools.find(({ name }) => name === 'file_write')?.available.ok).toBe(false);
     expect(body.tools.find(({ name }) => name === 'file_read')?.available).toEqual({ ok: true });
-    const forged = await reader.request<Problem>('POST', '/v1/calls', {
-      tool: 'shell',
-      arguments: { command: 'ls' },
-      agentId: 'somebody-else',
-    });
-    expect([forged.status, forged.body.code]).toEqual([403, 'policy_denied']);
-    expect(forged.body.detail).toContain(shell?.available.reason);
+    const refused = await reader.request<Problem>('POST', '/v1/calls', { tool: 'shell', arguments: { command: 'ls' } });
+    expect([refused.status, refused.body.code]).toEqual([403, 'policy_denied']);
+    expect(refused.body.detail).toContain(shell?.available.reason);
   });
 
   it('is narrowed by the tools of a session and widened by nobody but its settings [AV-03, AV-04, AV-05, AV-06, AV-07]', async () => {

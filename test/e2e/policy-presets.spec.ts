@@ -17,7 +17,7 @@ let agent: Agent;
 
 beforeAll(async () => {
   const agents = Object.fromEntries(Object.entries(POLICIES).map(([name, policy]) => [name, { policy }]));
-  gateway = await startTestGateway('policy-presets', { agents });
+  gateway = await startTestGateway('policy-presets', { agents: { 'policy-presets': agents } });
   ({ agent } = gateway);
 });
 afterAll(() => gateway.close());

@@ -69,7 +69,7 @@ beforeAll(async () => {
   ];
   const tools = free.map((name) => ownTool(special.find((it) => it.name === name) ?? { name }));
   const agents = Object.fromEntries(Object.entries(POLICIES).map(([name, policy]) => [name, { policy }]));
-  gateway = await startTestGateway('policy-tools', { agents, defaultPosture: SUPERVISED }, tools);
+  gateway = await startTestGateway('policy-tools', { agents: { 'policy-tools': agents }, defaultPosture: SUPERVISED }, tools);
   ({ agent } = gateway);
 });
 afterAll(() => gateway.close());

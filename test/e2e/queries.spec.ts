@@ -12,7 +12,7 @@ beforeAll(async () => {
   const all = ['submit', 'read', 'cancel'] as const;
   gateway = await startTestGateway('queries', {
     keys: [
-      { id: 'all', key: 'key-of-the-queries', tenant: 'queries', scopes: [...all] },
+      { id: 'all', key: 'key-of-the-queries', tenant: 'queries', agents: ['ann'], scopes: [...all] },
       { id: 'reader', key: 'key-that-only-reads', tenant: 'queries', scopes: ['read'] },
       { id: 'stranger', key: 'key-of-a-stranger', tenant: 'stranger', scopes: [...all] },
     ],

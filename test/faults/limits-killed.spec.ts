@@ -9,7 +9,7 @@ import { startToolyard, type Toolyard } from '../support/toolyard.js';
 /** Beside the bootstrap key's tenant, two that share the pools. */
 const config = {
   keys: ['greedy', 'modest', 'bounded'].map((tenant) => ({ id: tenant, key: `key-of-the-tenant-${tenant}`, tenant, agent: tenant })),
-  agents: { bounded: { limits: { actionsPerHour: 20, concurrency: [{ per: 'key', calls: 20 }] } } },
+  tenants: { bounded: { agents: { bounded: { limits: { actionsPerHour: 20, concurrency: [{ per: 'key', calls: 20 }] } } } } },
 };
 
 describe('limits and fair share over whole processes', () => {

@@ -31,7 +31,7 @@ describe('the settings of the gateway', () => {
       port: 7411,
       partitions: 16,
       defaultPosture: { autonomy: 'supervised', permissionMode: 'workspace-write' },
-      keys: [{ id: 'bootstrap', tenant: 'default', scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate'] }],
+      keys: [{ id: 'bootstrap', tenant: 'default', agents: ['*'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate'] }],
     });
   });
 
@@ -59,7 +59,7 @@ describe('the config file', () => {
     expect(config.keys).toEqual([expect.objectContaining({ id: 'ci', tenant: 'acme', tools: ['file_*'] })]);
     expect(config.defaultPosture).toEqual({ autonomy: 'supervised', permissionMode: 'prompt' });
     const json = file(JSON.stringify({ keys: [{ id: 'ci', sha256: 'a'.repeat(64), tenant: 'acme' }] }), 'toolyard.json');
-    expect(readGatewayConfig({ TOOLYARD_CONFIG: json }).keys[0]?.scopes).toEqual(['submit', 'read', 'cancel', 'approve', 'admin']);
+    expect(readGatewayConfig({ TOOLYARD_CONFIG: json }).keys[0]?.scopes).toEqual(['submit', 'read', 'cancel']);
   });
 
   it('stops the start naming line and field of what is wrong', () => {
@@ -80,6 +80,34 @@ describe('the config file', () => {
     expect(faults).toContain(`${path}:6: agents.reader.policy.commands.engines.0: `);
     expect(faults).toContain(`${path}:7: agents.reader.colour: `);
     expect(faults).toContain(`${path}:9: limits.actionsPerHour: `);
+  });
+
+  it('keeps the agents of tenants apart; those at its top level are the default tenant’s', () => {
+    const top = 'agents: { bob: { tools: [echo] } }\n';
+    const path = file(`${top}tenants: { acme: { agents: { bob: { tools: [shell] } } }, default: { agents: { ann: {} } } }\n`);
+    expect(readGatewayConfig({ ...key, TOOLYARD_CONFIG: path }).agents).toEqual({
+      acme: { bob: { tools: ['shell'] } },
+      default: { bob: { tools: ['echo'] }, ann: {} },
+    });
+    const twice = file(`${top}tenants: { default: { agents: { bob: {} } } }\n`);
+    expect(faultsOf({ ...key, TOOLYARD_CONFIG: twice })).toContain(`${twice}:1: agents.bob: expected the agent here or in tenants.default`);
+  });
+
+  it('refuses a key of another tenant that acts for an agent of the top level, and says where the agent belongs', () => {
+    const fields = 'key: sixteen-characters-at-least, tenant: acme';
+    for (const line of [`agent: bob`, `agents: [ann, bob]`]) {
+      const path = file(`agents: { bob: {} }\nkeys:\n  - { id: ci, ${fields}, ${line} }\n`);
+      const faults = faultsOf({ TOOLYARD_CONFIG: path });
+      expect(faults).toContain(`${path}:3: keys.0.${line.split(':')[0]}: the key ci of the tenant acme acts for the agent bob`);
+      expect(faults).toContain('expected it in tenants.acme.agents.bob');
+    }
+    const free = file(`agents: { bob: {} }\nkeys: [{ id: ci, ${fields}, agent: eve, agents: ['*'] }]\n`);
+    expect(readGatewayConfig({ TOOLYARD_CONFIG: free }).keys[0]).toMatchObject({ agent: 'eve', agents: ['*'] });
+  });
+
+  it('refuses globs that no name of an agent can fit', () => {
+    const path = file('keys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, agents: ["a b", "{a,b}"] }\n');
+    expect(faultsOf({ TOOLYARD_CONFIG: path })).toContain(`${path}:2: keys.0.agents.1: expected 1 to 128 of the characters`);
   });
 
   it('stops the start when it is not YAML, not there, or has a key with neither text nor digest', () => {

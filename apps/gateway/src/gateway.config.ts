@@ -5,6 +5,7 @@ import {
   type AgentSettings,
   Autonomy,
   ConfigFile,
+  DEFAULT_TENANT,
   DEFAULT_POSTURE,
   type Hook,
   type KeyEntry,
@@ -14,7 +15,7 @@ import {
   type PolicySettings,
   type Posture,
   type SessionHookSettings,
-  Principal,
+  SCOPES,
   type SafetySettings,
 } from '#contracts';
 import { egressPolicyFrom, type EgressPolicy } from '#tools';
@@ -24,6 +25,9 @@ import { readConfigFile } from './config-file.config.js';
 
 /** Token for the validated settings; they are values, so there is no class to inject by. */
 export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
+
+/** What holds for single agents, by tenant and name: agents of two tenants that share a name share nothing else. */
+export type AgentsByTenant = Readonly<Record<string, Readonly<Record<string, AgentSettings>>>>;
 
 /** Everything the gateway takes from outside, validated once at the start. */
 export interface GatewayConfig {
@@ -55,7 +59,8 @@ export interface GatewayConfig {
   readonly keys: readonly KeyEntry[];
   /** For everybody; what it does not say comes from its profile. */
   readonly policy?: PolicySettings;
-  readonly agents?: Readonly<Record<string, AgentSettings>>;
+  /** By tenant and name. */
+  readonly agents?: AgentsByTenant;
   /** A call is allowed by another key than the one that submitted it. */
   readonly fourEyes?: boolean;
   /** What happens to arguments and outputs before anybody sees them. */
@@ -68,8 +73,6 @@ export interface GatewayConfig {
   readonly file?: { readonly path: string; read(): GatewayConfig };
   /** For everybody. */
   readonly limits?: Limits;
-  /** By agent; replaces the general ones field by field. */
-  readonly agentLimits?: Readonly<Record<string, Limits>>;
   /** For everybody. */
   readonly hooks?: readonly Hook[];
   readonly sessionHooks?: SessionHookSettings;
@@ -183,9 +186,8 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env, unsaid: 
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
     limits: file.limits,
-    agentLimits: limitsByAgent(file.agents),
     policy: file.policy,
-    agents: file.agents,
+    agents: agentsByTenant(file),
     fourEyes: file.approvals.fourEyes,
     hooks: file.hooks,
     sessionHooks: file.sessionHooks,
@@ -208,12 +210,13 @@ function egressOf(env: NodeJS.ProcessEnv, faults: string[]): EgressPolicy | unde
   }
 }
 
-function limitsByAgent(agents: ConfigFile['agents']): Record<string, Limits> {
-  return Object.fromEntries(Object.entries(agents).flatMap(([agent, { limits }]) => (limits === undefined ? [] : [[agent, limits]])));
+function agentsByTenant({ agents, tenants }: ConfigFile): AgentsByTenant {
+  const named = Object.fromEntries(Object.entries(tenants).map(([tenant, settings]) => [tenant, settings.agents]));
+  return { ...named, [DEFAULT_TENANT]: { ...agents, ...named[DEFAULT_TENANT] } };
 }
 
 function bootstrapKey(key: string): KeyEntry {
-  return { id: 'bootstrap', key, tenant: 'default', scopes: [...Principal.shape.scopes.element.options] };
+  return { id: 'bootstrap', key, tenant: DEFAULT_TENANT, agents: ['*'], scopes: [...SCOPES] };
 }
 
 /** `NAME=` in a shell or compose file means "not set". */

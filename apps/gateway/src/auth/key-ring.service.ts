@@ -69,6 +69,7 @@ function principalOf(entry: KeyEntry): Principal {
     tenantId: entry.tenant,
     scopes: entry.scopes,
     ...(entry.agent === undefined ? {} : { agentId: entry.agent }),
+    ...(entry.agents === undefined ? {} : { agents: entry.agents }),
     ...(entry.tools === undefined ? {} : { tools: entry.tools }),
     ...(entry.ratePerMinute === undefined ? {} : { ratePerMinute: entry.ratePerMinute }),
     ...(entry.expiresAt === undefined ? {} : { expiresAt: entry.expiresAt }),

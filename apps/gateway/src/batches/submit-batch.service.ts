@@ -4,6 +4,7 @@ import type { Batch, Principal, SubmitBatchBody } from '#contracts';
 import { EventLog } from '#event-log';
 import { sha256Hex } from '#redis';
 import { ToolRegistry } from '#tools';
+import { agentOf } from '../auth/agent-of.js';
 import { keyReused } from '../calls/refusal.js';
 import { BeforeHooks } from '../hooks/before-hooks.service.js';
 import { Rulebook } from '../policy/rulebook.service.js';
@@ -45,7 +46,7 @@ export class SubmitBatchService {
    */
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
     const { sessionId, agentId, calls } = body;
-    const { execution } = this.rulebook.of(principal.agentId ?? agentId).policy;
+    const { execution } = this.rulebook.of(principal.tenantId, agentOf(principal, agentId)).policy;
     const { onFailure = execution.onFailure } = body;
     const strategy = body.strategy ?? (await this.sessions.state(principal.tenantId, sessionId)).strategy ?? execution.strategy;
     const idempotency = idempotencyOf(body, idempotencyKey);

@@ -71,8 +71,8 @@ export class ApprovalHooks {
     return undefined;
   }
 
-  private refusedBy(run: HookRun, { tool, agentId }: Call): ApprovalRefused {
-    const { profile } = this.rulebook.of(agentId).policy;
+  private refusedBy(run: HookRun, { tool, tenantId, agentId }: Call): ApprovalRefused {
+    const { profile } = this.rulebook.of(tenantId, agentId).policy;
     return { ...refused(rejection(run), run.failure !== undefined), text: rejectionFor(profile, tool, run) };
   }
 

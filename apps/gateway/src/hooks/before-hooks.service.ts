@@ -156,7 +156,7 @@ function refused(judged: JudgedCall, code: 'hook_rejected' | 'cancelled', messag
 }
 
 function inputOf({ principal, body, callId }: HookRequest, judged: JudgedCall, cwd: string, hook: string): HookInput {
-  const agentId = principal.agentId ?? body.agentId;
+  const agentId = body.agentId ?? principal.agentId;
   return {
     hook_event_name: hookEventName('before'),
     event: 'before',

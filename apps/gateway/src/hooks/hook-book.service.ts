@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AppliedHook, Hook, SessionHook } from '#contracts';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { ByAgent } from '../policy/by-agent.js';
 
 export type HookSettings = Pick<GatewayConfig, 'hooks' | 'agents' | 'sessionHooks'>;
 
 interface Edition {
   readonly everybody: readonly AppliedHook[];
-  readonly byAgent: ReadonlyMap<string, readonly AppliedHook[]>;
+  readonly byAgent: ByAgent<readonly AppliedHook[]>;
   readonly sessionCommands: boolean;
 }
 
@@ -25,9 +26,9 @@ export class HookBook {
   }
 
   /** In the order in which they run: everybody's, the agent's, the session's. Commands of a session count only while they are allowed. */
-  of(agentId: string | undefined, session: readonly SessionHook[] = []): readonly AppliedHook[] {
+  of(tenantId: string, agentId: string | undefined, session: readonly SessionHook[] = []): readonly AppliedHook[] {
     const { everybody, byAgent, sessionCommands } = this.edition;
-    const operators = (agentId === undefined ? undefined : byAgent.get(agentId)) ?? everybody;
+    const operators = byAgent.of(tenantId, agentId) ?? everybody;
     if (session.length === 0) return operators;
     const allowed = session.filter(({ command }) => command === undefined || sessionCommands);
     return [...operators, ...allowed.map((hook): AppliedHook => ({ ...hook, by: 'session' }))];
@@ -40,10 +41,8 @@ export class HookBook {
 
 function editionOf({ hooks = [], agents = {}, sessionHooks }: HookSettings): Edition {
   const everybody = hooks.map(byOperator);
-  const byAgent = Object.entries(agents).flatMap(([name, agent]): [string, AppliedHook[]][] =>
-    agent.hooks === undefined ? [] : [[name, [...everybody, ...agent.hooks.map(byOperator)]]],
-  );
-  return { everybody, byAgent: new Map(byAgent), sessionCommands: sessionHooks?.commands ?? false };
+  const byAgent = new ByAgent(agents, (agent) => (agent.hooks === undefined ? undefined : [...everybody, ...agent.hooks.map(byOperator)]));
+  return { everybody, byAgent, sessionCommands: sessionHooks?.commands ?? false };
 }
 
 function byOperator(hook: Hook): AppliedHook {

@@ -14,6 +14,7 @@ import {
 } from '#limits';
 import { BullCallQueue } from '#queue';
 import { keys, partitionOf, type RedisConnection } from '#redis';
+import { agentOf } from '../auth/agent-of.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import type { JudgedCall } from '../calls/new-call.js';
@@ -69,7 +70,7 @@ export class CallLimiter {
   /** Counts the call. Rejects when Redis is out of reach and has to be asked. */
   async admit(request: LimitRequest): Promise<Admission> {
     const { principal, callId, judged, idempotency } = request;
-    const limits = this.settings.of(agentOf(request));
+    const limits = this.settings.of(request.principal.tenantId, agentOf(request.principal, request.body.agentId));
     const plain = { judged, idempotency, resultBytes: limits.resultBytes, forget: async () => {} };
     if (judged.refusal?.error.code === 'unavailable')
       return { ...plain, retryAfterMs: UNAVAILABLE_MS, idempotency: await this.heldAlready(principal, callId, idempotency) };
@@ -92,7 +93,7 @@ export class CallLimiter {
   async quote(request: LimitRequest): Promise<JudgedCall> {
     const { principal, callId, judged } = request;
     if (judged.refusal !== undefined || judged.tool === undefined) return judged;
-    const limits = this.settings.of(agentOf(request));
+    const limits = this.settings.of(request.principal.tenantId, agentOf(request.principal, request.body.agentId));
     const asked = this.uncounted(request, limits);
     const uncounted = asked instanceof Promise ? await asked : asked;
     const checks = checksOf(request, limits);
@@ -137,11 +138,6 @@ function checksOf({ principal, body, judged, family }: LimitRequest, limits: Lim
   const { tool } = judged;
   if (tool === undefined) return [];
   const { tenantId, keyId } = principal;
-  const call = { tenantId, keyId, agentId: agentOf({ principal, body }), sessionId: body.sessionId, tool: tool.name, tier: tool.tier };
+  const call = { tenantId, keyId, agentId: agentOf(principal, body.agentId), sessionId: body.sessionId, tool: tool.name, tier: tool.tier };
   return limitChecks(call, limits, family);
-}
-
-/** A key that belongs to an agent is measured as that agent, whatever name a call gives itself. */
-function agentOf({ principal, body }: Pick<LimitRequest, 'principal' | 'body'>): string | undefined {
-  return principal.agentId ?? body.agentId;
 }

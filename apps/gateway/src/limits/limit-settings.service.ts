@@ -1,29 +1,30 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Limits } from '#contracts';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { type AgentsByTenant, GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { ByAgent } from '../policy/by-agent.js';
 
 /** Which limits hold for whose calls: what an agent's own entry says replaces the default, field by field. */
 @Injectable()
 export class LimitSettings {
   private defaults: Limits;
-  private byAgent: ReadonlyMap<string, Limits>;
+  private byAgent: ByAgent<Limits>;
 
-  constructor(@Inject(GATEWAY_CONFIG) { limits = {}, agentLimits = {} }: Pick<GatewayConfig, 'limits' | 'agentLimits'>) {
+  constructor(@Inject(GATEWAY_CONFIG) { limits = {}, agents = {} }: Pick<GatewayConfig, 'limits' | 'agents'>) {
     this.defaults = limits;
-    this.byAgent = merged(limits, agentLimits);
+    this.byAgent = merged(limits, agents);
   }
 
-  of(agentId: string | undefined): Limits {
-    return (agentId === undefined ? undefined : this.byAgent.get(agentId)) ?? this.defaults;
+  of(tenantId: string, agentId: string | undefined): Limits {
+    return this.byAgent.of(tenantId, agentId) ?? this.defaults;
   }
 
   /** Holds from the next call on; what was counted stays counted. */
-  replace(limits: Limits, agentLimits: Readonly<Record<string, Limits>>): void {
+  replace({ limits = {}, agents = {} }: Pick<GatewayConfig, 'limits' | 'agents'>): void {
     this.defaults = limits;
-    this.byAgent = merged(limits, agentLimits);
+    this.byAgent = merged(limits, agents);
   }
 }
 
-function merged(limits: Limits, agentLimits: Readonly<Record<string, Limits>>): ReadonlyMap<string, Limits> {
-  return new Map(Object.entries(agentLimits).map(([agent, own]) => [agent, { ...limits, ...own }]));
+function merged(limits: Limits, agents: AgentsByTenant): ByAgent<Limits> {
+  return new ByAgent(agents, ({ limits: own }) => (own === undefined ? undefined : { ...limits, ...own }));
 }

@@ -17,19 +17,20 @@ describe('settings of limits', () => {
   it('come from the config file, and an agent’s own replace the general ones field by field', () => {
     const text = 'limits: { actionsPerHour: 20, argumentBytes: 1000 }\nagents:\n  bob: { limits: { actionsPerHour: 5 } }\n';
     const settings = new LimitSettings(read(text));
-    expect(settings.of(undefined)).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
-    expect(settings.of('bob')).toEqual({ actionsPerHour: 5, argumentBytes: 1000 });
-    expect(settings.of('eve')).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
+    expect(settings.of('default', undefined)).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
+    expect(settings.of('default', 'bob')).toEqual({ actionsPerHour: 5, argumentBytes: 1000 });
+    expect(settings.of('default', 'eve')).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
+    expect(settings.of('acme', 'bob')).toEqual({ actionsPerHour: 20, argumentBytes: 1000 });
   });
 
   it('are none where nothing is said', () => {
-    expect(new LimitSettings({}).of('bob')).toEqual({});
+    expect(new LimitSettings({}).of('default', 'bob')).toEqual({});
   });
 
   it('hold from the next call on when they are replaced', () => {
     const settings = new LimitSettings({});
-    settings.replace({ queueDepth: 7 }, { bob: { actionsPerHour: 1 } });
-    expect(settings.of('bob')).toEqual({ queueDepth: 7, actionsPerHour: 1 });
+    settings.replace({ limits: { queueDepth: 7 }, agents: { acme: { bob: { limits: { actionsPerHour: 1 } } } } });
+    expect(settings.of('acme', 'bob')).toEqual({ queueDepth: 7, actionsPerHour: 1 });
   });
 
   it('are refused with the line and the field when they are wrong', () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AppliedHook, PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
 import { availability, matchesTool, type Availability } from '#policy';
+import { agentOf } from '../auth/agent-of.js';
 import { mayUseTool } from '../auth/tool-patterns.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { HookBook } from '../hooks/hook-book.service.js';
@@ -28,8 +29,8 @@ export interface CallRules {
 }
 
 /**
- * Puts together what holds for a call: everybody's policy, the agent's, the session's, and the key's tools. A key that
- * belongs to an agent is judged as that agent, whatever agent the call names, so that nobody picks another's rules.
+ * Puts together what holds for a call: everybody's policy, the agent's, the session's, and the key's tools. A call may
+ * name only an agent that its key may act for, so that nobody picks another's rules.
  */
 @Injectable()
 export class CallRulesService {
@@ -50,23 +51,24 @@ export class CallRulesService {
     return `${this.workspaces}${tenantId}/${sessionId === undefined ? 'default' : `sessions/${sessionId}`}`;
   }
 
-  /** A call without a session waits for nothing. */
-  of(principal: Principal, parties: CallParties): Promise<CallRules> | CallRules {
-    const session = this.sessions.state(principal.tenantId, parties.sessionId);
+  /** A call without a session waits for nothing. Throws `forbidden` for an agent that the key may not act for. */
+  of(principal: Principal, { sessionId, agentId: named }: CallParties): Promise<CallRules> | CallRules {
+    const parties = { sessionId, agentId: agentOf(principal, named) };
+    const session = this.sessions.state(principal.tenantId, sessionId);
     return session instanceof Promise
       ? session.then((state) => this.under(state, principal, parties))
       : this.under(session, principal, parties);
   }
 
   private under(session: SessionState, principal: Principal, { sessionId, agentId }: CallParties): CallRules {
-    const agent = this.rulebook.of(principal.agentId ?? agentId);
+    const agent = this.rulebook.of(principal.tenantId, agentId);
     const { tools, allowedTools: allowed = [] } = session;
     const policy = allowed.length === 0 ? agent.policy : { ...agent.policy, allowedTools: [...agent.policy.allowedTools, ...allowed] };
     return {
       posture: { ...agent.posture, ...session.posture },
       policy,
       grants: session.grants,
-      hooks: this.hookBook.of(principal.agentId ?? agentId, session.hooks),
+      hooks: this.hookBook.of(principal.tenantId, agentId, session.hooks),
       workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),
       available: (tool) => {
         if (!mayUseTool(principal, tool.name)) return keyLacks(principal, tool.name);

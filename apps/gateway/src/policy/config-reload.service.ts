@@ -70,7 +70,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
       const fresh = file.read();
       this.rulebook.replace(fresh);
       this.safety.replace(fresh.safety);
-      this.limits.replace(fresh.limits ?? {}, fresh.agentLimits ?? {});
+      this.limits.replace(fresh);
       this.keys.replace(fresh.keys);
       this.hooks.replace(fresh);
       this.refused = undefined;

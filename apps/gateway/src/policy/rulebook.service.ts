@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { AgentSettings, PolicyConfig, PolicySettings, Posture } from '#contracts';
 import { resolvePolicy } from '#policy';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { ByAgent } from './by-agent.js';
 
 /** What holds for the calls of an agent before its session says anything. */
 export interface AgentRules {
@@ -13,7 +14,7 @@ export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'ag
 
 interface Edition {
   readonly everybody: AgentRules;
-  readonly byAgent: ReadonlyMap<string, AgentRules>;
+  readonly byAgent: ByAgent<AgentRules>;
   readonly fourEyes: boolean;
 }
 
@@ -26,8 +27,8 @@ export class Rulebook {
     this.edition = editionOf(settings);
   }
 
-  of(agentId: string | undefined): AgentRules {
-    return (agentId === undefined ? undefined : this.edition.byAgent.get(agentId)) ?? this.edition.everybody;
+  of(tenantId: string, agentId: string | undefined): AgentRules {
+    return this.edition.byAgent.of(tenantId, agentId) ?? this.edition.everybody;
   }
 
   /** Whether a call must be allowed by another key than the one that submitted it. */
@@ -42,11 +43,11 @@ export class Rulebook {
 
 function editionOf({ defaultPosture, policy, agents = {}, fourEyes = false, egress }: RuleSettings): Edition {
   const resolved = (...settings: readonly (PolicySettings | undefined)[]) => withPrivateHosts(egress?.allowHosts ?? [], settings);
-  const byAgent = Object.entries(agents).map(([name, agent]): [string, AgentRules] => [
-    name,
-    { policy: resolved(policy, agent.policy, shorthands(agent)), posture: { ...defaultPosture, ...agent.posture } },
-  ]);
-  return { everybody: { policy: resolved(policy), posture: defaultPosture }, byAgent: new Map(byAgent), fourEyes };
+  const byAgent = new ByAgent(agents, (agent) => ({
+    policy: resolved(policy, agent.policy, shorthands(agent)),
+    posture: { ...defaultPosture, ...agent.posture },
+  }));
+  return { everybody: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes };
 }
 
 /**

@@ -99,7 +99,7 @@ export class SessionStore {
     return {
       id,
       tenantId,
-      posture: { ...this.rulebook.of(undefined).posture, ...posture },
+      posture: { ...this.rulebook.of(tenantId, undefined).posture, ...posture },
       ...(tools === undefined ? {} : { tools }),
       ...(allowedTools === undefined ? {} : { allowedTools }),
       grants,

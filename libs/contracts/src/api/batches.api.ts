@@ -42,7 +42,7 @@ export const SubmitBatchBody = z
     strategy: BatchStrategy.optional(),
     onFailure: OnFailure.optional(),
     sessionId: Label.optional(),
-    agentId: Label.optional(),
+    agentId: SubmitCallBody.shape.agentId,
     calls: z.array(BatchCallBody).min(1).max(BATCH_LIMITS.calls),
   })
   .meta({ id: 'SubmitBatch' });

@@ -30,10 +30,13 @@ export const SubmitCallBody = z
     tool: z.string().min(1).max(256),
     arguments: z.union([z.record(z.string(), Json), z.string()]).default({}),
     sessionId: Label.optional(),
-    agentId: Label.optional(),
+    agentId: Label.optional().describe(
+      'The agent that makes the call: its policy, posture, hooks and limits hold. Not said: that of the key, if it has one. A name that the key may not act for is refused with 403 `forbidden`.',
+    ),
     toolCallId: z.string().min(1).max(256).optional(),
-    /** The running call that makes this one, as a sub-agent does. Session and agent are the parent's; so is the time that is left. */
-    parentCallId: CallId.optional(),
+    parentCallId: CallId.optional().describe(
+      'The running call that makes this one, as a sub-agent does. Session and agent are those of the parent, so the key must be one that may act for that agent; no child has more time than its parent has left, and a cancel of the parent reaches it.',
+    ),
     dialect: z.string().max(64).optional(),
     priority: Priority.default('normal'),
     timeouts: z

@@ -11,7 +11,9 @@ export const ListToolsQuery = z.strictObject({
   dialect: z.string().max(64).optional(),
   q: z.string().min(1).max(256).optional(),
   sessionId: Label.optional(),
-  agentId: Label.optional(),
+  agentId: Label.optional().describe(
+    'The catalog as this agent has it. Not said: that of the key, if it has one. Other names than the key may act for are 403.',
+  ),
 });
 export type ListToolsQuery = z.output<typeof ListToolsQuery>;
 

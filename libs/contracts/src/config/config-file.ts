@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Scope, TENANT_SCOPES } from '../api/principal.js';
+import { AgentGlob, DEFAULT_SCOPES, Scope } from '../api/principal.js';
 import { Posture } from '../api/sessions.api.js';
 import { Label } from '../calls/names.js';
 import { Hooks, SessionHookSettings } from '../hooks/hook.js';
@@ -17,11 +17,18 @@ export const KeyEntry = z
       .regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits')
       .optional(),
     tenant: Label,
-    agent: Label.optional(),
+    agent: Label.optional().describe('The agent that calls with this key are of when they name none.'),
+    agents: z
+      .array(AgentGlob)
+      .optional()
+      .describe(
+        'The agents that a call with this key may name in `agentId`, as names or globs. Not set: only the own `agent`; without one a call names none.',
+      ),
     scopes: z
       .array(Scope)
       .min(1)
-      .default([...TENANT_SCOPES]),
+      .default([...DEFAULT_SCOPES])
+      .describe('What the key may do. `approve`, `admin` and `operate` only where they are listed.'),
     tools: z.array(z.string().min(1)).optional(),
     ratePerMinute: z.number().int().positive().optional(),
     expiresAt: z.iso.datetime({ offset: true, error: 'expected an RFC 3339 time such as 2030-01-31T00:00:00Z' }).optional(),
@@ -44,8 +51,17 @@ export type AgentSettings = z.output<typeof AgentSettings>;
 /** How approvals are given. With `fourEyes` whoever submitted a call cannot allow it: the keys must differ. */
 export const ApprovalSettings = z.strictObject({ fourEyes: z.boolean().default(false) });
 
+const Agents = z.record(Label, AgentSettings).default({});
+
+/** What belongs to one tenant. */
+export const TenantSettings = z.strictObject({ agents: Agents.describe('The agents of this tenant, by name.') });
+export type TenantSettings = z.output<typeof TenantSettings>;
+
+/** The tenant of TOOLYARD_API_KEY, and of the agents at the top level of the config file. */
+export const DEFAULT_TENANT = 'default';
+
 /** The file that TOOLYARD_CONFIG names, as YAML or JSON. All of it can be changed while a gateway runs. */
-export const ConfigFile = z.strictObject({
+const ConfigFields = z.strictObject({
   $schema: z.string().optional(),
   keys: z
     .array(KeyEntry)
@@ -60,6 +76,31 @@ export const ConfigFile = z.strictObject({
   hooks: Hooks.default([]),
   sessionHooks: SessionHookSettings.default({ commands: false }),
   safety: SafetySettings.prefault({}),
-  agents: z.record(Label, AgentSettings).default({}),
+  agents: Agents.describe('The agents of the tenant `default`, for short: the same as `tenants.default.agents`.'),
+  tenants: z
+    .record(Label, TenantSettings)
+    .default({})
+    .describe('What belongs to single tenants. The same name in two tenants means two agents.'),
+});
+
+export const ConfigFile = ConfigFields.superRefine(({ keys, agents, tenants }, context) => {
+  const theirs = (tenant: string) => tenants[tenant]?.agents ?? {};
+  for (const name of Object.keys(theirs(DEFAULT_TENANT)))
+    if (Object.hasOwn(agents, name))
+      context.addIssue({
+        code: 'custom',
+        path: ['agents', name],
+        message: `expected the agent here or in tenants.${DEFAULT_TENANT}, not in both`,
+      });
+  for (const [index, { id, tenant, agent, agents: globs = [] }] of keys.entries()) {
+    if (tenant === DEFAULT_TENANT) continue;
+    for (const name of new Set([...(agent === undefined ? [] : [agent]), ...globs]))
+      if (Object.hasOwn(agents, name) && !Object.hasOwn(theirs(tenant), name))
+        context.addIssue({
+          code: 'custom',
+          path: ['keys', index, agent === name ? 'agent' : 'agents'],
+          message: `the key ${id} of the tenant ${tenant} acts for the agent ${name}, but agents.${name} belongs to the tenant ${DEFAULT_TENANT}: expected it in tenants.${tenant}.agents.${name}`,
+        });
+  }
 });
 export type ConfigFile = z.output<typeof ConfigFile>;

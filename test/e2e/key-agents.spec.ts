@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Batch, BulkResult, Principal, Problem, Quote, ToolDescriptor } from '#contracts';
+import { readGatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { Agent, type Answer } from '../support/agent.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const ACME = 'key-agents-acme';
+const RIVAL = 'key-agents-rival';
+const key = (name: string) => `key-of-${name}-of-the-agents`;
+const scopes = ['submit', 'read', 'cancel'];
+
+/** `strict` may do nothing but echo; the rival's agent of the same name, and any other agent, may do all. */
+const FILE = {
+  keys: [
+    { id: 'plain', key: key('plain'), tenant: ACME },
+    { id: 'bound', key: key('bound'), tenant: ACME, agent: 'strict', scopes: [...scopes, 'approve'] },
+    { id: 'team', key: key('team'), tenant: ACME, agent: 'strict', agents: ['team-*'], scopes },
+    { id: 'all', key: key('all'), tenant: ACME, agents: ['*'] },
+    { id: 'rival', key: key('rival'), tenant: RIVAL, agents: ['*'] },
+  ],
+  tenants: { [ACME]: { agents: { strict: { tools: ['echo'] } } }, [RIVAL]: { agents: { strict: {} } } },
+};
+
+describe('the agents of a key', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-key-agents-'));
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    const path = join(folder, 'toolyard.json');
+    writeFileSync(path, JSON.stringify(FILE));
+    const { keys, agents } = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
+    gateway = await startTestGateway(ACME, {
+      keys: keys.map((entry) => (entry.id === 'bootstrap' ? { ...entry, tenant: ACME } : entry)),
+      ...(agents === undefined ? {} : { agents }),
+    });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const as = (name: string) => new Agent(gateway.url, key(name));
+  const glob = (agentId?: string) => ({ tool: 'glob', arguments: { pattern: '*' }, ...(agentId === undefined ? {} : { agentId }) });
+  const codeOf = ({ status, body }: Answer) => [status, (body as Partial<Problem>).code];
+  const FORBIDDEN = [403, 'forbidden'];
+
+  /** Every way of naming an agent; each gives status and code of the answer. */
+  const WAYS: readonly (readonly [string, (agent: Agent, agentId: string) => Promise<unknown>])[] = [
+    ['a call', async (agent, agentId) => codeOf(await agent.request('POST', '/v1/calls', glob(agentId)))],
+    ['a quote', async (agent, agentId) => codeOf(await agent.request('POST', '/v1/calls:quote', glob(agentId)))],
+    ['a batch', async (agent, agentId) => codeOf(await agent.request('POST', '/v1/batches', { agentId, calls: [{ tool: 'echo' }] }))],
+    [
+      'a batch of which all or nothing runs',
+      async (agent, agentId) =>
+        codeOf(await agent.request('POST', '/v1/batches', { agentId, onFailure: 'abort', calls: [{ tool: 'echo' }] })),
+    ],
+    ['the catalog', async (agent, agentId) => codeOf(await agent.get(`/v1/tools?agentId=${agentId}`))],
+    [
+      'a submit frame of a WebSocket',
+      async (agent, agentId) => {
+        const stream = await agent.stream();
+        try {
+          stream.send({ op: 'submit', id: 1, call: glob(agentId) });
+          const { problem } = await stream.frame('error', 1);
+          return [problem.status, problem.code];
+        } finally {
+          stream.close();
+        }
+      },
+    ],
+    [
+      'a replay of a call of that agent',
+      async (agent, agentId) => {
+        const { body } = await gateway.agent.submit('echo', {}, { agentId });
+        return codeOf(await agent.request('POST', `/v1/calls/${body.id}/replay`, {}));
+      },
+    ],
+    [
+      'a replay of many calls of that agent',
+      async (agent, agentId) => {
+        const sessionId = `replayed-by-${agentId}`;
+        const { body } = await gateway.agent.submit('echo', {}, { agentId, sessionId });
+        await gateway.run(body.id);
+        const { body: done } = await agent.request<BulkResult>('POST', '/v1/calls:replay', { filter: { sessionId: [sessionId] } });
+        return done.failed.map(({ problem }) => [problem.status, problem.code]).flat();
+      },
+    ],
+    [
+      'a child of a call of that agent',
+      async (agent, agentId) => {
+        const { body } = await gateway.agent.submit('echo', {}, { agentId });
+        await gateway.claim(body.id);
+        return codeOf(await agent.request('POST', '/v1/calls', { tool: 'glob', arguments: { pattern: '*' }, parentCallId: body.id }));
+      },
+    ],
+  ];
+
+  it.each(WAYS)('bound what %s may name: any other name is 403', async (_what, way) => {
+    expect(await way(as('plain'), 'loose')).toEqual(FORBIDDEN);
+    expect(await way(as('bound'), 'loose-too')).toEqual(FORBIDDEN);
+    expect(await way(as('team'), 'steam-1')).toEqual(FORBIDDEN);
+  });
+
+  it('let a call name the key’s own agent and what its globs match, and judge it as that agent', async () => {
+    expect(codeOf(await as('bound').request('POST', '/v1/calls', glob('strict')))).toEqual([403, 'policy_denied']);
+    expect(codeOf(await as('bound').request('POST', '/v1/calls', glob()))).toEqual([403, 'policy_denied']);
+    const { status, body } = await as('team').request('POST', '/v1/calls', glob('team-7'));
+    expect([status, body.agentId]).toEqual([202, 'team-7']);
+    expect((await as('team').request('POST', '/v1/calls', glob())).status).toBe(403);
+    expect((await as('bound').submit('echo', {})).body.agentId).toBe('strict');
+    const batch = { agentId: 'team-7', calls: [{ tool: 'glob', arguments: { pattern: '*' } }] };
+    expect((await as('team').request<Batch>('POST', '/v1/batches', batch)).status).toBe(202);
+    const quote = await as('all').request<Quote>('POST', '/v1/calls:quote', glob('strict'));
+    expect(quote.body.decision?.effect).toBe('deny');
+  });
+
+  it('are none for a key that says nothing, whose calls name none', async () => {
+    const { status, body } = await as('plain').request('POST', '/v1/calls', glob());
+    expect([status, body.agentId]).toEqual([202, undefined]);
+  });
+
+  it('belong to tenants: an agent of the same name elsewhere is another one', async () => {
+    expect(codeOf(await as('all').request('POST', '/v1/calls', glob('strict')))).toEqual([403, 'policy_denied']);
+    expect((await as('rival').request('POST', '/v1/calls', glob('strict'))).status).toBe(202);
+    const catalog = async (name: string) => {
+      const { body } = await as(name).get<{ tools: ToolDescriptor[] }>('/v1/tools?agentId=strict');
+      return body.tools.filter(({ available }) => available.ok).map((tool) => tool.name);
+    };
+    expect(await catalog('all')).toEqual(['echo']);
+    expect(await catalog('rival')).toContain('shell');
+  });
+
+  it('and its scopes are shown to it; of a file, `approve` and `admin` are never given unasked', async () => {
+    const who = async (name: string) => (await as(name).get<Principal>('/v1/whoami')).body;
+    expect(await who('team')).toMatchObject({ agentId: 'strict', agents: ['team-*'] });
+    expect((await who('plain')).scopes).toEqual(['submit', 'read', 'cancel']);
+    expect(codeOf(await as('plain').request('PUT', '/v1/sessions/any', { posture: {} }))).toEqual(FORBIDDEN);
+    const { body } = await gateway.agent.get<Principal>('/v1/whoami');
+    expect(body).toMatchObject({ agents: ['*'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate'] });
+  });
+});
