@@ -7,6 +7,9 @@ export class CuttingProxy {
   /** Changes what goes to the client. Give a piece back, or undefined to cut this connection instead. */
   toClient: (piece: Buffer) => Buffer | undefined = (piece) => piece;
   connections = 0;
+  /** Connections whose client has sent this within its first 2 KiB are cut, those that are open at the next piece they send. */
+  refuses: RegExp | undefined;
+  private held: (() => void)[] | undefined;
 
   private constructor(private readonly server: Server) {}
 
@@ -36,6 +39,16 @@ export class CuttingProxy {
     }
   }
 
+  /** Keeps what goes to clients until `release`. */
+  hold(): void {
+    this.held ??= [];
+  }
+
+  release(): void {
+    for (const deliver of this.held?.splice(0) ?? []) deliver();
+    this.held = undefined;
+  }
+
   async close(): Promise<void> {
     this.cut();
     await new Promise((resolve) => this.server.close(resolve));
@@ -52,11 +65,17 @@ export class CuttingProxy {
       server.destroy();
     };
     for (const socket of [client, server]) socket.on('error', end).on('close', end);
-    client.on('data', (piece) => server.write(piece));
+    let greeting = '';
+    client.on('data', (piece) => {
+      if (greeting.length < 2048) greeting += piece.toString('latin1');
+      if (this.refuses?.test(greeting) === true) end();
+      else server.write(piece);
+    });
     server.on('data', (piece) => {
       const changed = this.toClient(piece);
       if (changed === undefined) end();
-      else client.write(changed);
+      else if (this.held === undefined) client.write(changed);
+      else this.held.push(() => void client.write(changed));
     });
   }
 }

@@ -131,9 +131,13 @@ function startApp(name: 'gateway' | 'worker', port: number, env: Record<string, 
 }
 
 async function isReady(app: AppProcess): Promise<void> {
-  await eventually(async () => {
-    if (app.child.exitCode !== null) throw new Error(`${app.name} ended with ${app.child.exitCode}:\n${app.log()}`);
-    const answer = await fetch(`${app.url}/readyz`).catch(() => undefined);
-    return answer?.ok === true;
-  }, `${app.name} at ${app.url} to be ready`);
+  await eventually(
+    async () => {
+      if (app.child.exitCode !== null) throw new Error(`${app.name} ended with ${app.child.exitCode}:\n${app.log()}`);
+      const answer = await fetch(`${app.url}/readyz`).catch(() => undefined);
+      return answer?.ok === true;
+    },
+    `${app.name} at ${app.url} to be ready`,
+    60_000,
+  );
 }

@@ -1,4 +1,5 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type Redis, type RedisOptions } from 'ioredis';
+import { LastingRedis } from './lasting-redis.js';
 
 /** A client for one node, Sentinel or Cluster; commands and scripts look the same on each. */
 export type RedisConnection = Redis | Cluster;
@@ -61,9 +62,13 @@ export function isCluster(url: string): boolean {
 }
 
 /** ioredis options for a role; BullMQ gets the same, so that every connection of a process behaves alike. */
-export function redisOptionsFor(target: RedisTarget, { role = 'command', name }: RedisClientOptions = {}): RedisOptions {
+export function redisOptionsFor(
+  target: RedisTarget,
+  { role = 'command', name }: RedisClientOptions = {},
+): RedisOptions & { readonly replyMapping: 'legacy' } {
   return {
     ...target.options,
+    replyMapping: 'legacy',
     ...(name === undefined ? {} : { connectionName: name }),
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
     enableOfflineQueue: role !== 'producer',
@@ -76,13 +81,32 @@ export function redisOptionsFor(target: RedisTarget, { role = 'command', name }:
   };
 }
 
-/** Opens a connection that reconnects for ever. The caller closes it with `quit()` or `disconnect()`. */
+const optionsOf = new WeakMap<RedisConnection, RedisClientOptions>();
+
+/** Opens a connection that reconnects until its owner closes it with `quit()` or `disconnect()`. */
 export function createRedis(url: string, options: RedisClientOptions = {}): RedisConnection {
   const target = parseRedisUrl(url);
-  const client = target.kind === 'cluster' ? createCluster(target, options) : new Redis(redisOptionsFor(target, options));
+  const client = target.kind === 'cluster' ? createCluster(target, options) : new LastingRedis(redisOptionsFor(target, options));
   // ioredis throws on an error event that nobody listens to.
   client.on('error', options.onError ?? (() => {}));
+  optionsOf.set(client, options);
   return client;
+}
+
+/** Whether its owner has closed the connection; any other end is followed by a new connection. */
+export function isClosed(redis: RedisConnection): boolean {
+  return redis instanceof LastingRedis ? redis.isLeft : redis.status === 'end';
+}
+
+/** The name that the connection was opened with. */
+export function nameOf(redis: RedisConnection): string {
+  return optionsOf.get(redis)?.name ?? 'unnamed';
+}
+
+/** Whether a command on the connection is answered at once: one that blocks or is in pub/sub mode is not to be asked. */
+export function takesCommands(redis: RedisConnection): boolean {
+  const { role = 'command' } = optionsOf.get(redis) ?? {};
+  return role === 'command' || role === 'producer';
 }
 
 /** Said by a node that is no master any more. The address, or Sentinel, may lead to its successor by now. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inOneWrite, type RedisConnection } from '#redis';
+import { inOneWrite, isClosed, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
 import { runTransitions, type ReplicaWait, type RunAnswer } from './transition-script.js';
@@ -128,7 +128,7 @@ export class TransitionLane {
       signals.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
       return settleAll(batch, run);
     } catch (error) {
-      if (isTransient(error) && this.redis.status !== 'end' && !this.stopped.signal.aborted) return batch;
+      if (isTransient(error) && !isClosed(this.redis) && !this.stopped.signal.aborted) return batch;
       for (const pending of batch) pending.settle(failureOf(error));
       return [];
     }

@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRedis, type RedisConnection } from '#redis';
+import { CuttingProxy } from '../support/cutting-proxy.js';
+import { eventually } from '../support/eventually.js';
+import { startReplicatedRedis, type ReplicatedRedis } from '../support/replicated-redis.js';
+
+describe('a connection through Sentinel', () => {
+  let redis: ReplicatedRedis;
+  let sentinels: string[];
+  let proxy: CuttingProxy;
+  const open: RedisConnection[] = [];
+  /** Asks a Sentinel behind the proxy first, and hears of failovers from all. */
+  const connect = () => {
+    const hosts = [new URL(proxy.url).host, ...sentinels].join(',');
+    const connection = createRedis(`redis+sentinel://${hosts}/${redis.url.split('/').at(-1)}`);
+    open.push(connection);
+    return connection;
+  };
+  const hearsOfFailovers = async () => {
+    const asking = createRedis(`redis://${sentinels.at(-1)}`);
+    open.push(asking);
+    await eventually(async () => / sub=1 /.test(String(await asking.call('CLIENT', 'LIST'))), 'the connection to listen to Sentinel');
+  };
+  beforeAll(async () => {
+    redis = await startReplicatedRedis({ replicas: 2 });
+    sentinels = redis.url.split('/')[2]?.split(',') ?? [];
+    proxy = await CuttingProxy.start(`http://${sentinels[0]}`);
+  });
+  afterEach(() => {
+    for (const connection of open.splice(0)) connection.disconnect();
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await redis.stop();
+  });
+
+  it('leads to the new master when it hears of the failover while it asks who the master is', async () => {
+    const connection = connect();
+    await connection.ping();
+    await hearsOfFailovers();
+    const old = await redis.master();
+    proxy.hold();
+    await old.kill();
+    await eventually(() => connection.status === 'connecting', 'the connection to ask Sentinel');
+    const promoted = await redis.promoted(old);
+    proxy.release();
+    const info = await eventually(() => connection.info('server').catch(() => undefined), 'the connection to answer');
+    expect(info).toContain(`tcp_port:${promoted.port}`);
+  });
+
+  it('comes back when it is to reconnect while it asks who the master is', async () => {
+    const connection = connect();
+    await connection.ping();
+    connection.disconnect(true);
+    await eventually(() => connection.status === 'connecting', 'the connection to ask Sentinel');
+    connection.disconnect(true);
+    await eventually(() => connection.ping().catch(() => undefined), 'the connection to answer');
+  });
+
+  it('stays closed once its owner has closed it', async () => {
+    const [left, asking] = [connect(), connect()];
+    await left.ping();
+    expect(await left.quit()).toBe('OK');
+    asking.disconnect();
+    await eventually(() => left.status === 'end' && asking.status === 'end', 'both to be closed');
+    await expect(left.ping()).rejects.toThrow('Connection is closed');
+  });
+});
