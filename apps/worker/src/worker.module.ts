@@ -152,8 +152,15 @@ const presence: Provider[] = [
   WorkerState,
   {
     provide: Readiness,
-    inject: [WorkerState, LeaseRenewer, COMMAND_REDIS],
-    useFactory: (state: WorkerState, leases: LeaseRenewer, redis: RedisConnection) => new Readiness(state, leases, redis),
+    inject: [WorkerState, LeaseRenewer, COMMAND_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
+    useFactory: (
+      state: WorkerState,
+      leases: LeaseRenewer,
+      redis: RedisConnection,
+      queue: BullCallQueue,
+      cancels: CancelListener,
+      processor: ToolCallProcessor,
+    ) => new Readiness(state, leases, () => [redis, ...queue.connections, cancels.subscriber, ...processor.connections]),
   },
   {
     provide: WorkerRegistration,

@@ -34,6 +34,7 @@ class BullCallConsumer implements CallConsumer {
   private readonly report: (error: Error) => void;
   private unwatch: readonly (() => void)[] = [];
   private closed: Promise<void> | undefined;
+  readonly connections: RedisConnection[];
   running = 0;
 
   constructor(
@@ -52,6 +53,7 @@ class BullCallConsumer implements CallConsumer {
       blocking: createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait' }),
       commandIsShared: on !== undefined,
     };
+    this.connections = on === undefined ? [clients.command, clients.blocking] : [clients.blocking];
     this.worker = new Worker(
       name,
       (job) => this.handle(job.id ?? '', job.data),
@@ -69,6 +71,7 @@ class BullCallConsumer implements CallConsumer {
         const hand = createRedis(redisUrl, { role: 'subscriber', name: 'queue-worker-hand' });
         backend.takeHanded(hand, this.report);
         connections.push(hand);
+        this.connections.push(hand);
       }
       const tidy = () => void backend.tidy().catch(this.report);
       this.unwatch = connections.map((connection) => onReconnect(connection, tidy));

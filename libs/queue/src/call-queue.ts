@@ -51,6 +51,11 @@ export class BullCallQueue implements CallQueue {
     };
   }
 
+  /** For readiness; `addOn` is its owner's. */
+  get connections(): readonly RedisConnection[] {
+    return [this.client];
+  }
+
   /** With the stock backend tenants do not take turns: its script knows one order only. */
   async dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId = '', effect: ToolEffect = 'once'): Promise<void> {
     await this.connected;

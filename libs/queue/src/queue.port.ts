@@ -1,5 +1,5 @@
 import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
-import type { TakeAnswer } from '#redis';
+import type { RedisConnection, TakeAnswer } from '#redis';
 
 export interface PoolDepth {
   readonly pool: Pool;
@@ -40,6 +40,8 @@ export interface CallConsumer {
   /** Slots of this process for the pool; may change at run time. */
   setConcurrency(slots: number): void;
   readonly running: number;
+  /** That it opened itself, for readiness. */
+  readonly connections: readonly RedisConnection[];
   /** Takes no more jobs; resolves when the running handlers have returned. Idempotent. */
   close(): Promise<void>;
 }

@@ -24,6 +24,11 @@ export class BatchNews implements OnApplicationBootstrap, OnApplicationShutdown 
     subscriber.on('ready', () => void this.resume(subscriber));
   }
 
+  /** For readiness. */
+  get connections(): readonly RedisConnection[] {
+    return this.subscriber === undefined ? [] : [this.subscriber];
+  }
+
   onApplicationShutdown(): void {
     this.subscriber?.disconnect();
     this.tellAll();

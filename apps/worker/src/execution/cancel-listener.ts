@@ -20,7 +20,7 @@ export class CancelListener {
 
   /** `subscriber` belongs to the listener, which closes it. */
   constructor(
-    private readonly subscriber: RedisConnection,
+    readonly subscriber: RedisConnection,
     private readonly store: Pick<CallStore, 'head' | 'events'>,
     private readonly running: RunningCalls,
     private readonly defaultGraceMs: number,

@@ -16,7 +16,7 @@ describe('the processor of jobs', () => {
     let handler: CallHandler = async () => {};
     const start: StartConsumer = (_pool, _slots, given) => {
       handler = given;
-      return { running: 0, setConcurrency: () => {}, close: async () => {} };
+      return { connections: [], running: 0, setConcurrency: () => {}, close: async () => {} };
     };
     const dispatched: unknown[] = [];
     const queue = { dispatch: async (_pool: unknown, job: unknown) => void dispatched.push(job) };

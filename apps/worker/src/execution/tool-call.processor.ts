@@ -1,7 +1,7 @@
 import type { CallJob, Pool } from '#contracts';
 import { isApplied } from '#event-log';
 import type { CallConsumer, CallQueue, StartConsumer } from '#queue';
-import type { TakeAnswer } from '#redis';
+import type { RedisConnection, TakeAnswer } from '#redis';
 import type { WorkerLog } from '../worker.logger.js';
 import type { PoolSlots } from '../worker.config.js';
 import { executeCall, type Executed } from './execute-call.js';
@@ -37,6 +37,11 @@ export class ToolCallProcessor {
 
   slots(): { pool: Pool; slots: number; running: number }[] {
     return this.consumers.map(({ pool, slots, consumer }) => ({ pool, slots, running: consumer.running }));
+  }
+
+  /** Of its consumers, for readiness. */
+  get connections(): readonly RedisConnection[] {
+    return this.consumers.flatMap(({ consumer }) => consumer.connections);
   }
 
   /** Takes no more jobs; resolves when the handlers have returned. Jobs that were fetched too late to be run go back. Idempotent. */

@@ -14,6 +14,11 @@ const port = parentPort;
 if (!port) throw new Error('The lease renewal thread is started by the worker, not by hand.');
 
 const redis = createRedis(data.redisUrl, { name: `${data.name}-leases` });
+for (const [event, connected] of [
+  ['ready', true],
+  ['close', false],
+] as const)
+  redis.on(event, () => port.postMessage({ connected }));
 const log = new EventLog(redis, { partitions: data.partitions });
 const loop = new RenewalLoop(log, new LeaseTable(data.memory), data.leaseMs, (notice) => port.postMessage(notice));
 

@@ -20,17 +20,19 @@ export interface LeaseListener {
 }
 
 /** Runs a renewal loop over the table until closed; `failed` means that nobody renews any more. */
-export type StartRenewal = (
-  table: LeaseTable,
-  notify: (notice: LeaseNotice) => void,
-  failed: (error: Error) => void,
-) => { close(): Promise<void> };
+export type StartRenewal = (table: LeaseTable, notify: (notice: LeaseNotice) => void, failed: (error: Error) => void) => Renewal;
+
+export interface Renewal {
+  /** Whether its connection to Redis stands; left out where there is none. */
+  readonly connected?: boolean;
+  close(): Promise<void>;
+}
 
 /** Holds the leases of this process. What happens to a lease is told until it is given back, never afterwards. */
 export class LeaseRenewer {
   private readonly table: LeaseTable;
   private readonly held = new PassersBy<{ readonly lease: HeldLease; readonly listener: LeaseListener }>();
-  private renewal: { close(): Promise<void> };
+  private renewal: Renewal;
   private closed = false;
   private healthy = true;
 
@@ -43,9 +45,9 @@ export class LeaseRenewer {
     this.renewal = this.startRenewal();
   }
 
-  /** Whether renewals run; false after they had to be started again and failed once more. */
+  /** Whether renewals run and reach Redis. */
   get alive(): boolean {
-    return this.healthy && !this.closed;
+    return this.healthy && !this.closed && this.renewal.connected !== false;
   }
 
   /** Returns how to give the lease back; doing that twice does nothing. */
@@ -66,7 +68,7 @@ export class LeaseRenewer {
     await this.renewal.close();
   }
 
-  private startRenewal(): { close(): Promise<void> } {
+  private startRenewal(): Renewal {
     return this.start(
       this.table,
       (notice) => this.deliver(notice),
@@ -102,13 +104,20 @@ export function renewInThread(data: Omit<LeaseThreadData, 'memory'>): StartRenew
       workerData: { ...data, memory: table.memory } satisfies LeaseThreadData,
     });
     let closing = false;
+    let connected = false;
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-    thread.on('message', notify);
+    thread.on('message', (message: LeaseNotice | { readonly connected: boolean }) => {
+      if ('connected' in message) connected = message.connected;
+      else notify(message);
+    });
     thread.once('error', (error) => failed(error instanceof Error ? error : new Error(String(error))));
     thread.once('exit', (code) => {
       if (!closing && code === 0) failed(new Error('The lease renewal thread ended.'));
     });
     return {
+      get connected() {
+        return connected;
+      },
       close: async () => {
         closing = true;
         thread.postMessage('close');

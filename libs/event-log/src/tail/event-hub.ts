@@ -44,6 +44,11 @@ export class EventHub implements SubscriptionHost, TailListener {
     this.tail.follow(this);
   }
 
+  /** Those of the tail, for readiness. */
+  get connections(): readonly RedisConnection[] {
+    return this.tail.connections;
+  }
+
   get started(): boolean {
     return this.openTimeline !== undefined;
   }

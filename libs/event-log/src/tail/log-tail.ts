@@ -37,6 +37,11 @@ export class LogTail {
     return positions;
   }
 
+  /** For readiness. */
+  get connections(): readonly RedisConnection[] {
+    return this.readers.map(({ connection }) => connection);
+  }
+
   /** Hands on everything that comes after the located places, until closed. */
   follow(listener: TailListener): void {
     for (const reader of this.readers) reader.follow(listener);

@@ -61,7 +61,7 @@ export class TailReader {
   private following = false;
 
   constructor(
-    private readonly connection: RedisConnection,
+    readonly connection: RedisConnection,
     partitions: readonly number[],
     private readonly timing: TailTiming,
   ) {

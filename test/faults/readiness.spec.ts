@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CuttingProxy } from '../support/cutting-proxy.js';
+import { eventually } from '../support/eventually.js';
+import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+
+describe('/readyz while one connection to Redis is away and all others stand', () => {
+  let toolyard: Toolyard;
+  let proxy: CuttingProxy;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ gateways: 0, workers: 0 });
+    proxy = await CuttingProxy.start(toolyard.redis.url);
+    const env = { REDIS_URL: proxy.url.replace('http:', 'redis:') };
+    await Promise.all([toolyard.gateway(env), toolyard.worker({ ...env, WORKER_POOLS: 'read' })]);
+  });
+  afterAll(async () => {
+    await toolyard?.close();
+    await proxy?.close();
+  });
+
+  const readiness = async (app: AppProcess | undefined) => {
+    const answer = await fetch(`${app?.url}/readyz`);
+    return { ok: answer.ok, text: await answer.text() };
+  };
+
+  const GATEWAY = ['gateway', 'gateway-prompt', 'queue', 'gateway-batches', 'tail'];
+  const WORKER = ['worker', 'queue', 'queue-worker-wait', 'queue-worker-hand', 'worker-cancels', 'worker-leases'];
+  it.each([
+    ...GATEWAY.map((name) => ['gateway', name, () => toolyard.gateways[0], name] as const),
+    ...WORKER.map((name) => ['worker', name, () => toolyard.workers[0], name === 'worker-leases' ? 'Leases' : name] as const),
+  ])('of a %s answers 503 for its connection %s, and 200 when it is back', async (_app, name, app, says) => {
+    await eventually(async () => (await readiness(app())).ok, 'the app to be ready');
+    proxy.refuses = new RegExp(`setname\r\n\\$\\d+\r\n${name}\r\n`, 'i');
+    proxy.cut();
+    const { text } = await eventually(async () => {
+      const answer = await readiness(app());
+      return !answer.ok && answer.text.includes(says) ? answer : undefined;
+    }, 'the app not to be ready');
+    expect(text).not.toContain('stopping');
+    proxy.refuses = undefined;
+    await eventually(async () => (await readiness(app())).ok, 'the app to be ready again');
+  });
+});
