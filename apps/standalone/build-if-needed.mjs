@@ -1,20 +1,20 @@
-// Compiles into dist/ (SWC for the server side, Vite for the dashboard; `npm run typecheck` checks the types) when a source is newer than the last build, so that `npm start` is one command on a fresh clone and
-// quick when nothing changed. "Newer" means: path, size or time of any source differs from what the last build saw.
-// `--always` builds in any case (`npm run build`).
+// Compiles into dist/ what changed since the last build, so that `npm start` is one command on a fresh clone and quick afterwards:
+// the server side with SWC, the dashboard with Vite. `npm run typecheck` checks the types.
+// "Changed" means: path, size or time of a source differs from what the last build saw. `--always` builds all (`npm run build`).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const stamp = join(root, 'dist', '.build-stamp');
-const SOURCES = ['apps', 'libs'];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', '.swcrc', 'apps/standalone/build-if-needed.mjs'];
+/** Compiled file by file; the bench is there since its processes run in Node without Jest. */
+const SERVER = ['apps', 'libs', 'test/bench'];
+/** Bundled: the dashboard and the libraries that run in the browser. */
+const DASHBOARD = ['apps/dashboard', 'libs/client', 'libs/contracts'];
 const SHIPPED = /\.(tsx?|lua|json|html|css|svg)$|\/sandbox\/etc\/[^/]+$/;
 const FOR_TESTS = /\.(spec|contract)\.ts$|\/libs\/[^/]+\/src\/testing\//;
-/** Files outside of `SOURCES` that are compiled too, since they run in processes of their own. */
-const BENCH = 'test/bench';
 
 function* filesOf(path) {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
@@ -24,12 +24,15 @@ function* filesOf(path) {
   }
 }
 
-function fingerprint() {
+/** The sources below some folders; a folder that an image leaves out has none. */
+function sourcesIn(folders) {
+  const present = folders.map((folder) => join(root, folder)).filter((folder) => existsSync(folder));
+  return present.flatMap((folder) => [...filesOf(folder)]);
+}
+
+function fingerprint(files) {
   const hash = createHash('sha256');
-  for (const file of [
-    ...SOURCES.flatMap((folder) => [...filesOf(join(root, folder))]),
-    ...SETTINGS.map((file) => join(root, file)),
-  ].sort()) {
+  for (const file of [...files, ...SETTINGS.map((setting) => join(root, setting))].sort()) {
     const { size, mtimeMs } = statSync(file);
     hash.update(`${file}\0${size}\0${mtimeMs}\n`);
   }
@@ -37,30 +40,38 @@ function fingerprint() {
 }
 
 /** Every TypeScript file becomes a JavaScript file in dist/; Lua scripts and the sandbox's files are copied. @throws on a syntax error */
-async function compile() {
+async function compile(files) {
   const { transformFile } = await import('@swc/core');
-  const folders = [...SOURCES, BENCH].map((folder) => join(root, folder)).filter((folder) => existsSync(folder));
-  const files = folders.flatMap((folder) => [...filesOf(folder)]);
+  const written = new Set();
+  const write = (target, put) => {
+    mkdirSync(dirname(target), { recursive: true });
+    put(target);
+    written.add(target);
+  };
   await Promise.all(
     files.map(async (file) => {
-      const path = relative(root, file);
-      if (path.startsWith('apps/dashboard/') || /\.d\.m?ts$|\.tsx$/.test(path)) return;
-      const target = join(root, 'dist', path);
-      if (/\.lua$|\/sandbox\/etc\/[^/]+$/.test(path)) {
-        mkdirSync(dirname(target), { recursive: true });
-        copyFileSync(file, target);
-      }
-      if (!path.endsWith('.ts')) return;
+      const target = join(root, 'dist', relative(root, file));
+      if (/\.lua$|\/sandbox\/etc\/[^/]+$/.test(file)) write(target, () => copyFileSync(file, target));
+      if (!file.endsWith('.ts') || file.endsWith('.d.ts')) return;
       const { code, map } = await transformFile(file, {
         configFile: join(root, '.swcrc'),
         sourceFileName: relative(dirname(target), file),
       });
-      mkdirSync(dirname(target), { recursive: true });
       const script = target.replace(/\.ts$/, '.js');
-      writeFileSync(script, `${code}//# sourceMappingURL=${basename(script)}.map\n`);
-      writeFileSync(`${script}.map`, map);
+      write(script, () => writeFileSync(script, `${code}//# sourceMappingURL=${basename(script)}.map\n`));
+      write(`${script}.map`, () => writeFileSync(`${script}.map`, map));
     }),
   );
+  removeOthers(written);
+}
+
+/** Tools are found by their file names: what a removed source left in dist/ must not be found. */
+function removeOthers(written) {
+  for (const folder of SERVER.map((name) => join(root, 'dist', name)).filter((path) => existsSync(path)))
+    for (const name of readdirSync(folder, { recursive: true })) {
+      const path = join(folder, name);
+      if (!written.has(path) && !name.startsWith('dashboard') && statSync(path).isFile()) rmSync(path);
+    }
 }
 
 function run(...command) {
@@ -83,20 +94,26 @@ if (major < 20 || (major === 20 && minor < 19))
 // An image ships dist/ without sources.
 if (!existsSync(join(root, 'tsconfig.json'))) process.exit(0);
 
-const now = fingerprint();
-const main = join(root, 'dist/apps/standalone/src/main.js');
+const stamp = join(root, 'dist', '.build-stamp');
+const before = existsSync(stamp) ? readFileSync(stamp, 'utf8').split('\n') : [];
+const serverSources = sourcesIn(SERVER).filter((file) => !file.startsWith(join(root, 'apps/dashboard')));
+const now = [fingerprint(serverSources), fingerprint(sourcesIn(DASHBOARD))];
 const always = process.argv.includes('--always');
-if (!always && existsSync(main) && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) process.exit(0);
+const compiles = always || now[0] !== before[0] || !existsSync(join(root, 'dist/apps/standalone/src/main.js'));
+const bundles = existsSync(join(root, 'apps/dashboard/vite.config.ts')) && (always || now[1] !== before[1]);
+if (!compiles && !bundles) process.exit(0);
 
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 if (!existsSync(vite)) fail('The packages are not installed. Run `npm ci` first, then `npm start` again.');
-console.log(always ? 'Building …' : 'Building, since something changed …');
-try {
-  await compile();
-} catch (error) {
-  fail(`The build failed: ${error.message}\nCorrect it and start again.`);
+console.log(`Building ${[compiles ? 'gateway and worker' : '', bundles ? 'dashboard' : ''].filter(Boolean).join(', ')} …`);
+rmSync(stamp, { force: true });
+if (compiles) {
+  try {
+    await compile(serverSources);
+  } catch (error) {
+    fail(`The build failed: ${error.message}\nCorrect it and start again.`);
+  }
 }
-const dashboard = join(root, 'apps/dashboard/vite.config.ts');
-if (existsSync(dashboard) && !run(vite, 'build', '--config', dashboard, '--logLevel', 'warn'))
+if (bundles && !run(vite, 'build', '--config', join(root, 'apps/dashboard/vite.config.ts'), '--logLevel', 'warn'))
   fail('Building the dashboard failed; what Vite said is above. Correct it and start again.');
-writeFileSync(stamp, now);
+writeFileSync(stamp, now.join('\n'));
