@@ -40,8 +40,8 @@ const agentsOf = (files: Hooked): HookedAgents => {
     },
     repeating: {
       hooks: [
-        { ...ON_BEFORE, command: "grep -o 'ghp_[A-Za-z0-9]*'" },
-        { ...ON_AFTER, command: "grep -o 'ghp_[A-Za-z0-9]*' | head -1" },
+        { ...ON_BEFORE, command: "grep -o 'ghp_[A-Za-z0-9]*'", secrets: true },
+        { ...ON_AFTER, command: "grep -o 'ghp_[A-Za-z0-9]*' | head -1", secrets: true },
       ],
     },
     ending: { hooks: [{ name: 'told', on: 'after_end', url: url('/after-end') }] },

@@ -92,13 +92,13 @@ describe('a hook before a call', () => {
           .map(({ input }) => input.tool_input),
       };
     };
-    const args = { path: 'a.txt', content: `password=${GITHUB}` };
-    expect(await decide({})).toMatchObject({ call: { outcome: 'completed' }, inputs: [args] });
+    const shown = { path: 'a.txt', content: 'password=[REDACTED]' };
+    expect(await decide({})).toMatchObject({ call: { outcome: 'completed' }, inputs: [shown] });
     expect(await decide({}, 'deny')).toMatchObject({ call: { error: { code: 'approval_denied' } }, inputs: [] });
     const refused = await decide({ decision: 'deny', reason: 'not on a Friday' });
     expect(refused).toMatchObject({
       call: { outcome: 'denied', attempt: 0, error: { code: 'hook_rejected', message: 'Rejected by hook `guard`: not on a Friday' } },
-      inputs: [args],
+      inputs: [shown],
     });
     expect((await agent.events(refused.call.id)).map(({ type }) => type)).toEqual([
       'call.submitted',

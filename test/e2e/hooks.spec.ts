@@ -27,7 +27,7 @@ const agentsOf = (files: Hooked): HookedAgents => {
     kiro: refusing('kiro'),
     claw: refusing('claw'),
     phi: refusing('phi'),
-    keeping: { hooks: [{ ...ON_BEFORE, url: url('/keeping'), cacheMs: 60_000 }] },
+    keeping: { hooks: [{ ...ON_BEFORE, url: url('/keeping'), cacheMs: 60_000, secrets: true }] },
     'stopped-unheard': { hooks: [{ ...ON_BEFORE, command: sleeper('unheard-pids'), timeoutMs: 60_000 }] },
     stopped: { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-pids'), timeoutMs: 60_000, onError: 'deny' }] },
     'stopped-batch': { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-batch-pids'), timeoutMs: 60_000 }] },

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, CallEvent, CallPage } from '#contracts';
+import type { Batch, Call, CallEvent, CallPage, Steered } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -125,6 +125,21 @@ async function expectNoHalf(call: Call): Promise<void> {
 }
 
 describe('a secret in arguments', () => {
+  it('is found as a key of JSON, and with hidden characters inside of it', async () => {
+    const torn = `${GITHUB.slice(0, 12)}\u200b${GITHUB.slice(12, 20)}\u{E0041}${GITHUB.slice(20)}`;
+    const args = { [GITHUB]: 1, deep: [{ [`is ${torn}`]: { [PASSWORD]: 2 } }], torn, 'pass\u200bword': PASSWORD };
+    const call = await agent.run('echo', args);
+    const shown = { '[REDACTED]': 1, deep: [{ 'is [REDACTED]': { '[REDACTED]': 2 } }], torn: '[REDACTED]' };
+    expect(call).toMatchObject({ outcome: 'completed', argumentsRedacted: true, arguments: shown });
+    const [item] = call.result?.content ?? [];
+    expect(item?.type === 'json' ? item.json : item).toMatchObject(shown);
+    await expectNoHalf(call);
+    await expectNoCanary(call);
+    const refused = await agent.run('file_read', { path: 'a', [GITHUB]: 1 });
+    expect(refused.error?.code).toBe('invalid_arguments');
+    await expectNoCanary(refused);
+  });
+
   it('reaches the tool and nobody else [PP-105]', async () => {
     const command = `printf %s 'password=${PASSWORD}' > secret.txt; sha256sum secret.txt; cat secret.txt; echo ' token' ${PASSWORD}`;
     const call = await agent.run('shell', { command });
@@ -368,6 +383,33 @@ describe('the anomaly detector', () => {
     });
     const metrics = await (await fetch(`${toolyard.workers[0]?.url}/metrics`)).text();
     expect(metrics).toContain('toolyard_security_alerts_total{kind="denied_syscall"} 1');
+  });
+});
+
+describe('a secret in what is said beside arguments', () => {
+  it('is taken out of toolCallId, Idempotency-Key, cancel reasons and messages to a session', async () => {
+    const sessionId = 'named';
+    const { body: submitted } = await agent.submit(
+      'echo',
+      { n: 1 },
+      { sessionId, toolCallId: `toolu_01A09q90qw90lq917835lq9 ${GITHUB}` },
+      { 'idempotency-key': GITHUB },
+    );
+    const call = await agent.ended(submitted.id);
+    expect(call.toolCallId).toBe('toolu_01A09q90qw90lq917835lq9 [REDACTED]');
+    const calls = [{ tool: 'echo', arguments: {}, toolCallId: `call ${GITHUB}` }];
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=10' });
+    expect(batch.results.map(({ toolCallId }) => toolCallId)).toEqual(['call [REDACTED]']);
+    const steered = await agent.request<Steered>('POST', `/v1/sessions/${sessionId}/steer`, { message: `use ${GITHUB}\u200b now` });
+    expect(steered.body.message.message).toBe('use [REDACTED] now');
+    const { body: told } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=10' });
+    expect(told.steering.map(({ message }) => message)).toEqual(['use [REDACTED] now']);
+    const slow = { sessionId, calls: [{ tool: 'sleep', arguments: { ms: 60_000 } }] };
+    const { body: running } = await agent.request<Batch>('POST', '/v1/batches', slow);
+    await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, { reason: `not with ${GITHUB}` });
+    const { body: stopped } = await agent.get<Batch>(`/v1/batches/${running.id}?wait=10`);
+    expect(stopped.stopped?.detail).toBe('not with [REDACTED]');
+    await expectNoCanary(call);
   });
 });
 

@@ -27,6 +27,8 @@ export interface RedactedStream {
 
 /** Takes secrets out of texts and JSON. Made of settings once; each use is pure. */
 export class Redactor {
+  private nameless: Redactor | undefined;
+
   private constructor(private readonly finder: SecretFinder) {}
 
   static of(settings: FinderSettings = {}): Redactor {
@@ -56,7 +58,13 @@ export class Redactor {
     return this.takenOut(text).value;
   }
 
-  /** Arguments and the like, uncleaned: texts at any depth, and by their keys also values that do not look like secrets. Keys stay. */
+  /** The same for names that programs make up, such as ids of calls, which look random and are no secret for that. */
+  identifier(text: string): string {
+    this.nameless ??= this.of(this.finder.withoutRandom());
+    return this.nameless.uncleaned(text);
+  }
+
+  /** Arguments and the like, uncleaned: texts and keys at any depth, and by their keys also values that do not look like secrets. */
   json<T extends Json>(value: T): Redacted<T> {
     const secrets: string[] = [];
     const text = (raw: string) => {
@@ -75,12 +83,21 @@ export class Redactor {
     return this.walk(value, { text, named: () => {} }) as T;
   }
 
+  /** What `json` writes for the keys of this object, by key as it is; undefined when all of them stay. Keys that become alike are numbered. */
+  keysShown(fields: Readonly<Record<string, Json>>): ReadonlyMap<string, string> | undefined {
+    return shownKeys(fields, (key) => this.takenOut(key).value);
+  }
+
   isSecretName(name: string): boolean {
     return this.finder.names.has(name);
   }
 
   stream(): EditStream {
     return new EditStream(this.finder);
+  }
+
+  private of(finder: SecretFinder): Redactor {
+    return finder === this.finder ? this : new Redactor(finder);
   }
 
   /** `secrets` in every way in which they can be read: with what hides in them, and without. */
@@ -104,7 +121,11 @@ export class Redactor {
     if (typeof value === 'string') return walk.text(value);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return changedItems(value, (item) => this.walk(item, walk));
-    return changedFields(value, (field, key) => (this.namesSecret(key) ? this.secretField(key, field, walk) : this.walk(field, walk)));
+    const fields = changedFields(value, (field, key) =>
+      this.namesSecret(key) ? this.secretField(key, field, walk) : this.walk(field, walk),
+    );
+    const names = shownKeys(fields, walk.text);
+    return names === undefined ? fields : Object.fromEntries(Object.entries(fields).map(([key, field]) => [names.get(key) ?? key, field]));
   }
 
   private namesSecret(key: string): boolean {
@@ -222,6 +243,24 @@ function join(edits: readonly Edit[]): string {
 function changedItems(items: Json[], change: (item: Json) => Json): Json[] {
   const changed = items.map(change);
   return changed.some((item, index) => item !== items[index]) ? changed : items;
+}
+
+/** A shorter key is no secret that could be told from other texts. */
+function shownKeys(fields: Readonly<Record<string, Json>>, shown: (key: string) => string): Map<string, string> | undefined {
+  let names: Map<string, string> | undefined;
+  for (const key in fields) {
+    const name = key.length < SHORTEST_KNOWN ? key : shown(key);
+    if (name !== key) (names ??= new Map()).set(key, name);
+  }
+  if (names === undefined) return undefined;
+  const taken = new Set(Object.keys(fields).filter((key) => names.get(key) === undefined));
+  for (const [key, name] of names) {
+    let unique = name;
+    for (let number = 2; taken.has(unique); number++) unique = `${name} (${number})`;
+    taken.add(unique);
+    names.set(key, unique);
+  }
+  return names;
 }
 
 function changedFields(fields: Readonly<Record<string, Json>>, change: (field: Json, key: string) => Json): Record<string, Json> {

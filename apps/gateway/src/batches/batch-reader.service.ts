@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, type Batch, type BatchResult, type Call, type Principal } from '#contracts';
 import { CallStore } from '#event-log';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { BatchNews } from './batch-news.service.js';
 import type { BatchRecord } from './batch-record.js';
@@ -14,13 +15,15 @@ export class BatchReader {
     private readonly calls: CallStore,
     private readonly news: BatchNews,
     private readonly drain: Drain,
+    private readonly safety: SafetyEdition,
   ) {}
 
   async read(principal: Principal, batchId: string): Promise<Batch> {
     const record = await this.record(principal, batchId);
     const ids = [...record.callIds];
     const found = await this.calls.readMany(ids.map(([, callId]) => callId));
-    return batchOf(record, new Map(ids.map(([index], n) => [index, found[n]])));
+    const byIndex = new Map(ids.map(([index], n) => [index, found[n]]));
+    return batchOf(record, byIndex, (name) => this.safety.identifier(name));
   }
 
   /** The batch as soon as it has ended, or as it is when the time is over or this process drains. */
@@ -56,8 +59,8 @@ export class BatchReader {
   }
 }
 
-/** The batch as users see it, out of its record and its calls. Pure. */
-export function batchOf(record: BatchRecord, found: ReadonlyMap<number, Call | undefined>): Batch {
+/** The batch as users see it, out of its record and its calls; `shown` takes secrets out of names that callers made up. Pure. */
+export function batchOf(record: BatchRecord, found: ReadonlyMap<number, Call | undefined>, shown: (name: string) => string): Batch {
   const { doc, calls, submittedAt, endedAt, stop, steering } = record;
   const { id, strategy, onFailure, sessionId, agentId, principal } = doc;
   return {
@@ -71,14 +74,20 @@ export function batchOf(record: BatchRecord, found: ReadonlyMap<number, Call | u
     submittedAt: new Date(submittedAt).toISOString(),
     ...(endedAt === undefined ? {} : { endedAt: new Date(endedAt).toISOString() }),
     ...(stop === undefined ? {} : { stopped: stop }),
-    results: doc.readOnly.map((_, index) => resultOf(index, found.get(index), calls[index])),
+    results: doc.readOnly.map((_, index) => resultOf(index, found.get(index), calls[index], shown)),
     steering: [...steering],
   };
 }
 
-function resultOf(index: number, call: Call | undefined, body: BatchRecord['calls'][number] | undefined): BatchResult {
+function resultOf(
+  index: number,
+  call: Call | undefined,
+  body: BatchRecord['calls'][number] | undefined,
+  shown: (name: string) => string,
+): BatchResult {
   const toolCallId = call?.toolCallId ?? body?.toolCallId;
-  const common = { index, tool: call?.tool ?? body?.tool ?? '', ...(toolCallId === undefined ? {} : { toolCallId }) };
+  const tool = call?.tool ?? shown(body?.tool ?? '');
+  const common = { index, tool, ...(toolCallId === undefined ? {} : { toolCallId: shown(toolCallId) }) };
   if (call === undefined) return { ...common, status: 'pending' };
   const { id, status, outcome, result, error } = call;
   return {

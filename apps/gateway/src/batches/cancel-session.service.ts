@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CancelBody, Principal, SessionCancelled } from '#contracts';
 import { CallStore } from '#event-log';
 import { CancelCallService } from '../calls/cancel-call.service.js';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { SessionNews } from '../sessions/session-news.service.js';
 import { BatchStore } from './batch-store.service.js';
 import { SessionCancels } from './session-cancels.service.js';
@@ -20,11 +21,12 @@ export class CancelSessionService {
     private readonly store: CallStore,
     private readonly cancelCall: CancelCallService,
     private readonly news: SessionNews,
+    private readonly safety: SafetyEdition,
   ) {}
 
   async cancel(principal: Principal, sessionId: string, request: CancelBody): Promise<SessionCancelled> {
     const { tenantId } = principal;
-    const detail = request.reason ?? 'The session was cancelled';
+    const detail = request.reason === undefined ? 'The session was cancelled' : this.safety.text(request.reason);
     const running = await this.batches.runningOf(tenantId, sessionId);
     const stopped = await Promise.all(running.map((id) => this.batches.stop(id, { reason: 'cancelled', detail })));
     await this.cancels.tell(tenantId, sessionId);

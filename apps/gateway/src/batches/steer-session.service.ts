@@ -1,20 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { ulid } from 'ulidx';
 import { BATCH_LIMITS, ProblemError, type Principal, type Steered } from '#contracts';
+import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { SessionNews } from '../sessions/session-news.service.js';
 import { BatchStore } from './batch-store.service.js';
 
-/** Queues what a person says to a session. The next batch of the session that looks takes it, once and in order. */
+/** Queues what a person says to a session, without its secrets and hidden characters. The next batch of the session that looks takes it, once and in order. */
 @Injectable()
 export class SteerSessionService {
   constructor(
     private readonly store: BatchStore,
     private readonly news: SessionNews,
+    private readonly safety: SafetyEdition,
   ) {}
 
   /** Rejects with `conflict` when too many messages wait: nobody seems to listen. */
   async steer(principal: Principal, sessionId: string, text: string): Promise<Steered> {
-    const message = { id: ulid(), message: text, from: `apikey:${principal.keyId}`, at: new Date().toISOString() };
+    const message = { id: ulid(), message: this.safety.text(text), from: `apikey:${principal.keyId}`, at: new Date().toISOString() };
     const waiting = await this.store.queueSteering(principal.tenantId, sessionId, message);
     if (waiting <= 0) {
       throw new ProblemError(

@@ -73,8 +73,11 @@ export class DecideApprovalService {
 
   /** Of calls whose hooks are asked after people: true when one of them refused, and the call has ended with that. */
   private async endedByHooks(principal: Principal, head: CallHead, call: Call, hookSet: string): Promise<boolean> {
-    const salted = call.argumentsRedacted ? Salted.safeParse(await this.argumentsOf(call)).data : undefined;
-    const refusal = await this.hooks.refusalOf({ call, hookSet, args: salted?.arguments ?? call.arguments });
+    const args = async () => {
+      const salted = call.argumentsRedacted ? Salted.safeParse(await this.argumentsOf(call)).data : undefined;
+      return salted?.arguments ?? call.arguments;
+    };
+    const refusal = await this.hooks.refusalOf({ call, hookSet, args });
     if (refusal === undefined) return false;
     const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
     const data = { ...endWithout('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;

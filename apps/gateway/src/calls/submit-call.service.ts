@@ -100,7 +100,7 @@ export class SubmitCallService {
       safety: shown.safety,
       author,
       traceparent,
-      idempotencyKey,
+      idempotencyKey: idempotencyKey === undefined ? undefined : this.safety.identifier(idempotencyKey),
       idempotency,
       replayOf,
       resultBytes,

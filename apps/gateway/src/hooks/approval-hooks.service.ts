@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { Call, CallError, HookInput, HookSet } from '#contracts';
 import { EventHub } from '#event-log';
@@ -12,8 +13,8 @@ const WATCHED_MS = 2 * 3_600_000;
 
 export interface ApprovedCall {
   readonly call: Call;
-  /** As they were submitted, secrets and all. */
-  readonly args: HookInput['tool_input'];
+  /** As they were submitted, secrets and all: asked for only when a hook may see them. */
+  readonly args: () => Promise<HookInput['tool_input']>;
   /** Digest of the hooks that the call was accepted with. */
   readonly hookSet: string;
 }
@@ -62,10 +63,11 @@ export class ApprovalHooks {
   private async asked(hooks: HookSet, { call, args }: ApprovedCall, signal: AbortSignal): Promise<ApprovalRefused | undefined> {
     const holdsSecrets = (value: object) => this.safety.holdsSecrets(value);
     for (const hook of hooks) {
-      const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input: args };
-      const run = shownRun(await this.runner.run({ hook, input, signal, holdsSecrets }), this.safety.about(args));
+      const tool_input = hook.secrets ? await args() : call.arguments;
+      const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input };
+      const run = shownRun(await this.runner.run({ hook, input, signal, holdsSecrets }), this.safety.about(tool_input));
       if (run.verdict === 'deny') return this.refusedBy(run, call);
-      if (run.arguments !== undefined)
+      if (run.arguments !== undefined && !isDeepStrictEqual(run.arguments, tool_input))
         return refused(`Hook \`${hook.name}\` rewrote the arguments after a person had approved them; nothing else may run`);
     }
     return undefined;

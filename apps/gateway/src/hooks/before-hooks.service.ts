@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { HookInput, Principal, SubmitCallBody } from '#contracts';
+import type { AppliedHook, HookInput, Principal, SubmitCallBody } from '#contracts';
 import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
+import { MARK } from '#safety';
 import { SessionCancels } from '../batches/session-cancels.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { CallJudge } from '../calls/call-judge.service.js';
-import type { CallHooks, JudgedCall } from '../calls/new-call.js';
+import type { CallHooks, JsonValue, JudgedCall } from '../calls/new-call.js';
 import { reasonOf, rejection, rejectionFor } from './hook-texts.js';
 
 export interface HookRequest {
@@ -39,8 +40,9 @@ export function maySay({ refusal }: JudgedCall, { order }: CallHooks): boolean {
 
 /**
  * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
- * one before left them. Rewritten ones are judged from the start: schema, policy and all. What workers run later is
- * stored, and the call gets its digest. Whoever cancels the session stops a hook that runs, too. Never rejects but when Redis has to be asked and is out of reach.
+ * one before left them, with placeholders for secrets unless the config file lets it see them. Rewritten ones get their
+ * secrets back and are judged from the start: schema, policy and all. What workers run later is stored, and the call gets
+ * its digest. A cancel of the session stops a hook that runs, too. Rejects only when Redis has to be asked and is out of reach.
  */
 @Injectable()
 export class BeforeHooks {
@@ -92,11 +94,17 @@ export class BeforeHooks {
     let { judged } = request;
     const runs: HookRun[] = [];
     for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
-      const input = inputOf(request, judged, hooks.cwd, hook.name);
+      const about = this.safety.about(judged.args);
+      const mask = this.safety.masked(judged.args);
+      const input = inputOf(request, judged, hooks.cwd, hook, {
+        shown: mask.shown,
+        said: hook.secrets ? (text) => text : about,
+        named: hook.secrets ? (text) => text : (text) => this.safety.identifier(text),
+      });
       let run: HookRun;
       try {
         const holdsSecrets = (value: object) => this.safety.holdsSecrets(value);
-        run = shownRun(await this.runner.run({ hook, input, signal: request.gone, holdsSecrets }), this.safety.about(judged.args));
+        run = shownRun(await this.runner.run({ hook, input, signal: request.gone, holdsSecrets }), about);
       } catch (error) {
         if (!request.gone.aborted) throw error;
         const byPerson = request.gone.reason instanceof SessionCancelled;
@@ -112,21 +120,19 @@ export class BeforeHooks {
           runs,
         };
       }
-      if (run.arguments === undefined || isDeepStrictEqual(run.arguments, judged.args)) continue;
-      judged = await this.judgedAnew(request, judged, run.arguments, hook.name);
+      if (run.arguments === undefined) continue;
+      const meant = hook.secrets ? { ok: true as const, value: run.arguments } : mask.restore(run.arguments);
+      if (!meant.ok) return { judged: refused(judged, 'hook_rejected', misplaced(hook, meant.pointer)), runs };
+      if (isDeepStrictEqual(meant.value, judged.args)) continue;
+      judged = await this.judgedAnew(request, judged, meant.value, hook.name);
       if (!maySay(judged, hooks)) return { judged, runs };
     }
     return { judged, runs };
   }
 
   /** A rewrite that does not fit is the hook's fault and not the model's, who could not mend it. */
-  private async judgedAnew(
-    { principal, body }: HookRequest,
-    before: JudgedCall,
-    args: NonNullable<HookRun['arguments']>,
-    hook: string,
-  ): Promise<JudgedCall> {
-    const anew = await this.judge.judge(principal, { ...body, arguments: args });
+  private async judgedAnew({ principal, body }: HookRequest, before: JudgedCall, args: JsonValue, hook: string): Promise<JudgedCall> {
+    const anew = await this.judge.judge(principal, { ...body, arguments: asArguments(args) });
     const judged = before.purpose === undefined ? anew : { ...anew, purpose: before.purpose };
     if (judged.refusal?.error.code !== 'invalid_arguments') return judged;
     const { message, errors } = judged.refusal.error;
@@ -155,20 +161,45 @@ function refused(judged: JudgedCall, code: 'hook_rejected' | 'cancelled', messag
   };
 }
 
-function inputOf({ principal, body, callId }: HookRequest, judged: JudgedCall, cwd: string, hook: string): HookInput {
+function misplaced({ name }: AppliedHook, pointer: string): string {
+  return (
+    `Hook \`${name}\` answered with a placeholder (${MARK}) at ${pointer === '' ? 'the top' : pointer}, where it names no secret: ` +
+    'a placeholder may only come back unchanged at its path'
+  );
+}
+
+/** What a hook answered is an object, and stays one when its placeholders are replaced. */
+function asArguments(value: JsonValue): Record<string, JsonValue> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+}
+
+/** What a hook may see of the arguments, of texts about the call, and of names that the caller made up. */
+interface Redaction {
+  readonly shown: JsonValue;
+  readonly said: (text: string) => string;
+  readonly named: (text: string) => string;
+}
+
+function inputOf(
+  { principal, body, callId }: HookRequest,
+  judged: JudgedCall,
+  cwd: string,
+  hook: AppliedHook,
+  { shown, said, named }: Redaction,
+): HookInput {
   const agentId = body.agentId ?? principal.agentId;
   return {
     hook_event_name: hookEventName('before'),
     event: 'before',
-    hook,
+    hook: hook.name,
     cwd,
     ...(body.sessionId === undefined ? {} : { session_id: body.sessionId }),
     tool_name: judged.tool?.name ?? judged.requestedTool,
-    tool_input: judged.args,
+    tool_input: hook.secrets ? judged.args : shown,
     call_id: callId,
     tenant_id: principal.tenantId,
     ...(agentId === undefined ? {} : { agent_id: agentId }),
-    ...(body.toolCallId === undefined ? {} : { tool_call_id: body.toolCallId }),
-    ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),
+    ...(body.toolCallId === undefined ? {} : { tool_call_id: named(body.toolCallId) }),
+    ...(judged.purpose === undefined ? {} : { purpose: said(judged.purpose) }),
   };
 }

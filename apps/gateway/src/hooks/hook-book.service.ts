@@ -31,7 +31,7 @@ export class HookBook {
     const operators = byAgent.of(tenantId, agentId) ?? everybody;
     if (session.length === 0) return operators;
     const allowed = session.filter(({ command }) => command === undefined || sessionCommands);
-    return [...operators, ...allowed.map((hook): AppliedHook => ({ ...hook, by: 'session' }))];
+    return [...operators, ...allowed.map((hook): AppliedHook => ({ ...hook, by: 'session', secrets: false }))];
   }
 
   replace(settings: HookSettings): void {

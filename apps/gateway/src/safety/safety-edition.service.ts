@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import type { Logger } from 'pino';
 import { SafetySettings, type SubmitCallBody } from '#contracts';
 import { SettingsStore, type RedisConnection } from '#redis';
-import { Safety } from '#safety';
+import { masked, Safety, type Masked } from '#safety';
 import type { JsonValue, JudgedCall, NewCallInput } from '../calls/new-call.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { LOGGER, PROMPT_REDIS } from '../tokens.js';
@@ -59,8 +59,18 @@ export class SafetyEdition implements OnApplicationBootstrap, OnApplicationShutd
     return (text, cut = false) => (cut ? safety.cutOff(text) : safety.text(text));
   }
 
+  /** The arguments as hooks see them that may not see secrets, and what their answer means. */
+  masked(args: JsonValue): Masked {
+    return masked(this.safety.redactor, args);
+  }
+
   holdsSecrets(value: object): boolean {
     return this.safety.secretsIn(value).length > 0;
+  }
+
+  /** A name that a caller made up, such as its Idempotency-Key. */
+  identifier(name: string): string {
+    return this.safety.redactor.identifier(name);
   }
 
   /** What a person says about a call. */

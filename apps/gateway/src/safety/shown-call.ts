@@ -61,7 +61,9 @@ function withoutItsSecrets(redactor: Redactor, body: SubmitCallBody, judged: Jud
     ...(purpose === undefined ? {} : { purpose: by.uncleaned(purpose) }),
     ...(hookFeedback === undefined ? {} : { hookFeedback: by.uncleaned(hookFeedback) }),
   };
-  const shownBody = labels === body.labels ? body : { ...body, labels };
+  const toolCallId = body.toolCallId === undefined ? undefined : by.identifier(body.toolCallId);
+  const isShown = labels === body.labels && toolCallId === body.toolCallId;
+  const shownBody = isShown ? body : { ...body, labels, ...(toolCallId === undefined ? {} : { toolCallId }) };
   // Refusals may quote what was no argument yet, as in a broken text or an unknown tool's name.
   if (!withSecrets) return { body: shownBody, judged: judged.refusal === undefined ? said : withoutSecrets(by, said) };
   return {
@@ -99,7 +101,7 @@ function withoutSecrets(redactor: Redactor, judged: JudgedCall): JudgedCall {
               message: text(refusal.error.message),
               ...(refusal.error.errors === undefined
                 ? {}
-                : { errors: refusal.error.errors.map((error) => ({ ...error, message: text(error.message) })) }),
+                : { errors: refusal.error.errors.map(({ pointer, message }) => ({ pointer: text(pointer), message: text(message) })) }),
             },
             ...(refusal.text === undefined ? {} : { text: text(refusal.text) }),
           },

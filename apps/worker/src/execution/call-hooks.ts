@@ -8,7 +8,7 @@ import type { Finish } from './decide-finish.js';
 import type { ExecuteDeps } from './execute-deps.js';
 import { remarksOf, type Remarks } from './hook-remarks.js';
 import { cutUtf8, modelText } from './limit-output.js';
-import { readArguments } from './read-arguments.js';
+import { readArguments, readShownArguments } from './read-arguments.js';
 import { toFailure, type RunEnd } from './run-tool.js';
 import type { UpdateGate } from './update-stream.js';
 
@@ -41,12 +41,16 @@ export async function openHooks(digest: string, attempt: Attempt, claimed: Claim
     const set = await deps.hookSets.load(digest);
     if (set === undefined)
       throw new ToolFailure('internal', 'The hooks of the call are not stored any more. Submit the call again.', { retryable: false });
-    const [{ args }, { root }] = await Promise.all([
-      readArguments(attempt.callId, claimed.submitted, deps.blobs),
+    const { callId } = attempt;
+    const [args, shown, { root }] = await Promise.all([
+      set.some(({ secrets }) => secrets) ? readArguments(callId, claimed.submitted, deps.blobs) : undefined,
+      readShownArguments(callId, claimed.submitted, deps.blobs),
       deps.workspaces.open(claimed.meta),
     ]);
-    const about = { ...inputOf(attempt.callId, claimed), cwd: root, tool_input: jsonOf(args) };
-    return new StoredHooks(set, attempt, about, safety, deps, claimed.runMs);
+    // This process may know secrets that the gateway did not.
+    const tool_input = safety.redactor.json(jsonOf(shown)).value;
+    const about = { ...inputOf(callId, claimed), cwd: root, tool_input };
+    return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, deps, claimed.runMs);
   } catch (error) {
     deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be had');
     return { ...NO_HOOKS, missing: toFailure(error, attempt.callId) };
@@ -62,6 +66,8 @@ class StoredHooks implements CallHooks {
     private readonly set: HookSet,
     private readonly attempt: Attempt,
     private readonly about: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
+    /** The arguments as submitted, for hooks that may see secrets. */
+    private readonly secretInput: HookInput['tool_input'],
     private readonly safety: Safety,
     private readonly deps: HookDeps,
     runMs: number,
@@ -94,7 +100,8 @@ class StoredHooks implements CallHooks {
   /** One after the other, until one denies. When the attempt is stopped they are, too, and nothing they said counts. */
   private async ask(event: HookEvent, more: Partial<HookInput>, signal = this.attempt.signal): Promise<'allow' | 'deny' | 'stopped'> {
     for (const hook of this.on(event)) {
-      const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.about, ...more };
+      const tool_input = hook.secrets ? this.secretInput : this.about.tool_input;
+      const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.about, tool_input, ...more };
       try {
         const run = await this.deps.hooks.run({
           hook,

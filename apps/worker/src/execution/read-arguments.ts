@@ -14,13 +14,21 @@ const Salted = z.object({ salt: z.string(), arguments: z.record(z.string(), z.un
 
 /** The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolFailure when what lives beside the log is gone. */
 export async function readArguments(callId: string, submitted: SubmittedData, blobs: Pick<BlobStore, 'get'>): Promise<ArgumentsRead> {
-  const { argumentsRedacted, argumentsRef } = submitted;
-  if (argumentsRedacted) {
+  if (submitted.argumentsRedacted) {
     const approved = Salted.parse(await stored(callId, 'secret-arguments', blobs));
     return { args: approved.arguments, approved };
   }
-  const args = asRecord(argumentsRef ? await stored(callId, argumentsRef.ref, blobs) : (submitted.arguments ?? {}));
+  const args = await readShownArguments(callId, submitted, blobs);
   return { args, approved: args };
+}
+
+/** The arguments as everybody sees them, with placeholders for secrets. Rejects as `readArguments` does. */
+export async function readShownArguments(
+  callId: string,
+  { argumentsRef, arguments: inline }: SubmittedData,
+  blobs: Pick<BlobStore, 'get'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  return asRecord(argumentsRef ? await stored(callId, argumentsRef.ref, blobs) : (inline ?? {}));
 }
 
 async function stored(callId: string, ref: Parameters<BlobStore['get']>[1], blobs: Pick<BlobStore, 'get'>): Promise<unknown> {

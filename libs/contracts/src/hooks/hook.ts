@@ -64,6 +64,8 @@ export const Hook = z
     headersEnv: z.record(z.string().regex(/^[A-Za-z0-9-]{1,64}$/, 'expected the name of a header'), EnvName).optional(),
     /** An ES module whose default export is called in the process itself: `(input, { signal }) => verdict`. */
     module: z.string().startsWith('/', 'expected an absolute path').max(4_096).optional(),
+    /** The hook gets the arguments as they were submitted, secrets and all; without it, with `[REDACTED]` in place of each secret. */
+    secrets: z.boolean().default(false),
   })
   .refine(({ command, url, module }) => [command, url, module].filter((it) => it !== undefined).length === 1, ONE_KIND)
   .refine(
@@ -120,7 +122,10 @@ export const HookVerdict = z
   .strictObject({
     decision: z.enum(['allow', 'deny'], { error: 'expected allow or deny' }).optional(),
     reason: z.string().optional(),
-    /** `before`: the arguments to go on with, all of them. */
+    /**
+     * `before`: the arguments to go on with, all of them. A text or key with `[REDACTED]` that comes back unchanged at its
+     * path means the original one; `[REDACTED]` anywhere else makes the call fail with `hook_rejected`.
+     */
     arguments: z.record(z.string(), Json).optional(),
     /** `after`: for the model, below the output of the tool. */
     feedback: z.string().optional(),
@@ -140,6 +145,7 @@ export const HookInput = z
     cwd: z.string(),
     session_id: z.string().optional(),
     tool_name: z.string(),
+    /** Secrets are `[REDACTED]` unless the hook says `secrets` in the config file. */
     tool_input: Json,
     /** `after_end`: how the call ended. */
     outcome: CallOutcome.optional(),

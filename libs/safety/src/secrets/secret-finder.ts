@@ -80,6 +80,11 @@ export class SecretFinder {
     return values.length === 0 ? this : new SecretFinder({ ...this.settings, values: [...(this.settings.values ?? []), ...values] });
   }
 
+  /** The same, for which nothing is secret only because it looks random. */
+  withoutRandom(): SecretFinder {
+    return this.entropy ? new SecretFinder({ ...this.settings, entropy: false }) : this;
+  }
+
   /** `final`: nothing follows the text. Otherwise what may still become a secret is left undecided. */
   scan(text: string, state: ScanState, final: boolean): Scan {
     const known = text.length;
