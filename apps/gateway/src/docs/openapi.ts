@@ -50,9 +50,7 @@ export function openApiDocument(version: string): OpenApiDocument {
     } satisfies ZodOpenApiObject,
     { override: ({ jsonSchema, io }) => forReaders(jsonSchema, io) },
   );
-  for (const methods of Object.values(document.paths ?? {}))
-    for (const operation of Object.values(methods)) listParameters(operation as { parameters?: Parameter[] });
-  withoutDefaults(document);
+  tidy(document);
   return document;
 }
 
@@ -74,42 +72,40 @@ function forReaders(jsonSchema: JsonSchema, io: 'input' | 'output'): void {
   if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames;
 }
 
-/** Generators take a field with a default for one that is always there, also in a request: the default becomes words. */
-function withoutDefaults(node: unknown): void {
-  if (typeof node !== 'object' || node === null) return;
+type Node = Record<string, unknown>;
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Changes the document where generators of clients take it too literally. */
+function tidy(node: unknown): void {
+  if (!isNode(node)) return;
   for (const [key, value] of Object.entries(node)) {
-    if (key === 'properties') Object.values(value as object).forEach(withoutDefaults);
-    else if (key !== 'default') withoutDefaults(value);
+    if (key === 'properties' && isNode(value)) Object.values(value).forEach(tidy);
+    else tidy(value);
   }
-  if (!('default' in node) || !('type' in node || '$ref' in node || 'anyOf' in node || 'oneOf' in node)) return;
-  const before = 'description' in node ? [node.description] : [];
-  Object.assign(node, { description: [...before, defaultText(node.default)].join(' ') });
-  delete node.default;
+  if (node['in'] === 'query') asListParameter(node);
+  if (isNode(node['schema'])) withoutDefault(node['schema']);
+  for (const key of ['items', 'additionalProperties']) if (isNode(node[key])) withoutDefault(node[key]);
+  if (isNode(node['properties'])) for (const property of Object.values(node['properties'])) if (isNode(property)) withoutDefault(property);
 }
 
-function defaultText(value: unknown): string {
-  return `Default: \`${JSON.stringify(value)}\`.`;
-}
-
-interface Parameter {
-  in?: string;
-  schema?: { anyOf?: { type?: string }[]; description?: string; examples?: unknown[] };
-  style?: string;
-  explode?: boolean;
+/** A field with a default would be one that is always there, also in a request: the default becomes words. */
+function withoutDefault(schema: Node): void {
+  if (!('default' in schema)) return;
+  const { default: value, description } = schema;
+  delete schema['default'];
+  schema['description'] = `${typeof description === 'string' ? `${description} ` : ''}Default: \`${JSON.stringify(value)}\`.`;
 }
 
 /** A query parameter that takes one value or several is a list with commas; a list of one is that value. */
-function listParameters({ parameters = [] }: { parameters?: Parameter[] }): void {
-  for (const parameter of parameters) {
-    const list = parameter.schema?.anyOf?.find(({ type }) => type === 'array');
-    if (parameter.in !== 'query' || list === undefined) continue;
-    const { description, examples } = parameter.schema ?? {};
-    Object.assign(parameter, { schema: { ...list, description, examples: examples?.map(asList) }, style: 'form', explode: false });
-  }
-}
-
-function asList(example: unknown): unknown {
-  return typeof example === 'string' ? example.split(',') : example;
+function asListParameter(parameter: Node): void {
+  const { schema } = parameter;
+  if (!isNode(schema) || !Array.isArray(schema['anyOf'])) return;
+  const list: unknown = schema['anyOf'].find((option) => isNode(option) && option['type'] === 'array');
+  if (!isNode(list)) return;
+  Object.assign(parameter, { schema: { ...list, description: schema['description'] }, style: 'form', explode: false });
 }
 
 function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
