@@ -43,13 +43,13 @@ describe('questions over many calls', () => {
 
   it('say by pointer what is wrong with them', async () => {
     for (const [path, pointer] of [
-      ['/v1/calls?status=sleeping', '/status'],
+      ['/v1/calls?status=sleeping', '/status/0'],
       ['/v1/calls?colour=blue', '/colour'],
       ['/v1/calls?since=yesterday', '/since'],
       ['/v1/calls?limit=201', '/limit'],
       ['/v1/calls?cursor=zzz', '/cursor'],
       ['/v1/calls?q=%21%21', '/q'],
-      ['/v1/calls:count?fingerprint=abc', '/fingerprint'],
+      ['/v1/calls:count?fingerprint=abc', '/fingerprint/0'],
       ['/v1/stats?stepMs=0', '/stepMs'],
       ['/v1/stats?since=2999-01-01T00:00:00Z', '/since'],
       ['/v1/failures?until=now', '/until'],
@@ -169,5 +169,20 @@ describe('changes to many calls', () => {
       expect([path, status]).toEqual([path, 403]);
     }
     expect((await reader.get('/v1/stats')).status).toBe(200);
+  });
+
+  it('fold paths with and without folders into one failure group', async () => {
+    const paths = ['docs/plan.md', 'src/missing.ts', 'nope.txt', './a', '../b/c.tar.gz', '/etc/x', '.env', 'build/'];
+    for (const path of paths) await failed('paths', `File not found: ${path}. Use glob to see what is there.`);
+    await failed('paths', 'File not found: 3 of 4. Use glob to see what is there.');
+    const groups = await eventually(async () => {
+      const { failures } = (await agent.get<FailurePage>('/v1/failures')).body;
+      const found = failures.filter(({ message }) => message.startsWith('File not found'));
+      return found.reduce((sum, group) => sum + group.count, 0) === paths.length + 1 ? found : undefined;
+    }, 'the failures to be counted');
+    expect(groups.map(({ count: calls, message }) => [calls, message])).toEqual([
+      [paths.length, 'File not found: build/. Use glob to see what is there.'],
+      [1, 'File not found: 3 of 4. Use glob to see what is there.'],
+    ]);
   });
 });

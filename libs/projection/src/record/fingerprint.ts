@@ -2,13 +2,21 @@ import { createHash } from 'node:crypto';
 
 const MESSAGE_CHARS = 500;
 
+/**
+ * A word with a slash, or one that ends in a file extension (a dot, a letter, then at most seven letters and digits): `/a/b`,
+ * `docs/plan.md`, `nope.txt`, `.env`; the full stop of a sentence is no part of it. It begins where a word begins, which keeps the
+ * search linear.
+ */
+const PATH =
+  /(?<![\w.@%+~-])(?:[A-Za-z]:)?(?:[\w.@%+~-]*[\\/](?:[\w.@%+~\\/-]*[\w@%+~\\/-])?|[\w.@%+~-]*\.[A-Za-z][A-Za-z0-9]{0,7}(?![\w@%+~-]))/g;
+
 /** What tells two failures of one kind apart, in the order it is taken out. All patterns take linear time. */
 const VARIABLE_PARTS: readonly (readonly [RegExp, string])[] = [
   [/"[^"]*"|'[^']*'|`[^`]*`/g, '<text>'],
   [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s<>)\],;]+/gi, '<url>'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<id>'],
   [/\b\d{2,3}-[0-9A-HJKMNP-TV-Z]{26}\b/g, '<id>'],
-  [/(?:[A-Za-z]:)?(?:[\\/][\w.@%+~-]+)+[\\/]?/g, '<path>'],
+  [PATH, '<path>'],
   [/\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b/gi, '<id>'],
   [/\d+(?:[.,:]\d+)*/g, '<n>'],
 ];
