@@ -37,8 +37,8 @@ export const cssVariables: CSSVariablesResolver = () => ({
   dark: { '--mantine-color-dimmed': '#a3a8ae', '--mantine-color-placeholder': '#9a9fa5', '--mantine-color-error': '#ff9b9b' },
 });
 
-/** What a call's state is called and coloured, everywhere. `retrying`, `suspended` and `cancelling` are states to a person, not to the log. */
-export type ShownState = Exclude<CallStatus, 'ended'> | CallOutcome | 'retrying' | 'suspended' | 'cancelling';
+/** What a call's state is called and coloured, everywhere. `error` (completed, with an error result), `retrying`, `suspended` and `cancelling` are states to a person, not to the log. */
+export type ShownState = Exclude<CallStatus, 'ended'> | CallOutcome | 'error' | 'retrying' | 'suspended' | 'cancelling';
 
 export const STATES: Readonly<Record<ShownState, { readonly label: string; readonly color: string }>> = {
   waiting_approval: { label: 'Needs approval', color: 'yellow' },
@@ -48,6 +48,7 @@ export const STATES: Readonly<Record<ShownState, { readonly label: string; reado
   suspended: { label: 'Suspended', color: 'cyan' },
   cancelling: { label: 'Cancelling', color: 'gray' },
   completed: { label: 'Completed', color: 'teal' },
+  error: { label: 'Error', color: 'red' },
   failed: { label: 'Failed', color: 'red' },
   cancelled: { label: 'Cancelled', color: 'gray' },
   timed_out: { label: 'Timed out', color: 'orange' },

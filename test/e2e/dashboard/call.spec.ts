@@ -32,6 +32,19 @@ describe('the page of a call', () => {
     expect(await page.title()).toBe('shell · Toolyard');
   });
 
+  it('keeps its clocks running while output comes ten times a second', async () => {
+    const { command, open } = stage.gated(['true']);
+    const { body } = await stage.agent.submit('shell', { command: command.replace('sleep 0.02', 'echo tick; sleep 0.1') });
+    const page = await stage.open(`/calls/${body.id}`);
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    // The output goes on until both clocks have moved past 3 s.
+    await timeline.getByText(/^Attempt 1 running: (?:[3-9]|\d\d)(?:\.\d)? s so far$/).waitFor();
+    await page.getByText(/^submitted (?:[3-9]|\d\d)s ago$/).waitFor();
+    expect(await page.getByRole('log').innerText()).toContain('tick');
+    open(0);
+    await state(page, 'completed');
+  });
+
   it('cancels, and tells in its timeline who asked and how it stopped', async () => {
     const { body } = await stage.agent.submit('shell', { command: 'sleep 60' });
     const page = await stage.open(`/calls/${body.id}`);

@@ -29,6 +29,32 @@ describe('the list of calls', () => {
     await row(page, body.id).and(page.locator('[data-state=completed]')).waitFor();
   });
 
+  it('says in one line what each call is about, and below it what went wrong', async () => {
+    const inSession = { sessionId: 'subjects' };
+    const command = 'for i in 1 2 3; do echo "$i of three"; done; echo "no such file" >&2; exit 3';
+    const failing = await stage.agent.run('shell', { command }, inSession);
+    const missing = await stage.agent.run('file_edit', { path: 'docs/missing.md', old_text: 'a', new_text: 'b' }, inSession);
+    const page = await stage.open('/calls?sessionId=subjects');
+    const failed = row(page, failing.id);
+    await failed.and(page.locator('[data-state=error]')).getByText('Error · exit 3').waitFor();
+    expect(await failed.locator('[data-column=Subject] code').innerText()).toBe(`$ ${command}`);
+    await row(page, missing.id).getByText('docs/missing.md', { exact: true }).waitFor();
+    await row(page, missing.id)
+      .getByText(/^tool_failed: /)
+      .waitFor();
+    expect(
+      await row(page, missing.id)
+        .getByText(/^(?:just now|\d+s ago)$/)
+        .count(),
+    ).toBe(1);
+    await page.goto(`${stage.url}/calls?sessionId=subjects&result=ok`);
+    await page.getByText('No call fits this filter').waitFor();
+    await stage.agent.run('shell', { command: 'exit 4' }, inSession);
+    const fine = await stage.agent.run('shell', { command: 'true' }, inSession);
+    await row(page, fine.id).waitFor();
+    expect(await page.locator('[role=row][data-call]').count()).toBe(1);
+  });
+
   it('is filtered by the address, and new calls that do not fit stay away', async () => {
     const [echo, shell] = [await stage.agent.run('echo', { n: 1 }), await stage.agent.run('shell', { command: 'true' })];
     const page = await stage.open('/calls?tool=echo');
@@ -123,6 +149,18 @@ describe('all calls of a filter', () => {
 });
 
 describe('failures', () => {
+  it('of commands that ended with an error stand among them by how they ended', async () => {
+    const page = await stage.open('/failures');
+    await page.locator('[data-connection=live]').waitFor();
+    for (const n of [1, 2]) await stage.agent.run('shell', { command: `echo ${n}; exit 9` }, { sessionId: 'exits' });
+    const group = page.locator('[data-fingerprint]').filter({ hasText: 'exit 9' });
+    await group.getByRole('cell', { name: '2', exact: true }).waitFor();
+    await group.getByText('error result').waitFor();
+    await group.getByRole('link', { name: 'Show' }).click();
+    await page.locator('[data-state=error]').first().waitFor();
+    expect(await page.locator('[role=row][data-call]').count()).toBe(2);
+  });
+
   it('that look alike stand together, appear by themselves, and are replayed together', async () => {
     const page = await stage.open('/failures');
     await page.locator('[data-connection=live]').waitFor();

@@ -46,7 +46,7 @@ function OneCall({ callId }: { readonly callId: string }) {
         title={
           <Group gap="sm">
             <span>{data.tool}</span>
-            <StateBadge size="lg" state={stateOfCall(data, cancelling)} />
+            <StateBadge size="lg" state={stateOfCall(data, cancelling)} note={data.note} />
           </Group>
         }
         about={
@@ -75,11 +75,7 @@ function OneCall({ callId }: { readonly callId: string }) {
           </Alert>
         )}
         {data.error && <ErrorAlert error={data.error} wanted={data.outcome === 'cancelled'} />}
-        {data.outcome === 'completed' && data.result?.isError === true && (
-          <Alert color="orange" title="The tool answered with an error">
-            The call came to its end; what the model was told is under Result.
-          </Alert>
-        )}
+        {data.outcome === 'completed' && data.isError === true && <ErrorResultAlert call={data} />}
         <StoryBar segments={story.segments} />
         <Grid gap="md">
           <Grid.Col span={{ base: 12, md: 8 }}>
@@ -100,6 +96,28 @@ function OneCall({ callId }: { readonly callId: string }) {
 function GoesOn({ at }: { readonly at: number }) {
   const left = at - useNow();
   return left <= 0 ? null : <> It goes on in {durationText(left)}.</>;
+}
+
+const LAST_LINES = 4;
+
+/** The end of what the tool said is where programs say what went wrong. */
+function ErrorResultAlert({ call: { note, result } }: { readonly call: Call }) {
+  const texts = result?.content.flatMap((item) => (item.type === 'text' ? [item.text] : [])) ?? [];
+  const lines = texts
+    .join('\n')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return (
+    <Alert color="red" title={`The tool answered with an error${note === undefined ? '' : `: ${visible(note)}`}`}>
+      {lines.length === 0 ? (
+        <Text size="sm">It said nothing more.</Text>
+      ) : (
+        <Text size="xs" ff="monospace" className={classes.message} tabIndex={0}>
+          {visible(lines.slice(-LAST_LINES).join('\n'))}
+        </Text>
+      )}
+    </Alert>
+  );
 }
 
 /** `wanted`: somebody cancelled it, which is no fault. The faults of single fields say all that the message says, and where. */

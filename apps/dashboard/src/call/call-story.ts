@@ -45,6 +45,10 @@ const END_WORDS: Readonly<Record<CallOutcome, string>> = {
   unknown: 'Ended, and nobody knows whether it took effect',
 };
 
+function errorTitle(note: string | undefined): string {
+  return `Ended with an error${note === undefined ? '' : `: ${note}`}`;
+}
+
 const SCOPE_WORDS: Readonly<Record<ApprovalScope, string>> = {
   once: 'this once',
   'session-tool': 'this tool for the rest of the session',
@@ -147,8 +151,9 @@ class StoryTeller {
     this.close(at);
     const stopped = data.stopped && `${data.stopped.how.replaceAll('_', ' ')} after ${durationText(data.stopped.tookMs)}`;
     const detail = [data.error && `${data.error.code}: ${data.error.message}`, stopped].filter(Boolean).join(' · ');
-    const tone = data.outcome === 'completed' ? 'good' : data.outcome === 'cancelled' ? 'neutral' : 'bad';
-    this.moment(at, END_WORDS[data.outcome], tone, detail === '' ? undefined : detail);
+    const errorResult = data.outcome === 'completed' && data.isError === true;
+    const tone = errorResult ? 'bad' : data.outcome === 'completed' ? 'good' : data.outcome === 'cancelled' ? 'neutral' : 'bad';
+    this.moment(at, errorResult ? errorTitle(data.note) : END_WORDS[data.outcome], tone, detail === '' ? undefined : detail);
   }
 
   private moment(at: number, title: string, tone: Tone, detail?: string): void {

@@ -21,7 +21,7 @@ export function StoryList({ moments }: { readonly moments: readonly Moment[] }) 
             color={COLORS[tone]}
             title={
               <Text size="sm" fw={550}>
-                {title}
+                {visible(title)}
               </Text>
             }
             lineVariant={gaps.length > 0 ? 'dashed' : 'solid'}

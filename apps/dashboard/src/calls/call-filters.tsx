@@ -4,7 +4,7 @@ import { IconAdjustments, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { z } from 'zod';
-import { CALL_ERROR_CODES, CallOutcome, CallStatus, POOLS, Priority } from '#contracts';
+import { CALL_ERROR_CODES, CallOutcome, CallStatus, POOLS, Priority, ResultKind } from '#contracts';
 import { useToolyard } from '../stream/toolyard.js';
 import { STATES } from '../theme.js';
 import { FILTER_NAMES, listOf, spanMs, type CallSearch } from './call-search.js';
@@ -20,6 +20,7 @@ const NAMES: Readonly<Record<FilterName, string>> = {
   q: 'Text',
   status: 'Status',
   outcome: 'Outcome',
+  result: 'Result',
   tool: 'Tool',
   agentId: 'Agent',
   sessionId: 'Session',
@@ -90,6 +91,7 @@ function MainSelects({ search, set }: PartProps) {
     <>
       <Several name="status" label="Status" values={CallStatus.options} search={search} set={set} labelOf={stateLabel} />
       <Several name="outcome" label="Outcome" values={CallOutcome.options} search={search} set={set} labelOf={stateLabel} />
+      <Several name="result" label="Result" values={ResultKind.options} search={search} set={set} labelOf={resultLabel} />
       <Several name="tool" label="Tool" values={toolNames} search={search} set={set} searchable />
       <Select
         aria-label="Time"
@@ -102,7 +104,7 @@ function MainSelects({ search, set }: PartProps) {
         value={search.since ?? null}
         onChange={(value) => set('since', value ?? undefined)}
         clearable
-        w={{ base: '100%', sm: 160 }}
+        w={{ base: '100%', sm: 128 }}
       />
     </>
   );
@@ -148,7 +150,7 @@ function Several({ name, label, values, search, set, labelOf = (value) => value,
       onChange={(next) => set(name, next.join(','))}
       searchable={searchable}
       hidePickedOptions
-      w={labelled ? '100%' : { base: '100%', sm: chosen.length > 1 ? 220 : 160 }}
+      w={labelled ? '100%' : { base: '100%', sm: chosen.length > 1 ? 200 : 128 }}
       comboboxProps={{ width: 220, position: 'bottom-start' }}
     />
   );
@@ -171,7 +173,7 @@ function SearchText({ text, onChange }: { readonly text: string; readonly onChan
         settle(value.trim());
       }}
       rightSection={typed === '' ? undefined : <CloseButton size="sm" aria-label="Clear the text" onClick={() => onChange('')} />}
-      style={{ flex: '1 1 180px' }}
+      style={{ flex: '1 1 160px' }}
     />
   );
 }
@@ -227,6 +229,10 @@ function Active({ search, set, onClear }: PartProps & { readonly onClear: () => 
       </Button>
     </Group>
   );
+}
+
+function resultLabel(value: string): string {
+  return value === 'ok' ? 'OK' : value === 'error' ? 'Error' : value;
 }
 
 /** A link may name what there is not: it is shown as it is, beside what is wrong with it. */

@@ -4,13 +4,17 @@ import { IconArrowUp } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
-import { StateBadge } from '../parts/state-badge.js';
+import { isShort, StateBadge } from '../parts/state-badge.js';
+import { subjectText } from '../parts/subject.js';
 import { Ago, Duration, Since } from '../parts/time.js';
+import { useSubjects } from '../parts/use-subjects.js';
+import { visible } from '../parts/visible.js';
+import { durationText } from '../parts/duration.js';
 import classes from './call-list.module.css';
 import { byNewest, shownState, type CallRow } from './call-row.js';
 
-const ROW_PX = 38;
-const CARD_PX = 92;
+const ROW_PX = 44;
+const CARD_PX = 98;
 
 interface CallListProps {
   readonly rows: readonly CallRow[];
@@ -94,7 +98,7 @@ export function CallList({ rows, onEnd, foot }: CallListProps) {
   );
 }
 
-const COLUMNS = ['State', 'Tool', 'Arguments', 'Agent', 'Session', 'Attempt', 'Wait', 'Run', 'Started', 'Error'] as const;
+const COLUMNS = ['State', 'Tool', 'Subject', 'Agent', 'Session', 'Run time', 'Submitted'] as const;
 
 function Row({ row, index, style }: { readonly row: CallRow; readonly index: number; readonly style: React.CSSProperties }) {
   const cell = (name: (typeof COLUMNS)[number], children: React.ReactNode, title?: string) => (
@@ -105,14 +109,14 @@ function Row({ row, index, style }: { readonly row: CallRow; readonly index: num
   const state = shownState(row);
   return (
     <div role="row" aria-rowindex={index + 2} className={classes.row} style={style} data-call={row.id} data-state={state}>
-      {cell('State', <StateBadge state={state} />)}
+      {cell('State', <StateBadge state={state} note={row.note} />)}
       {cell(
         'Tool',
         <Link to="/calls/$callId" params={{ callId: row.id }} className={classes.link} aria-label={`Call ${row.tool} ${row.id}`}>
           {row.tool}
         </Link>,
       )}
-      {cell('Arguments', <code className={classes.preview}>{row.preview ?? ''}</code>, row.preview)}
+      {cell('Subject', <Subject row={row} />, row.preview)}
       {cell('Agent', row.agentId ?? '', row.agentId)}
       {cell(
         'Session',
@@ -123,17 +127,45 @@ function Row({ row, index, style }: { readonly row: CallRow; readonly index: num
         ),
         row.sessionId,
       )}
-      {cell('Attempt', row.attempt === 0 ? '' : row.attempt)}
-      {cell('Wait', <Waiting row={row} />)}
-      {cell('Run', row.status === 'running' && row.startedAt !== undefined ? <Since at={row.startedAt} /> : <Duration ms={row.runMs} />)}
-      {cell('Started', row.startedAt === undefined ? '–' : <Ago at={row.startedAt} />)}
-      {cell('Error', row.error && <span className={classes.error}>{`${row.error.code}: ${row.error.message}`}</span>, row.error?.message)}
+      {cell('Run time', <RunTime row={row} />, waitText(row))}
+      {cell('Submitted', <Ago at={row.submittedAt} />)}
     </div>
   );
 }
 
-function Waiting({ row }: { readonly row: CallRow }) {
-  if (row.waitMs !== undefined) return <Duration ms={row.waitMs} />;
-  if (row.status === 'queued' || row.status === 'waiting_approval') return <Since at={row.submittedAt} />;
-  return <Duration ms={row.startedAt === undefined ? undefined : row.startedAt - row.submittedAt} />;
+/** What was asked for; below it which attempt it is, unless it is the first, and what went wrong. */
+function Subject({ row }: { readonly row: CallRow }) {
+  const subjects = useSubjects(row.tool);
+  const attempt = row.attempt > 1 ? `attempt ${row.attempt}` : '';
+  // A short note stands in the badge.
+  const note = isShort(row.note) ? '' : (row.note ?? '');
+  const error = row.error === undefined ? note : `${row.error.code}: ${row.error.message}`;
+  return (
+    <>
+      <code className={classes.preview}>{visible(subjectText(row.preview ?? '', subjects))}</code>
+      {(attempt !== '' || error !== '') && (
+        <span className={classes.below} title={error}>
+          {attempt}
+          {attempt !== '' && error !== '' && ' · '}
+          <span className={classes.error}>{visible(error)}</span>
+        </span>
+      )}
+    </>
+  );
+}
+
+function RunTime({ row }: { readonly row: CallRow }) {
+  if (row.status === 'running' && row.startedAt !== undefined) return <Since at={row.startedAt} />;
+  if (row.status === 'queued' || row.status === 'waiting_approval')
+    return (
+      <span className={classes.waits}>
+        waits <Since at={row.submittedAt} />
+      </span>
+    );
+  return <Duration ms={row.runMs} />;
+}
+
+function waitText({ waitMs, startedAt, submittedAt }: CallRow): string | undefined {
+  const ms = waitMs ?? (startedAt === undefined ? undefined : startedAt - submittedAt);
+  return ms === undefined ? undefined : `Started after ${durationText(Math.max(0, ms))}`;
 }

@@ -11,6 +11,9 @@ export interface CallRow {
   readonly preview?: string | undefined;
   readonly status: CallStatus;
   readonly outcome?: CallOutcome | undefined;
+  readonly isError?: boolean | undefined;
+  /** Why a completed call has an error result, such as `exit 1`. */
+  readonly note?: string | undefined;
   readonly retrying: boolean;
   /** It waits for a time or for other calls, and holds no worker: no failure. */
   readonly suspended: boolean;
@@ -30,8 +33,10 @@ export interface CallRow {
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
-export function shownState(row: Pick<CallRow, 'status' | 'outcome' | 'retrying' | 'suspended' | 'cancelling'>): ShownState {
-  if (row.status === 'ended') return row.outcome ?? 'unknown';
+type StateFacts = Pick<CallRow, 'status' | 'outcome' | 'isError' | 'retrying' | 'suspended' | 'cancelling'>;
+
+export function shownState(row: StateFacts): ShownState {
+  if (row.status === 'ended') return row.outcome === 'completed' && row.isError === true ? 'error' : (row.outcome ?? 'unknown');
   if (row.cancelling) return 'cancelling';
   if (row.status !== 'queued') return row.status;
   if (row.suspended) return 'suspended';
@@ -107,6 +112,8 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
         ...row,
         status: 'ended',
         outcome: event.data.outcome,
+        isError: event.data.isError,
+        note: event.data.note,
         retrying: false,
         suspended: false,
         cancelling: false,

@@ -5,6 +5,7 @@ import { CallFilter, type CallFilterInput } from '#contracts';
 export interface CallSearch {
   readonly status?: string;
   readonly outcome?: string;
+  readonly result?: string;
   readonly tool?: string;
   readonly agentId?: string;
   readonly sessionId?: string;
@@ -25,6 +26,7 @@ export const FILTER_NAMES = [
   'q',
   'status',
   'outcome',
+  'result',
   'tool',
   'agentId',
   'sessionId',

@@ -1,4 +1,4 @@
-import type { CallFilter } from '#contracts';
+import type { CallFilter, ResultKind } from '#contracts';
 import type { CallRow } from './call-row.js';
 
 /**
@@ -8,6 +8,7 @@ import type { CallRow } from './call-row.js';
 export function rowMatches(row: CallRow, filter: CallFilter): boolean | undefined {
   const { since, until } = filter;
   if (!anyOf(filter.status, row.status) || !anyOf(filter.outcome, row.outcome)) return false;
+  if (filter.result !== undefined && !anyOf(filter.result, resultOf(row))) return false;
   if (!anyOf(filter.tool, row.tool) || !anyOf(filter.agentId, row.agentId) || !anyOf(filter.sessionId, row.sessionId)) return false;
   if (!anyOf(filter.errorCode, row.error?.code) || !anyOf(filter.batchId, row.batchId) || !anyOf(filter.parentCallId, row.parentCallId))
     return false;
@@ -26,6 +27,11 @@ export function rowMatches(row: CallRow, filter: CallFilter): boolean | undefine
 
 function anyOf(wanted: readonly string[] | undefined, value: string | undefined): boolean {
   return wanted === undefined || (value !== undefined && wanted.includes(value));
+}
+
+function resultOf({ status, outcome, isError }: CallRow): ResultKind | undefined {
+  if (status !== 'ended') return undefined;
+  return outcome === 'completed' && isError !== true ? 'ok' : 'error';
 }
 
 function mentions(row: CallRow, text: string): boolean {

@@ -1,4 +1,4 @@
-import { Group, Table, Text } from '@mantine/core';
+import { Badge, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import { IconMoodSmile } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -30,6 +30,8 @@ export function FailuresPage() {
     queryKey: ['failures', window],
     queryFn: ({ signal }) => client.stats.failures({ since: new Date(Date.now() - WINDOWS[window]).toISOString() }, { signal }),
     staleTime: 0,
+    // What is not counted yet was asked for too early.
+    refetchInterval: ({ state }) => (state.data?.behind === undefined ? false : ASK_MS),
   });
   useAskAgainAfterFailures();
   const groups = failures.data?.failures ?? [];
@@ -56,7 +58,9 @@ export function FailuresPage() {
                 <Table.Th>What went wrong</Table.Th>
                 <Table.Th>First</Table.Th>
                 <Table.Th>Last</Table.Th>
-                <Table.Th />
+                <Table.Th>
+                  <VisuallyHidden>Actions</VisuallyHidden>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -67,12 +71,12 @@ export function FailuresPage() {
                   </Table.Td>
                   <Table.Td>{group.tool}</Table.Td>
                   <Table.Td data-line>
-                    <Text size="sm" fw={550}>
-                      {group.code}
+                    <Text size="sm" fw={550} lineClamp={2} maw={460} style={{ overflowWrap: 'anywhere' }}>
+                      {group.message === '' ? 'An error without a text' : visible(group.message)}
                     </Text>
-                    <Text size="xs" lineClamp={2} maw={460} style={{ overflowWrap: 'anywhere' }}>
-                      {visible(group.message)}
-                    </Text>
+                    <Badge size="xs" variant="default" tt="none" mt={2}>
+                      {group.code ?? 'error result'}
+                    </Badge>
                   </Table.Td>
                   <Table.Td data-label="First">
                     <Ago at={Date.parse(group.firstSeen)} />
@@ -104,7 +108,7 @@ export function FailuresPage() {
         <BulkModal
           action="replay"
           filter={{ fingerprint: replaying.fingerprint, ...(since === undefined ? {} : { since }) }}
-          search={{ tool: replaying.tool, errorCode: replaying.code }}
+          search={{ tool: replaying.tool, ...(replaying.code === undefined ? { result: 'error' } : { errorCode: replaying.code }) }}
           onClose={() => setReplaying(undefined)}
         />
       )}
@@ -118,7 +122,7 @@ function useAskAgainAfterFailures() {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const stop = feed.listen((events) => {
-      if (!events.some((event) => event.type === 'call.end' && event.data.error !== undefined)) return;
+      if (!events.some((event) => event.type === 'call.end' && (event.data.error !== undefined || event.data.isError === true))) return;
       timer ??= setTimeout(() => {
         timer = undefined;
         void queries.invalidateQueries({ queryKey: ['failures'] });

@@ -1,8 +1,8 @@
-import type { CallEvent, Pool, QueueStatus, Stats, WorkerStatus } from '#contracts';
+import type { CallEvent, CallEventOf, Pool, QueueStatus, Stats, WorkerStatus } from '#contracts';
 import { FrameStore } from '../stream/frame-store.js';
 import { LagMeter } from './lag-meter.js';
 import { NowCounts } from './now-counts.js';
-import { Series } from './series.js';
+import { Series, type Failure } from './series.js';
 import { timeOfId } from '../calls/call-row.js';
 
 /**
@@ -54,6 +54,11 @@ export class Board extends FrameStore {
 
 const FAILED: ReadonlySet<string> = new Set(['failed', 'timed_out', 'unknown']);
 
+function failureOf({ outcome, isError }: CallEventOf<'call.end'>['data']): Failure | undefined {
+  if (FAILED.has(outcome)) return 'failed';
+  return outcome === 'completed' && isError === true ? 'error' : undefined;
+}
+
 /** As the gateway counts: waiting by the time of the first Start, running by the time of the End. */
 function foldSeries(series: Series, event: CallEvent, at: number): void {
   switch (event.type) {
@@ -66,7 +71,7 @@ function foldSeries(series: Series, event: CallEvent, at: number): void {
       break;
     }
     case 'call.end':
-      series.ended(at, FAILED.has(event.data.outcome), event.data.runMs);
+      series.ended(at, failureOf(event.data), event.data.runMs);
       break;
     default:
       break;

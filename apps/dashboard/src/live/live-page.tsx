@@ -28,6 +28,7 @@ const CALLS: readonly ChartLine[] = [
   { label: 'in', color: ['#1c7ed6', '#4dabf7'], fill: true },
   { label: 'out', color: ['#0b7285', '#63e6be'] },
   { label: 'failing', color: ['#c92a2a', '#ff8787'], fill: true },
+  { label: 'of these error results', color: ['#c2410c', '#ffa94d'], dash: [4, 3] },
 ];
 const TIMES: readonly ChartLine[] = [
   { label: 'p50', color: ['#1c7ed6', '#4dabf7'] },
@@ -59,8 +60,8 @@ export function LivePage() {
             lines={CALLS}
             format={rateText}
             atLeast={1}
-            data={chartData(points, (point) => [point.submitted, point.ended, point.failed])}
-            summary={last ? `${rateText(last.submitted)} in, ${rateText(last.ended)} out, ${rateText(last.failed)} failing` : 'nothing yet'}
+            data={chartData(points, (point) => [point.submitted, point.ended, point.failed, point.errors])}
+            summary={last ? callsSummary(last) : 'nothing yet'}
           />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 6 }}>
@@ -125,6 +126,10 @@ function rateText(rate: number): string {
   if (rate === 0) return '0/s';
   if (rate < 1) return `${rate.toFixed(2)}/s`;
   return rate < 10 ? `${rate.toFixed(1)}/s` : `${Math.round(rate).toLocaleString()}/s`;
+}
+
+function callsSummary({ submitted, ended, failed, errors }: Point): string {
+  return `${rateText(submitted)} in, ${rateText(ended)} out, ${rateText(failed)} failing, ${rateText(errors)} of these with an error result`;
 }
 
 function summaryOf(p50: number | undefined, p99: number | undefined): string {

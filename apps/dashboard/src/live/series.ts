@@ -9,10 +9,16 @@ export interface Point {
   /** Calls a second. */
   readonly submitted: number;
   readonly ended: number;
+  /** Error results included. */
   readonly failed: number;
+  /** Completed calls with an error result. */
+  readonly errors: number;
   readonly wait: Percentiles;
   readonly run: Percentiles;
 }
+
+/** How a call failed: by its outcome, or with a result that is an error. */
+export type Failure = 'failed' | 'error';
 
 /** Milliseconds; absent where nothing was measured. */
 export interface Percentiles {
@@ -25,6 +31,7 @@ interface Step {
   submitted: number;
   ended: number;
   failed: number;
+  errors: number;
   readonly wait: Samples;
   readonly run: Samples;
 }
@@ -70,10 +77,11 @@ export class Series {
     this.sample(this.step(at).wait, waitMs);
   }
 
-  ended(at: number, failed: boolean, runMs: number | undefined): void {
+  ended(at: number, failure: Failure | undefined, runMs: number | undefined): void {
     const step = this.step(at);
     step.ended += 1;
-    if (failed) step.failed += 1;
+    if (failure !== undefined) step.failed += 1;
+    if (failure === 'error') step.errors += 1;
     if (runMs !== undefined) this.sample(step.run, runMs);
   }
 
@@ -91,13 +99,14 @@ export class Series {
     // The step under way is as long as it has lasted, so that a rate neither starts at zero nor jumps.
     const seconds = Math.max(500, Math.min(this.stepMs, now - at)) / 1000;
     const seededSeconds = this.seededStepMs / 1000;
-    const rate = (name: 'submitted' | 'ended' | 'failed') =>
+    const rate = (name: 'submitted' | 'ended' | 'failed' | 'errors') =>
       (counted ? counted[name] / seededSeconds : 0) + (live ? live[name] / seconds : 0);
     return {
       at,
       submitted: rate('submitted'),
       ended: rate('ended'),
       failed: rate('failed'),
+      errors: rate('errors'),
       wait: live && live.wait.count > 0 ? known(live.wait) : (counted?.wait ?? {}),
       run: live && live.run.count > 0 ? known(live.run) : (counted?.run ?? {}),
     };
@@ -111,7 +120,7 @@ export class Series {
     const begin = this.floor(at);
     const known = this.steps.get(begin);
     if (known) return known;
-    const step: Step = { submitted: 0, ended: 0, failed: 0, wait: noSamples(), run: noSamples() };
+    const step: Step = { submitted: 0, ended: 0, failed: 0, errors: 0, wait: noSamples(), run: noSamples() };
     this.steps.set(begin, step);
     const surplus = this.steps.size - 2 * this.length;
     if (surplus > 0) for (const old of [...this.steps.keys()].sort((a, b) => a - b).slice(0, surplus)) this.steps.delete(old);

@@ -16,6 +16,19 @@ function parts(major: number, majorUnit: string, minor: number, minorUnit: strin
   return minor === 0 ? `${major} ${majorUnit}` : `${major} ${majorUnit} ${minor} ${minorUnit}`;
 }
 
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1000, 's'],
+] as const;
+
+/** `just now`, `12s ago`, `6m ago`, `3h ago`, `2d ago`. */
+export function agoText(ms: number): string {
+  const [unitMs, unit] = UNITS.find(([each]) => ms >= each) ?? [1000, 's'];
+  return ms < 2000 ? 'just now' : `${Math.floor(ms / unitMs)}${unit} ago`;
+}
+
 export function clockText(at: number): string {
   return new Date(at).toLocaleTimeString(undefined, { hour12: false });
 }

@@ -1,12 +1,27 @@
 import { Badge } from '@mantine/core';
+import { visible } from './visible.js';
 import { STATES, type ShownState } from '../theme.js';
 import classes from './state-badge.module.css';
 
 const MOVING: readonly ShownState[] = ['running', 'retrying', 'cancelling'];
 
+interface StateBadgeProps {
+  readonly state: ShownState;
+  /** Shown beside an error as far as it is short: `Error · exit 1`. */
+  readonly note?: string | undefined;
+  readonly size?: 'xs' | 'sm' | 'md' | 'lg';
+}
+
+const SHORT_NOTE_CHARS = 10;
+
+export function isShort(note: string | undefined): note is string {
+  return note !== undefined && note.length <= SHORT_NOTE_CHARS;
+}
+
 /** The state of a call: a word first, the colour beside it. */
-export function StateBadge({ state, size = 'sm' }: { readonly state: ShownState; readonly size?: 'xs' | 'sm' | 'md' | 'lg' }) {
+export function StateBadge({ state, note, size = 'sm' }: StateBadgeProps) {
   const { label, color } = STATES[state];
+  const short = state === 'error' && isShort(note) ? ` · ${visible(note)}` : '';
   return (
     <Badge
       variant="dot"
@@ -17,6 +32,7 @@ export function StateBadge({ state, size = 'sm' }: { readonly state: ShownState;
       classNames={{ root: classes['badge'] ?? '', label: classes['label'] ?? '' }}
     >
       {label}
+      {short}
     </Badge>
   );
 }

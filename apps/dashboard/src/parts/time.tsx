@@ -1,35 +1,39 @@
 import { Text, Tooltip } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
-import { durationText, momentText } from './duration.js';
+import { agoText, durationText, momentText } from './duration.js';
 
 const TICK_MS = 500;
 let timer: ReturnType<typeof setInterval> | undefined;
 let current = Date.now();
 const listeners = new Set<() => void>();
 
-/** The time, for everything on the page that grows with it: one timer for all, none while nobody looks. */
+/** The time, for everything on the page that grows with it: one timer for all, none while no component reads it. */
 export function useNow(): number {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      timer ??= setInterval(() => {
-        current = Date.now();
-        for (const tell of listeners) tell();
-      }, TICK_MS);
-      return () => {
-        listeners.delete(listener);
-        if (listeners.size > 0) return;
-        clearInterval(timer);
-        timer = undefined;
-      };
-    },
-    () => current,
-  );
+  return useSyncExternalStore(subscribe, read);
 }
 
-function agoText(ms: number): string {
-  if (ms < 2000) return 'just now';
-  return ms < 60_000 ? `${Math.floor(ms / 1000)} s ago` : `${durationText(ms)} ago`;
+/** One function for all renders: React subscribes again whenever it gets another one, and the timer starts from zero each time. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= startTimer();
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function startTimer(): ReturnType<typeof setInterval> {
+  current = Date.now();
+  return setInterval(() => {
+    current = Date.now();
+    for (const notify of listeners) notify();
+  }, TICK_MS);
+}
+
+function read(): number {
+  return current;
 }
 
 /** A moment as its distance from now, with the whole of it on hover. */

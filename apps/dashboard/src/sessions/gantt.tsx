@@ -66,7 +66,7 @@ export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
                   data-depth={branch.depth}
                 >
                   <span className={classes.name} style={{ '--depth': branch.depth }}>
-                    <StateBadge size="xs" state={shownState(branch.row)} />
+                    <StateBadge size="xs" state={shownState(branch.row)} note={branch.row.note} />
                     <Link to="/calls/$callId" params={{ callId: branch.row.id }} className={classes.link}>
                       {branch.row.tool}
                     </Link>

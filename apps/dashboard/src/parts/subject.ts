@@ -1,0 +1,42 @@
+import { parse } from 'partial-json';
+import type { ToolSubject } from '#contracts';
+
+/** Arguments that say what a tool looks for, beside where. */
+const WANTED = ['pattern', 'query', 'regex'];
+
+/**
+ * What a call is about, in one line: `$ npm test`, `src/login.ts`, `TODO in src`, else its arguments as `name: value`. `preview` is
+ * the beginning of the arguments as JSON text and may be cut anywhere; `subjects` are those of the tool.
+ */
+export function subjectText(preview: string, subjects: readonly ToolSubject[] = []): string {
+  const args = readArguments(preview);
+  if (args === undefined) return preview;
+  const command = subjects.find(({ kind }) => kind === 'command');
+  if (command !== undefined && typeof args[command.argument] === 'string') return `$ ${lineOf(args[command.argument])}`;
+  const places = subjects.flatMap(({ argument }) => textsOf(args[argument]));
+  const wanted = WANTED.flatMap((name) => textsOf(args[name]));
+  const parts = [wanted.join(' '), places.join(' ')].filter((part) => part !== '');
+  if (parts.length > 0) return parts.join(' in ');
+  return Object.entries(args)
+    .map(([name, value]) => `${name}: ${lineOf(value)}`)
+    .join('  ');
+}
+
+function readArguments(preview: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = parse(preview);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(textsOf);
+  return typeof value === 'string' && value !== '' ? [lineOf(value)] : [];
+}
+
+function lineOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return text.trim().replace(/\s*\n\s*/g, ' ⏎ ');
+}

@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ToolDescriptor, ToolSubject } from '#contracts';
+import { useToolyard } from '../stream/toolyard.js';
+
+const NONE: readonly ToolSubject[] = [];
+
+/** Which arguments of a tool say what a call is about; none until the catalog has come, or for a tool that is not in it. */
+export function useSubjects(tool: string): readonly ToolSubject[] {
+  const { client } = useToolyard();
+  const { data } = useQuery({
+    queryKey: ['tools'],
+    queryFn: ({ signal }) => client.tools.list({}, { signal }),
+    staleTime: 60_000,
+    select: (tools: ToolDescriptor[]) => tools.find(({ name }) => name === tool)?.subjects ?? NONE,
+  });
+  return data ?? NONE;
+}
