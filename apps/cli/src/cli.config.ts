@@ -1,33 +1,65 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LOCAL_INSTALLATION } from '#contracts';
 import { UsageError } from './usage-error.js';
 
-export const DEFAULT_URL = 'http://127.0.0.1:7411';
+export const DEFAULT_URL = LOCAL_INSTALLATION.url;
 
 export interface CliConfig {
   readonly url: string;
+  /** Where the address was found, for `doctor`. */
+  readonly urlFrom: string;
   readonly apiKey: string;
   /** Where the key was found, for `doctor`. */
   readonly keyFrom: string;
 }
 
+interface Flags {
+  readonly url?: string | undefined;
+  readonly key?: string | undefined;
+}
+
 /**
- * Which gateway, and who asks: `--url` and `--key`, else TOOLYARD_URL and TOOLYARD_API_KEY, else the address and the key
- * file of `npm start` in this folder. Throws a UsageError when there is no key.
+ * Which gateway, and who asks: `--url` and `--key`, else TOOLYARD_URL and TOOLYARD_API_KEY, else the files `address` and `key` that
+ * `npm start` keeps in its data folder (TOOLYARD_DATA, else `.toolyard` here). Throws a UsageError when there is no key.
  */
-export function readCliConfig(flags: { url?: string | undefined; key?: string | undefined }, env: NodeJS.ProcessEnv): CliConfig {
-  const url = flags.url ?? (env['TOOLYARD_URL'] || DEFAULT_URL);
+export function readCliConfig(flags: Flags, env: NodeJS.ProcessEnv): CliConfig {
+  const folder = env['TOOLYARD_DATA'] || LOCAL_INSTALLATION.data;
+  return {
+    ...addressOf(flags, env, join(folder, LOCAL_INSTALLATION.addressFile)),
+    ...keyOf(flags, env, join(folder, LOCAL_INSTALLATION.keyFile)),
+  };
+}
+
+function addressOf(flags: Flags, env: NodeJS.ProcessEnv, file: string): Pick<CliConfig, 'url' | 'urlFrom'> {
+  if (flags.url !== undefined) return checked(flags.url, '--url');
+  const fromEnv = env['TOOLYARD_URL'];
+  if (fromEnv) return checked(fromEnv, 'TOOLYARD_URL');
+  const written = read(file);
+  return written === undefined ? { url: DEFAULT_URL, urlFrom: `the default, as there is no ${file}` } : checked(written, file);
+}
+
+function checked(url: string, urlFrom: string): Pick<CliConfig, 'url' | 'urlFrom'> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new UsageError(`The address of the gateway is ${JSON.stringify(url)}; expected something like ${DEFAULT_URL}`);
-  if (flags.key !== undefined) return { url, apiKey: flags.key, keyFrom: '--key' };
+    throw new UsageError(`The address of the gateway is ${JSON.stringify(url)} (from ${urlFrom}); expected something like ${DEFAULT_URL}`);
+  return { url, urlFrom };
+}
+
+function keyOf(flags: Flags, env: NodeJS.ProcessEnv, file: string): Pick<CliConfig, 'apiKey' | 'keyFrom'> {
+  if (flags.key !== undefined) return { apiKey: flags.key, keyFrom: '--key' };
   const fromEnv = env['TOOLYARD_API_KEY'];
-  if (fromEnv) return { url, apiKey: fromEnv, keyFrom: 'TOOLYARD_API_KEY' };
-  const file = join(env['TOOLYARD_DATA'] || '.toolyard', 'key');
+  if (fromEnv) return { apiKey: fromEnv, keyFrom: 'TOOLYARD_API_KEY' };
+  const written = read(file);
+  if (written !== undefined) return { apiKey: written, keyFrom: file };
+  throw new UsageError(
+    `No API key: give --key, or set TOOLYARD_API_KEY, or run this in the folder where \`npm start\` runs or with its TOOLYARD_DATA (there is no ${file} here)`,
+  );
+}
+
+function read(file: string): string | undefined {
   try {
-    return { url, apiKey: readFileSync(file, 'utf8').trim(), keyFrom: file };
+    return readFileSync(file, 'utf8').trim();
   } catch {
-    throw new UsageError(
-      `No API key: give --key or set TOOLYARD_API_KEY, or run this in the folder where \`npm start\` runs (there is no ${file} here)`,
-    );
+    return undefined;
   }
 }

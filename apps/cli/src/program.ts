@@ -29,7 +29,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
   const program = new Command('toolyard')
     .description('Runs tool calls through a Toolyard gateway and watches them.')
     .version(version)
-    .option('--url <url>', `the gateway (TOOLYARD_URL; default ${DEFAULT_URL})`)
+    .option('--url <url>', `the gateway (TOOLYARD_URL; default: .toolyard/address of this folder, else ${DEFAULT_URL})`)
     .option('--key <key>', 'the API key (TOOLYARD_API_KEY; default: .toolyard/key of this folder)')
     .option('--json', 'print JSON, one text a line')
     .showHelpAfterError('(--help tells more)')

@@ -1,11 +1,52 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { ToolyardClient } from '#client';
+import { ToolyardClient, ToolyardError } from '#client';
+import { LOCAL_INSTALLATION } from '#contracts';
 
-/** The gateway of TOOLYARD_URL and TOOLYARD_API_KEY, else the one that `npm start` runs in this folder. */
-export function connect(env: NodeJS.ProcessEnv): ToolyardClient {
-  const baseUrl = env['TOOLYARD_URL'] ?? 'http://127.0.0.1:7411';
-  const apiKey = env['TOOLYARD_API_KEY'] ?? (existsSync('.toolyard/key') ? readFileSync('.toolyard/key', 'utf8').trim() : undefined);
-  if (apiKey === undefined) throw new Error('No API key: run `npm start` in this folder first, or set TOOLYARD_URL and TOOLYARD_API_KEY');
+/** There is no gateway to talk to; `message` says what to do. */
+class NoGateway extends Error {
+  override readonly name = 'NoGateway';
+}
+
+/**
+ * Runs an agent against the gateway of TOOLYARD_URL and TOOLYARD_API_KEY, else the one that `npm start` runs in this folder or in
+ * TOOLYARD_DATA. What a person can mend is said in one line; the exit code is 1 then.
+ */
+export async function withToolyard(agent: (toolyard: ToolyardClient) => Promise<void>): Promise<void> {
+  let toolyard: ToolyardClient | undefined;
+  try {
+    toolyard = connect(process.env);
+    await agent(toolyard);
+  } catch (error) {
+    if (!(error instanceof NoGateway) && !(error instanceof ToolyardError)) throw error;
+    const advice =
+      error instanceof ToolyardError && error.code === 'unreachable'
+        ? ' Is `npm start` running? `npx toolyard doctor` looks for the reason.'
+        : '';
+    console.error(`${error.message}.${advice}`.replace('..', '.'));
+    process.exitCode = 1;
+  } finally {
+    toolyard?.close();
+  }
+}
+
+function connect(env: NodeJS.ProcessEnv): ToolyardClient {
+  const folder = env['TOOLYARD_DATA'] || LOCAL_INSTALLATION.data;
+  const keyFile = join(folder, LOCAL_INSTALLATION.keyFile);
+  const baseUrl = env['TOOLYARD_URL'] || (read(join(folder, LOCAL_INSTALLATION.addressFile)) ?? LOCAL_INSTALLATION.url);
+  const apiKey = env['TOOLYARD_API_KEY'] || read(keyFile);
+  if (!apiKey)
+    throw new NoGateway(
+      `No API key: there is no ${keyFile}. Run \`npm start\` in this folder first, or set TOOLYARD_DATA to its data folder, or TOOLYARD_URL and TOOLYARD_API_KEY`,
+    );
   return new ToolyardClient({ baseUrl, apiKey, WebSocket });
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }

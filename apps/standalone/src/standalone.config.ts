@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { LOCAL_INSTALLATION } from '#contracts';
 import { StartFailure } from './start-failure.js';
 
 const StandaloneEnv = z.object({
-  TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
+  TOOLYARD_DATA: z.string().min(1).default(LOCAL_INSTALLATION.data),
   REDIS_URL: z.string().min(1).optional(),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
 });

@@ -1,4 +1,5 @@
-import type { Posture } from '#contracts';
+import { rmSync, writeFileSync } from 'node:fs';
+import { LOCAL_INSTALLATION, type Posture } from '#contracts';
 import { startGateway } from '../../gateway/src/main.js';
 import { startWorker } from '../../worker/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/gateway.config.js';
@@ -10,6 +11,7 @@ import { lockDirectory } from './data/directory-lock.js';
 import { startPrivateRedis } from './redis/private-redis.js';
 import { reachRedis } from './redis/reach-redis.js';
 import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
+import { configFactsOf, programsOf, type ConfigFacts, type Programs } from './start-facts.js';
 import { explain, StartFailure } from './start-failure.js';
 
 export interface Standalone {
@@ -17,9 +19,14 @@ export interface Standalone {
   readonly keyFile: string | undefined;
   readonly key: string;
   readonly dataDirectory: string;
+  /** Programs of this machine find data folder and address by themselves when they run in this folder. */
+  readonly foundByDefault: boolean;
   readonly redis: string;
   /** Of sessions that nobody set up. */
   readonly posture: Posture;
+  readonly programs: Programs;
+  /** Absent without a config file. */
+  readonly configFile: ConfigFacts | undefined;
   /** Drains in order: no new calls, running calls end, Redis with its data on disk. Idempotent. */
   stop(): Promise<void>;
 }
@@ -43,14 +50,19 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
     const key = config.apiKey ?? readOrMakeKey(directory.key);
     const redis = await bringUpRedis(config, directory, undo, tell);
     const apps = readApps({ ...env, TOOLYARD_API_KEY: key, REDIS_URL: redis.url, TOOLYARD_DATA: directory.path });
-    const url = await bringUpApps(apps, undo);
+    const { url, programs } = await bringUpApps(apps, undo);
+    writeFileSync(directory.address, `${url}\n`);
+    undo.push(() => rmSync(directory.address, { force: true }));
     return {
       url,
       keyFile: config.apiKey === undefined ? directory.key : undefined,
       key,
       dataDirectory: directory.path,
       redis: redis.label,
+      foundByDefault: config.dataDirectory === LOCAL_INSTALLATION.data && url === LOCAL_INSTALLATION.url,
       posture: apps.gateway.defaultPosture,
+      programs,
+      configFile: configFactsOf(apps.gateway),
       stop: down,
     };
   } catch (error) {
@@ -70,14 +82,14 @@ async function bringUpRedis(config: StandaloneConfig, directory: DataDirectory, 
 }
 
 /** The worker first, so that the first call already finds it. They drain together: waiting requests need running calls to end. */
-async function bringUpApps(apps: AppConfigs, undo: Undo[]): Promise<string> {
+async function bringUpApps(apps: AppConfigs, undo: Undo[]): Promise<{ url: string; programs: Programs }> {
   const worker = await startWorker(apps.worker);
   undo.push(() => worker.close());
   try {
     const gateway = await startGateway(apps.gateway, { slots: () => worker.slots() });
     undo.pop();
     undo.push(async () => void (await Promise.allSettled([gateway.close(), worker.close()])));
-    return gateway.url;
+    return { url: gateway.url, programs: programsOf(worker) };
   } catch (error) {
     throw explain(error, apps.gateway);
   }

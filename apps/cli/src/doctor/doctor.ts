@@ -28,9 +28,9 @@ export async function doctor(context: CommandContext, env: NodeJS.ProcessEnv): P
 async function* checkGateway(context: CommandContext): AsyncGenerator<Check, void, undefined> {
   const { client, config } = context;
   const options = { timeoutMs: PATIENCE_MS };
-  const where = `is it running, and is ${config.url} its address? --url or TOOLYARD_URL name another`;
+  const where = `is it running, and is ${config.url} its address? That is from ${config.urlFrom}; --url or TOOLYARD_URL name another`;
   const gateway = await attempt('gateway', where, () => client.gateway.ready(options));
-  yield gateway.failure ?? { what: 'gateway', verdict: 'ok', found: `ready at ${config.url}` };
+  yield gateway.failure ?? { what: 'gateway', verdict: 'ok', found: `ready at ${config.url} (from ${config.urlFrom})` };
   if (gateway.value === undefined) return;
   for (const warning of gateway.value.warnings ?? [])
     yield { what: 'gateway config', verdict: 'warn', found: warning, fix: 'correct the file that TOOLYARD_CONFIG names' };

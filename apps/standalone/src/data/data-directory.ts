@@ -1,10 +1,13 @@
 import { join } from 'node:path';
+import { LOCAL_INSTALLATION } from '#contracts';
 import { makeFolder } from '#lifecycle';
 
 /** Where standalone keeps everything it must find again; readable by this user only. */
 export interface DataDirectory {
   readonly path: string;
   readonly key: string;
+  /** Where the gateway listens, while it does. */
+  readonly address: string;
   readonly lock: string;
   readonly redis: string;
   readonly redisPid: string;
@@ -19,7 +22,8 @@ export function openDataDirectory(path: string): DataDirectory {
   return {
     path: root,
     redis: join(root, 'redis'),
-    key: join(root, 'key'),
+    key: join(root, LOCAL_INSTALLATION.keyFile),
+    address: join(root, LOCAL_INSTALLATION.addressFile),
     lock: join(root, 'lock'),
     redisPid: join(root, 'redis.pid'),
     redisLog: join(root, 'redis.log'),
