@@ -7,6 +7,7 @@ const SIBLINGS = [
   'lifecycle',
   'limits',
   'metrics',
+  'patterns',
   'policy',
   'projection',
   'queue',
@@ -17,7 +18,7 @@ const SIBLINGS = [
   'tracing',
 ];
 
-/** What a library may import besides itself, contracts and (all of them) signals. Hooks run programs and requests the way tools do, by the very same code. */
+/** What a library may import besides itself, contracts and (all of them) signals and patterns. Hooks run programs and requests the way tools do, by the very same code. */
 const MAY_ALSO_SEE = {
   hooks: ['redis', 'tools'],
   lifecycle: ['redis', 'event-log'],
@@ -28,7 +29,7 @@ const MAY_ALSO_SEE = {
 };
 
 const siblingRules = SIBLINGS.map((name) => {
-  const allowed = ['contracts', 'signals', ...(MAY_ALSO_SEE[name] ?? []), name];
+  const allowed = ['contracts', 'signals', 'patterns', ...(MAY_ALSO_SEE[name] ?? []), name];
   return {
     name: `siblings-apart-${name}`,
     comment: `libs/${name} may see ${allowed.slice(0, -1).join(', ')} and nothing else of libs: apps put libraries together, so that each can be read, tested and replaced alone.`,
@@ -114,7 +115,7 @@ module.exports = {
       from: { path: ['^libs/policy/src/(decide\\.ts|rules/)', '\\.decider\\.ts$'], pathNot: TESTS },
       to: {
         path: '.',
-        pathNot: ['^libs/contracts/src/index\\.ts$', '^libs/policy/src/', '^libs/event-log/src/(call/|event-log\\.port\\.ts)'],
+        pathNot: ['^libs/(contracts|patterns)/src/index\\.ts$', '^libs/policy/src/', '^libs/event-log/src/(call/|event-log\\.port\\.ts)'],
       },
     },
     {
@@ -130,6 +131,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^(libs|apps)/', pathNot: ['^libs/(redis|queue)/', TESTS] },
       to: { path: '^node_modules/ioredis/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'matchers-behind-patterns',
+      comment:
+        'Patterns of users are compiled and matched in libs/patterns only, within its limits. A backtracking matcher freezes a process; a regular expression engine without limits does, too.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: ['^libs/patterns/', TESTS] },
+      to: { path: '^node_modules/(@types/)?(picomatch|re2js|minimatch|micromatch)/' },
     },
     {
       name: 'prom-client-behind-metrics',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import type { z } from 'zod';
 import { ConfigFile } from '#contracts';
+import { configPatternFaults } from '#policy';
 
 /** What the file says; `file` is there when there are no faults. */
 export interface ConfigFileContent {
@@ -26,13 +27,11 @@ export function readConfigFile(path: string): ConfigFileContent {
     };
   }
   const parsed = ConfigFile.safeParse(document.toJS() ?? {});
-  if (parsed.success) return { file: parsed.data, faults: [] };
-
-  return {
-    faults: parsed.error.issues.map(
-      (issue) => `${path}:${lineOf(document, lines, issuePath(issue))}: ${fieldName(issue)}: ${issue.message}`,
-    ),
-  };
+  const found = parsed.success
+    ? configPatternFaults(parsed.data)
+    : parsed.error.issues.map((issue) => ({ path: issuePath(issue), message: issue.message }));
+  if (parsed.success && found.length === 0) return { file: parsed.data, faults: [] };
+  return { faults: found.map(({ path: at, message }) => `${path}:${lineOf(document, lines, at)}: ${fieldName(at)}: ${message}`) };
 }
 
 /** An unknown field is reported at the object that holds it; point at the field itself. */
@@ -40,12 +39,12 @@ function issuePath(issue: z.core.$ZodIssue): PropertyKey[] {
   return issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
 }
 
-function fieldName(issue: z.core.$ZodIssue): string {
-  return issuePath(issue).map(String).join('.') || '(whole file)';
+function fieldName(path: readonly PropertyKey[]): string {
+  return path.map(String).join('.') || '(whole file)';
 }
 
 /** The line of the field, or of the nearest thing around it that the file really has. */
-function lineOf(document: Document, lines: LineCounter, path: PropertyKey[]): number {
+function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length--) {
     const node = document.getIn(path.slice(0, length), true);
     if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;

@@ -172,7 +172,12 @@ describe('grants of a session', () => {
     const trusted = addGrant(addGrant(NO_GRANTS, { grants: { trustedTools: ['a'], allowedCommands: ['x'] } }), {
       grants: { trustedTools: ['a'], allowedPaths: { read: ['/r'] } },
     });
-    expect(trusted).toEqual({ ...NO_GRANTS, trustedTools: ['a'], allowedCommands: ['x'], allowedPaths: { read: ['/r'], write: [] } });
+    expect(trusted).toEqual({
+      ...NO_GRANTS,
+      trustedTools: ['a'],
+      allowedCommands: ['x'],
+      literalPaths: { allowed: { read: ['/r'], write: [] }, denied: { read: [], write: [] } },
+    });
     const denied = addGrant(trusted, { grants: { deniedTools: ['a'] } });
     expect([denied.trustedTools, denied.deniedTools]).toEqual([[], ['a']]);
     expect(NO_GRANTS.trustedTools).toEqual([]);

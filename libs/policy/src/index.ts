@@ -6,4 +6,6 @@ export { addGrant, alwaysAllow, neverAllow } from './grants/add-grant.js';
 export { availability, type Availability } from './grants/availability.js';
 export { settingsOf } from './grants/tool-settings.js';
 export { resolvePolicy } from './grants/resolve-policy.js';
+export { oldGrants } from './grants/old-grants.js';
+export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
 export { matchesTool } from './patterns/tool-pattern.js';

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { BatchStrategy, NO_GRANTS, Posture, SessionGrants, SessionHooks, ToolPattern, type PutSessionBody } from '#contracts';
+import { oldGrants } from '#policy';
 
 /** A session as it is stored: only what somebody set. */
 export const SessionState = z.object({
@@ -15,6 +17,21 @@ export const SessionState = z.object({
 export type SessionState = z.output<typeof SessionState>;
 
 export const NEW_SESSION: SessionState = SessionState.parse({});
+
+/** Beside the grants, so that a gateway of the release before, which knows no such names, still reads the session. */
+const StoredSession = SessionState.extend({ literalPaths: SessionGrants.shape.literalPaths });
+const NO_LITERAL_PATHS = { allowed: { read: [], write: [] }, denied: { read: [], write: [] } };
+
+/** A session as `storedSession` or an older release wrote it, which kept names among the globs. */
+export function parseSession(text: string): SessionState {
+  const { literalPaths, ...state } = StoredSession.parse(JSON.parse(text));
+  if (literalPaths === undefined) return { ...state, grants: oldGrants(state.grants) };
+  return isDeepStrictEqual(literalPaths, NO_LITERAL_PATHS) ? state : { ...state, grants: { ...state.grants, literalPaths } };
+}
+
+export function storedSession({ grants: { literalPaths = NO_LITERAL_PATHS, ...grants }, ...state }: SessionState): string {
+  return JSON.stringify({ ...state, grants, literalPaths });
+}
 
 /** The state with what a PUT gives. Pure. */
 export function changedBy(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks }: PutSessionBody): SessionState {

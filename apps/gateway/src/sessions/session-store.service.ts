@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, SessionPart, type GrantChange, type Principal, type PutSessionBody, type Session } from '#contracts';
-import { addGrant } from '#policy';
+import { ProblemError, SessionGrants, SessionPart, type GrantChange, type Principal, type PutSessionBody, type Session } from '#contracts';
+import { addGrant, sessionPatternFaults } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
@@ -10,7 +10,7 @@ import { Rulebook } from '../policy/rulebook.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import { withKnownTools } from './granted-tools.js';
 import { SessionNews } from './session-news.service.js';
-import { changedBy, NEW_SESSION, SessionState } from './session-state.js';
+import { changedBy, NEW_SESSION, parseSession, type SessionState, storedSession } from './session-state.js';
 
 const DAY_MS = 86_400_000;
 /** From the last use on; a use is noted once a day. */
@@ -49,7 +49,7 @@ export class SessionStore {
   private async stored(tenantId: string, sessionId: string): Promise<SessionState> {
     const stored = await this.redis.get(keys.session(tenantId, sessionId));
     if (stored === null) return NEW_SESSION;
-    const state = SessionState.parse(JSON.parse(stored));
+    const state = parseSession(stored);
     if (Date.now() - state.touchedAt > DAY_MS) await this.put(tenantId, sessionId, stored, state);
     return state;
   }
@@ -60,6 +60,7 @@ export class SessionStore {
 
   async write(principal: Principal, sessionId: string, change: PutSessionBody): Promise<Session> {
     const { tenantId } = principal;
+    refusePatterns(change);
     refuseHooks(change.hooks ?? [], this.hookBook.sessionCommands, this.config.egress);
     const { grants, ...others } = change;
     const next = (state: SessionState) =>
@@ -72,7 +73,11 @@ export class SessionStore {
 
   /** Adds to the grants. Twice the same changes nothing; of several at once none is lost. */
   async grant(principal: Principal, sessionId: string, grants: GrantChange): Promise<void> {
-    await this.change(principal.tenantId, sessionId, (state) => ({ ...state, grants: addGrant(state.grants, { grants }) }));
+    await this.change(principal.tenantId, sessionId, (state) => {
+      const grown = { grants: addGrant(state.grants, { grants }) };
+      refuseGrants(grown.grants);
+      return { ...state, ...grown };
+    });
     await this.news.tell(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
@@ -84,14 +89,14 @@ export class SessionStore {
   private async change(tenantId: string, sessionId: string, next: (state: SessionState) => SessionState): Promise<SessionState> {
     for (let tries = 0; tries < TRIES; tries++) {
       const stored = await this.redis.get(keys.session(tenantId, sessionId));
-      const state = next(stored === null ? NEW_SESSION : SessionState.parse(JSON.parse(stored)));
+      const state = next(stored === null ? NEW_SESSION : parseSession(stored));
       if (await this.put(tenantId, sessionId, stored ?? '', state)) return state;
     }
     throw new ProblemError('conflict', 'The session changed faster than it could be written; the same request may be repeated');
   }
 
   private async put(tenantId: string, sessionId: string, before: string, state: SessionState): Promise<boolean> {
-    const text = JSON.stringify({ ...state, touchedAt: Date.now() });
+    const text = storedSession({ ...state, touchedAt: Date.now() });
     return (await WRITE.run(this.redis, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
   }
 
@@ -107,4 +112,20 @@ export class SessionStore {
       ...(hooks === undefined ? {} : { hooks }),
     };
   }
+}
+
+/** @throws ProblemError naming each pattern that no list can be made of */
+function refusePatterns(change: PutSessionBody): void {
+  const errors = sessionPatternFaults(change).map(({ path, message }) => ({ pointer: `/${path.join('/')}`, message }));
+  if (errors.length === 0) return;
+  throw new ProblemError('invalid_request', errors.map(({ pointer, message }) => `${pointer}: ${message}`).join('; '), { errors });
+}
+
+/** @throws ProblemError when the session has no room for another decision that lasts */
+function refuseGrants(grants: SessionGrants): void {
+  if (SessionGrants.safeParse(grants).success && sessionPatternFaults({ grants }).length === 0) return;
+  throw new ProblemError(
+    'invalid_request',
+    'The session has too many lasting decisions for another one: decide once, or take some of its grants away',
+  );
 }

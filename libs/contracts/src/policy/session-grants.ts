@@ -1,18 +1,21 @@
 import { z } from 'zod';
 
 const Texts = z.array(z.string().min(1)).max(500).default([]);
+const Paths = z.strictObject({ read: Texts, write: Texts }).default({ read: [], write: [] });
 
 /**
  * What people decided for the rest of a session. Ends with it; read for every call, so a decision holds everywhere at once.
- * Tools are canonical names; paths are folders or files (everything below counts) as the tools take them; commands are
- * anchored patterns of sub-commands.
+ * Tools are canonical names. Of `allowedPaths` and `deniedPaths` each is a glob that also means everything below what it matches
+ * (`*`, `?`, `[a-c]`, `[^a]`, `{a,b}`, and `**` for any number of folders). `literalPaths` are files and folders by their names: a
+ * `*` in one is a character. Approvals write those. Commands are anchored expressions (RE2) of sub-commands.
  */
 export const SessionGrants = z
   .strictObject({
     trustedTools: Texts,
     deniedTools: Texts,
-    allowedPaths: z.strictObject({ read: Texts, write: Texts }).default({ read: [], write: [] }),
-    deniedPaths: z.strictObject({ read: Texts, write: Texts }).default({ read: [], write: [] }),
+    allowedPaths: Paths,
+    deniedPaths: Paths,
+    literalPaths: z.strictObject({ allowed: Paths, denied: Paths }).optional(),
     allowedCommands: Texts,
   })
   .meta({ id: 'SessionGrants' });
@@ -21,7 +24,7 @@ export type SessionGrants = z.output<typeof SessionGrants>;
 /** Nothing granted, nothing denied: where every session starts. */
 export const NO_GRANTS: SessionGrants = SessionGrants.parse({});
 
-/** What a trust option adds to the grants of a session. */
+/** What a trust option adds to the grants of a session. Paths are names here, never globs. */
 export const GrantChange = z
   .strictObject({
     trustedTools: z.array(z.string()).optional(),

@@ -1,25 +1,35 @@
-import { SessionGrants, type GrantChange, type TrustOption } from '#contracts';
+import type { GrantChange, SessionGrants, TrustOption } from '#contracts';
 
-/** The grants of a session with what a person chose added. Twice the same changes nothing; the latest word on a tool holds. */
+/**
+ * The grants of a session with what a person chose added. Paths of a choice are names, so they go to `literalPaths`, whatever
+ * characters they have. Twice the same changes nothing; the latest word on a tool holds.
+ */
 export function addGrant(grants: SessionGrants, { grants: change }: Pick<TrustOption, 'grants'>): SessionGrants {
   const trusted = change.trustedTools ?? [];
   const denied = change.deniedTools ?? [];
-  return SessionGrants.parse({
+  const literalPaths = withPaths(grants.literalPaths, change);
+  return {
+    ...grants,
     trustedTools: union(grants.trustedTools, trusted).filter((it) => !denied.includes(it)),
     deniedTools: union(
       grants.deniedTools.filter((it) => !trusted.includes(it)),
       denied,
     ),
-    allowedPaths: {
-      read: union(grants.allowedPaths.read, change.allowedPaths?.read),
-      write: union(grants.allowedPaths.write, change.allowedPaths?.write),
-    },
-    deniedPaths: {
-      read: union(grants.deniedPaths.read, change.deniedPaths?.read),
-      write: union(grants.deniedPaths.write, change.deniedPaths?.write),
-    },
+    ...(literalPaths === undefined ? {} : { literalPaths }),
     allowedCommands: union(grants.allowedCommands, change.allowedCommands),
-  });
+  };
+}
+
+type LiteralPaths = SessionGrants['literalPaths'];
+const NO_PATHS: Exclude<LiteralPaths, undefined> = { allowed: { read: [], write: [] }, denied: { read: [], write: [] } };
+
+function withPaths(paths: LiteralPaths, { allowedPaths, deniedPaths }: GrantChange): LiteralPaths {
+  if (allowedPaths === undefined && deniedPaths === undefined) return paths;
+  const { allowed, denied } = paths ?? NO_PATHS;
+  return {
+    allowed: { read: union(allowed.read, allowedPaths?.read), write: union(allowed.write, allowedPaths?.write) },
+    denied: { read: union(denied.read, deniedPaths?.read), write: union(denied.write, deniedPaths?.write) },
+  };
 }
 
 /** "Always": every later call of the tool in this session runs without asking. */

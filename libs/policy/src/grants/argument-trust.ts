@@ -1,6 +1,6 @@
+import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
-import { commandPattern } from '../patterns/command-pattern.js';
-import { globMatches } from '../patterns/glob.js';
+import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
 import { matchingPattern } from '../patterns/tool-pattern.js';
 import { dangerIn } from '../shell/danger.js';
 import { isReadonly } from '../shell/readonly.js';
@@ -47,10 +47,14 @@ export function argumentTrust(facts: CallFacts, { commands, paths, urls, operati
 export function commandTrust(reading: CommandReading, { policy, grants }: Pick<CallFacts, 'policy' | 'grants'>): string | undefined {
   if (dangerIn(reading) !== undefined) return undefined;
   if (policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
-  const patterns = [...policy.commands.allowedCommands, ...grants.allowedCommands];
+  if (policy.commands.allowedCommands.length + grants.allowedCommands.length === 0) return undefined;
+  const lists = [
+    commandPatterns(policy.commands.allowedCommands, 'operator', reading),
+    commandPatterns(grants.allowedCommands, 'user', reading),
+  ];
   const written = reading.commands.filter(({ inner, words }) => !inner && words.length > 0);
   if (written.length === 0) return undefined;
-  const matched = written.map((command) => patterns.find((pattern) => allows(pattern, command)));
+  const matched = written.map((command) => allowing(lists, command));
   return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
 }
 
@@ -68,7 +72,13 @@ export function agentTrust(name: string, { tool, policy }: Pick<CallFacts, 'tool
 }
 
 /** The words must fit, and also the text with its redirections, so that `ls` does not allow `ls > file`. */
-function allows(pattern: string, command: SubCommand): boolean {
-  const matches = commandPattern(pattern);
-  return matches !== undefined && matches(plainText(command)) && (command.redirects.length === 0 || matches(command.text));
+function allowing(lists: readonly CommandPatterns[], command: SubCommand): string | undefined {
+  for (const { matching } of lists) {
+    const fitting = matching(plainText(command));
+    if (fitting.length === 0) continue;
+    const written = command.redirects.length === 0 ? fitting : matching(command.text);
+    const pattern = fitting.find((it) => written.includes(it));
+    if (pattern !== undefined) return pattern;
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import type { TrustOption } from '#contracts';
+import { quoted } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
-import { literally } from '../patterns/command-pattern.js';
 import { dangerIn } from '../shell/danger.js';
 import { isShell, isWrapper } from '../shell/inner-commands.js';
 import { executableOf, plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
@@ -56,7 +56,7 @@ function commandOption(id: string, label: string, patterns: readonly Pattern[]):
 
 /** With redirections the text as written is what is trusted; both spellings must fit the pattern when it is asked. */
 function full(command: SubCommand): Pattern {
-  const spellings = [...new Set([plainText(command), command.text])].map(literally);
+  const spellings = [...new Set([plainText(command), command.text])].map(quoted);
   return { display: command.text, pattern: `^(?:${spellings.join('|')})$` };
 }
 
@@ -70,7 +70,7 @@ function withFirstArgument(command: SubCommand): Pattern | undefined {
     command.redirects.length > 0
   )
     return undefined;
-  return { display: `${program} ${first} *`, pattern: `^${literally(`${program} ${first}`)}( .*)?$` };
+  return { display: `${program} ${first} *`, pattern: `^${quoted(`${program} ${first}`)}( .*)?$` };
 }
 
 /** Trusting a shell or `sudo` would be trusting everything. */
@@ -88,7 +88,7 @@ function programOnly(command: SubCommand): Pattern | undefined {
     command.redirects.length > 0
   )
     return undefined;
-  return { display: `${program} *`, pattern: `^${literally(program)}( .*)?$` };
+  return { display: `${program} *`, pattern: `^${quoted(program)}( .*)?$` };
 }
 
 function forPaths(paths: readonly PathSubject[], workspaceRoot: string): TrustOption[] {

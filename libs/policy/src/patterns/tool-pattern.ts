@@ -1,5 +1,5 @@
+import { globMatches } from '#patterns';
 import type { ToolFacts } from '../call-facts.js';
-import { globMatches } from './glob.js';
 
 const BUILTIN = 'builtin';
 

@@ -1,7 +1,7 @@
+import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { agentTrust } from '../grants/argument-trust.js';
 import { settingsOf } from '../grants/tool-settings.js';
-import { globMatches } from '../patterns/glob.js';
 import { isUnattended } from '../subjects/call-subjects.js';
 import type { Answer, Rule } from '../rule.js';
 

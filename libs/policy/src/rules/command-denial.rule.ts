@@ -1,7 +1,7 @@
 import type { CommandPolicy } from '#contracts';
-import { commandPattern } from '../patterns/command-pattern.js';
+import { commandPatterns, spellings } from '../patterns/command-patterns.js';
 import { catastropheIn } from '../shell/catastrophe.js';
-import { plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
+import type { CommandReading } from '../shell/sub-command.js';
 import type { Answer, Rule } from '../rule.js';
 
 /**
@@ -31,21 +31,18 @@ function deniedText({ source }: CommandReading, { engines, denyPatterns }: Comma
   return found === undefined ? undefined : blocked(found);
 }
 
-function deniedPattern({ source, commands }: CommandReading, { deniedCommands }: CommandPolicy): string | undefined {
-  for (const pattern of deniedCommands) {
-    const matches = commandPattern(pattern);
-    if (matches === undefined) return `Invalid regex pattern in deniedCommands: ${pattern}`;
-    if (matches(source) || commands.some((it) => spellings(it).some(matches))) return `Command matches the denied pattern: ${pattern}`;
+/** A denied pattern holds however the same command is written. */
+function deniedPattern(reading: CommandReading, { deniedCommands }: CommandPolicy): string | undefined {
+  if (deniedCommands.length === 0) return undefined;
+  const { faults, tooMuch, matching } = commandPatterns(deniedCommands, 'operator', reading);
+  const [fault] = faults;
+  if (fault !== undefined) return `Invalid regex pattern in deniedCommands: ${deniedCommands[fault.index] ?? ''} (${fault.message})`;
+  if (tooMuch) return 'Command is too long for the patterns of deniedCommands';
+  for (const text of new Set([reading.source, ...reading.commands.flatMap(spellings)])) {
+    const [pattern] = matching(text);
+    if (pattern !== undefined) return `Command matches the denied pattern: ${pattern}`;
   }
   return undefined;
-}
-
-/** A denied pattern shall hold however the same command is written. */
-function spellings(command: SubCommand): string[] {
-  const plain = plainText(command);
-  const [first = ''] = plain.split(' ', 1);
-  const base = first.slice(first.lastIndexOf('/') + 1);
-  return [command.text, plain, `${base}${plain.slice(first.length)}`];
 }
 
 function blocked(found: string): string {

@@ -1,4 +1,6 @@
+import { PATTERN_LIMITS } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
+import { sizeOfPathPatterns } from '../patterns/path-pattern.js';
 import { isUnattended } from '../subjects/call-subjects.js';
 import { judgePath, type PathVerdict } from '../subjects/judge-path.js';
 import { pathsInCommand, type PathWord } from '../shell/paths-in-command.js';
@@ -10,11 +12,7 @@ import type { Answer, Rule } from '../rule.js';
  * of its roots, has the last word.
  */
 export const pathRule: Rule = (facts, { paths, commands }) => [
-  ...combined(
-    'path',
-    paths.map((subject) => judgePath(subject, facts)),
-    facts,
-  ),
+  ...combined('path', tooMuch(paths, facts) ?? paths.map((subject) => judgePath(subject, facts)), facts),
   ...combined(
     'command-path',
     commands.flatMap((command) => verdictsOf(pathsInCommand(command), facts)),
@@ -29,12 +27,27 @@ function verdictsOf(words: readonly PathWord[], facts: CallFacts): PathVerdict[]
   if (harmless && isUnattended(facts.posture)) return [];
   if (words.length > MOST_WORDS)
     return [{ effect: harmless ? 'ask' : 'deny', reason: `the command has more than ${MOST_WORDS} words that may be paths` }];
-  return words.flatMap((word) => ofWord(word, facts));
+  return tooMuch(words, facts) ?? words.flatMap((word) => ofWord(word, facts));
+}
+
+/** Globs are matched in time linear in their length and in that of the paths. This bounds the product. */
+function tooMuch(paths: readonly { readonly path: string }[], facts: CallFacts): PathVerdict[] | undefined {
+  const { grants, policy, workspaceRoot } = facts;
+  const { allowedPaths, deniedPaths } = grants;
+  const lists = [allowedPaths.read, allowedPaths.write, deniedPaths.read, deniedPaths.write];
+  const size = sizeOfPathPatterns([...lists, ...policy.paths.trusted.flatMap(({ allowed, denied }) => [allowed, denied])].flat());
+  if (size === 0) return undefined;
+  const length = paths.reduce((sum, { path }) => sum + path.length + workspaceRoot.length, 0);
+  if (size * length <= PATTERN_LIMITS.globWork) return undefined;
+  return [
+    { effect: deniesPaths(facts) ? 'deny' : 'ask', reason: 'the call has too many paths for the globs of the policy and the session' },
+  ];
 }
 
 /** Whether any rule could deny a path that is no trick: most policies have none. */
-function deniesPaths({ policy: { paths }, grants: { deniedPaths } }: CallFacts): boolean {
-  const listed = paths.forbidden.length + deniedPaths.read.length + deniedPaths.write.length > 0;
+function deniesPaths({ policy: { paths }, grants: { deniedPaths, literalPaths } }: CallFacts): boolean {
+  const literal = (literalPaths?.denied.read.length ?? 0) + (literalPaths?.denied.write.length ?? 0);
+  const listed = paths.forbidden.length + deniedPaths.read.length + deniedPaths.write.length + literal > 0;
   const rooted = paths.roots.some(({ access }) => access !== 'write') || paths.trusted.some(({ denied }) => denied.length > 0);
   return listed || rooted || paths.workspaceOnly || paths.outside === 'deny';
 }

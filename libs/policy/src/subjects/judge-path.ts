@@ -1,5 +1,6 @@
+import type { SessionGrants } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
-import { globMatches } from '../patterns/glob.js';
+import { coversPath } from '../patterns/path-pattern.js';
 import { matchingPattern } from '../patterns/tool-pattern.js';
 import type { PathSubject } from './call-subjects.js';
 import { isWithin, lexicalPath, settled } from './lexical-path.js';
@@ -54,10 +55,12 @@ function forbidden(at: string, { policy, workspaceRoot }: Facts): string | undef
 }
 
 function deniedByPattern(at: string, access: PathSubject['access'], { tool, policy, grants, workspaceRoot }: Facts): string | undefined {
-  const granted = grants.deniedPaths[access].find((pattern) => covers(pattern, at, workspaceRoot));
+  const granted =
+    grants.deniedPaths[access].find((pattern) => coversPath(pattern, at, workspaceRoot, true)) ??
+    grants.literalPaths?.denied[access].find((path) => isWithin(at, settled(path)));
   if (granted !== undefined) return `{path} was denied for this session by ${granted}`;
   for (const { tools, denied } of policy.paths.trusted) {
-    const pattern = denied.find((it) => covers(it, at, workspaceRoot));
+    const pattern = denied.find((it) => coversPath(it, at, workspaceRoot, true));
     if (pattern !== undefined && matchingPattern(tools, tool) !== undefined)
       return `{path} is denied for ${tool.name} by the pattern ${pattern}`;
   }
@@ -79,18 +82,14 @@ function deniedByRoot(at: string, access: PathSubject['access'], { policy }: Fac
 
 /** Trust to write is trust to read. */
 function trustOf(at: string, access: PathSubject['access'], { tool, policy, grants, workspaceRoot }: Facts): string | undefined {
-  const { read, write } = grants.allowedPaths;
-  const granted = (access === 'write' ? write : [...read, ...write]).find((pattern) => covers(pattern, at, workspaceRoot));
+  const of = ({ read, write }: SessionGrants['allowedPaths']) => (access === 'write' ? write : [...read, ...write]);
+  const granted =
+    (grants.literalPaths === undefined ? undefined : of(grants.literalPaths.allowed).find((path) => isWithin(at, settled(path)))) ??
+    of(grants.allowedPaths).find((pattern) => coversPath(pattern, at, workspaceRoot, false));
   if (granted !== undefined) return `this session: ${granted}`;
   for (const { tools, allowed } of policy.paths.trusted) {
-    const pattern = allowed.find((it) => covers(it, at, workspaceRoot));
+    const pattern = allowed.find((it) => coversPath(it, at, workspaceRoot, false));
     if (pattern !== undefined && matchingPattern(tools, tool) !== undefined) return `the pattern ${pattern}`;
   }
   return undefined;
-}
-
-/** A pattern means what it matches and everything below. Relative patterns begin at the workspace. */
-function covers(pattern: string, at: string, workspaceRoot: string): boolean {
-  const absolute = settled(pattern.startsWith('/') || pattern.startsWith('~') ? pattern : `${workspaceRoot}/${pattern}`);
-  return isWithin(at, absolute) || globMatches(absolute, at) || globMatches(`${absolute}/**`, at);
 }

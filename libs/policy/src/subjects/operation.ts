@@ -1,6 +1,6 @@
 import type { ToolSubject } from '#contracts';
+import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
-import { globMatches } from '../patterns/glob.js';
 
 /** One thing that a call wants done: `service:operation`, or the operation alone where the tool has no services. */
 export interface OperationSubject {

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { PatternError, syntaxFault } from '#patterns';
 import { ToolFailure } from '../tool.port.js';
 
 /**
@@ -17,11 +17,12 @@ export function checkQuery(query: string): void {
   throw new ToolFailure('invalid_arguments', `The regular expression is not valid: ${fault.slice(0, 300)}; ${hint}.`);
 }
 
+/** @throws ToolFailure for one that is too large to be run at all */
 function faultOf(query: string): string | undefined {
   try {
-    RE2JS.compile(query);
-    return undefined;
+    return syntaxFault(query);
   } catch (error) {
-    return (error instanceof Error ? error.message : String(error)).replace(/^error parsing regexp: /, '');
+    if (error instanceof PatternError) throw new ToolFailure('invalid_arguments', `The regular expression is too large: ${error.message}.`);
+    throw error;
   }
 }

@@ -1,0 +1,44 @@
+import { RE2JS } from 're2js';
+import { mostSize, reasonOf } from './expressions.js';
+import { PATTERN_LIMITS, PatternError } from './pattern-limits.js';
+
+/** One expression of others as the usual methods of a RegExp. */
+export interface Expression {
+  /** Whether it matches anywhere in the text. */
+  test(text: string): boolean;
+  /** As it was written. */
+  toString(): string;
+}
+
+/**
+ * Compiles an expression in the syntax of JavaScript, as JSON Schemas have them: they come from remote sources, and the texts
+ * from models. @throws PatternError for what is too large, and for what RE2 cannot match in linear time (look-around, back-references)
+ */
+export function compileExpression(pattern: string): Expression {
+  checkSize(pattern, PATTERN_LIMITS.length);
+  try {
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return { test: (text) => compiled.test(text), toString: () => pattern };
+  } catch (error) {
+    throw new PatternError(`invalid regular expression: ${reasonOf(error)}`);
+  }
+}
+
+/**
+ * What RE2 says about an expression that another engine of its kind will run, such as ripgrep's; undefined when it says nothing.
+ * @throws PatternError when its counts of repetition make it larger than any engine should have to compile
+ */
+export function syntaxFault(pattern: string): string | undefined {
+  checkSize(pattern, PATTERN_LIMITS.queryLength);
+  try {
+    RE2JS.compile(pattern);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function checkSize(pattern: string, length: number): void {
+  if (pattern.length > length) throw new PatternError(`expected at most ${length} characters; received ${pattern.length}`);
+  if (mostSize(pattern) > length + 4 * PATTERN_LIMITS.programSize) throw new PatternError('expected smaller counts of repetition');
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { RE2JS } from 're2js';
+import { compileExpressions, quoted } from './expressions.js';
+import { PATTERN_LIMITS } from './pattern-limits.js';
+
+const atom = fc.constantFrom('a', 'b', '.', '[ab]', '(a|b)', ' ', '^', '$', '\\w', '(?:ab)');
+const expression = fc
+  .array(fc.tuple(atom, fc.constantFrom('', '', '*', '+', '?', '{2}')), { minLength: 1, maxLength: 5 })
+  .map((parts) => parts.map(([it, times]) => (/[\^$]/.test(it) ? it : it + times)).join(''));
+const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'c'), maxLength: 6 });
+
+const faultsOf = (...patterns: string[]) => compileExpressions(patterns).faults;
+
+describe('a list of expressions', () => {
+  it('finds those that match the whole text, as each alone would', () => {
+    fc.assert(
+      fc.property(fc.array(expression, { maxLength: 5 }), text, (patterns, text) => {
+        expect(compileExpressions(patterns).matching(text)).toEqual(patterns.filter((it) => RE2JS.compile(it).testExact(text)));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is compiled once for each content', () => {
+    expect(compileExpressions(['git .*'])).toBe(compileExpressions(['git .*']));
+  });
+
+  it('never throws, and keeps what is usable beside what is not', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom(...'ab()[]{}*+?\\|^$.,19pP'), maxLength: 12 }), { maxLength: 4 }),
+        (patterns) => {
+          const list = compileExpressions([...patterns, 'end']);
+          expect(list.matching('end').at(-1)).toBe('end');
+          for (const { index } of list.faults) expect(patterns[index]).toBeDefined();
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('quotes any text so that exactly this text matches', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), (text) => {
+        const list = compileExpressions([quoted(text)]);
+        expect([list.matching(text), list.matching(`${text}x`)]).toEqual([[quoted(text)], []]);
+      }),
+    );
+  });
+
+  it.each([
+    ['a'.repeat(PATTERN_LIMITS.length + 1), /at most 4096 characters; received 4097/],
+    ['(a{1000}){1000}', /smaller counts of repetition/],
+    ['((a{10}){10}){10}b{9000}', /smaller counts of repetition/],
+    ['a{1000}b{1000}c{1000}', /at most 2500 instructions; it has 3\d{3}/],
+    ['(?=a)', /a regular expression of RE2/],
+    ['(', /a regular expression of RE2: missing closing \)/],
+  ])('refuses with what was expected: %.30s', (pattern, reason) => {
+    expect(faultsOf('fine', pattern)).toEqual([{ index: 1, message: expect.stringMatching(reason) }]);
+  });
+
+  it('ends at the limits of the whole list, without looking at the rest', () => {
+    const many = (pattern: (index: number) => string) => faultsOf(...Array.from({ length: 600 }, (_, index) => pattern(index)));
+    expect(many((index) => `a${index}`)).toEqual([{ index: 500, message: 'expected at most 500 patterns; received 600' }]);
+    expect(many((index) => `a{999}${index}`)).toEqual([
+      { index: 9, message: 'expected expressions of at most 10000 instructions in the whole list' },
+    ]);
+    expect(many((index) => `[^\\pL]${index}`)).toEqual([{ index: 20, message: expect.stringContaining('at most 20 Unicode classes') }]);
+  });
+});

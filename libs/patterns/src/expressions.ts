@@ -1,0 +1,127 @@
+import { LRUCache } from 'lru-cache';
+import { RE2JS, RE2Set } from 're2js';
+import { PATTERN_LIMITS, PatternError, type PatternFault } from './pattern-limits.js';
+
+/**
+ * A list of regular expressions in the syntax of RE2, matched in one pass over a text whose time grows linearly with its
+ * length, whatever the expressions say.
+ */
+export interface Expressions {
+  /** Those that cannot be used. */
+  readonly faults: readonly PatternFault[];
+  /** Instructions of all that can be used. */
+  readonly size: number;
+  /** Those that match the whole text, in the order of the list. */
+  matching(text: string): readonly string[];
+}
+
+/** The states that a list may keep between matches, bytes. Past it matching goes on without them, slower and still linear. */
+const MOST_STATE_BYTES = 1_048_576;
+/** The whole of each text: `^` and `$` are allowed and change nothing. */
+const WHOLE = RE2Set.ANCHOR_BOTH;
+
+const byList = new WeakMap<readonly string[], Expressions>();
+const byText = new LRUCache<string, Expressions>({ maxSize: 1_000_000, sizeCalculation: ({ size }, text) => size + text.length + 100 });
+
+/** Compiles a list of expressions, once for each list and once for each content. Never throws. Lists must not be changed. */
+export function compileExpressions(patterns: readonly string[]): Expressions {
+  const known = byList.get(patterns);
+  if (known !== undefined) return known;
+  const text = patterns.join('\n\0');
+  let list = byText.get(text);
+  if (list === undefined) {
+    list = compiled(patterns);
+    byText.set(text, list);
+  }
+  byList.set(patterns, list);
+  return list;
+}
+
+function compiled(patterns: readonly string[]): Expressions {
+  const faults: PatternFault[] = [];
+  const usable: string[] = [];
+  const budget = new ListBudget(patterns.length);
+  for (const [index, pattern] of patterns.entries()) {
+    try {
+      budget.spend(pattern);
+      usable.push(pattern);
+    } catch (error) {
+      faults.push({ index, message: error instanceof Error ? error.message : String(error) });
+      // The list is used up: what follows is not even looked at.
+      if (error instanceof ListError) break;
+    }
+  }
+  const set = usable.length === 0 ? undefined : setOf(usable);
+  return {
+    faults,
+    size: budget.size,
+    matching: (text) => set?.match(text).flatMap((index) => usable[index] ?? []) ?? [],
+  };
+}
+
+function setOf(patterns: readonly string[]): RE2Set {
+  const set = new RE2Set(WHOLE, 0, MOST_STATE_BYTES);
+  for (const pattern of patterns) set.add(pattern);
+  set.compile();
+  return set;
+}
+
+class ListError extends PatternError {}
+
+/** What a list has used of its limits. */
+class ListBudget {
+  size = 0;
+  private patterns = 0;
+  private classes = 0;
+  /** Also of refused expressions, since compiling them costs the same. */
+  private compiled = 0;
+
+  constructor(private readonly received: number) {}
+
+  /** Checks the cheap limits first, so that nothing is compiled that could be large. @throws PatternError */
+  spend(pattern: string): void {
+    const { length, count, programSize, listProgramSize, unicodeClasses } = PATTERN_LIMITS;
+    if (++this.patterns > count) throw new ListError(`expected at most ${count} patterns; received ${this.received}`);
+    if (pattern.length > length) throw new PatternError(`expected at most ${length} characters; received ${pattern.length}`);
+    this.classes += pattern.match(/\\p/gi)?.length ?? 0;
+    if (this.classes > unicodeClasses) throw new ListError(`expected at most ${unicodeClasses} Unicode classes (\\p) in the whole list`);
+    if (mostSize(pattern) > 4 * programSize) throw new PatternError('expected smaller counts of repetition');
+    const size = programSizeOf(pattern);
+    this.compiled += size;
+    if (this.compiled > listProgramSize)
+      throw new ListError(`expected expressions of at most ${listProgramSize} instructions in the whole list`);
+    if (size > programSize) throw new PatternError(`expected an expression of at most ${programSize} instructions; it has ${size}`);
+    this.size += size;
+  }
+}
+
+function programSizeOf(pattern: string): number {
+  try {
+    return RE2JS.compile(pattern).programSize();
+  } catch (error) {
+    throw new PatternError(`expected a regular expression of RE2: ${reasonOf(error).slice(0, 200)}`);
+  }
+}
+
+/** Why RE2 refuses an expression, in its own words. */
+export function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/^error parsing regexp: /, '');
+}
+
+/** No less than the instructions of the compiled expression: counts behind groups multiply all, others what they stand behind. */
+export function mostSize(pattern: string): number {
+  let size = pattern.length;
+  let groups = 1;
+  for (const [, before, low = '0', high = ''] of pattern.matchAll(/(.)\{(\d{1,4})(?:,(\d{0,4}))?\}/gs)) {
+    const count = Math.max(1, Number(low), Number(high));
+    // A count behind another one (`a{9}{9}`) multiplies, too.
+    if (before === ')' || before === '}') groups *= count;
+    else size += count;
+  }
+  return size * groups;
+}
+
+/** The expression that matches exactly `text`. */
+export function quoted(text: string): string {
+  return RE2JS.quote(text);
+}

@@ -1,0 +1,100 @@
+import { classEnd } from './glob-expansion.js';
+import { PatternError } from './pattern-limits.js';
+
+interface CharacterClass {
+  readonly negated: boolean;
+  /** Pairs of first and last code unit. */
+  readonly ranges: readonly (readonly [number, number])[];
+}
+
+/** `*`, `?`, a code unit, or a class of them. */
+type Token = '*' | '?' | number | CharacterClass;
+
+/** What one name between slashes must look like. A text is a name with nothing special in it. */
+export type Segment = string | readonly Token[];
+
+/** Parentheses with an operator in front or an alternative in them: regular expressions for other programs, names for this one. */
+const EXTENDED = /^(?:[@!+*?]\(|\([^)]*\|)/;
+
+/** Reads one segment of a glob without braces. @throws PatternError for syntax that is not supported */
+export function readSegment(source: string): Segment {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < source.length) {
+    const char = source[at];
+    const end = char === '[' ? classEnd(source, at) : undefined;
+    if (EXTENDED.test(source.slice(at, at + 200)))
+      throw new PatternError(`expected {a,b} in place of "${source.slice(at, at + 20)}"; a parenthesis in a name is written \\(`);
+    if (end !== undefined) {
+      tokens.push(readClass(source.slice(at + 1, end - 1)));
+      at = end;
+    } else if (char === '\\' && at + 1 < source.length) {
+      tokens.push(source.charCodeAt(at + 1));
+      at += 2;
+    } else {
+      if (char === '?') tokens.push('?');
+      else if (char !== '*') tokens.push(source.charCodeAt(at));
+      else if (tokens.at(-1) !== '*') tokens.push('*');
+      at++;
+    }
+  }
+  if (!tokens.every((token) => typeof token === 'number')) return tokens;
+  return tokens.map((code) => String.fromCharCode(code)).join('');
+}
+
+/** `[a-c]` or `[^a]`: what is between the brackets. */
+function readClass(source: string): CharacterClass {
+  if (source.startsWith('!')) throw new PatternError(`expected [^${source.slice(1)}] in place of [${source}]`);
+  const negated = source.startsWith('^');
+  const codes: { readonly code: number; readonly dash: boolean }[] = [];
+  for (let at = negated ? 1 : 0; at < source.length; at++) {
+    const escaped = source[at] === '\\' && at + 1 < source.length;
+    if (escaped) at++;
+    codes.push({ code: source.charCodeAt(at), dash: !escaped && source[at] === '-' });
+  }
+  const ranges: (readonly [number, number])[] = [];
+  for (let at = 0; at < codes.length; at++) {
+    const first = codes[at]?.code ?? 0;
+    const last = codes[at + 1]?.dash === true ? codes[at + 2]?.code : undefined;
+    if (last === undefined) ranges.push([first, first]);
+    else {
+      if (last < first) throw new PatternError(`expected a range from low to high in [${source}]`);
+      ranges.push([first, last]);
+      at += 2;
+    }
+  }
+  return { negated, ranges };
+}
+
+/** Whether the whole name fits. Time: at most length of the segment times length of the name. */
+export function segmentMatches(segment: Segment, name: string): boolean {
+  if (typeof segment === 'string') return segment === name;
+  let token = 0;
+  let at = 0;
+  let star = -1;
+  let starAt = 0;
+  while (at < name.length) {
+    const wanted = segment[token];
+    if (wanted === '*') {
+      star = token++;
+      starAt = at;
+    } else if (wanted !== undefined && accepts(wanted, name.charCodeAt(at))) {
+      token++;
+      at++;
+    } else if (star !== -1) {
+      // Only the last star takes one more: what stands before it fits as early as it can, which is never wrong.
+      token = star + 1;
+      at = ++starAt;
+    } else return false;
+  }
+  while (segment[token] === '*') token++;
+  // A star alone is a name, and no name is empty.
+  return token === segment.length && name !== '';
+}
+
+function accepts(token: Exclude<Token, '*'>, code: number): boolean {
+  if (typeof token === 'number') return token === code;
+  if (token === '?') return true;
+  for (const [first, last] of token.ranges) if (code >= first && code <= last) return !token.negated;
+  return token.negated;
+}

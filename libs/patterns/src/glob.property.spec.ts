@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import picomatch from 'picomatch';
+import { compileGlob, globFaults, globMatches, globOrFault } from './glob.js';
+import { PATTERN_LIMITS, PatternError } from './pattern-limits.js';
+
+const letter = fc.constantFrom('a', 'b', '.', '-', '!');
+const isName = (it: string) => !/^\.*$/.test(it);
+const name = fc.string({ unit: letter, minLength: 1, maxLength: 4 }).filter(isName);
+const text = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'));
+const wildcard = fc.constantFrom('*', '?', '[ab]', '[^b]', '[a-c]', '\\*', '\\?');
+const piece = fc.oneof({ weight: 3, arbitrary: letter }, { weight: 2, arbitrary: wildcard });
+const plainSegment = fc.array(piece, { minLength: 1, maxLength: 4 }).map((it) => it.join(''));
+const braces = fc.array(plainSegment, { minLength: 2, maxLength: 3 }).map((it) => `{${it.join(',')}}`);
+const segment = fc.oneof(
+  { weight: 4, arbitrary: plainSegment.filter(isName) },
+  { weight: 2, arbitrary: fc.constant('**') },
+  { weight: 2, arbitrary: fc.tuple(plainSegment, braces).map((it) => it.join('')) },
+);
+const pattern = fc
+  .array(segment, { minLength: 1, maxLength: 4 })
+  .filter((segments) => segments.every((it, index) => it !== '**' || segments[index - 1] !== '**'))
+  .map((it) => it.join('/'));
+const options = { dot: true, nonegate: true };
+
+describe('a glob', () => {
+  it('means what picomatch takes it for: braces, **, classes, escapes, dot files like others, no negation in front', () => {
+    fc.assert(
+      fc.property(pattern, text, (pattern, text) => {
+        expect(compileGlob(pattern).matches(text)).toBe(text === pattern || picomatch(pattern, options)(text));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('covers a path when it matches the path or a folder above it', () => {
+    fc.assert(
+      fc.property(pattern, text, (pattern, path) => {
+        const glob = compileGlob(pattern);
+        const names = path.split('/');
+        const above = names.map((_, index) => names.slice(0, index + 1).join('/'));
+        // `**` at the end is also none at all, which the folder above of the first name is.
+        fc.pre(!pattern.startsWith('**'));
+        expect(glob.covers(path)).toBe(above.some((it) => glob.matches(it)));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('is read without throwing anything but a PatternError, whatever it is, and then covers its own text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'ab/*?[]{}!^-,.\\()|@+'), maxLength: 40 }), (pattern) => {
+        const glob = globOrFault(pattern);
+        expect(glob instanceof PatternError || (glob.matches(pattern) && glob.covers(`${pattern}/below`))).toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('takes steps that grow with the product of its length and the length of the text, not with its wildcards', () => {
+    // A backtracking matcher does not end within the age of the universe.
+    const stars = `${'*a'.repeat(1_000)}*b`;
+    expect(globMatches(stars, 'a'.repeat(4_096))).toBe(false);
+    expect(globMatches(`${'**/a/'.repeat(500)}b`, 'a/'.repeat(2_000))).toBe(false);
+  });
+
+  it.each([
+    ['a'.repeat(PATTERN_LIMITS.length + 1), /at most 4096 characters; received 4097/],
+    ['{a,b}'.repeat(7), /at most 100 alternatives; received 128/],
+    [`{${'a'.repeat(40)},b}{c,d}{e,f}{g,h}{i,j}${'x'.repeat(200)}`, /at most 4096 characters with braces written out/],
+    ['!(a)', /expected \{a,b\} in place of "!\(a\)"/],
+    ['src/(a|b)', /expected \{a,b\} in place of/],
+    ['[!a]', /expected \[\^a\] in place of \[!a\]/],
+    ['[z-a]', /from low to high/],
+    ['{1..9}', /in place of the range \{1\.\.9\}/],
+  ])('is refused with what was expected: %.30s', (pattern, reason) => {
+    expect(globFaults(['fine', pattern])).toEqual([{ index: 1, message: expect.stringMatching(reason) }]);
+    expect(globMatches(pattern, 'anything')).toBe(false);
+  });
+
+  it('shares the limits of its list', () => {
+    expect(globFaults(Array.from({ length: 501 }, (_, index) => `a${index}`))).toEqual([
+      { index: 500, message: 'expected at most 500 patterns; received 501' },
+    ]);
+    const long = Array.from({ length: 20 }, (_, index) => `*${'a'.repeat(1_000)}${index}`);
+    expect(globFaults(long)).toEqual([{ index: 16, message: 'expected globs of at most 16384 characters in the whole list' }]);
+    // Paths without wildcards cost next to nothing.
+    expect(globFaults(Array.from({ length: 500 }, (_, index) => `/${'a'.repeat(200)}${index}`))).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+/** What one pattern, and all patterns of one list together, may cost. Lengths are in UTF-16 code units. */
+export const PATTERN_LIMITS = {
+  /** Characters of one glob or expression as written. */
+  length: 4_096,
+  /** Characters of an expression that is given to ripgrep. */
+  queryLength: 10_000,
+  /** Patterns of one list. */
+  count: 500,
+  /** Characters of one glob after its braces are written out. */
+  expandedLength: 4_096,
+  /** The same of all globs of one list; those without wildcards do not count. */
+  listLength: 16_384,
+  /** Instructions of one compiled expression. */
+  programSize: 2_500,
+  /** The same of all expressions of one list. */
+  listProgramSize: 10_000,
+  /** Unicode classes (`\p{…}`) of all expressions of one list; each is compiled from hundreds of ranges. */
+  unicodeClasses: 20,
+  /**
+   * Instructions of a list times characters of the texts that it is matched against: above it nothing is matched. What users
+   * wrote must be cheap however it is written; the operator's expressions may meet longer texts.
+   */
+  userWork: 5_000_000,
+  operatorWork: 100_000_000,
+  /** Characters of globs times characters of the texts; a step of a glob is cheaper than one of an expression. */
+  globWork: 50_000_000,
+} as const;
+
+/** A pattern that is refused. `message` says what was expected and what was received. */
+export class PatternError extends Error {}
+
+/** A refused pattern of a list. */
+export interface PatternFault {
+  readonly index: number;
+  readonly message: string;
+}

@@ -1,0 +1,57 @@
+import { LRUCache } from 'lru-cache';
+import { globOrFault, PatternError, type Glob } from '#patterns';
+import { isWithin, settled } from '../subjects/lexical-path.js';
+
+/** A glob of paths, with `.` and `..` in it worked out. */
+interface PathPattern {
+  /** How many folders above the workspace it begins; undefined when it begins at `/` or `~`. */
+  readonly up: number | undefined;
+  /** Undefined for the folder that it begins at. */
+  readonly glob: Glob | PatternError | undefined;
+}
+
+const remembered = new LRUCache<string, PathPattern>({ max: 5_000 });
+
+/** The characters that its globs cost for each character of a path. */
+export function sizeOfPathPatterns(patterns: readonly string[]): number {
+  let size = 0;
+  for (const pattern of patterns) {
+    const { glob } = pathPattern(pattern);
+    if (glob !== undefined && !(glob instanceof PatternError)) size += glob.size;
+  }
+  return size;
+}
+
+/**
+ * Whether a glob of a grant or a policy means the path: what it matches and everything below. Relative ones begin at the
+ * workspace. `refused` is the answer for one that no glob can be made of; lists that forbid say true. Paths are settled.
+ */
+export function coversPath(pattern: string, at: string, workspaceRoot: string, refused: boolean): boolean {
+  const { up, glob } = pathPattern(pattern);
+  if (glob instanceof PatternError) return refused;
+  if (up === undefined) return glob === undefined || glob.covers(at);
+  const root = settled(`${workspaceRoot}${'/..'.repeat(up)}`);
+  if (!isWithin(at, root)) return false;
+  return glob === undefined || glob.covers(root === '/' ? at.slice(1) : at.slice(root.length + 1));
+}
+
+function pathPattern(pattern: string): PathPattern {
+  let known = remembered.get(pattern);
+  if (known === undefined) {
+    known = read(pattern);
+    remembered.set(pattern, known);
+  }
+  return known;
+}
+
+function read(pattern: string): PathPattern {
+  if (pattern.startsWith('/') || pattern.startsWith('~')) return { up: undefined, glob: globOrFault(settled(pattern)) };
+  let up = 0;
+  const names: string[] = [];
+  for (const name of pattern.split('/')) {
+    if (name === '' || name === '.') continue;
+    if (name !== '..') names.push(name);
+    else if (names.pop() === undefined) up++;
+  }
+  return { up, glob: names.length === 0 ? undefined : globOrFault(names.join('/')) };
+}

@@ -1,0 +1,72 @@
+import type { ConfigFile, PolicySettings, PutSessionBody } from '#contracts';
+import { compileExpressions, globFaults, type PatternFault } from '#patterns';
+
+/** A pattern that is refused: where it is in what was given, and what was expected. */
+export interface FaultAt {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+type Path = readonly (string | number)[];
+
+/** The patterns of a session that no list can be made of. Compiles the others. */
+export function sessionPatternFaults({ tools, allowedTools, hooks, grants }: PutSessionBody): FaultAt[] {
+  const paths = (name: 'allowedPaths' | 'deniedPaths') =>
+    (['read', 'write'] as const).flatMap((access) => globsAt(['grants', name, access], grants?.[name][access]));
+  return [
+    ...globsAt(['tools'], tools),
+    ...globsAt(['allowedTools'], allowedTools),
+    ...hookFaults(['hooks'], hooks),
+    ...paths('allowedPaths'),
+    ...paths('deniedPaths'),
+    ...expressionsAt(['grants', 'allowedCommands'], grants?.allowedCommands),
+  ];
+}
+
+/** The same for the config file. */
+export function configPatternFaults({ keys, policy, agents, hooks, safety }: ConfigFile): FaultAt[] {
+  return [
+    ...keys.flatMap(({ tools }, index) => globsAt(['keys', index, 'tools'], tools)),
+    ...policyFaults(['policy'], policy),
+    ...hookFaults(['hooks'], hooks),
+    ...globsAt(['safety', 'provenance', 'trusted'], safety.provenance.trusted),
+    ...Object.entries(agents).flatMap(([name, agent]) => [
+      ...policyFaults(['agents', name, 'policy'], agent.policy ?? {}),
+      ...globsAt(['agents', name, 'tools'], agent.tools),
+      ...globsAt(['agents', name, 'allowedTools'], agent.allowedTools),
+      ...hookFaults(['agents', name, 'hooks'], agent.hooks),
+    ]),
+  ];
+}
+
+function policyFaults(at: Path, { commands, paths, toolsSettings = {}, ...policy }: PolicySettings): FaultAt[] {
+  return [
+    ...(['tools', 'include', 'exclude', 'allowedTools'] as const).flatMap((name) => globsAt([...at, name], policy[name])),
+    ...(['allowedCommands', 'deniedCommands'] as const).flatMap((name) => expressionsAt([...at, 'commands', name], commands?.[name])),
+    ...(paths?.trusted ?? []).flatMap((trusted, index) =>
+      (['tools', 'allowed', 'denied'] as const).flatMap((name) => globsAt([...at, 'paths', 'trusted', index, name], trusted[name])),
+    ),
+    ...Object.entries(toolsSettings).flatMap(([pattern, settings]) => [
+      ...globFaults([pattern]).map(({ message }) => ({ path: [...at, 'toolsSettings', pattern], message })),
+      ...(['allowedServices', 'deniedServices', 'availableAgents', 'trustedAgents'] as const).flatMap((name) =>
+        globsAt([...at, 'toolsSettings', pattern, name], settings[name]),
+      ),
+    ]),
+  ];
+}
+
+function hookFaults(at: Path, hooks: readonly { readonly match: readonly string[] }[] | null = []): FaultAt[] {
+  return (hooks ?? []).flatMap(({ match }, index) => globsAt([...at, index, 'match'], match));
+}
+
+function globsAt(at: Path, patterns: readonly string[] | null = []): FaultAt[] {
+  return located(at, globFaults(patterns ?? []));
+}
+
+function expressionsAt(at: Path, patterns: readonly string[] = []): FaultAt[] {
+  return located(at, compileExpressions(patterns).faults);
+}
+
+function located(at: Path, faults: readonly PatternFault[]): FaultAt[] {
+  return faults.map(({ index, message }) => ({ path: [...at, index], message }));
+}
