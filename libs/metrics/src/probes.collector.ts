@@ -66,5 +66,6 @@ function setOrRemove(gauge: Meters['redisMemoryUsed'], value: number | undefined
 }
 
 function fieldOf(info: string | undefined, field: string): number | undefined {
+  // oxlint-disable-next-line no-restricted-globals -- names of fields in this file
   return info === undefined ? undefined : Number(new RegExp(`^${field}:([0-9.]+)\\r?$`, 'm').exec(info)?.[1]);
 }

@@ -29,7 +29,7 @@ describe('a list of expressions', () => {
   it('never throws, and keeps what is usable beside what is not', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.string({ unit: fc.constantFrom(...'ab()[]{}*+?\\|^$.,19pP'), maxLength: 12 }), { maxLength: 4 }),
+        fc.array(fc.string({ unit: fc.constantFrom(...'ab()[]{}*+?\\|^$.,19pP'.split('')), maxLength: 12 }), { maxLength: 4 }),
         (patterns) => {
           const list = compileExpressions([...patterns, 'end']);
           expect(list.matching('end').at(-1)).toBe('end');

@@ -12,7 +12,7 @@ export interface Expressions {
   /** Instructions of all that can be used. */
   readonly size: number;
   /** Those that match the whole text, in the order of the list. */
-  matching(text: string): readonly string[];
+  readonly matching: (text: string) => readonly string[];
 }
 
 /** The states that a list may keep between matches, bytes. Past it matching goes on without them, slower and still linear. */

@@ -49,7 +49,7 @@ describe('a glob', () => {
 
   it('is read without throwing anything but a PatternError, whatever it is, and then covers its own text', () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom(...'ab/*?[]{}!^-,.\\()|@+'), maxLength: 40 }), (pattern) => {
+      fc.property(fc.string({ unit: fc.constantFrom(...'ab/*?[]{}!^-,.\\()|@+'.split('')), maxLength: 40 }), (pattern) => {
         const glob = globOrFault(pattern);
         expect(glob instanceof PatternError || (glob.matches(pattern) && glob.covers(`${pattern}/below`))).toBe(true);
       }),

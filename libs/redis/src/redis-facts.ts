@@ -4,6 +4,7 @@ import type { RedisConnection } from './redis-client.js';
 /** Asks a Redis about itself. Rejects when it is out of reach. */
 export async function readRedisFacts(redis: RedisConnection): Promise<RedisFacts> {
   const [info, appendFsync, [seconds, micros]] = await Promise.all([redis.info(), settingOf(redis, 'appendfsync'), redis.time()]);
+  // oxlint-disable-next-line no-restricted-globals -- names of fields in this file
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
   const valkey = field('valkey_version');
   return {

@@ -19,5 +19,6 @@ export class RouteTable {
 /** `::` is a colon that stands for itself, `:name` a parameter. */
 function patternOf(url: string): RegExp {
   const source = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/::|:[A-Za-z]+/g, (part) => (part === '::' ? ':' : '[^/]+'));
+  // oxlint-disable-next-line no-restricted-globals -- routes of this program, escaped
   return new RegExp(`^${source}$`);
 }

@@ -9,7 +9,7 @@ export interface CommandPatterns {
   /** The list meets more text than it may: nothing is matched. */
   readonly tooMuch: boolean;
   /** Those that match the whole text. */
-  matching(text: string): readonly string[];
+  readonly matching: (text: string) => readonly string[];
 }
 
 /** The expressions of a list for all texts of one command line. Never throws. */

@@ -24,19 +24,24 @@ export function sessionPatternFaults({ tools, allowedTools, hooks, grants }: Put
 }
 
 /** The same for the config file. */
-export function configPatternFaults({ keys, policy, agents, hooks, safety }: ConfigFile): FaultAt[] {
+export function configPatternFaults({ keys, policy, agents, tenants, hooks, safety }: ConfigFile): FaultAt[] {
   return [
-    ...keys.flatMap(({ tools }, index) => globsAt(['keys', index, 'tools'], tools)),
+    ...keys.flatMap((key, index) => (['tools', 'agents'] as const).flatMap((name) => globsAt(['keys', index, name], key[name]))),
     ...policyFaults(['policy'], policy),
     ...hookFaults(['hooks'], hooks),
     ...globsAt(['safety', 'provenance', 'trusted'], safety.provenance.trusted),
-    ...Object.entries(agents).flatMap(([name, agent]) => [
-      ...policyFaults(['agents', name, 'policy'], agent.policy ?? {}),
-      ...globsAt(['agents', name, 'tools'], agent.tools),
-      ...globsAt(['agents', name, 'allowedTools'], agent.allowedTools),
-      ...hookFaults(['agents', name, 'hooks'], agent.hooks),
-    ]),
+    ...agentFaults(['agents'], agents),
+    ...Object.entries(tenants).flatMap(([tenant, { agents: theirs }]) => agentFaults(['tenants', tenant, 'agents'], theirs)),
   ];
+}
+
+function agentFaults(at: Path, agents: ConfigFile['agents']): FaultAt[] {
+  return Object.entries(agents).flatMap(([name, agent]) => [
+    ...policyFaults([...at, name, 'policy'], agent.policy ?? {}),
+    ...globsAt([...at, name, 'tools'], agent.tools),
+    ...globsAt([...at, name, 'allowedTools'], agent.allowedTools),
+    ...hookFaults([...at, name, 'hooks'], agent.hooks),
+  ]);
 }
 
 function policyFaults(at: Path, { commands, paths, toolsSettings = {}, ...policy }: PolicySettings): FaultAt[] {

@@ -45,6 +45,7 @@ export function candidatePlaces({ names, pairs, wide, entropy }: Places): RegExp
     ...(entropy ? ascii.filter((code) => hasCode(TOKEN_CHARS, code)) : []),
   ]);
   const byNeighbours = `${places}(?:(?<=${behind.join('|')})|${ahead.join('|')})`;
+  // oxlint-disable-next-line no-restricted-globals -- code units of a fixed table and of names that the config schema limits to letters
   return new RegExp(wide.length === 0 ? byNeighbours : `${oneOf(wide)}|${byNeighbours}`, 'g');
 }
 

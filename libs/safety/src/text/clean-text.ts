@@ -29,7 +29,9 @@ const CONTROL = '\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f';
 /** Nothing is to be cleaned among these, and nothing that follows makes it so. */
 const NOT_PLAIN = /[^\t\n -~]/;
 const NONE: readonly Aside[] = [];
+// oxlint-disable-next-line no-restricted-globals -- constants of this library
 const SUSPECT = new RegExp(`[${CONTROL}${HIDDEN}]`, 'u');
+// oxlint-disable-next-line no-restricted-globals -- constants of this library
 const PARTS = new RegExp(`(?<stays>${STAYS})|(?<escape>${ESCAPE})|\\r|(?<hidden>[${HIDDEN}])|[${CONTROL}]`, 'gu');
 const STYLE = /^(?:\x1b\[|\x9b)[0-9;:]*m$/;
 /** The end of a text that more text may turn into something else. */

@@ -13,8 +13,10 @@ const NOT_PLAIN = /[^\t\n\r -~]/;
 const UNSEEN = '(?![\\t\\n\\r])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]';
 /** Escape sequences without a text of their own: colours, the cursor. */
 const SHORT_ESCAPE = '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]';
+// oxlint-disable-next-line no-restricted-globals -- constants of this library
 const CHARACTERS = new RegExp(UNSEEN, 'gu');
 /** What a terminal takes for a sequence depends on the terminal, and the raw text is what is kept: so it is read in every way. */
+// oxlint-disable-next-line no-restricted-globals -- constants of this library
 const READINGS = [CHARACTERS, new RegExp(`${SHORT_ESCAPE}|${UNSEEN}`, 'gu'), new RegExp(`${ESCAPE}|${UNSEEN}`, 'gu')];
 const HAS_ESCAPE = /[\x1b\x80-\x9f]/;
 

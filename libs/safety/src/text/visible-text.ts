@@ -5,7 +5,9 @@ const SEEN =
   '\\r\\n|(?<=[\\p{Extended_Pictographic}\\u{1f3fb}-\\u{1f3ff}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})|(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f](?![\\ufe00-\\ufe0f])|(?<=[\\u0600-\\u0dff])[\\u200c\\u200d](?=[\\u0600-\\u0dff])';
 /** Controls, formats (bidi, tags), halves of characters, what fonts leave out, and blanks that are not the one everybody knows. */
 const UNSEEN = '(?![\\t\\n ])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Zs}\\p{Default_Ignorable_Code_Point}\\u2800]';
+// oxlint-disable-next-line no-restricted-globals -- constants of this library
 const ANY_UNSEEN = new RegExp(UNSEEN, 'u');
+// oxlint-disable-next-line no-restricted-globals -- constants of this library
 const PARTS = new RegExp(`(?<seen>${SEEN})|${UNSEEN}`, 'gu');
 
 /** The text with everything written out that a person would not see, as `\u{200B}`. Nothing is left out. The very same text when there is nothing. */

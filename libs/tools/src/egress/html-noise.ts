@@ -11,6 +11,7 @@ export function withoutNoise(html: string): string {
   NOISE.lastIndex = 0;
   for (let match = NOISE.exec(html); match !== null; match = NOISE.exec(html)) {
     kept.push(html.slice(from, match.index));
+    // oxlint-disable-next-line no-restricted-globals -- the names of elements above
     const closer = match[1] === undefined ? /-->/g : new RegExp(`</${match[1]}\\s{0,16}>`, 'gi');
     closer.lastIndex = match.index + match[0].length;
     if (closer.exec(html) === null) return kept.join('');
