@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Type } from '@nestjs/common';
 import type { EndData } from '#contracts';
-import { EventLog, isApplied, LogReader } from '#event-log';
+import { EventLog, isApplied, LogReader, UpdatesDigest } from '#event-log';
 import { Projector } from '#projection';
 import { createRedis } from '#redis';
 import { startGateway, type Gateway } from '../../apps/gateway/src/main.js';
@@ -13,12 +13,14 @@ export interface TestGateway extends Gateway {
   readonly agent: Agent;
   /** Stands in for a worker: claims the call and ends it with a text. */
   run(callId: string, text?: string, end?: Partial<EndData>): Promise<void>;
-  /** Claims the call and leaves it running. */
-  claim(callId: string): Promise<TestAttempt>;
+  /** Claims the call, at first for its first attempt, and leaves it running. */
+  claim(callId: string, attempt?: number): Promise<TestAttempt>;
 }
 
 export interface TestAttempt {
   update(text: string): Promise<void>;
+  /** Gives the call back to the queue, for the next attempt. */
+  retry(): Promise<void>;
   end(text: string, more?: Partial<EndData>): Promise<void>;
 }
 
@@ -50,19 +52,31 @@ export async function startTestGateway(
   projector.start();
   const author = { source: '/worker/test', actor: 'worker:test' };
 
-  const claim = async (callId: string): Promise<TestAttempt> => {
-    const claimed = await log.claim({ callId, attempt: 1, leaseMs: 30_000, worker: 'test', author });
+  const claim = async (callId: string, attempt = 1): Promise<TestAttempt> => {
+    const claimed = await log.claim({ callId, attempt, leaseMs: 30_000, worker: 'test', author });
     if (!('fence' in claimed) || !isApplied(claimed)) throw new Error(`the claim of ${callId} was refused: ${claimed.code}`);
     let wseq = 0;
+    const digest = new UpdatesDigest(claimed.updates);
     const guard = () => ({ by: 'worker' as const, fence: claimed.fence, wseq: ++wseq });
     const content = (text: string) => [{ type: 'text' as const, text }];
     return {
       update: async (text) => {
-        const answer = await log.update({ callId, guard: guard(), data: { update: wseq, content: content(text) }, author });
+        const answer = await log.update({
+          callId,
+          guard: guard(),
+          data: { update: wseq, content: content(text) },
+          updates: digest.add(JSON.stringify(content(text))),
+          author,
+        });
         if (!isApplied(answer)) throw new Error(`an update of ${callId} was refused: ${answer.code}`);
       },
+      retry: async () => {
+        const data = { reason: 'worker_drained' as const, nextAttempt: attempt + 1, delayMs: 0 };
+        const answer = await log.retry({ callId, guard: guard(), data, countsAsFailure: false, author });
+        if (!isApplied(answer)) throw new Error(`the retry of ${callId} was refused: ${answer.code}`);
+      },
       end: async (text, more = {}) => {
-        const data: EndData = { outcome: 'completed', result: { content: content(text), isError: false }, attempts: 1, ...more };
+        const data: EndData = { outcome: 'completed', result: { content: content(text), isError: false }, attempts: attempt, ...more };
         const answer = await log.end({ callId, guard: guard(), data, author });
         if (!isApplied(answer)) throw new Error(`the end of ${callId} was refused: ${answer.code}`);
       },

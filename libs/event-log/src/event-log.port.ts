@@ -76,6 +76,8 @@ export interface Claimed extends Applied {
   readonly failures: number;
   /** Milliseconds this attempt may run: the smaller of the run limit and what is left of the total. */
   readonly runMs: number;
+  /** Of the attempts before, as in `UpdatesDigest`. */
+  readonly updates: string;
 }
 
 /** The worker that claims, as its events name it, and how long a claim holds without renewal. */
@@ -147,7 +149,8 @@ export interface EventLogWriter {
   claim(input: Claimant & { callId: string; attempt: number }, taken?: TakeAnswer): Promise<Claimed | Refusal>;
   /** Lets a queue claim the calls of jobs in the script that takes the jobs. */
   claimWhenTaken(claimant: Claimant): TakeScript;
-  update(input: { callId: string; guard: WorkerGuard; data: UpdateData; author: Author }): Promise<Applied | Refusal>;
+  /** `updates`: of the call by now, as `UpdatesDigest` says it; without it no End of the call proves its updates. */
+  update(input: { callId: string; guard: WorkerGuard; data: UpdateData; updates?: string; author: Author }): Promise<Applied | Refusal>;
   progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: Author }): Promise<Applied | Refusal>;
   /** Sends no event. The answer tells whether a cancel was requested meanwhile. */
   renew(input: { callId: string; fence: number; leaseMs: number }): Promise<{ code: 'OK'; cancelRequested: boolean } | Refusal>;
@@ -158,7 +161,7 @@ export interface EventLogWriter {
     countsAsFailure: boolean;
     author: Author;
   }): Promise<Applied | Refusal>;
-  /** `sent` as of `accept`. */
+  /** `sent` as of `accept`. What stands in End about the updates of the call is the log's own: `data.updates` is not looked at. */
   end(
     input: {
       callId: string;

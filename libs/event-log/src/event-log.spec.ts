@@ -1,6 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, connect, type Server, type Socket } from 'node:net';
-import { CallStore, EventLog, EventLogFull, EventLogUnavailable, EventLogUnreplicated, isApplied, type EventLogOptions } from '#event-log';
+import {
+  CallStore,
+  EventLog,
+  EventLogFull,
+  EventLogUnavailable,
+  EventLogUnreplicated,
+  isApplied,
+  NO_UPDATES,
+  UpdatesDigest,
+  type EventLogOptions,
+} from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import { checkInvariants } from '../../../test/support/log-invariants.js';
@@ -88,10 +98,17 @@ describe('the event log over a bad connection', () => {
     expect(await losingTheAnswer(() => log.accept(aCall(callId)))).toMatchObject({ code: 'REPLAY', version: 1 });
     const claimed = await losingTheAnswer(() => log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author }));
     expect(claimed).toMatchObject({ code: 'REPLAY', attempt: 1, fence: 1, submitted: { tool: 'echo' } });
+    const digest = new UpdatesDigest(NO_UPDATES);
     const updates = await losingTheAnswer(() =>
       Promise.all(
         [1, 2, 3].map((wseq) =>
-          log.update({ callId, guard: { by: 'worker', fence: 1, wseq }, data: { update: wseq, content: [] }, author }),
+          log.update({
+            callId,
+            guard: { by: 'worker', fence: 1, wseq },
+            data: { update: wseq, content: [] },
+            updates: digest.add('[]'),
+            author,
+          }),
         ),
       ),
     );

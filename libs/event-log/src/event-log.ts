@@ -105,11 +105,11 @@ export class EventLog implements EventLogWriter {
   }
 
   update(input: Input<'update'>): Promise<Applied | Refusal> {
-    return this.apply(to.streamTransition('update', input));
+    return this.apply(to.updateTransition(input));
   }
 
   progress(input: Input<'progress'>): Promise<Applied | Refusal> {
-    return this.apply(to.streamTransition('progress', input));
+    return this.apply(to.progressTransition(input));
   }
 
   async renew(input: Input<'renew'>): Promise<{ code: 'OK'; cancelRequested: boolean } | Refusal> {

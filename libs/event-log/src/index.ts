@@ -12,6 +12,7 @@ export { NoticeLog } from './notice-log.js';
 export { FIRST_EPOCH, seqOf, toStoredEvent, type StreamEntry } from './stream/stored-event.js';
 export { decodeHead } from './call/call-head.js';
 export { DEADLINE_SLACK_MS } from './call/evolve.js';
+export { NO_UPDATES, UpdatesDigest } from './call/updates-digest.js';
 export { upcastEvent } from './call/upcasters.js';
 export { BLOB_LIMITS, BlobStore } from './read/blob-store.js';
 export { CallStore } from './read/call-store.js';

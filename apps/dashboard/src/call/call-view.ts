@@ -124,9 +124,15 @@ export async function faultOf(view: CallView): Promise<string | undefined> {
   return track.fault(end.data);
 }
 
-/** Whether all updates of the last attempt are here, as End counts them; undefined before the end or where it does not say. */
+/**
+ * Whether all updates are here, as End counts them; undefined before the end or where it does not say. An End of an earlier
+ * release counts those of the last attempt.
+ */
 export function completeness(view: CallView): { readonly got: number; readonly of: number } | undefined {
   const end = view.lifecycle.findLast((event) => event.type === 'call.end');
   if (end?.type !== 'call.end' || end.data.updates === undefined) return undefined;
-  return { got: view.attempts.at(-1)?.updates ?? 0, of: end.data.updates.count };
+  const of = end.data.updates.count;
+  const all = view.attempts.reduce((sum, { updates }) => sum + updates, 0);
+  const last = view.attempts.at(-1)?.updates ?? 0;
+  return { got: all !== of && last === of ? last : all, of };
 }

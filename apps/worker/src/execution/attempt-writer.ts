@@ -26,8 +26,8 @@ export class AttemptWriter {
   ) {}
 
   /** For watchers only: nobody waits for it, and when it cannot be written it is gone. */
-  update(data: UpdateData): void {
-    void this.log.update({ callId: this.callId, guard: this.guard(), data, author: this.author }).then(
+  update(data: UpdateData, updates: string): void {
+    void this.log.update({ callId: this.callId, guard: this.guard(), data, updates, author: this.author }).then(
       (answer) => this.noticed(answer),
       () => {},
     );

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import type { Content, ProgressData, UpdateData } from '#contracts';
+import { NO_UPDATES, UpdatesDigest } from '#event-log';
 import type { Clock } from './clock.js';
 import { UPDATE_LIMITS, UpdateStream, type UpdateGate } from './update-stream.js';
 
@@ -35,16 +36,17 @@ class TestClock implements Clock {
 
 function stream(gate?: UpdateGate) {
   const clock = new TestClock();
-  const updates: { at: number; data: UpdateData }[] = [];
+  const updates: { at: number; data: UpdateData; digest: string }[] = [];
   const progress: { at: number; data: ProgressData }[] = [];
   const merges = { n: 0 };
   const updateStream = new UpdateStream(
     {
-      update: (data) => updates.push({ at: clock.now(), data }),
+      update: (data, digest) => updates.push({ at: clock.now(), data, digest }),
       progress: (data) => progress.push({ at: clock.now(), data }),
       merged: () => (merges.n += 1),
     },
     clock,
+    NO_UPDATES,
     gate,
   );
   return { clock, updates, progress, merges, stream: updateStream };
@@ -109,7 +111,8 @@ describe('UpdateStream', () => {
       expect(bytes).toBeLessThanOrEqual(UPDATE_LIMITS.totalBytes);
       expect(updates.length).toBeLessThanOrEqual(UPDATE_LIMITS.updates);
       expect(updates.filter(({ data }) => data.truncated).map(({ data }) => data.update)).toEqual([updates.length]);
-      expect(s.close()?.count).toBe(updates.length);
+      s.close();
+      expect(updates.at(-1)?.digest).toMatch(new RegExp(`^${updates.length} `));
     }
   });
 
@@ -117,18 +120,25 @@ describe('UpdateStream', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('a'));
     s.onUpdate(text('b'));
-    const proof = s.close();
+    s.close();
     s.onUpdate(text('c'));
     clock.advance(1_000);
     expect(textsOf(updates)).toBe('ab');
-    expect(proof).toEqual({
-      count: 2,
-      sha256: createHash('sha256').update('[{"type":"text","text":"a"}]\n[{"type":"text","text":"b"}]\n').digest('hex'),
-    });
+    const sha256 = createHash('sha256').update('[{"type":"text","text":"a"}]\n[{"type":"text","text":"b"}]\n').digest('hex');
+    expect(updates.at(-1)?.digest).toBe(`2 ${sha256}`);
   });
 
-  it('has nothing to prove without updates, and drops what is held when it is abandoned', () => {
-    expect(stream().stream.close()).toBeUndefined();
+  it('counts on from the attempts before, and says nothing where these were not counted', () => {
+    const first = new UpdatesDigest(NO_UPDATES).add('["one"]');
+    const digestOf = (words: string) => createHash('sha256').update(words).digest('hex');
+    expect(first).toBe(`1 ${digestOf('["one"]\n')}`);
+    const second = new UpdatesDigest(first);
+    expect(second.add('["two"]')).toBe(`2 ${digestOf(`${digestOf('["one"]\n')}\n["two"]\n`)}`);
+    expect(second.add('["three"]')).toBe(`3 ${digestOf(`${digestOf('["one"]\n')}\n["two"]\n["three"]\n`)}`);
+    expect(new UpdatesDigest('').add('["two"]')).toBe('');
+  });
+
+  it('drops what is held when it is abandoned', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('a'));
     s.onUpdate(text('b'));
@@ -175,6 +185,7 @@ describe('UpdateStream', () => {
     const sha256 = createHash('sha256')
       .update(`${JSON.stringify(text('a'))}\n`)
       .digest('hex');
-    expect([s.close(), sent]).toEqual([{ count: 1, sha256 }, ['a']]);
+    s.close();
+    expect([updates.at(-1)?.digest, sent]).toEqual([`1 ${sha256}`, ['a']]);
   });
 });

@@ -1,5 +1,5 @@
-import { createHash, type Hash } from 'node:crypto';
-import type { Content, EndData, ProgressData, UpdateData } from '#contracts';
+import type { Content, ProgressData, UpdateData } from '#contracts';
+import { UpdatesDigest } from '#event-log';
 import type { Clock } from './clock.js';
 import { ContentBuffer } from './content-buffer.js';
 import { cutUtf8 } from './limit-output.js';
@@ -14,7 +14,8 @@ export const UPDATE_LIMITS = {
 } as const;
 
 export interface UpdateSink {
-  update(data: UpdateData): void;
+  /** `updates`: of the call by now, for the log. */
+  update(data: UpdateData, updates: string): void;
   progress(data: ProgressData): void;
   /** Tool updates that shared an event with another. */
   merged(): void;
@@ -38,7 +39,7 @@ export class UpdateStream {
   private readonly content = new ContentBuffer(UPDATE_LIMITS.contentBytes);
   private readonly updates: Pacer;
   private readonly progresses: Pacer;
-  private digest: Hash | undefined;
+  private readonly digest: UpdatesDigest;
   private progressPending: ProgressData = {};
   private sent = 0;
   private sentBytes = 0;
@@ -50,8 +51,11 @@ export class UpdateStream {
   constructor(
     private readonly sink: UpdateSink,
     clock: Clock,
+    /** Of the attempts before, as the claim said. */
+    updatesBefore: string,
     private readonly gate?: UpdateGate,
   ) {
+    this.digest = new UpdatesDigest(updatesBefore);
     this.updates = new Pacer(clock, UPDATE_LIMITS.intervalMs, () => this.sendUpdate());
     this.progresses = new Pacer(clock, UPDATE_LIMITS.intervalMs, () => this.sendProgress());
   }
@@ -75,11 +79,10 @@ export class UpdateStream {
     await this.atGate;
   }
 
-  /** Sends what is still held. Later updates are dropped. The answer goes into End; nothing when there was no update. */
-  close(): EndData['updates'] {
+  /** Sends what is still held. Later updates are dropped. */
+  close(): void {
     this.progresses.close();
     this.updates.close();
-    return this.digest && { count: this.sent, sha256: this.digest.copy().digest('hex') };
   }
 
   /** Drops what is still held and everything later. */
@@ -115,9 +118,8 @@ export class UpdateStream {
     const text = JSON.stringify(content);
     this.sent += 1;
     this.sentBytes += Buffer.byteLength(text);
-    (this.digest ??= createHash('sha256')).update(text).update('\n');
     const truncated = overflowed || this.exhausted;
-    this.sink.update({ update: this.sent, content: [...content], ...(truncated ? { truncated } : {}) });
+    this.sink.update({ update: this.sent, content: [...content], ...(truncated ? { truncated } : {}) }, this.digest.add(text));
   }
 
   private sendProgress(): void {

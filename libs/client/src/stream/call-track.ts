@@ -6,16 +6,16 @@ export type Place = 'next' | 'seen' | 'after_a_hole';
 /** Which events of one call were seen, and whether they add up to what its End says. */
 export class CallTrack {
   private version = 0;
-  /** The contents of the Updates of the last attempt, as the JSON texts that the digest is over. */
-  private updates: string[] = [];
+  /** By attempt, the contents of its Updates as the JSON texts that the digest is over. */
+  private attempts: string[][] = [];
 
   /** Only what is `next` counts as seen afterwards. */
   take(event: CallEvent): Place {
     if (event.callver <= this.version) return 'seen';
     if (event.callver > this.version + 1) return 'after_a_hole';
     this.version = event.callver;
-    if (event.type === 'call.start') this.updates = [];
-    if (event.type === 'call.update') this.updates.push(JSON.stringify(event.data.content));
+    if (event.type === 'call.start') this.attempts.push([]);
+    if (event.type === 'call.update') this.attempts.at(-1)?.push(JSON.stringify(event.data.content));
     return 'next';
   }
 
@@ -24,15 +24,33 @@ export class CallTrack {
     return this.version;
   }
 
-  /** What is missing or altered, as a sentence; undefined when all is there. End proves the Updates of the last attempt. */
+  /**
+   * What is missing or altered, as a sentence; undefined when all is there. End proves the Updates of all attempts; one
+   * that an earlier release wrote proves those of the last attempt, or none.
+   */
   async fault({ updates: claimed }: EndData): Promise<string | undefined> {
     if (claimed === undefined) return undefined;
-    if (claimed.count !== this.updates.length) return `its End counts ${claimed.count} updates, ${this.updates.length} were received`;
-    const sha256 = await sha256Hex(this.updates.map((text) => `${text}\n`).join(''));
-    return sha256 === undefined || sha256 === claimed.sha256
-      ? undefined
-      : `the SHA-256 of its ${claimed.count} updates is ${sha256}, its End says ${claimed.sha256}`;
+    const [all, last] = [await provedBy(this.attempts), await provedBy(this.attempts.slice(-1))];
+    const proves = (seen: Proof) => seen.count === claimed.count && (seen.sha256 === undefined || seen.sha256 === claimed.sha256);
+    if (proves(all) || proves(last)) return undefined;
+    return all.count === claimed.count
+      ? `the SHA-256 of its ${claimed.count} updates is ${all.sha256}, its End says ${claimed.sha256}`
+      : `its End counts ${claimed.count} updates, ${all.count} were received`;
   }
+}
+
+interface Proof {
+  readonly count: number;
+  readonly sha256: string | undefined;
+}
+
+/** The digest of an attempt begins with that of the attempts before it, when these had Updates. */
+async function provedBy(attempts: readonly (readonly string[])[]): Promise<Proof> {
+  const some = attempts.filter((texts) => texts.length > 0);
+  let sha256 = some.length === 0 ? await sha256Hex('') : undefined;
+  for (const [index, texts] of some.entries())
+    sha256 = await sha256Hex((index === 0 ? '' : `${sha256}\n`) + texts.map((text) => `${text}\n`).join(''));
+  return { count: some.flat().length, sha256 };
 }
 
 /** Undefined where there is no Web Crypto: browsers keep it from pages that came over plain HTTP from another machine. */

@@ -108,14 +108,26 @@ export type RetryData = z.output<typeof RetryData>;
 export const CancelRequestedData = z.object({ reason: z.string().optional(), graceMs: z.number().int() });
 export type CancelRequestedData = z.output<typeof CancelRequestedData>;
 
-/** How a cancel or a time-out stopped the tool, and how long that took. */
-export const Stopped = z.object({ how: z.enum(['stopped', 'killed', 'finished_first', 'not_started']), tookMs: z.number().int() });
+/**
+ * What is known of how a cancel or a time-out stopped the tool, and how long that took.
+ * - `stopped`: it ended because it was asked to; `killed`: it had to be killed
+ * - `finished_first`: it had ended before; `not_started`: it never ran
+ * - `unknown`: nobody saw its end, such as when its worker fell silent, or it ended with success after it was asked to stop
+ */
+export const Stopped = z.object({
+  how: z.enum(['stopped', 'killed', 'finished_first', 'not_started', 'unknown']),
+  tookMs: z.number().int(),
+});
 export type Stopped = z.output<typeof Stopped>;
 
 /**
- * The one End of a call. `result` stands inline when small, else `resultRef` tells where it is. `isError` is that of the result, wherever
- * it is, and `note` says in a few words why a completed call has an error result (`exit 1`); Ends of older versions have neither.
- * `updates` lets a reader prove it has every Update: `sha256` is over the concatenated JSON texts of their `content`, each followed by a line feed.
+ * The one End of a call. `result` stands inline when small, else `resultRef` tells where it is. `isError` is that of the
+ * result, wherever it is, and `note` says in a few words why a completed call has an error result (`exit 1`); Ends of older
+ * versions have neither.
+ * `updates` lets a reader prove that it has every Update of all attempts, unaltered. `sha256` is over the concatenated JSON
+ * texts of their `content`, each followed by a line feed; where an attempt before had Updates, the digest of a later one
+ * begins with the digest of those, as 64 hexadecimal digits and a line feed. Absent where a release that did not count
+ * wrote a part of the call. Ends of earlier releases tell of the last attempt only.
  */
 export const EndData = z.object({
   outcome: CallOutcome,

@@ -29,6 +29,8 @@ export interface CallState extends CallHead {
   readonly lastWrite: { readonly version: number; readonly seq: number; readonly time: number };
   /** Names the claim that holds the attempt; `-` when none does. */
   readonly claimToken: string;
+  /** Of all attempts so far, as in `UpdatesDigest`. */
+  readonly updates: string;
 }
 
 const STATUS_OF: Record<string, CallStatus> = { w: 'waiting_approval', q: 'queued', r: 'running', e: 'ended' };
@@ -48,7 +50,8 @@ const NUMBER_BYTES = [4, 2, 4, 4, 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 4, 6, 6] as cons
 const LENGTH_BYTES = [1, 2, 2, 2] as const;
 
 /**
- * The head as Redis stores it: a status letter, the numbers that change, then strings with their lengths. Binary, since
+ * The head as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without a
+ * length, what is known of the updates (heads of older releases end before it). Binary, since
  * making numbers into text and back would cost the script more than everything else it does. transition.lua writes the
  * same bytes.
  */
@@ -81,6 +84,7 @@ export function encodeHead(head: CallState): Buffer {
       const text = Buffer.from(strings[index] ?? '');
       return [numberBytes(text.length, bytes), text];
     }),
+    Buffer.from(head.updates),
   ]);
 }
 
@@ -128,6 +132,7 @@ export function decodeHead(callId: string, packed: Buffer): CallState {
     lastSeq,
     lastWrite: { version: lastVersion, seq, time },
     claimToken,
+    updates: packed.toString('latin1', at),
     lifecycleSeqs: lifecycle.split(',').map(Number),
     meta: parseMeta(meta),
     terms,

@@ -14,7 +14,8 @@ export type CallCommand =
       readonly requestSha256?: string;
     }
   | { readonly kind: 'claim'; readonly attempt: number; readonly leaseMs: number; readonly token: string }
-  | { readonly kind: 'update' | 'progress'; readonly guard: WorkerGuard }
+  | { readonly kind: 'update'; readonly guard: WorkerGuard; readonly updates: string }
+  | { readonly kind: 'progress'; readonly guard: WorkerGuard }
   | { readonly kind: 'renew'; readonly fence: number; readonly leaseMs: number }
   | {
       readonly kind: 'retry';
@@ -51,7 +52,8 @@ export type CallFact = { readonly seq: number; readonly time: number; readonly f
   | { readonly type: 'call.approval_requested'; readonly withinMs: number }
   | { readonly type: 'call.approval_decided'; readonly decision: 'allow' | 'deny' }
   | { readonly type: 'call.start'; readonly leaseMs: number }
-  | { readonly type: 'call.update' | 'call.progress' }
+  | { readonly type: 'call.update'; readonly updates: string }
+  | { readonly type: 'call.progress' }
   | { readonly type: 'call.retry'; readonly delayMs: number; readonly countsAsFailure: boolean }
   | { readonly type: 'call.cancel_requested'; readonly graceMs: number }
   | { readonly type: 'call.end' }

@@ -159,7 +159,11 @@ describe('a call', () => {
 
   it('takes a later write of its worker after one that never came', () => {
     const running = after(head(), claim(), T0);
-    expect(after(running, { kind: 'update', guard: byWorker(1, 4) }, T0)).toMatchObject({ wseq: 4, version: 3, lifecycleSeqs: [1, 2] });
+    expect(after(running, { kind: 'update', guard: byWorker(1, 4), updates: '1 ab' }, T0)).toMatchObject({
+      wseq: 4,
+      version: 3,
+      lifecycleSeqs: [1, 2],
+    });
   });
 
   it('that never was, is not found', () => {
@@ -167,8 +171,12 @@ describe('a call', () => {
   });
 
   it('has a head that survives packing', () => {
-    const state = after(after(head(), claim(), T0), { kind: 'update', guard: byWorker(1, 1) }, T0);
+    const state = after(after(head(), claim(), T0), { kind: 'update', guard: byWorker(1, 1), updates: '1 ab' }, T0);
     const whole = { ...state, meta: { tenantId: 'acme', tool: 'grüße', agentId: 'bob', sessionId: 's', traceparent: '00-x' } };
     expect(decodeHead(callId, encodeHead(whole))).toEqual(whole);
+    // As a release writes it that does not count updates.
+    const older = encodeHead({ ...whole, updates: '' });
+    expect(decodeHead(callId, older)).toEqual({ ...whole, updates: '' });
+    expect(encodeHead(whole).subarray(0, older.length)).toEqual(older);
   });
 });

@@ -59,10 +59,11 @@ function transition(head: CallState, command: Exclude<CallCommand, { kind: 'acce
     case 'claim':
       return claim(head, command, moment);
     case 'update':
+      if (head.status !== 'running') return wrongState(head);
+      return byWorker(head, { type: 'call.update', fence: head.fence, updates: command.updates }, command.guard.wseq, moment);
     case 'progress':
-      return head.status === 'running'
-        ? byWorker(head, { type: `call.${command.kind}`, fence: head.fence }, command.guard.wseq, moment)
-        : wrongState(head);
+      if (head.status !== 'running') return wrongState(head);
+      return byWorker(head, { type: 'call.progress', fence: head.fence }, command.guard.wseq, moment);
     case 'renew':
       return renew(head, command, moment);
     case 'retry':

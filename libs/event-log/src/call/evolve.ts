@@ -1,5 +1,6 @@
 import type { CallState } from './call-head.js';
 import type { CallFact } from './call.commands.js';
+import { NO_UPDATES } from './updates-digest.js';
 
 /** A call just accepted is dispatched at once; its timer is the safety net for when that fails. */
 export const DISPATCH_SAFETY_MS = 2_000;
@@ -19,6 +20,7 @@ export function evolve(head: CallState | undefined, fact: CallFact): CallState {
   const next: CallState = { ...head, version: head.version + 1, lastSeq: fact.seq, lifecycleSeqs: lifecycle(head, fact) };
   switch (fact.type) {
     case 'call.update':
+      return { ...next, updates: fact.updates };
     case 'call.progress':
       return next;
     case 'call.approval_requested': {
@@ -76,6 +78,7 @@ function submitted(fact: FactOf<'call.submitted'>): CallState {
     lifecycleSeqs: [fact.seq],
     lastWrite: { version: 0, seq: 0, time: 0 },
     claimToken: '-',
+    updates: NO_UPDATES,
     meta: fact.meta,
     terms,
     pool: terms.pool,
@@ -96,6 +99,7 @@ function started(next: CallState, fact: FactOf<'call.start'>): CallState {
     leaseUntil: fact.time + fact.leaseMs,
     notBefore: 0,
     firstStartedAt: next.firstStartedAt === 0 ? fact.time : next.firstStartedAt,
+    updates: next.attempt === 0 ? NO_UPDATES : next.updates,
   };
   return { ...running, timer: runningTimer(running) };
 }

@@ -1,4 +1,4 @@
-import type { SubmittedData } from '#contracts';
+import type { EndData, SubmittedData } from '#contracts';
 import { keys, partitionOf } from '#redis';
 import { encodeTerms } from '../call/call-head.js';
 import type { Author, Claimant, CommandGuard, EventLogWriter, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
@@ -42,7 +42,7 @@ export function acceptTransition(call: NewCall): Transition {
       terms,
       metaText(meta),
       text.whole,
-      then === undefined ? '' : eventText(call.author, then.data),
+      then === undefined ? '' : then.kind === 'refused' ? endText(call.author, then.data) : eventText(call.author, then.data),
     ],
   };
 }
@@ -57,8 +57,12 @@ export function claimWords({ author, worker, leaseMs }: Claimant, token: string)
   return [ms(leaseMs), word(token), `${authorText(author)},"data":{`, `,"worker":${JSON.stringify(worker)}}`];
 }
 
-export function streamTransition(operation: 'update' | 'progress', input: Input<'update'> | Input<'progress'>): Transition {
-  return transition(operation, input.callId, [input.guard.fence, input.guard.wseq, eventText(input.author, input.data)]);
+export function updateTransition({ callId, guard, data, updates = '', author }: Input<'update'>): Transition {
+  return transition('update', callId, [guard.fence, guard.wseq, eventText(author, data), updates]);
+}
+
+export function progressTransition({ callId, guard, data, author }: Input<'progress'>): Transition {
+  return transition('progress', callId, [guard.fence, guard.wseq, eventText(author, data)]);
 }
 
 export function renewTransition({ callId, fence, leaseMs }: Input<'renew'>): Transition {
@@ -81,7 +85,7 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
 }
 
 export function endTransition({ callId, guard, data, author }: Input<'end'>): Transition {
-  return transition('end', callId, [...guardArguments(callId, guard), data.outcome, eventText(author, data)], true);
+  return transition('end', callId, [...guardArguments(callId, guard), data.outcome, endText(author, data)], true);
 }
 
 export function cancelTransition({ callId, guard, data, author }: Input<'requestCancel'>): Transition {
@@ -100,7 +104,7 @@ export function decideTransition({ callId, guard, data, end, author }: Input<'de
     data.decision,
     word(data.digest),
     eventText(author, data),
-    end ? eventText(author, end) : '',
+    end ? endText(author, end) : '',
   ];
   return transition('decide', callId, args, end !== undefined);
 }
@@ -141,6 +145,11 @@ function submittedText(submitted: SubmittedData, author: Author): { whole: strin
 
 function eventText(author: Author, data: object): string {
   return `${authorText(author)},"data":${JSON.stringify(data)}`;
+}
+
+/** Without its last brace: what the script says of the updates comes before it. */
+function endText(author: Author, { updates: _stamped, ...data }: EndData): string {
+  return eventText(author, data).slice(0, -1);
 }
 
 function authorText({ source, actor }: Author): string {

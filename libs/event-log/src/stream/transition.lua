@@ -20,18 +20,20 @@
       accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 terms meta text1 text2
       claim     attempt leaseMs token textBefore textAfter
       take      the same, but never granted again: for a job that was just taken from its queue
-      update    fence wseq text          progress  fence wseq text
+      update    fence wseq text updates  progress  fence wseq text
       renew     fence leaseMs            defer     fence delayMs
       retry     by(worker|reconciler) fence wseq nextAttempt delayMs counts(0|1) text
       end       by(worker|reconciler|command) fenceOrVersion wseqOrKey outcome text
       cancel    version key graceMs text
       decide    version key decision(allow|deny) digest text endText
-    `text` is what an event holds beside what is stamped here: JSON members without braces.
+    `text` is what an event holds beside what is stamped here: JSON members without braces. Of an End the last brace is
+    left out: what is said here of the updates of the call comes before it. `updates` is how many there are by now, and
+    their digest, as in call/updates-digest.ts.
 
   Output: [now in ms, answer, answer ...], an answer being
     [version, seq]         applied; a third item is the tool (retry, end, decide) or 1 (renew under a cancel)
     [version, seq, time, 0|1 replayed, attempt, fence, submittedAt, firstStartedAt, failures, deadline, meta,
-      text of call.submitted]                          a claim that was granted
+      text of call.submitted, updates]                 a claim that was granted
     "REPLAY <version> <seq> <time>"  this very transition was applied before; the facts are those of then
     "IDEM <callId>"  "IDEM_MISMATCH <callId>"           the key is held by another call, with the same or another request
     "CONFLICT <version>"  "FENCED <fence>"  "NOT_DUE <ms>"  "BAD_TRANSITION <status letter>"  "ENDED"  "NOT_FOUND"
@@ -46,7 +48,10 @@ local DISPATCH_SAFETY_MS, DEADLINE_SLACK_MS, COMMAND_TTL_MS = 2000, 4000, 360000
 -- numbers where the names stand, since each name that a function takes from here costs time in every run.
 local ST, V, ATT, FENCE, WSEQ, FAILS, DEADLINE, TOTAL, LEASE, NOT_BEFORE = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 -- inlined
 local CANCEL_BY, TIMER, SUBMITTED, FIRST_START, LAST_SEQ, W_VER, W_SEQ, W_TIME = 11, 12, 13, 14, 15, 16, 17, 18 -- inlined
-local TOKEN, LIFECYCLE, TERMS, META = 19, 20, 21, 22 -- inlined
+-- The last one is what follows behind all the others; a release that does not know it leaves it out.
+local TOKEN, LIFECYCLE, TERMS, META, UPDATES = 19, 20, 21, 22, 23 -- inlined
+-- Of an empty text.
+local NO_UPDATES_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 local NUMBERS = '<c1I4I2I4I4I2I6I6I6I6I6I6I6I6I6I4I6I6'
 local HEAD = NUMBERS .. 'Bc0I2c0I2c0I2c0'
 local TERMS_WORDS = '^(%d+) (%d+) (%d+) (%l+) %S+ %S+ (%d+) (%d+) (%S+)$'
@@ -58,7 +63,10 @@ local channel, partitions, callCount, count = ARGV[1], tonumber(ARGV[2]), tonumb
 
 local function unpackHead(text, id)
   local fine, head = pcall(function() return { struct.unpack(HEAD, text) } end)
-  if fine then return head end
+  if fine then
+    head[UPDATES] = string.sub(text, head[UPDATES])
+    return head
+  end
   return nil, 'the head of ' .. id .. ' cannot be read'
 end
 
@@ -98,7 +106,7 @@ end
 local function packed(h)
   local token, lifecycle, terms, meta = h[TOKEN], h[LIFECYCLE], h[TERMS], h[META]
   return struct.pack(HEAD, h[1], h[2], h[3], h[4], h[5], h[6], h[7], h[8], h[9], h[10], h[11], h[12], h[13], h[14], h[15], h[16], h[17], h[18],
-    #token, token, #lifecycle, lifecycle, #terms, terms, #meta, meta)
+    #token, token, #lifecycle, lifecycle, #terms, terms, #meta, meta) .. h[UPDATES]
 end
 
 local function setTimer(c, score)
@@ -162,6 +170,15 @@ local function toQueue(c, delayMs, timerDelayMs, notBefore)
   setTimer(c, math.min(now + timerDelayMs, deadline))
 end
 
+-- Behind the text of an End: the updates of all attempts; nothing where an older release wrote in between.
+local function withUpdates(h, text)
+  local updates = h[UPDATES]
+  if updates == '' then return text .. '}' end
+  local count, sha256 = match(updates, '^(%d+) ?(%x*)$')
+  if sha256 == '' then sha256 = NO_UPDATES_SHA256 end
+  return text .. ',"updates":{"count":' .. count .. ',"sha256":"' .. sha256 .. '"}}'
+end
+
 local function toEnd(c)
   c.head[ST], c.head[LEASE] = 'e', 0
   setTimer(c, 0)
@@ -186,7 +203,7 @@ function operations.accept(c, a)
 
   local total = now + totalMs
   local deadline = math.min(now + match(terms, '^%d+'), total)
-  c.head = { 'q', 0, 0, 0, 0, 0, deadline, total, 0, 0, 0, 0, now, 0, 0, 0, 0, 0, '-', '', terms, meta }
+  c.head = { 'q', 0, 0, 0, 0, 0, deadline, total, 0, 0, 0, 0, now, 0, 0, 0, 0, 0, '-', '', terms, meta, '0' }
   h = c.head
   append(c, 'call.submitted', 0, text1)
   if what == 'queue' then
@@ -196,7 +213,7 @@ function operations.accept(c, a)
     h[ST], h[DEADLINE] = 'w', math.min(now + approvalMs, total)
     setTimer(c, h[DEADLINE])
   else
-    append(c, 'call.end', 0, text2)
+    append(c, 'call.end', 0, withUpdates(h, text2))
     raiseFence(h)
     h[ST] = 'e'
   end
@@ -205,7 +222,7 @@ function operations.accept(c, a)
 end
 
 local function claimed(h, replayed, submitted)
-  return { h[W_VER], h[W_SEQ], h[W_TIME], replayed, h[ATT], h[FENCE], h[SUBMITTED], h[FIRST_START], h[FAILS], h[DEADLINE], h[META], submitted }
+  return { h[W_VER], h[W_SEQ], h[W_TIME], replayed, h[ATT], h[FENCE], h[SUBMITTED], h[FIRST_START], h[FAILS], h[DEADLINE], h[META], submitted, h[UPDATES] }
 end
 
 local function claim(c, a, mayRepeat)
@@ -232,6 +249,7 @@ local function claim(c, a, mayRepeat)
   raiseFence(h)
   h[ST], h[DEADLINE], h[LEASE] = 'r', math.min(now + runMs, h[TOTAL]), now + leaseMs
   if h[FIRST_START] == 0 then h[FIRST_START] = now end
+  if attempt == 1 then h[UPDATES] = '0' end
   append(c, 'call.start', h[FENCE], before .. string.sub(submitted, offset + 1, offset + bytes) .. after)
   wroteByWorker(h, 0)
   setTimer(c, runningTimer(h))
@@ -241,17 +259,18 @@ end
 function operations.claim(c, a) return claim(c, a, true) end
 function operations.take(c, a) return claim(c, a, false) end
 
-local function stream(c, a, type)
+local function stream(c, a, type, updates)
   local fence, wseq, text = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2]
   local refusal = workerGuard(c, fence, wseq)
   if refusal then return refusal end
   if c.head[ST] ~= 'r' then return wrongState(c) end
+  if updates then c.head[UPDATES] = updates end
   append(c, type, fence, text, true)
   wroteByWorker(c.head, wseq)
   return ok(c)
 end
 
-function operations.update(c, a) return stream(c, a, 'call.update') end
+function operations.update(c, a) return stream(c, a, 'call.update', ARGV[a + 3]) end
 function operations.progress(c, a) return stream(c, a, 'call.progress') end
 
 function operations.renew(c, a)
@@ -306,7 +325,7 @@ operations['end'] = function(c, a)
   if not running and (by == 'worker' or outcome == 'completed') then return wrongState(c) end
   if running and by == 'command' then return wrongState(c) end
 
-  append(c, 'call.end', by == 'worker' and mark or 0, text)
+  append(c, 'call.end', by == 'worker' and mark or 0, withUpdates(h, text))
   if by == 'worker' then wroteByWorker(h, other) else raiseFence(h) end
   toEnd(c)
   if by == 'command' then rememberCommand(c, other) end
@@ -339,7 +358,7 @@ function operations.decide(c, a)
   if decision == 'allow' then
     toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
   else
-    append(c, 'call.end', 0, ARGV[a + 5])
+    append(c, 'call.end', 0, withUpdates(h, ARGV[a + 5]))
     raiseFence(h)
     toEnd(c)
   end
@@ -348,7 +367,7 @@ function operations.decide(c, a)
 end
 
 -- How many arguments follow the operation and the call's index.
-local arity = { accept = 10, claim = 5, take = 5, update = 3, progress = 3, renew = 2, defer = 2, retry = 7, ['end'] = 5, cancel = 4, decide = 6 }
+local arity = { accept = 10, claim = 5, take = 5, update = 4, progress = 3, renew = 2, defer = 2, retry = 7, ['end'] = 5, cancel = 4, decide = 6 }
 
 local function apply(operation, c, a)
   if c.broken then return 'ERROR ' .. c.broken end

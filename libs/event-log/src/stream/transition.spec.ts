@@ -139,15 +139,19 @@ const claim = fc
   });
 
 const stream = fc
-  .record({ kind: fc.constantFrom('update' as const, 'progress' as const), off: offsets })
-  .map(({ kind, off }): Making => (callId, model) => {
+  .record({
+    kind: fc.constantFrom('update' as const, 'progress' as const),
+    off: offsets,
+    updates: fc.constantFrom('', `1 ${'a'.repeat(64)}`, `2 ${'b'.repeat(64)}`),
+  })
+  .map(({ kind, off, updates }): Making => (callId, model) => {
     const guard = worker(model, callId, off);
     const input = { callId, guard, author };
     const transition =
       kind === 'update'
-        ? to.streamTransition(kind, { ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] } })
-        : to.streamTransition(kind, { ...input, data: { done: 1, total: 2 } });
-    return { callId, transition, command: { kind, guard } };
+        ? to.updateTransition({ ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] }, updates })
+        : to.progressTransition({ ...input, data: { done: 1, total: 2 } });
+    return { callId, transition, command: kind === 'update' ? { kind, guard, updates } : { kind, guard } };
   });
 
 const hold = fc

@@ -1,0 +1,35 @@
+import { createHash, type Hash } from 'node:crypto';
+
+/** What is known of the updates of a call that has none. */
+export const NO_UPDATES = '0';
+
+/**
+ * How many Updates a call has, in all attempts, and the SHA-256 by which readers prove them. It is over the JSON texts of
+ * their `content`, each followed by a line feed; that of a later attempt begins with the digest of those before, when there
+ * are any, as 64 hexadecimal digits and a line feed. So the first attempt's is a plain one, and nobody reads old updates again.
+ *
+ * Kept as text: `0`, or the number, a blank and the digest. Empty: an older release, which does not count, wrote in between.
+ */
+export class UpdatesDigest {
+  private readonly known: boolean;
+  private count: number;
+  private readonly before: string;
+  private hash: Hash | undefined;
+
+  /** `before`: of the attempts before. */
+  constructor(before: string) {
+    const [count = '', sha256 = ''] = before.split(' ');
+    this.known = before !== '';
+    this.count = Number(count);
+    this.before = sha256;
+  }
+
+  /** With one more update; `content` is its JSON text. */
+  add(content: string): string {
+    if (!this.known) return '';
+    this.count += 1;
+    this.hash ??= createHash('sha256').update(this.before === '' ? '' : `${this.before}\n`);
+    this.hash.update(content).update('\n');
+    return `${this.count} ${this.hash.copy().digest('hex')}`;
+  }
+}
