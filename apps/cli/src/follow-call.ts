@@ -5,6 +5,7 @@ import { exitCodeOf } from './exit-code.js';
 import { oneLine } from './terminal/safe-text.js';
 import { contentText, unshownText } from './terminal/result-text.js';
 import { Spinner } from './terminal/spinner.js';
+import { stoppedText } from './terminal/stopped-text.js';
 import { duration } from './terminal/time-text.js';
 
 /**
@@ -42,6 +43,7 @@ class CallView {
   private shown = '';
   private detached = '';
   private stage = 'queued';
+  private receipt: string | undefined;
 
   constructor(
     private readonly context: CommandContext,
@@ -77,6 +79,9 @@ class CallView {
       case 'call.cancel_requested':
         this.stage = 'stopping';
         return;
+      case 'call.end':
+        this.receipt = event.data.stopped && stoppedText(event.data.stopped);
+        return;
       default:
         return;
     }
@@ -96,6 +101,7 @@ class CallView {
         terminal.stderrColour('red', `the tool reports an error${call.note === undefined ? '' : `: ${oneLine(call.note, 80)}`}`),
       );
     if (call.outcome !== 'completed') terminal.note(terminal.stderrColour('red', failureText(call, this.shown)));
+    if (this.receipt !== undefined) terminal.note(this.receipt);
   }
 
   private say(text: string): void {

@@ -37,7 +37,7 @@ export const signals = {
   attemptStarted: signal<{ tool: string; pool: Pool; cause: 'first' | 'retry'; queueWaitMs: number }>('attempt.started'),
   attemptFinished: signal<{ tool: string; pool: Pool; runMs: number; ended: 'end' | 'retry' | 'lost' }>('attempt.finished'),
   retried: signal<{ tool: string; reason: RetryReason }>('call.retried'),
-  /** `tookMs` from the request to the End. */
+  /** Once for each End of a call that was to be cancelled; `tookMs` from when its writer knew of the request to the End. */
   cancelled: signal<{ tool: string; how: Stopped['how']; tookMs: number }>('call.cancelled'),
   leaseExpired: signal<{ tool: string }>('lease.expired'),
   /** Work stopped because this worker could not renew, or was fenced off. */

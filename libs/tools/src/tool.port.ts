@@ -82,6 +82,8 @@ export class ToolFailure extends Error {
       readonly retryable?: boolean;
       readonly errors?: readonly Violation[];
       readonly killed?: boolean;
+      /** It ended with success after it was asked to stop: nobody knows whether it had done all it should. */
+      readonly mayHaveFinished?: boolean;
       readonly cause?: unknown;
     } = {},
   ) {

@@ -3,6 +3,7 @@ import type { StreamState, WatchItem } from '#client';
 import type { CommandContext } from '../command-context.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
+import { stoppedText } from '../terminal/stopped-text.js';
 import { clock, duration } from '../terminal/time-text.js';
 import { UsageError } from '../usage-error.js';
 
@@ -94,9 +95,10 @@ function detailOf(event: CallEvent): string {
     case 'call.cancel_requested':
       return `cancel requested${event.data.reason === undefined ? '' : `: ${event.data.reason}`}`;
     case 'call.end': {
-      const { outcome, isError, note, runMs, error } = event.data;
+      const { outcome, isError, note, runMs, error, stopped } = event.data;
       const state = outcome !== 'completed' || isError !== true ? outcome : note === undefined ? 'error' : `error (${note})`;
-      return `${state}${runMs === undefined ? '' : ` after ${duration(runMs)}`}${error === undefined ? '' : ` (${error.code}: ${error.message})`}`;
+      const receipt = stopped === undefined ? '' : `, ${stoppedText(stopped)}`;
+      return `${state}${runMs === undefined ? '' : ` after ${duration(runMs)}`}${error === undefined ? '' : ` (${error.code}: ${error.message})`}${receipt}`;
     }
     default:
       return event satisfies never;

@@ -1,4 +1,4 @@
-import type { ApprovalScope, CallEvent, CallEventOf, CallOutcome, RetryReason } from '#contracts';
+import type { ApprovalScope, CallEvent, CallEventOf, CallOutcome, RetryReason, Stopped } from '#contracts';
 import { durationText } from '../parts/duration.js';
 
 export type SegmentKind = 'approval' | 'queued' | 'running' | 'backoff' | 'suspended';
@@ -43,6 +43,14 @@ const END_WORDS: Readonly<Record<CallOutcome, string>> = {
   timed_out: 'Timed out',
   denied: 'Denied',
   unknown: 'Ended, and nobody knows whether it took effect',
+};
+
+const STOPPED_WORDS: Readonly<Record<Stopped['how'], string>> = {
+  stopped: 'The tool stopped',
+  killed: 'The tool was killed',
+  finished_first: 'The tool had finished first,',
+  not_started: 'The tool had not started,',
+  unknown: 'How the tool ended is unknown,',
 };
 
 function errorTitle(note: string | undefined): string {
@@ -149,7 +157,7 @@ class StoryTeller {
 
   private ended({ data }: CallEventOf<'call.end'>, at: number): void {
     this.close(at);
-    const stopped = data.stopped && `${data.stopped.how.replaceAll('_', ' ')} after ${durationText(data.stopped.tookMs)}`;
+    const stopped = data.stopped && `${STOPPED_WORDS[data.stopped.how]} after ${durationText(data.stopped.tookMs)}`;
     const detail = [data.error && `${data.error.code}: ${data.error.message}`, stopped].filter(Boolean).join(' · ');
     const errorResult = data.outcome === 'completed' && data.isError === true;
     const tone = errorResult ? 'bad' : data.outcome === 'completed' ? 'good' : data.outcome === 'cancelled' ? 'neutral' : 'bad';

@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type CancelBody, type Principal } from '#contracts';
-import { BlobStore, EventLog, isApplied, type Applied, type CallHead, type CommandGuard, type Refusal } from '#event-log';
+import { ProblemError, type Call, type CancelBody, type Principal, type Stopped } from '#contracts';
+import {
+  BlobStore,
+  CallStore,
+  EventLog,
+  isApplied,
+  upcastEvent,
+  type Applied,
+  type CallHead,
+  type CommandGuard,
+  type Refusal,
+} from '#event-log';
 import { BullCallQueue } from '#queue';
+import { signals } from '#signals';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { CallReader } from './call-reader.service.js';
@@ -24,6 +35,7 @@ export class CancelCallService {
   constructor(
     private readonly reader: CallReader,
     private readonly log: EventLog,
+    private readonly store: CallStore,
     private readonly parents: ParentCalls,
     private readonly blobs: BlobStore,
     private readonly safety: SafetyEdition,
@@ -68,11 +80,22 @@ export class CancelCallService {
       { code: 'cancelled', message: reason === undefined ? 'Cancelled' : `Cancelled: ${reason}`, retryable: false },
       head.status === 'waiting_approval' ? 'Tool use was cancelled by the user' : 'Cancelled',
     );
-    const answer = await this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped: { how: 'not_started', tookMs: 0 } } });
+    const stopped = { how: await this.howEnded(head), tookMs: 0 };
+    const answer = await this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped } });
+    if (isApplied(answer)) signals.cancelled.emit({ tool: head.meta.tool, ...stopped });
     // Not waited for: a worker that takes the job finds the call ended.
     if (isApplied(answer) && head.status === 'queued')
       void this.queue.withdraw(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     return answer;
+  }
+
+  /** What is known of the tool of a call that does not run: between attempts, the worker of the last one may have been lost. */
+  private async howEnded(head: CallHead): Promise<Stopped['how']> {
+    if (head.attempt === 0) return 'not_started';
+    const [last] = await this.store.events(head.callId, { afterSeq: (head.lifecycleSeqs.at(-1) ?? 0) - 1, limit: 1 });
+    if (last?.type !== 'call.retry') return 'unknown';
+    const event = upcastEvent(last.json);
+    return event.type === 'call.retry' && event.data.reason !== 'worker_lost' ? 'stopped' : 'unknown';
   }
 }
 

@@ -68,7 +68,7 @@ describe('CancelListener', () => {
     expect(performance.now() - cancelledAt).toBeLessThan(10_000);
     expect((await parts.events(callId)).at(-1)).toMatchObject({
       source: '/worker/w1',
-      data: { outcome: 'cancelled', stopped: { how: 'killed' } },
+      data: { outcome: 'cancelled', stopped: { how: 'unknown' } },
     });
   });
 

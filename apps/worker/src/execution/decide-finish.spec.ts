@@ -89,9 +89,15 @@ describe('decideFinish', () => {
 
   it('tells how a cancel stopped the tool', () => {
     const how = (run: RunEnd) => decide({ run, stop: { cause: 'cancelled', tookMs: 3 } });
-    expect(how(failed(false))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'stopped' } });
+    const stopped = (more: object = {}): RunEnd => ({
+      kind: 'failure',
+      failure: { code: 'cancelled', message: 'm', retryable: false, ...more },
+    });
+    expect(how(stopped())).toMatchObject({ outcome: 'cancelled', stopped: { how: 'stopped' } });
+    expect(how(stopped({ mayHaveFinished: true }))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
+    expect(how(failed(false))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
     expect(how(failed(false, true))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'killed' } });
-    expect(how({ kind: 'no_answer' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'killed' } });
+    expect(how({ kind: 'no_answer' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
     expect(how({ kind: 'not_begun' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'not_started' } });
   });
 

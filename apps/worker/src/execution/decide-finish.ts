@@ -50,7 +50,7 @@ export function decideFinish(facts: FinishFacts, random: () => number): Finish {
       ...(stop?.cause === 'cancelled' ? { stopped: { how: 'finished_first', tookMs: stop.tookMs } } : {}),
     };
   if (stop?.cause === 'cancelled')
-    return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: howStopped(run), tookMs: stop.tookMs } };
+    return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: howEnded(run, 'cancelled'), tookMs: stop.tookMs } };
   if (run.kind === 'suspended') return { kind: 'retry', reason: 'suspended', delayMs: run.resumeInMs, countsAsFailure: false };
   if (stop?.cause === 'drained') return drained(facts, stop.tookMs);
   if (run.kind !== 'failure') throw new Error(`A run that nobody stopped ended as ${run.kind}.`);
@@ -67,14 +67,14 @@ function timedOut(facts: FinishFacts, tookMs: number, random: () => number): Fin
     kind: 'end',
     outcome: 'timed_out',
     failure,
-    stopped: { how: howStopped(facts.run), tookMs },
+    stopped: { how: howEnded(facts.run, 'run_timeout'), tookMs },
   });
 }
 
 function drained(facts: FinishFacts, tookMs: number): Finish {
   if (facts.effect !== 'once' || facts.run.kind === 'not_begun')
     return { kind: 'retry', reason: 'worker_drained', delayMs: 0, countsAsFailure: false };
-  return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, stopped: { how: howStopped(facts.run), tookMs } };
+  return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, stopped: { how: howEnded(facts.run, 'drained'), tookMs } };
 }
 
 /** Retries only when the failure may pass, running twice does no harm, an attempt is left, and there is time for it. */
@@ -85,7 +85,16 @@ function retryOr(facts: FinishFacts, reason: RetryReason, failure: Failure, rand
   return delayMs >= facts.leftMs ? end : { kind: 'retry', reason, delayMs, countsAsFailure: true, failure };
 }
 
-function howStopped(run: RunEnd): Stopped['how'] {
+/** What a tool throws that ended because it was asked to. */
+const STOPPED_BY: Readonly<Record<StopCause, Failure['code']>> = {
+  run_timeout: 'run_timeout',
+  cancelled: 'cancelled',
+  drained: 'worker_lost',
+  lease_lost: 'worker_lost',
+};
+
+/** What is known of how the tool ended; `cause`: why it was asked to stop, if it was. A tool that does not answer may still run. */
+export function howEnded(run: RunEnd, cause: StopCause | undefined): Stopped['how'] {
   switch (run.kind) {
     case 'output':
       return 'finished_first';
@@ -94,9 +103,11 @@ function howStopped(run: RunEnd): Stopped['how'] {
     case 'not_begun':
       return 'not_started';
     case 'no_answer':
-      return 'killed';
+      return 'unknown';
     case 'failure':
-      return run.failure.killed ? 'killed' : 'stopped';
+      if (run.failure.killed) return 'killed';
+      if (cause === undefined) return 'finished_first';
+      return run.failure.code === STOPPED_BY[cause] && !run.failure.mayHaveFinished ? 'stopped' : 'unknown';
   }
 }
 

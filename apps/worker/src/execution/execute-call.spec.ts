@@ -163,7 +163,7 @@ describe('executeCall', () => {
     expect((await parts.events(polite)).at(-1)).toMatchObject({
       data: { outcome: 'timed_out', error: { code: 'run_timeout' }, stopped: { how: 'stopped' } },
     });
-    expect((await parts.events(deaf)).at(-1)).toMatchObject({ data: { outcome: 'timed_out', stopped: { how: 'killed' } } });
+    expect((await parts.events(deaf)).at(-1)).toMatchObject({ data: { outcome: 'timed_out', stopped: { how: 'unknown' } } });
     expect(worker.running.size).toBe(0);
   });
 

@@ -6,7 +6,7 @@ import { Attempt } from './attempt.js';
 import { AttemptWriter, claimantOf, workerAuthor } from './attempt-writer.js';
 import { hasAnswered, NO_HOOKS, openHooks, type CallHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
-import { decideFinish, type FinishFacts } from './decide-finish.js';
+import { decideFinish, howEnded, type FinishFacts } from './decide-finish.js';
 import type { ExecuteDeps } from './execute-deps.js';
 import { finishCall, type Written } from './finish-call.js';
 import { withSaidBefore } from './hook-remarks.js';
@@ -126,11 +126,12 @@ async function runAndFinish(
   const writer = new AttemptWriter(deps.log, attempt.callId, claimed.fence, workerAuthor(config.id), () => attempt.stop('lease_lost'));
   const updates = new UpdateStream(
     {
-      update: (data) => writer.update(data),
+      update: (data, count) => writer.update(data, count),
       progress: (data) => writer.progress(data),
       merged: () => signals.updatesMerged.emit({ where: 'worker', n: 1 }),
     },
     clock,
+    claimed.updates,
     hooks.updates,
   );
   const guard = new CallGuard(inForce, updates, deps.logger, attempt.callId);
@@ -150,17 +151,18 @@ async function runAndFinish(
   // Whoever stopped the attempt while its hooks ran finds the tool's answer there.
   const finish = hooks === NO_HOOKS ? decided : decide();
   if (finish.kind === 'nothing') updates.abandon();
+  else updates.close();
   const finished = {
     callId: attempt.callId,
     claimed,
-    updates: finish.kind === 'nothing' ? undefined : updates.close(),
     runMs: endedAt - startedAt,
+    how: howEnded(run, attempt.stopped?.cause),
     ...(result ? { result } : {}),
     ...seenBytesOf(run),
     ...(remarks ? { remarks } : {}),
   };
   const written = await finishCall(finished, finish, writer, deps.blobs, deps.leaving, hooks === NO_HOOKS ? ending : undefined);
-  tell(attempt, finished.runMs, pool, claimed, written);
+  tell(attempt, finished.runMs, pool, claimed, written, clock.now());
   return { written, hooks };
 }
 
@@ -196,9 +198,12 @@ function finishFacts(
   };
 }
 
-function tell(attempt: Attempt, runMs: number, pool: Pool, claimed: Claimed, written: Written): void {
+function tell(attempt: Attempt, runMs: number, pool: Pool, claimed: Claimed, written: Written, now: number): void {
   const { tool } = claimed.meta;
   const lost = written.kind === 'nothing' || !isApplied(written.answer);
   signals.attemptFinished.emit({ tool, pool, runMs, ended: lost ? 'lost' : written.kind === 'ended' ? 'end' : 'retry' });
   if (attempt.lost) signals.leaseLost.emit({ tool });
+  const { stopped } = attempt;
+  if (!lost && written.kind === 'ended' && written.data.stopped && stopped?.cause === 'cancelled')
+    signals.cancelled.emit({ tool, how: written.data.stopped.how, tookMs: now - stopped.at });
 }

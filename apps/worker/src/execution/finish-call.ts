@@ -1,4 +1,4 @@
-import type { CallError, EndData, Result, RetryData } from '#contracts';
+import type { CallError, EndData, Result, RetryData, Stopped } from '#contracts';
 import { isApplied, type Applied, type BlobStore, type Claimed, type Refusal } from '#event-log';
 import { marked } from '#safety';
 import { CANCELLED, type Finish } from './decide-finish.js';
@@ -16,7 +16,8 @@ export interface FinishedAttempt {
   readonly result?: Result;
   /** How much text there was, when the tool kept less. */
   readonly seenBytes?: number;
-  readonly updates: EndData['updates'];
+  /** How the tool ended. */
+  readonly how: Stopped['how'];
   /** What hooks after the call have to say. */
   readonly remarks?: Remarks;
   readonly runMs: number;
@@ -57,7 +58,7 @@ export async function finishCall(
     if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', data, nextAttempt, delayMs, answer };
     return finishCall(
       attempt,
-      { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: 'stopped', tookMs: 0 } },
+      { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: attempt.how, tookMs: 0 } },
       writer,
       blobs,
       leaving,
@@ -72,7 +73,7 @@ export async function finishCall(
 }
 
 async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' }, store: ResultStore): Promise<EndData> {
-  const { claimed, runMs, updates, remarks } = attempt;
+  const { claimed, runMs, remarks } = attempt;
   const { failure } = finish;
   const given = failure || !attempt.result ? errorResult(failure?.message ?? '', failure?.origin) : attempt.result;
   const result =
@@ -92,7 +93,6 @@ async function endData(attempt: FinishedAttempt, finish: Finish & { kind: 'end' 
     queueMs: Math.max(0, claimed.firstStartedAt - claimed.submittedAt),
     runMs: Math.round(runMs),
     ...(finish.stopped ? { stopped: { how: finish.stopped.how, tookMs: Math.round(finish.stopped.tookMs) } } : {}),
-    ...(updates ? { updates } : {}),
   };
 }
 

@@ -13,6 +13,7 @@ export interface Failure {
   readonly retryable: boolean;
   readonly errors?: readonly Violation[];
   readonly killed?: boolean;
+  readonly mayHaveFinished?: boolean;
   /** Who outside may have written the message. */
   readonly origin?: string;
 }
@@ -49,7 +50,7 @@ export function toFailure(error: unknown, callId: string): RunEnd & { kind: 'fai
     const message = `The tool failed unexpectedly. The worker's log has the details under ${callId}.`;
     return { kind: 'failure', failure: { code: 'tool_failed', message, retryable: false }, unexpected: error };
   }
-  const { retryable = CALL_ERRORS[error.code].retryable, errors, killed } = error.options;
+  const { retryable = CALL_ERRORS[error.code].retryable, errors, killed, mayHaveFinished } = error.options;
   return {
     kind: 'failure',
     failure: {
@@ -58,6 +59,7 @@ export function toFailure(error: unknown, callId: string): RunEnd & { kind: 'fai
       retryable,
       ...(errors ? { errors: errors.slice(0, VIOLATIONS) } : {}),
       ...(killed === undefined ? {} : { killed }),
+      ...(mayHaveFinished ? { mayHaveFinished } : {}),
     },
   };
 }

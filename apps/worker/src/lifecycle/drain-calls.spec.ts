@@ -51,7 +51,7 @@ describe('drainCalls', () => {
     expect((await parts.events(write.callId)).at(-1)).toMatchObject({
       data: { outcome: 'unknown', error: { code: 'outcome_unknown' }, stopped: { how: 'stopped' } },
     });
-    expect((await parts.events(deaf.callId)).at(-1)).toMatchObject({ data: { outcome: 'unknown', stopped: { how: 'killed' } } });
+    expect((await parts.events(deaf.callId)).at(-1)).toMatchObject({ data: { outcome: 'unknown', stopped: { how: 'unknown' } } });
   });
 
   it('hands back a call whose claim was granted only during the drain, before its tool begins', async () => {

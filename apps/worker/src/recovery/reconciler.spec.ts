@@ -146,7 +146,7 @@ describe('Reconciler', () => {
     await parts.cancel(callId, 50);
     reconciler().start();
     await ended(callId);
-    expect(await end(callId)).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled' }, stopped: { how: 'killed' } });
+    expect(await end(callId)).toMatchObject({ outcome: 'cancelled', error: { code: 'cancelled' }, stopped: { how: 'unknown' } });
   });
 
   it('ends a call far past its run deadline though its worker renews', async () => {
@@ -155,7 +155,7 @@ describe('Reconciler', () => {
     reconciler().start();
     await ended(callId);
     const data = await end(callId);
-    expect(data).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' }, stopped: { how: 'killed' } });
+    expect(data).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' }, stopped: { how: 'unknown' } });
     expect(data.stopped?.tookMs).toBeGreaterThanOrEqual(4_000);
     expect(data.stopped?.tookMs).toBeLessThan(60_000);
   });

@@ -32,7 +32,7 @@ export interface ReconcilerDeps {
   readonly partitions: number;
   readonly redis: RedisConnection;
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
-  readonly store: Pick<CallStore, 'due' | 'head'>;
+  readonly store: Pick<CallStore, 'due' | 'head' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'withdraw' | 'depth'>;
   readonly lease: SweepLease;
   readonly logger: WorkerLog;
@@ -137,7 +137,9 @@ export class Reconciler {
   }
 
   private async end(head: CallHead, verdict: Verdict & { kind: 'end' }, now: number): Promise<void> {
-    const { outcome, failure, stopped, leaseExpired } = verdict;
+    const { outcome, failure, leaseExpired } = verdict;
+    const stopped =
+      verdict.stopped && head.cancelRequested ? { ...verdict.stopped, tookMs: await this.sinceCancel(head, now) } : verdict.stopped;
     const data: EndData = {
       outcome,
       error: callError(failure),
@@ -155,11 +157,18 @@ export class Reconciler {
     });
     this.told(head, answer, leaseExpired);
     if (!isApplied(answer)) return;
+    if (stopped && outcome === 'cancelled') signals.cancelled.emit({ tool: head.meta.tool, ...stopped });
     void this.blobs.forget(head.callId, 'secret-arguments').catch(() => {});
     if (head.status === 'queued')
       void this.deps.queue.withdraw(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, verdict, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
+  }
+
+  /** Milliseconds since the request, which is the last thing that happened to the call besides its updates. */
+  private async sinceCancel(head: CallHead, now: number): Promise<number> {
+    const [request] = await this.deps.store.events(head.callId, { afterSeq: (head.lifecycleSeqs.at(-1) ?? 0) - 1, limit: 1 });
+    return request?.type === 'call.cancel_requested' ? Math.max(0, now - request.time) : 0;
   }
 
   private async retry(head: CallHead, verdict: Verdict & { kind: 'retry' }, now: number): Promise<void> {

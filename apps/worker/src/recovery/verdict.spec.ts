@@ -76,12 +76,12 @@ describe('verdictOf', () => {
     });
     expect(verdictOf(head({ cancelRequested: true }), NOW - 1_500, NOW)).toMatchObject({
       outcome: 'cancelled',
-      stopped: { how: 'killed' },
+      stopped: { how: 'unknown' },
     });
     expect(verdictOf(head({ deadline: NOW - 4_000 }), NOW, NOW)).toMatchObject({
       outcome: 'timed_out',
       failure: { code: 'run_timeout' },
-      stopped: { how: 'killed' },
+      stopped: { how: 'unknown' },
     });
   });
 

@@ -12,6 +12,7 @@ export type Verdict =
       readonly kind: 'end';
       readonly outcome: CallOutcome;
       readonly failure: Failure;
+      /** Of a cancel, `tookMs` counts from when its grace was over. */
       readonly stopped?: Stopped;
       readonly leaseExpired: boolean;
     }
@@ -54,7 +55,7 @@ function running(head: CallHead, dueAt: number, now: number): Verdict {
       kind: 'end',
       outcome: 'cancelled',
       failure: CANCELLED,
-      stopped: { how: 'killed', tookMs: Math.max(0, now - dueAt) },
+      stopped: { how: 'unknown', tookMs: Math.max(0, now - dueAt) },
       leaseExpired: leaseOver,
     };
   }
@@ -62,10 +63,10 @@ function running(head: CallHead, dueAt: number, now: number): Verdict {
   if (now < head.deadline + DEADLINE_SLACK_MS) return LEAVE;
   const failure: Failure = {
     code: 'run_timeout',
-    message: 'The call ran longer than allowed, and its worker did not stop it.',
+    message: 'The call ran longer than allowed, and its worker did not say that it stopped it.',
     retryable: true,
   };
-  return { kind: 'end', outcome: 'timed_out', failure, stopped: { how: 'killed', tookMs: now - head.deadline }, leaseExpired: false };
+  return { kind: 'end', outcome: 'timed_out', failure, stopped: { how: 'unknown', tookMs: now - head.deadline }, leaseExpired: false };
 }
 
 function workerLost(head: CallHead, now: number): Verdict {

@@ -49,11 +49,12 @@ export function stoppedFailure(
   dialect: ShellDialect,
 ): ToolFailure {
   const killed = ending.how === 'killed';
+  const mayHaveFinished = ending.how === 'stopped' && ending.code === 0;
   const reason = signal.aborted && signal.reason instanceof ToolFailure ? signal.reason : undefined;
   if (reason !== undefined && reason.code !== 'run_timeout')
-    return new ToolFailure(reason.code, reason.message, { ...reason.options, killed });
+    return new ToolFailure(reason.code, reason.message, { ...reason.options, killed, mayHaveFinished });
   const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in ending ? ending.tookMs : 0);
-  return new ToolFailure('run_timeout', `${dialect.timedOut(ranMs)}${lastOutput(shown, stdout, stderr)}`, { killed });
+  return new ToolFailure('run_timeout', `${dialect.timedOut(ranMs)}${lastOutput(shown, stdout, stderr)}`, { killed, mayHaveFinished });
 }
 
 /** What to say of a command that was killed for what it used; undefined for every other end. */

@@ -90,7 +90,7 @@ export async function runProcess(command: ProcessCommand, options: ProcessOption
   const captured = capture(child, options);
   const stopper = treeStopper(tree, options, command.limits);
   const exit = await Promise.race([exited, stopper.hopeless]);
-  const stopped = await stopper.finished();
+  const stopped = await stopper.finished(exit);
   if (stopped === undefined) await within(DRAIN_MS, captured.closed);
   const leftAlive = await killAll(tree);
   await within(DRAIN_MS, captured.closed);

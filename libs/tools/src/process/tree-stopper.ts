@@ -6,7 +6,7 @@ import type { Exit, ProcessEnding } from './process-ending.js';
 
 export interface TreeStopper {
   /** How the tree was ended before its time, or undefined when it was not; from then on nothing ends it any more. */
-  readonly finished: () => Promise<ProcessEnding | undefined>;
+  readonly finished: (exit: Exit) => Promise<ProcessEnding | undefined>;
   /** Resolves when even SIGKILL did not end the program in time, so that nobody waits for its exit for ever. */
   readonly hopeless: Promise<Exit>;
 }
@@ -18,10 +18,10 @@ export function treeStopper(
   limits: ResourceLimits | undefined,
 ): TreeStopper {
   const { signal } = options;
-  let stopping: Promise<ProcessEnding> | undefined;
+  let stopping: Promise<Stopping> | undefined;
   let giveUp: (exit: Exit) => void = () => undefined;
   const hopeless = new Promise<Exit>((resolve) => (giveUp = resolve));
-  const begin = (stop: () => Promise<ProcessEnding>) => {
+  const begin = (stop: () => Promise<Stopping>) => {
     stopping ??= stop();
     void stopping.then(() => living(tree).length > 0 && giveUp({ code: null, signal: 'SIGKILL' }));
   };
@@ -36,23 +36,28 @@ export function treeStopper(
   else signal.addEventListener('abort', onAbort, { once: true });
   return {
     hopeless,
-    finished: () => {
+    finished: async (exit) => {
       signal.removeEventListener('abort', onAbort);
       unwatch?.();
-      return stopping ?? Promise.resolve(undefined);
+      const stopped = await stopping;
+      return stopped?.how === 'stopped' ? { ...stopped, code: exit.code } : stopped;
     },
   };
 }
 
-async function stopTree(tree: ProcessTree, graceMs: number): Promise<ProcessEnding> {
+/** Nothing, when the program had ended before. */
+type Stopping = Exclude<ProcessEnding, { how: 'stopped' }> | { readonly how: 'stopped'; readonly tookMs: number } | undefined;
+
+async function stopTree(tree: ProcessTree, graceMs: number): Promise<Stopping> {
   const askedAt = performance.now();
+  if (!tree.leaderRuns() && living(tree).length === 0) return undefined;
   askToStop(tree);
   const how = (await emptied(tree, graceMs)) ? 'stopped' : 'killed';
   await killAll(tree);
   return { how, tookMs: Math.round(performance.now() - askedAt) };
 }
 
-async function killFor(tree: ProcessTree, overrun: Overrun): Promise<ProcessEnding> {
+async function killFor(tree: ProcessTree, overrun: Overrun): Promise<Stopping> {
   await withPrecedence(() => killAll(tree));
   return { how: 'over_limit', overrun };
 }

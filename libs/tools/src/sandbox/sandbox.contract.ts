@@ -115,7 +115,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       );
       await eventually(() => ctx.updatedText() === 'up\n');
       cancel.abort(new ToolFailure('cancelled', 'Cancelled'));
-      expect(await failureOf(running)).toMatchObject({ code: 'cancelled', options: { killed: false } });
+      expect(await failureOf(running)).toMatchObject({ code: 'cancelled', options: { killed: false, mayHaveFinished: true } });
       expect(ctx.updatedText()).toBe('up\ngoodbye\n');
       expect(await runs.text('cat tidied')).toBe('tidy\n');
     });
