@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { WebSocket } from 'ws';
+import { ToolyardClient } from '#client';
+import type { CallEvent } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startToolyard, TEST_KEY, type Toolyard } from '../support/toolyard.js';
 
 const LEASE = { LEASE_MS: '1500' };
 
@@ -35,7 +37,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     await toolyard.worker();
 
     // Also what the victim had fetched but not begun starts about a lease later.
-    const calls = await Promise.all(ids.map((id) => agent.ended(id, 20_000)));
+    const calls = await Promise.all(ids.map((id) => agent.ended(id, 60_000)));
     expect(calls.map((call) => call.outcome)).toEqual(calls.map(() => 'completed'));
     expect(calls.some((call) => call.attempt > 1)).toBe(true);
     stream.close();
@@ -43,24 +45,73 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
 
   it('ends its shell call as unknown and never runs it again [CC-37, DX-03]', async () => {
     const victim = toolyard.workers.at(-1);
-    const { body } = await agent.submit('shell', { command: 'echo once >> ran.txt; sleep 30' });
+    const { body } = await agent.submit('shell', { command: 'echo once >> ran.txt; echo begun; sleep 30' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the shell to run');
-    const marker = await eventually(
-      async () => (await agent.run('file_read', { path: 'ran.txt' })).outcome === 'completed',
-      'the command to have begun',
-    );
-    expect(marker).toBe(true);
+    await eventually(async () => (await agent.events(body.id)).some(({ type }) => type === 'call.update'), 'the command to have begun');
     victim?.signal('SIGKILL');
     await victim?.ended();
     await toolyard.worker();
 
     const call = await agent.ended(body.id);
     expect(call).toMatchObject({ outcome: 'unknown', error: { code: 'outcome_unknown' }, attempt: 1, result: { isError: true } });
+    await expectProved(body.id, 1);
     const after = await agent.run('shell', { command: 'cat ran.txt' });
     expect(after.result?.content).toEqual([{ type: 'text', text: 'once\n' }]);
   });
 
-  it('leaves a log that keeps every invariant [DX-04, EV-03]', async () => {
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
-  });
+  it('gives each of 1,000 calls exactly one End, and each Start what follows it, while workers are killed again and again [DX-04, EV-03]', async () => {
+    const CALLS = 1_000;
+    const submitAll = async () => {
+      const ids: string[] = [];
+      for (let n = 0; n < CALLS; n += 50) {
+        const answers = await Promise.all(Array.from({ length: 50 }, () => agent.submit('glob', { pattern: '**/*' })));
+        ids.push(...answers.map(({ body }) => body.id));
+      }
+      return ids;
+    };
+    // Of those that wait, each worker begins some before it goes.
+    for (const worker of toolyard.workers) worker.signal('SIGKILL');
+    const submitted = submitAll();
+    for (let kills = 0; kills < 3; kills++) {
+      const victim = await toolyard.worker();
+      await eventually(async () => (await attemptsOf(victim.url)) > 0, 'the worker to run calls');
+      victim.signal('SIGKILL');
+      await victim.ended();
+    }
+    await toolyard.worker();
+
+    const ids = await submitted;
+    const calls = await Promise.all(ids.map((id) => agent.ended(id, 120_000)));
+    expect(calls.map(({ outcome }) => outcome)).toEqual(calls.map(() => 'completed'));
+    const histories = await Promise.all(ids.map((id) => agent.events(id)));
+    const count = (events: readonly CallEvent[], type: CallEvent['type']) => events.filter((event) => event.type === type).length;
+    for (const events of histories) {
+      expect(count(events, 'call.end')).toBe(1);
+      expect(events.at(-1)?.type).toBe('call.end');
+      expect(count(events, 'call.start')).toBe(1 + count(events, 'call.retry'));
+    }
+    expect(calls.some(({ attempt }) => attempt > 1)).toBe(true);
+  }, 300_000);
+
+  /** How many attempts a worker has started, as its metrics say; 0 when it does not say. */
+  async function attemptsOf(url: string): Promise<number> {
+    const text = await fetch(`${url}/metrics`).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+    const lines = text.split('\n').filter((line) => line.startsWith('toolyard_attempts_started_total'));
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
+  /** The End says how many updates there were, whoever wrote it, and the client finds all of them unaltered. */
+  async function expectProved(id: string, updates: number): Promise<void> {
+    const client = new ToolyardClient({ baseUrl: agent.url, apiKey: TEST_KEY, WebSocket });
+    const events: CallEvent[] = [];
+    try {
+      for await (const event of client.calls.stream(id)) events.push(event);
+    } finally {
+      client.close();
+    }
+    expect(events.at(-1)).toMatchObject({ type: 'call.end', data: { updates: { count: updates } } });
+  }
 });

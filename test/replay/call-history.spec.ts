@@ -32,7 +32,7 @@ describe.each([1, 2])('the log as format %i wrote it', (format) => {
     const events = stored.map(upcastEvent);
     // What the fold learned to show since then may stand beside it.
     expect(foldCall(events)).toMatchObject(recording.call);
-    expect(checkCall(recording.call.id, events, true)).toEqual([]);
+    expect(checkCall(recording.call.id, events, { atRest: true })).toEqual([]);
   });
 
   it('skips a type it does not know', () => {

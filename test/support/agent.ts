@@ -1,6 +1,7 @@
 import { WebSocket } from 'ws';
-import type { Call, CallEvent, LogEvent, Notice, ServerFrame } from '#contracts';
+import type { Call, CallEvent, ClientFrame, LogEvent, Notice, ServerFrame } from '#contracts';
 import { eventually } from './eventually.js';
+import { historiesOf } from './invariants/client-histories.js';
 import { TEST_KEY } from './toolyard.js';
 
 export interface Answer<T = unknown> {
@@ -24,7 +25,16 @@ export class Agent {
     });
     const text = await response.text();
     const isJson = (response.headers.get('content-type') ?? '').includes('json');
-    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as T };
+    const parsed: unknown = isJson ? JSON.parse(text) : text;
+    if (response.ok && method === 'POST' && path === '/v1/calls') this.remember(headers, parsed);
+    return { status: response.status, headers: response.headers, body: parsed as T };
+  }
+
+  /** For the invariants: a call that was accepted, under which key. */
+  private remember(headers: Record<string, string>, answer: unknown): void {
+    const { id, sessionId } = answer as Call;
+    const name = Object.keys(headers).find((header) => header.toLowerCase() === 'idempotency-key');
+    historiesOf(this.url).answered({ key: this.key, callId: id, sessionId, idempotencyKey: name && headers[name] });
   }
 
   get<T = Call>(path: string, headers?: Record<string, string>): Promise<Answer<T>> {
@@ -69,11 +79,13 @@ export class Agent {
 /** A WebSocket that remembers every frame, in order, with the time it came. */
 export class Stream {
   readonly frames: { at: number; frame: ServerFrame }[] = [];
+  readonly sent: Partial<ClientFrame>[] = [];
   readonly socket: WebSocket;
   readonly opened: Promise<void>;
   closed: { code: number; reason: string } | undefined;
 
   constructor(url: string, key: string) {
+    historiesOf(url).socket(this);
     this.socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/stream`, { headers: { authorization: `Bearer ${key}` } });
     this.opened = new Promise((resolve, reject) => {
       this.socket.once('open', resolve);
@@ -87,6 +99,7 @@ export class Stream {
   }
 
   send(frame: object): void {
+    this.sent.push(frame);
     this.socket.send(JSON.stringify(frame));
   }
 

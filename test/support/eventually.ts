@@ -1,8 +1,8 @@
 /**
  * Resolves with the first truthy answer of `condition`; rejects when none came within the deadline, saying what was awaited.
- * An error of `condition` ends the wait at once.
+ * An error of `condition` ends the wait at once. The deadline is long: it is no bound, and a small machine is slow under load.
  */
-export async function eventually<T>(condition: () => T | Promise<T>, what: string, deadlineMs = 20_000): Promise<NonNullable<T>> {
+export async function eventually<T>(condition: () => T | Promise<T>, what: string, deadlineMs = 60_000): Promise<NonNullable<T>> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
     const answer = await condition();

@@ -1,90 +1,90 @@
 import type { CallEvent } from '#contracts';
 import { decodeHead, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH } from '#event-log';
 import { keys, partitionName, type RedisConnection } from '#redis';
+import { checkCall, checkUpdates, type CallCheck } from './invariants/check-call.js';
 
-type Status = 'none' | 'waiting_approval' | 'queued' | 'running' | 'ended';
+export { checkCall } from './invariants/check-call.js';
 
-/** Table 3 of the log's design: what may follow in which state, and where it leads. */
-const LEGAL: Readonly<Record<Status, Partial<Record<CallEvent['type'], Status>>>> = {
-  none: { 'call.submitted': 'queued' },
-  queued: { 'call.approval_requested': 'waiting_approval', 'call.start': 'running', 'call.end': 'ended' },
-  waiting_approval: { 'call.approval_decided': 'queued', 'call.end': 'ended' },
-  running: {
-    'call.update': 'running',
-    'call.progress': 'running',
-    'call.cancel_requested': 'running',
-    'call.retry': 'queued',
-    'call.end': 'ended',
-  },
-  ended: {},
-};
+export interface InvariantOptions extends CallCheck {
+  /** Texts that must not stand in the log (I16). */
+  readonly secrets?: readonly string[];
+}
 
-export interface InvariantOptions {
-  /** Nothing is under way any more: every call must have its End. */
-  readonly atRest?: boolean;
+/** All that a log holds about calls. */
+export interface WholeLog {
+  /** Oldest first within a call. */
+  readonly calls: ReadonlyMap<string, readonly CallEvent[]>;
+  /** By partition and sequence number: `<partition>.<seq>`. */
+  readonly events: ReadonlyMap<string, CallEvent>;
+  readonly violations: readonly string[];
 }
 
 /**
  * Reads the whole log and returns what is wrong with it, one sentence a violation, none when all is well.
- * Checked: I2 one End, and last (missing Ends only at rest); I4 legal paths, `callver` and `seq` without holes;
- * I5 attempts and fences; I6 no event of a fenced-off worker; I9 timers are exactly the calls that have not ended;
- * besides, heads agree with the log.
+ * Checked: I2 one End, and last (missing Ends only at rest); I3 and I15 ends in time, where it is known when nobody could
+ * end calls; I4 legal paths, `callver` and `seq` without holes; I5 attempts and fences; I6 no event of a fenced-off worker;
+ * I7 effects; I8 one call for each idempotency key; I9 timers are exactly the calls that have not ended; I11 approvals;
+ * I16 no secrets; besides, heads agree with the log, and Ends with the updates. What clients saw (I1, I10, I12) is `client-histories.ts`.
  */
-export async function checkInvariants(
-  redis: RedisConnection,
-  partitions: number,
-  { atRest = false }: InvariantOptions = {},
-): Promise<string[]> {
-  const names = Array.from({ length: partitions }, (_, index) => partitionName(index));
-  const found = await Promise.all(names.map((name) => checkPartition(redis, name, atRest)));
-  return found.flat();
+export async function checkInvariants(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<string[]> {
+  return [...(await readWholeLog(redis, partitions, options)).violations];
 }
 
 export async function checkPartition(redis: RedisConnection, partition: string, atRest = false): Promise<string[]> {
+  return [...(await readPartition(redis, partition, { atRest })).violations];
+}
+
+export async function readWholeLog(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<WholeLog> {
+  const names = Array.from({ length: partitions }, (_, index) => partitionName(index));
+  const read = await Promise.all(names.map((name) => readPartition(redis, name, options)));
+  const calls = new Map(read.flatMap((part) => [...part.calls]));
+  return {
+    calls,
+    events: new Map(read.flatMap((part) => [...part.events])),
+    violations: [
+      ...read.flatMap(({ violations }) => violations),
+      ...checkKeys(calls),
+      ...[...calls].flatMap(([callId, events]) => checkUpdates(callId, events, options.atRest === true)),
+    ],
+  };
+}
+
+async function readPartition(redis: RedisConnection, partition: string, options: InvariantOptions): Promise<WholeLog> {
   const entries = await redis.xrange(keys.log(partition), '-', '+');
   const violations: string[] = [];
   const calls = new Map<string, CallEvent[]>();
+  const events = new Map<string, CallEvent>();
   let expected = entries[0] ? seqOf(entries[0][0]) : 1;
   for (const [entryId, fields] of entries) {
-    if (seqOf(entryId) !== expected) violations.push(`I4 partition ${partition}: seq ${entryId} follows ${expected - 1}`);
-    expected = seqOf(entryId) + 1;
+    const seq = seqOf(entryId);
+    if (seq !== expected) violations.push(`I4 partition ${partition}: seq ${entryId} follows ${expected - 1}`);
+    expected = seq + 1;
+    for (const secret of options.secrets ?? [])
+      if (fields.some((field) => field.includes(secret))) violations.push(`I16 partition ${partition}: seq ${entryId} holds a secret`);
     const stored = toStoredEvent(partition, FIRST_EPOCH, entryId, fields);
     if (!stored) continue;
-    const events = calls.get(stored.callId) ?? [];
-    calls.set(stored.callId, events);
-    events.push(upcastEvent(stored.json));
+    const event = upcastEvent(stored.json);
+    events.set(`${Number(partition)}.${seq}`, event);
+    const ofCall = calls.get(stored.callId) ?? [];
+    calls.set(stored.callId, ofCall);
+    ofCall.push(event);
   }
   const last = Number((await redis.get(keys.seq(partition))) ?? 0);
   if (last !== expected - 1) violations.push(`I4 partition ${partition}: seq says ${last}, the log ends at ${expected - 1}`);
-  for (const [callId, events] of calls) violations.push(...checkCall(callId, events, atRest));
-  return [...violations, ...(await checkHeads(redis, partition, calls))];
+  for (const [callId, ofCall] of calls) violations.push(...checkCall(callId, ofCall, options));
+  return { calls, events, violations: [...violations, ...(await checkHeads(redis, partition, calls))] };
 }
 
-/** The events of one call, oldest first. */
-export function checkCall(callId: string, events: readonly CallEvent[], atRest: boolean): string[] {
-  const violations: string[] = [];
-  let status: Status = 'none';
-  let attempt = 0;
-  let fence = 0;
-  for (const [index, event] of events.entries()) {
-    const at = `${callId} event ${index + 1} ${event.type}`;
-    const next: Status | undefined = LEGAL[status][event.type];
-    if (next === undefined) violations.push(status === 'ended' ? `I2 ${at}: after End` : `I4 ${at}: not legal in ${status}`);
-    if (event.callver !== index + 1) violations.push(`I4 ${at}: callver ${event.callver}, expected ${index + 1}`);
-    if (event.fence > 0 && event.fence < fence) violations.push(`I6 ${at}: fence ${event.fence} after ${fence}`);
-    if (event.type === 'call.start') {
-      if (event.attempt !== attempt + 1) violations.push(`I5 ${at}: attempt ${event.attempt} after ${attempt}`);
-      if (event.fence <= fence) violations.push(`I5 ${at}: fence ${event.fence} does not rise above ${fence}`);
-      attempt = event.attempt;
-      fence = event.fence;
-    } else {
-      if (event.fence > 0 && event.fence !== fence) violations.push(`I5 ${at}: fence ${event.fence}, the Start before has ${fence}`);
-      if (event.attempt !== attempt) violations.push(`I5 ${at}: attempt ${event.attempt}, the Start before has ${attempt}`);
-    }
-    status = next ?? status;
-  }
-  if (atRest && status !== 'ended') violations.push(`I2 ${callId}: no End; it is ${status}`);
-  return violations;
+/** I8: a key names one call in its tenant and session. */
+function checkKeys(calls: ReadonlyMap<string, readonly CallEvent[]>): string[] {
+  const holders = new Map<string, string>();
+  return [...calls].flatMap(([callId, [first]]) => {
+    if (first?.type !== 'call.submitted' || first.data.idempotencyKey === undefined) return [];
+    const key = JSON.stringify([first.tenantid, first.sessionid, first.data.idempotencyKey]);
+    const holder = holders.get(key);
+    holders.set(key, callId);
+    return holder === undefined ? [] : [`I8 ${callId}: has the idempotency key of ${holder}`];
+  });
 }
 
 async function checkHeads(redis: RedisConnection, partition: string, calls: ReadonlyMap<string, readonly CallEvent[]>): Promise<string[]> {

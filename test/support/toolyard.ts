@@ -2,8 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
+import { createRedis } from '#redis';
 import { eventually } from './eventually.js';
+import { Availability } from './invariants/availability.js';
+import { historiesOf } from './invariants/client-histories.js';
+import { comeToRest } from './invariants/come-to-rest.js';
+import { readWholeLog } from './log-invariants.js';
+import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
 
 export const TEST_KEY = 'test-key-of-the-default-tenant';
 
@@ -30,7 +35,10 @@ export interface Toolyard {
   readonly workers: AppProcess[];
   gateway(env?: Record<string, string>): Promise<AppProcess>;
   worker(env?: Record<string, string>): Promise<AppProcess>;
-  /** Ends everything, politely first; resolves when no process is left. */
+  /**
+   * Ends everything, politely first; resolves when no process is left. Before, what is still open is cancelled, and every
+   * call must get its End; after, rejects with what the log and what clients saw violate of the invariants.
+   */
   close(): Promise<void>;
 }
 
@@ -52,7 +60,8 @@ export async function startToolyard({
   gatewayEnv = {},
   redisSettings = DURABLE,
 }: ToolyardOptions = {}): Promise<Toolyard> {
-  const redis = await startRedisServer({ settings: redisSettings });
+  const availability = new Availability();
+  const redis = observed(await startRedisServer({ settings: redisSettings }), availability);
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-workspaces-'));
   const shared = {
     REDIS_URL: redis.url,
@@ -77,23 +86,54 @@ export async function startToolyard({
     },
     worker: async (more = {}) => {
       const port = await freePort();
-      const app = startApp('worker', port, { ...shared, WORKER_PORT: String(port), ...more });
+      const app = observedWorker(startApp('worker', port, { ...shared, WORKER_PORT: String(port), ...more }), availability);
       toolyard.workers.push(app);
       await isReady(app);
       return app;
     },
     close: async () => {
+      const url = shared.REDIS_URL;
+      const partitions = Number(env['PARTITIONS'] ?? 16);
+      const faults: unknown[] = [];
+      const attempt = (step: () => Promise<unknown>) => step().catch((error: unknown) => faults.push(error));
+      for (const app of [...toolyard.gateways, ...toolyard.workers]) app.signal('SIGCONT');
+      await attempt(() => rest(url, partitions));
       const apps = [...toolyard.gateways, ...toolyard.workers];
-      for (const app of apps) {
-        app.signal('SIGCONT');
-        app.signal('SIGTERM');
-      }
+      for (const app of apps) app.signal('SIGTERM');
       const patience = setTimeout(() => apps.forEach((app) => app.signal('SIGKILL')), 5000);
       await Promise.all(apps.map((app) => app.ended()));
       clearTimeout(patience);
+      await attempt(() => check(url, partitions));
       await redis.stop();
       rmSync(workspaceRoot, { recursive: true, force: true });
+      if (faults.length > 0) throw new AggregateError(faults, faults.map(String).join('\n'));
     },
+  };
+  const rest = async (url: string, partitions: number) => {
+    if (url === redis.url) await redis.start();
+    const connection = createRedis(url);
+    try {
+      await comeToRest(connection, partitions, async () => {
+        if (toolyard.workers.some(isAlive)) return;
+        await toolyard.worker();
+      });
+    } finally {
+      connection.disconnect();
+    }
+  };
+  const check = async (url: string, partitions: number) => {
+    const connection = createRedis(url);
+    try {
+      const options = { atRest: true, secrets: [TEST_KEY], ...(url === redis.url ? { awayMs: availability.awayMs } : {}) };
+      const log = await readWholeLog(connection, partitions, options);
+      const violations = [...log.violations, ...toolyard.gateways.flatMap((app) => historiesOf(app.url).check(log))];
+      for (const app of [...toolyard.gateways, ...toolyard.workers])
+        if (app.log().includes(TEST_KEY)) violations.push(`I16 the log of a ${app.name} holds an API key`);
+      if (violations.length > 0)
+        throw new Error(`${violations.length} violations of the invariants:\n${violations.slice(0, 40).join('\n')}`);
+    } finally {
+      connection.disconnect();
+    }
   };
 
   try {
@@ -106,6 +146,55 @@ export async function startToolyard({
     throw error;
   }
   return toolyard;
+}
+
+function isAlive({ child }: AppProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+/** The same server, which says when it is away. `start` of one that runs does nothing. */
+function observed(server: RedisServer, availability: Availability): RedisServer {
+  let up = true;
+  availability.began('redis');
+  const downAfter = async (stopped: Promise<void>) => {
+    up = false;
+    availability.ended('redis');
+    await stopped;
+  };
+  return {
+    port: server.port,
+    url: server.url,
+    get pid() {
+      return server.pid;
+    },
+    start: async () => {
+      if (up) return;
+      await server.start();
+      up = true;
+      availability.began('redis');
+    },
+    kill: () => downAfter(server.kill()),
+    stop: () => downAfter(server.stop()),
+    signal: (signal) => {
+      if (signal === 'SIGSTOP') availability.ended('redis');
+      if (signal === 'SIGCONT') availability.began('redis');
+      return server.signal(signal);
+    },
+  };
+}
+
+function observedWorker(app: AppProcess, availability: Availability): AppProcess {
+  const name = `worker ${app.url}`;
+  availability.began(name);
+  app.child.once('exit', () => availability.ended(name));
+  return {
+    ...app,
+    signal: (signal) => {
+      if (signal === 'SIGSTOP') availability.ended(name);
+      if (signal === 'SIGCONT' && isAlive(app)) availability.began(name);
+      app.signal(signal);
+    },
+  };
 }
 
 function startApp(name: 'gateway' | 'worker', port: number, env: Record<string, string>): AppProcess {

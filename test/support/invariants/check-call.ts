@@ -1,0 +1,133 @@
+import type { CallEvent, CallEventOf } from '#contracts';
+import { NO_UPDATES, UpdatesDigest } from '#event-log';
+
+type Status = 'none' | 'waiting_approval' | 'queued' | 'running' | 'ended';
+
+/** Table 3 of the log's design: what may follow in which state, and where it leads. */
+const LEGAL: Readonly<Record<Status, Partial<Record<CallEvent['type'], Status>>>> = {
+  none: { 'call.submitted': 'queued' },
+  queued: { 'call.approval_requested': 'waiting_approval', 'call.start': 'running', 'call.end': 'ended' },
+  waiting_approval: { 'call.approval_decided': 'queued', 'call.end': 'ended' },
+  running: {
+    'call.update': 'running',
+    'call.progress': 'running',
+    'call.cancel_requested': 'running',
+    'call.retry': 'queued',
+    'call.end': 'ended',
+  },
+  ended: {},
+};
+
+/** How late an End may be past its bound (I3, I15). */
+const SLACK_MS = 5_000;
+
+/** Between two Redis times, how long the parts that end calls were away. */
+export type AwayMs = (from: number, to: number) => number;
+
+export interface CallCheck {
+  /** Nothing is under way any more: the call must have its End. */
+  readonly atRest?: boolean;
+  /** Absent where nobody knows it: then the bounds of time (I3, I15) are not checked. */
+  readonly awayMs?: AwayMs;
+}
+
+/** What is wrong with the events of one call, oldest first: I2 to I7, I11 and I15. */
+export function checkCall(callId: string, events: readonly CallEvent[], { atRest = false, awayMs }: CallCheck = {}): string[] {
+  return [
+    ...checkPath(callId, events, atRest),
+    ...checkEffect(callId, events),
+    ...checkApproval(callId, events),
+    ...(awayMs === undefined ? [] : checkTimes(callId, events, awayMs)),
+  ];
+}
+
+/** I2 one End, and last; I4 legal, without holes; I5 attempts and fences; I6 no event of a fenced-off worker. */
+function checkPath(callId: string, events: readonly CallEvent[], atRest: boolean): string[] {
+  const violations: string[] = [];
+  let status: Status = 'none';
+  let attempt = 0;
+  let fence = 0;
+  for (const [index, event] of events.entries()) {
+    const at = `${callId} event ${index + 1} ${event.type}`;
+    const next: Status | undefined = LEGAL[status][event.type];
+    if (next === undefined) violations.push(status === 'ended' ? `I2 ${at}: after End` : `I4 ${at}: not legal in ${status}`);
+    if (event.callver !== index + 1) violations.push(`I4 ${at}: callver ${event.callver}, expected ${index + 1}`);
+    if (event.fence > 0 && event.fence < fence) violations.push(`I6 ${at}: fence ${event.fence} after ${fence}`);
+    if (event.type === 'call.start') {
+      if (event.attempt !== attempt + 1) violations.push(`I5 ${at}: attempt ${event.attempt} after ${attempt}`);
+      if (event.fence <= fence) violations.push(`I5 ${at}: fence ${event.fence} does not rise above ${fence}`);
+      attempt = event.attempt;
+      fence = event.fence;
+    } else {
+      if (event.fence > 0 && event.fence !== fence) violations.push(`I5 ${at}: fence ${event.fence}, the Start before has ${fence}`);
+      if (event.attempt !== attempt) violations.push(`I5 ${at}: attempt ${event.attempt}, the Start before has ${attempt}`);
+    }
+    status = next ?? status;
+  }
+  if (atRest && status !== 'ended') violations.push(`I2 ${callId}: no End; it is ${status}`);
+  return violations;
+}
+
+/** End says how many updates there were, and their digest; `needed`: nothing else than this release wrote the log. */
+export function checkUpdates(callId: string, events: readonly CallEvent[], needed: boolean): string[] {
+  let known = NO_UPDATES;
+  let digest = new UpdatesDigest(known);
+  for (const event of events) {
+    if (event.type === 'call.start') digest = new UpdatesDigest(known);
+    if (event.type === 'call.update') known = digest.add(JSON.stringify(event.data.content));
+  }
+  const [end] = ofType(events, 'call.end');
+  if (end === undefined || (end.data.updates === undefined && !needed)) return [];
+  const { count, sha256 } = end.data.updates ?? {};
+  const said = count === 0 ? NO_UPDATES : `${count} ${sha256}`;
+  return said === known ? [] : [`updates of ${callId}: its End says ${said}, the log has ${known}`];
+}
+
+/** I7: what must happen at most once is started again only when its worker knew that nothing had begun, or slept. */
+function checkEffect(callId: string, events: readonly CallEvent[]): string[] {
+  const [submitted] = ofType(events, 'call.submitted');
+  if (submitted?.data.effect !== 'once') return [];
+  return ofType(events, 'call.retry')
+    .filter(({ data }) => data.reason !== 'worker_drained' && data.reason !== 'suspended')
+    .map(({ callver, data }) => `I7 ${callId} event ${callver} call.retry: effect once goes back to the queue because of ${data.reason}`);
+}
+
+/** I11: what a person was asked about runs only after a yes to the same digest. */
+function checkApproval(callId: string, events: readonly CallEvent[]): string[] {
+  const [asked] = ofType(events, 'call.approval_requested');
+  const decided = ofType(events, 'call.approval_decided');
+  const [submitted] = ofType(events, 'call.submitted');
+  const violations: string[] = [];
+  if (submitted?.data.decision.effect === 'ask' && asked === undefined && ofType(events, 'call.start').length > 0)
+    violations.push(`I11 ${callId}: policy asks, nobody was asked, and it started`);
+  if (asked === undefined) return violations;
+  if (decided.length > 1) violations.push(`I11 ${callId}: decided ${decided.length} times`);
+  for (const { data } of decided)
+    if (data.digest !== asked.data.digest)
+      violations.push(`I11 ${callId}: decided about digest ${data.digest}, asked about ${asked.data.digest}`);
+  if (ofType(events, 'call.start').length > 0 && decided[0]?.data.decision !== 'allow')
+    violations.push(`I11 ${callId}: started without a yes`);
+  return violations;
+}
+
+/** I3: the whole call ends in its time; I15: a cancelled one in its grace. Time while Redis or all workers were away does not count. */
+function checkTimes(callId: string, events: readonly CallEvent[], awayMs: AwayMs): string[] {
+  const [submitted] = ofType(events, 'call.submitted');
+  const [cancelled] = ofType(events, 'call.cancel_requested');
+  const [end] = ofType(events, 'call.end');
+  if (end === undefined || submitted === undefined) return [];
+  const late = (from: CallEvent, boundMs: number) => {
+    const [began, ended] = [Date.parse(from.time), Date.parse(end.time)];
+    return ended - began - awayMs(began, ended) - boundMs - SLACK_MS;
+  };
+  const violations: string[] = [];
+  const pastTotal = late(submitted, submitted.data.timeouts.totalMs);
+  if (pastTotal > 0) violations.push(`I3 ${callId}: ended ${pastTotal} ms too late`);
+  const pastGrace = cancelled === undefined ? 0 : late(cancelled, cancelled.data.graceMs);
+  if (pastGrace > 0) violations.push(`I15 ${callId}: ended ${pastGrace} ms too late after its cancel`);
+  return violations;
+}
+
+function ofType<T extends CallEvent['type']>(events: readonly CallEvent[], type: T): CallEventOf<T>[] {
+  return events.filter((event): event is CallEventOf<T> => event.type === type);
+}

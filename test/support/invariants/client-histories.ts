@@ -1,0 +1,121 @@
+import type { CallEvent, ClientFrame, EventFilter, ServerFrame } from '#contracts';
+import type { WholeLog } from '../log-invariants.js';
+
+/** A call that a client got by an answer of the gateway. */
+interface Accepted {
+  readonly key: string;
+  readonly callId: string;
+  readonly sessionId: string | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** What one socket sent and got, as it happened. */
+export interface SocketHistory {
+  readonly sent: readonly Partial<ClientFrame>[];
+  readonly frames: readonly { readonly frame: ServerFrame }[];
+}
+
+/** What the clients of one installation saw, to be compared with its log when all is over. */
+export class ClientHistories {
+  private readonly accepted: Accepted[] = [];
+  private readonly sockets: SocketHistory[] = [];
+
+  answered(accepted: Accepted): void {
+    this.accepted.push(accepted);
+  }
+
+  socket(history: SocketHistory): void {
+    this.sockets.push(history);
+  }
+
+  /** I1 what was accepted is in the log; I8 one call for each key; I10 sockets got what the log has; I12 of one tenant only. */
+  check(log: WholeLog): string[] {
+    return [...this.checkAccepted(log), ...this.checkKeys(), ...this.sockets.flatMap((socket) => checkSocket(socket, log))];
+  }
+
+  private checkAccepted(log: WholeLog): string[] {
+    const lost = this.accepted.filter(({ callId }) => !log.calls.has(callId));
+    return [...new Set(lost.map(({ callId }) => `I1 ${callId}: a client got it, the log does not have it`))];
+  }
+
+  private checkKeys(): string[] {
+    const holders = new Map<string, string>();
+    return this.accepted.flatMap(({ key, callId, sessionId, idempotencyKey }) => {
+      if (idempotencyKey === undefined) return [];
+      const name = JSON.stringify([key, sessionId, idempotencyKey]);
+      const holder = holders.get(name) ?? callId;
+      holders.set(name, holder);
+      return holder === callId ? [] : [`I8 ${callId}: a client got it for the idempotency key of ${holder}`];
+    });
+  }
+}
+
+const byUrl = new Map<string, ClientHistories>();
+
+/** The histories of the clients of the gateway at this address, in this test file. */
+export function historiesOf(url: string): ClientHistories {
+  const histories = byUrl.get(url) ?? new ClientHistories();
+  byUrl.set(url, histories);
+  return histories;
+}
+
+function checkSocket({ sent, frames }: SocketHistory, log: WholeLog): string[] {
+  const ids = new Set(frames.flatMap(({ frame }) => ('id' in frame && frame.id !== undefined ? [frame.id] : [])));
+  const ofId = (id: unknown) => frames.filter(({ frame }) => 'id' in frame && frame.id === id).map(({ frame }) => frame);
+  const filterOf = (id: unknown) => {
+    const asked = sent.filter((frame) => 'id' in frame && frame.id === id);
+    const [only] = asked;
+    return asked.length === 1 && only?.op === 'subscribe' ? (only.filter ?? {}) : undefined;
+  };
+  return [...ids].flatMap((id) => checkSubscription(ofId(id), filterOf(id), log));
+}
+
+/** `filter` is absent for what is no subscription of its own: then it is not known what must have come. */
+function checkSubscription(frames: readonly ServerFrame[], filter: EventFilter | undefined, log: WholeLog): string[] {
+  // What follows a resync does not continue what came before.
+  if (frames.some(({ op }) => op === 'resync')) return [];
+  const events = frames
+    .flatMap((frame) => (frame.op === 'event' ? [frame.event] : frame.op === 'events' ? frame.events : []))
+    .filter((event): event is CallEvent => 'callver' in event);
+  const violations: string[] = [];
+  const range = new Map<number, { first: number; last: number }>();
+  const seen = new Set<string>();
+  for (const event of events) {
+    const { partition, seq } = placeOf(event);
+    const known = range.get(partition);
+    if (known && seq <= known.last) violations.push(`I10 socket: event ${event.id} came after ${known.last} of its partition`);
+    range.set(partition, { first: known?.first ?? seq, last: Math.max(seq, known?.last ?? 0) });
+    seen.add(`${partition}.${seq}`);
+    const stored = log.events.get(`${partition}.${seq}`);
+    if (stored === undefined) violations.push(`I10 socket: event ${event.id} is not in the log`);
+    else if (JSON.stringify({ ...stored, id: '' }) !== JSON.stringify({ ...event, id: '' }))
+      violations.push(`I10 socket: event ${event.id} differs from that in the log`);
+    if (event.tenantid !== events[0]?.tenantid) violations.push(`I12 socket: event ${event.id} is of tenant ${event.tenantid}`);
+  }
+  if (filter === undefined || events.length === 0) return violations;
+  const gapped = frames.some(({ op }) => op === 'gap');
+  for (const [place, event] of log.events) {
+    const { partition, seq } = placeOf(event);
+    const bounds = range.get(partition);
+    if (!bounds || seq < bounds.first || seq > bounds.last || seen.has(place)) continue;
+    if (event.tenantid !== events[0]?.tenantid || !matches(event, filter)) continue;
+    if (gapped && (event.type === 'call.update' || event.type === 'call.progress')) continue;
+    violations.push(`I10 socket: ${event.type} ${event.id} is missing`);
+  }
+  return violations;
+}
+
+function matches(event: CallEvent, { callId, sessionId, agentId, tool, types }: EventFilter): boolean {
+  return (
+    (callId === undefined || event.subject === callId) &&
+    (sessionId === undefined || event.sessionid === sessionId) &&
+    (agentId === undefined || event.agentid === agentId) &&
+    (tool === undefined || event.tool === tool) &&
+    (types === undefined || types.includes(event.type))
+  );
+}
+
+function placeOf({ id }: CallEvent): { partition: number; seq: number } {
+  const [, partition = 0, seq = 0] = id.split('.').map(Number);
+  return { partition, seq };
+}

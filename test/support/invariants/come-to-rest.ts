@@ -1,0 +1,55 @@
+import { CallStore, EventLog, type CallHead } from '#event-log';
+import { keys, partitionName, type RedisConnection } from '#redis';
+import { eventually } from '../eventually.js';
+
+const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
+/** How long what runs may take to stop. */
+const GRACE_MS = 1_000;
+const REST_MS = 45_000;
+
+/**
+ * Cancels the calls that a test has left open, and resolves when every call has its End. Rejects with their names when
+ * some get none. `needWorker` is called when some run: only a worker or a reconciler ends those.
+ */
+export async function comeToRest(redis: RedisConnection, partitions: number, needWorker: () => Promise<void>): Promise<void> {
+  const log = new EventLog(redis, { partitions });
+  const store = new CallStore(redis);
+  const open = async () => {
+    const names = Array.from({ length: partitions }, (_, index) => keys.timers(partitionName(index)));
+    const ids = (await Promise.all(names.map((name) => redis.zrange(name, '0', '-1')))).flat();
+    return (await Promise.all(ids.map((id) => store.head(id)))).filter((head): head is NonNullable<typeof head> => head !== undefined);
+  };
+  let left: CallHead[] = [];
+  try {
+    await eventually(
+      async () => {
+        left = (await open()).filter(({ status }) => status !== 'ended');
+        if (left.some(({ status }) => status === 'running')) await needWorker();
+        await Promise.all(left.map((head) => cancel(log, head)));
+        return left.length === 0;
+      },
+      'every call to end',
+      REST_MS,
+    ).catch((error: unknown) => {
+      const names = left.map(({ callId, status, meta }) => `${callId} (${meta.tool}, ${status})`);
+      throw new Error(`I2 these calls got no End although they were cancelled: ${names.join(', ')}`, { cause: error });
+    });
+  } finally {
+    await log.close();
+  }
+}
+
+/** What is refused has changed meanwhile, and is looked at again. */
+async function cancel(log: EventLog, { callId, status, version, attempt, cancelRequested }: CallHead): Promise<void> {
+  const guard = { by: 'command', version, commandId: `rest-${callId}-${version}` } as const;
+  if (cancelRequested) return;
+  if (status === 'running')
+    await log.requestCancel({ callId, guard, data: { reason: 'the tests are over', graceMs: GRACE_MS }, author: AUTHOR });
+  else
+    await log.end({
+      callId,
+      guard,
+      data: { outcome: 'cancelled', error: { code: 'cancelled', message: 'Cancelled', retryable: false }, attempts: attempt },
+      author: AUTHOR,
+    });
+}
