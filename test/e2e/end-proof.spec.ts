@@ -29,7 +29,7 @@ describe('the End of a call', () => {
   };
   const submit = async (tool = 'echo', more: Record<string, unknown> = {}) => {
     const { status, body } = await gateway.agent.submit(tool, {}, more);
-    return status < 400 ? body.id : String((body as unknown as { callId: string }).callId);
+    return status < 400 ? body.id : (body as unknown as { callId: string }).callId;
   };
 
   it('proves the updates of all attempts', async () => {

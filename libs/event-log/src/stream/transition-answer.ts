@@ -77,7 +77,7 @@ export function parseClaim(reply: TransitionAnswer): Claimed | Refusal {
     failures,
     meta: parseMeta(String(facts[10])),
     submitted: upcastSubmitted(String(facts[11])),
-    updates: String(facts[12] ?? ''),
+    updates: String(facts[12]),
     runMs: Math.max(0, deadline - reply.now),
   };
 }
