@@ -292,7 +292,7 @@ describe('the stream lets in', () => {
   it('a key until it expires', async () => {
     const key = 'key-that-expires-soon';
     const brief = await startTestGateway(TENANT, {
-      keys: [{ id: 'brief', key, tenant: TENANT, scopes: ['read'], expiresAt: new Date(Date.now() + 1500).toISOString() }],
+      keys: [{ id: 'brief', key, tenant: TENANT, scopes: ['read'], expiresAt: new Date(Date.now() + 5000).toISOString() }],
     });
     try {
       const stream = new Stream(brief.url, key);

@@ -42,3 +42,29 @@ function messageOf(block: string): SseMessage {
       .join('\n');
   return { id: field('id'), event: field('event') || 'message', data: field('data') };
 }
+
+/** An event stream that is read on while a test does other things. */
+export interface OpenSse {
+  /** Everything that came, as it came. */
+  text(): string;
+  /** True once the server has ended it. */
+  ended(): boolean;
+  close(): void;
+}
+
+export async function openSse(url: string, key: string): Promise<OpenSse> {
+  const closing = new AbortController();
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${key}` };
+  const response = await fetch(url, { headers, signal: closing.signal });
+  if (!response.ok || !response.body) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  const { body } = response;
+  let text = '';
+  let ended = false;
+  const read = async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+    ended = true;
+  };
+  read().catch(() => {});
+  return { text: () => text, ended: () => ended, close: () => closing.abort() };
+}

@@ -62,6 +62,53 @@ describe('the key ring', () => {
   });
 });
 
+describe('a principal that outlives its request', () => {
+  const EXPIRES = '2030-01-01T00:00:00Z';
+  const start = (entry: Partial<KeyEntry> = {}) => {
+    const ring = new KeyRing(withConfig({ keys: [{ ...key('long'), scopes: ['read', 'submit'], ...entry }] }));
+    const principal = ring.authenticate('the-long-key-of-acme', undefined, 0);
+    if (principal === undefined) throw new Error('the key is not known');
+    return { ring, principal };
+  };
+  const LOST: readonly (readonly [string, readonly KeyEntry[], string])[] = [
+    ['was removed', [], 'unauthenticated'],
+    ['was replaced by another text', [{ ...key('long'), key: 'the-new-key-of-acme' }], 'unauthenticated'],
+    ['has expired', [{ ...key('long'), expiresAt: '2020-01-01T00:00:00Z' }], 'unauthenticated'],
+    ['is of another tenant', [{ ...key('long'), tenant: 'rival' }], 'unauthenticated'],
+    ['has fewer scopes', [{ ...key('long'), scopes: ['submit'] }], 'forbidden'],
+  ];
+
+  it.each(LOST)('may not go on when its key %s, and hears it once', (_what, keys, code) => {
+    const { ring, principal } = start();
+    const heard: string[] = [];
+    ring.watch(principal, 'read', (problem) => heard.push(problem.code));
+    ring.replace([key('long'), key('other')]);
+    expect([heard, ring.refusal(principal, 'read')]).toEqual([[], undefined]);
+    ring.replace(keys);
+    ring.replace(keys);
+    expect([heard, ring.refusal(principal, 'read')?.code]).toEqual([[code], code]);
+  });
+
+  it('has what its key has now, also when it was stored and read again', () => {
+    const { ring, principal } = start();
+    const stored = { ...principal };
+    ring.replace([{ ...key('long'), scopes: ['cancel'], agents: ['bot'] }]);
+    for (const held of [principal, stored]) expect(ring.current(held)).toMatchObject({ scopes: ['cancel'], agents: ['bot'] });
+    ring.replace([{ ...key('long'), id: 'renamed' }]);
+    expect([ring.current(principal)?.keyId, ring.current(stored)]).toEqual(['renamed', undefined]);
+  });
+
+  it('ends at its expiry, and hears nothing after it stopped to watch', () => {
+    const { ring, principal } = start({ expiresAt: EXPIRES });
+    expect(ring.refusal(principal, 'read', Date.parse(EXPIRES) - 1)).toBeUndefined();
+    expect(ring.refusal(principal, 'read', Date.parse(EXPIRES))?.detail).toContain('expired');
+    const heard: string[] = [];
+    ring.watch(principal, 'read', (problem) => heard.push(problem.code))();
+    ring.replace([]);
+    expect(heard).toEqual([]);
+  });
+});
+
 describe('tool patterns of a key', () => {
   it('allow what one of them matches, and all without patterns', () => {
     expect(mayUseTool({}, 'shell')).toBe(true);

@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CancelBody, errorEntry, ProblemError, type CallError, type SubmitCallBody } from '#contracts';
+import { CancelBody, errorEntry, ProblemError, type CallError, type Principal, type SubmitCallBody } from '#contracts';
 import { BlobStore, CallStore, EventLog, isApplied, type CallHead } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tools';
 import { CancelCallService } from '../calls/cancel-call.service.js';
+import { agentRefusal } from '../auth/agent-of.js';
+import { KeyRing } from '../auth/key-ring.service.js';
 import { dispatchCall } from '../calls/dispatch-call.js';
 import { authorOf } from '../calls/gateway-author.js';
 import { identityOf } from '../calls/idempotency.js';
@@ -12,7 +14,7 @@ import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { BeforeHooks } from '../hooks/before-hooks.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import type { BatchRecord, HeldApproval } from './batch-record.js';
+import type { BatchDoc, BatchRecord, HeldApproval } from './batch-record.js';
 
 /**
  * What a batch does to its calls. Every method may be repeated, by any gateway: the same call of the same batch is one
@@ -30,6 +32,7 @@ export class BatchCalls {
     private readonly tools: ToolRegistry,
     private readonly safety: SafetyEdition,
     private readonly blobs: BlobStore,
+    private readonly keyRing: KeyRing,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -37,11 +40,16 @@ export class BatchCalls {
     return this.store.head(callId);
   }
 
+  /** Why the batch may submit nothing more: its key is gone, or lost the scope or the agent. Undefined when it may. */
+  refusal({ doc }: BatchRecord): ProblemError | undefined {
+    return this.keyRing.refusal(doc.principal, 'submit') ?? agentRefusal(this.principalOf(doc), doc.agentId);
+  }
+
   /** The call's id, also when it was refused. Rejects when it should be tried again later. */
   async submit(batch: BatchRecord, index: number): Promise<string> {
     const options = { idempotencyKey: keyOf(batch, index), batchId: batch.doc.id, traceparent: batch.doc.traceparent };
     try {
-      return (await this.submitCall.submit(batch.doc.principal, bodyOf(batch, index), options)).call.id;
+      return (await this.submitCall.submit(this.principalOf(batch.doc), bodyOf(batch, index), options)).call.id;
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
       if (error.facts.callId !== undefined) return error.facts.callId;
@@ -92,6 +100,11 @@ export class BatchCalls {
 
   async cancel(batch: BatchRecord, callId: string, reason: string): Promise<void> {
     await this.cancelCall.cancel(batch.doc.principal, callId, CancelBody.parse({ reason }));
+  }
+
+  /** The key as it is now; as it was when the batch was submitted once it is gone, for what is only written down. */
+  private principalOf({ principal }: BatchDoc): Principal {
+    return this.keyRing.current(principal) ?? principal;
   }
 
   private async record(batch: BatchRecord, index: number, refusal: NonNullable<JudgedCall['refusal']>): Promise<string> {

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, type Batch, type BatchResult, type Call, type Principal } from '#contracts';
+import { ProblemError, type Batch, type BatchResult, type Call, type Principal, type Scope } from '#contracts';
 import { CallStore } from '#event-log';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
+import { KeyRing } from '../auth/key-ring.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { BatchNews } from './batch-news.service.js';
 import type { BatchRecord } from './batch-record.js';
@@ -16,6 +17,7 @@ export class BatchReader {
     private readonly news: BatchNews,
     private readonly drain: Drain,
     private readonly safety: SafetyEdition,
+    private readonly keyRing: KeyRing,
   ) {}
 
   async read(principal: Principal, batchId: string): Promise<Batch> {
@@ -26,15 +28,25 @@ export class BatchReader {
     return batchOf(record, byIndex, (name) => this.safety.identifier(name));
   }
 
-  /** The batch as soon as it has ended, or as it is when the time is over or this process drains. */
-  async readEnded(principal: Principal, batchId: string, waitMs: number): Promise<Batch> {
+  /**
+   * The batch as soon as it has ended, or as it is when the time is over or this process drains. Rejects with
+   * `unauthenticated` or `forbidden` when the key is lost meanwhile, or its `scope`.
+   */
+  async readEnded(principal: Principal, batchId: string, waitMs: number, scope: Scope = 'read'): Promise<Batch> {
     let deafen = () => {};
-    const news = new Promise<void>((resolve) => (deafen = this.listenForEnd(principal, batchId, waitMs, resolve)));
+    let unwatchKey = () => {};
+    const news = new Promise<void>((resolve) => {
+      deafen = this.listenForEnd(principal, batchId, waitMs, resolve);
+      unwatchKey = this.keyRing.watch(principal, scope, () => resolve());
+    });
     try {
       if ((await this.record(principal, batchId)).endedAt === undefined) await news;
+      const refusal = this.keyRing.refusal(principal, scope);
+      if (refusal !== undefined) throw refusal;
       return await this.read(principal, batchId);
     } finally {
       deafen();
+      unwatchKey();
     }
   }
 

@@ -5,7 +5,7 @@ import { ApprovalDecidedData, BatchCallBody, BatchStop, BatchStrategy, OnFailure
 export const BatchDoc = z.object({
   v: z.literal(1),
   id: z.string(),
-  /** Whoever submitted the batch, as the key was then: its calls are submitted in this name, now and after a restart. */
+  /** Whoever submitted the batch, as the key was then. Each step looks up by `keyId` what the key may do now. */
   principal: Principal,
   sessionId: z.string().optional(),
   agentId: z.string().optional(),

@@ -18,7 +18,7 @@ export interface BatchRunDeps {
   readonly store: Pick<BatchStore, 'progress' | 'noteCalls' | 'stop' | 'steer' | 'finish'>;
   readonly calls: Pick<
     BatchCalls,
-    'head' | 'submit' | 'recordFault' | 'recordUnrun' | 'recordRefused' | 'endWaiting' | 'release' | 'cancel'
+    'head' | 'refusal' | 'submit' | 'recordFault' | 'recordUnrun' | 'recordRefused' | 'endWaiting' | 'release' | 'cancel'
   >;
   readonly hub: Pick<EventHub, 'watch'>;
   /** Aborted when this process stops; another one goes on. */
@@ -118,9 +118,12 @@ export class BatchRun {
     const { store } = this.deps;
     const { doc } = this.batch;
     switch (step.kind) {
-      case 'submit':
-        await this.each(step.indexes, (index) => this.start(index));
+      case 'submit': {
+        const refusal = this.deps.calls.refusal(this.batch);
+        if (refusal === undefined) await this.each(step.indexes, (index) => this.start(index));
+        else await store.stop(doc.id, { reason: 'forbidden', detail: refusal.detail });
         return this.refresh();
+      }
       case 'skip':
         return this.each(step.indexes, (index) => this.skip(index));
       case 'cancel':
@@ -141,7 +144,9 @@ export class BatchRun {
     }
   }
 
+  /** Nothing when the key was lost since the step began: the next step stops the batch. */
   private async start(index: number): Promise<void> {
+    if (this.deps.calls.refusal(this.batch) !== undefined) return;
     const { callId, state } = this.slotAt(index);
     const approval = callId === undefined ? undefined : this.held.get(callId);
     if (state !== 'approved' || callId === undefined || approval === undefined) {

@@ -15,6 +15,8 @@ export function skippedText({ reason, detail }: BatchStop, state: BatchSlot['sta
     case 'aborted':
       if (detail === INVALID_JSON) return 'Tool use was not executed because another tool use in the same response had invalid JSON';
       return state === 'approved' ? 'Tool use was approved, but did not execute' : 'Tool use was not executed';
+    case 'forbidden':
+      return `Tool use was not executed: ${detail}`;
     default:
       return reason satisfies never;
   }

@@ -68,7 +68,7 @@ export class SubmitBatchService {
     if (before?.same === false) throw keyReused(idempotencyKey);
     const id = before?.id ?? doc.id;
     await this.runs.adopt(id).catch(() => {}); // The sweep of any gateway finds it.
-    return waitMs === undefined ? this.reader.read(principal, id) : this.reader.readEnded(principal, id, waitMs);
+    return waitMs === undefined ? this.reader.read(principal, id) : this.reader.readEnded(principal, id, waitMs, 'submit');
   }
 
   private verdictsOf(principal: Principal, { sessionId, agentId, calls }: SubmitBatchBody, batchId: string): Promise<Verdict[]> {

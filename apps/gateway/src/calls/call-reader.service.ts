@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type ApprovalPage, type ListApprovalsQuery, type Principal, type Waiting } from '#contracts';
+import { ProblemError, type Call, type ApprovalPage, type ListApprovalsQuery, type Principal, type Scope, type Waiting } from '#contracts';
 import { CallStore, EventHub, upcastEvent, type CallHead, type StoredEvent } from '#event-log';
 import { CallIndex } from '#projection';
 import { BullCallQueue, type QueuePlace } from '#queue';
+import { KeyRing } from '../auth/key-ring.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 
 /** Answers "how is call X" from the log. Ids of another tenant answer as if they did not exist. */
@@ -14,6 +15,7 @@ export class CallReader {
     private readonly drain: Drain,
     private readonly queue: BullCallQueue,
     private readonly index: CallIndex,
+    private readonly keyRing: KeyRing,
   ) {}
 
   async head(principal: Principal, callId: string): Promise<CallHead> {
@@ -40,15 +42,22 @@ export class CallReader {
     }
   }
 
-  /** The call as soon as it has ended, or as it is when the time is over or this process drains. */
-  async readEnded(principal: Principal, callId: string, waitMs: number): Promise<Call> {
+  /**
+   * The call as soon as it has ended, or as it is when the time is over or this process drains. Rejects with
+   * `unauthenticated` or `forbidden` when the key is lost meanwhile, or its `scope`.
+   */
+  async readEnded(principal: Principal, callId: string, waitMs: number, scope: Scope = 'read'): Promise<Call> {
     const watch = this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
+    const unwatchKey = this.keyRing.watch(principal, scope, () => watch.cancel());
     try {
       const now = await this.read(principal, callId);
       if (now.status === 'ended') return now;
       await watch.ended;
+      const refusal = this.keyRing.refusal(principal, scope);
+      if (refusal !== undefined) throw refusal;
       return await this.read(principal, callId);
     } finally {
+      unwatchKey();
       watch.cancel();
     }
   }

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CancelBody, type Call, type Principal, type Quote, type SubmitCallBody } from '#contracts';
+import { CancelBody, ProblemError, type Call, type Principal, type Quote, type SubmitCallBody } from '#contracts';
 import { EventHub, EventLog } from '#event-log';
 import { BullCallQueue } from '#queue';
+import { KeyRing } from '../auth/key-ring.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { BeforeHooks, maySay, type Hooked } from '../hooks/before-hooks.service.js';
 import { CallLimiter } from '../limits/call-limiter.service.js';
@@ -60,6 +61,7 @@ export class SubmitCallService {
     private readonly cancelCall: CancelCallService,
     private readonly safety: SafetyEdition,
     private readonly readiness: ToolReadiness,
+    private readonly keyRing: KeyRing,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -110,6 +112,7 @@ export class SubmitCallService {
     });
 
     const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
+    const unwatchKey = watch && this.keyRing.watch(principal, 'submit', () => watch.cancel());
     try {
       const dispatch = () => dispatchCall(this.queue, { callId, attempt: 1 }, call.submitted, principal.tenantId);
       const surelyQueued = call.then === undefined && call.idempotency === undefined;
@@ -126,8 +129,10 @@ export class SubmitCallService {
         await this.cancelCall.cancel(principal, callId, ORPHANED);
       if (watch === undefined) return { call: accepted, created: true };
       const seen = await watch.ended;
+      this.requireKey(principal, callId);
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };
     } finally {
+      unwatchKey?.();
       watch?.cancel();
     }
   }
@@ -162,6 +167,12 @@ export class SubmitCallService {
     return body.parentCallId === undefined ? { body } : this.parents.familyOf(principal, body, body.parentCallId);
   }
 
+  /** Throws when the key was lost while its caller waited: the call goes on, its result is for others. */
+  private requireKey(principal: Principal, callId: string): void {
+    const refusal = this.keyRing.refusal(principal, 'submit');
+    if (refusal !== undefined) throw new ProblemError(refusal.code, refusal.detail, { callId });
+  }
+
   /** The call is accepted whatever happens now: a Redis that went away meanwhile must not turn the answer into an error. */
   private readOr(accepted: Call, principal: Principal): Promise<Call> {
     return this.reader.read(principal, accepted.id).catch(() => accepted);
@@ -169,7 +180,8 @@ export class SubmitCallService {
 
   /** The answer to a repetition is what the first submission would be answered now. */
   private async acceptedBefore(principal: Principal, callId: string, waitMs: number | undefined): Promise<Call> {
-    const call = waitMs === undefined ? await this.reader.read(principal, callId) : await this.reader.readEnded(principal, callId, waitMs);
+    const call =
+      waitMs === undefined ? await this.reader.read(principal, callId) : await this.reader.readEnded(principal, callId, waitMs, 'submit');
     if (wasRefused(call)) throw refusalOf(call);
     return call;
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, type EventFilter, type Principal } from '#contracts';
 import { EventHub } from '#event-log';
+import { KeyRing } from '../auth/key-ring.service.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { SseConnection } from './sse-connection.js';
@@ -23,22 +24,27 @@ export class EventStream {
   constructor(
     private readonly hub: EventHub,
     private readonly drain: Drain,
+    private readonly keyRing: KeyRing,
   ) {}
 
   /**
-   * Takes the reply over and writes events to it until the client leaves, the call has ended (`endAfterCall`) or this
-   * process drains. Throws a ProblemError for an unreadable `lastEventId`, the reply being untouched then. The caller has
-   * checked that the principal may read the call.
+   * Takes the reply over and writes events to it until the client leaves, the call has ended (`endAfterCall`), the key
+   * is lost or may not read any more, or this process drains. Throws a ProblemError for an unreadable `lastEventId`, the
+   * reply being untouched then. The caller has checked that the principal may read the call.
+   *
+   * Steps: the connection, which writes nothing yet → its subscription, which delivers to it from here on → the head →
+   * what ends it.
    */
   streamEvents({ principal, filter, lastEventId, request, reply, endAfterCall = false }: StreamEventsRequest): void {
     if (this.drain.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });
-    let connection: SseConnection | undefined;
+    const mayRead = () => this.keyRing.refusal(principal, 'read');
+    const connection = new SseConnection(reply.raw, endAfterCall, DELIVERY_LIMITS, mayRead);
     const subscription = this.hub.subscribe({
       tenantId: principal.tenantId,
       filter,
       cursor: lastEventId === '' ? undefined : lastEventId,
-      deliver: (delivery) => connection?.deliver(delivery),
-      writable: () => connection?.writable() ?? Promise.resolve(),
+      deliver: (delivery) => connection.deliver(delivery),
+      writable: () => connection.writable(),
     });
 
     reply.hijack();
@@ -49,11 +55,13 @@ export class EventStream {
       'Cache-Control': 'no-store, no-transform',
       'X-Accel-Buffering': 'no',
     });
-    const opened = new SseConnection(reply.raw, endAfterCall, DELIVERY_LIMITS);
-    connection = opened;
-    opened.follow(subscription);
-    const leave = () => opened.end('drain', 'this gateway is going away; go on with Last-Event-ID');
+    connection.open(subscription);
+    const leave = () => connection.end('drain', 'this gateway is going away; go on with Last-Event-ID');
     this.drain.signal.addEventListener('abort', leave);
-    reply.raw.once('close', () => this.drain.signal.removeEventListener('abort', leave));
+    const unwatch = this.keyRing.watch(principal, 'read', (problem) => connection.refuse(problem));
+    reply.raw.once('close', () => {
+      this.drain.signal.removeEventListener('abort', leave);
+      unwatch();
+    });
   }
 }

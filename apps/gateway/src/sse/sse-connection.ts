@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ProblemError } from '#contracts';
 import type { Delivery, Subscription } from '#event-log';
 import { signals } from '#signals';
 import { SocketOutbox, type DeliveryLimits } from '../delivery/socket-outbox.js';
@@ -13,29 +14,36 @@ const FAREWELL_MS = 2000;
 export class SseConnection {
   private readonly lane = new SseLane();
   private readonly outbox: SocketOutbox;
-  private readonly heartbeat = setInterval(() => this.outbox.send(sseComment('still here')), HEARTBEAT_MS);
+  private heartbeat: NodeJS.Timeout | undefined;
   private subscription: Subscription | undefined;
   private closedFor: string | undefined;
 
-  /** `endAfterCall`: the stream is about one call and over after its End. The head must have been written. */
+  /**
+   * `endAfterCall`: the stream is about one call and over after its End. `refusal` is asked before each delivery. Writes
+   * nothing and needs no end before `open` is called.
+   */
   constructor(
     private readonly response: ServerResponse,
     private readonly endAfterCall: boolean,
     limits: DeliveryLimits,
+    private readonly refusal: () => ProblemError | undefined,
   ) {
     this.outbox = new SocketOutbox(wireOf(response), (why) => this.end(why, `too slow (${why}); go on with Last-Event-ID`), limits);
-    response.once('close', () => this.dispose('client'));
-    response.on('error', () => {});
+  }
+
+  /** Begins to write. The head must have been written. */
+  open(subscription: Subscription): void {
+    this.subscription = subscription;
+    this.heartbeat = setInterval(() => this.outbox.send(sseComment('still here')), HEARTBEAT_MS);
+    this.response.once('close', () => this.dispose('client'));
+    this.response.on('error', () => {});
     signals.socketOpened.emit({ kind: 'sse' });
     this.outbox.send(sseRetry(RETRY_MS));
   }
 
-  follow(subscription: Subscription): void {
-    this.subscription = subscription;
-    if (this.closedFor !== undefined) subscription.close();
-  }
-
   deliver(delivery: Delivery): void {
+    const problem = this.refusal();
+    if (problem !== undefined) return this.refuse(problem);
     switch (delivery.kind) {
       case 'started':
         return this.outbox.send(sseComment(`from ${delivery.cursor}`));
@@ -56,6 +64,11 @@ export class SseConnection {
 
   writable(): Promise<void> {
     return this.outbox.writable();
+  }
+
+  /** Ends the stream of a key that may not read any more. A client that reconnects gets the problem as its answer. */
+  refuse({ code, detail }: ProblemError): void {
+    this.end(code, `${code}: ${detail}`);
   }
 
   /** Ends the stream with a comment; the client reconnects by itself and goes on from its last id. Idempotent. */

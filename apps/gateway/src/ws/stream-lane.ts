@@ -1,4 +1,4 @@
-import type { Gap } from '#contracts';
+import type { Gap, Scope } from '#contracts';
 import type { EventBatch, Subscription } from '#event-log';
 import type { Lane } from '../delivery/outbox-item.js';
 import { serverFrames } from './server-frames.js';
@@ -27,6 +27,11 @@ export class StreamLane implements Lane {
 
   gap(gap: Gap): string {
     return serverFrames.gap(this.id, gap);
+  }
+
+  /** What the key needs to get these events: whoever submits a call may follow it. */
+  get scope(): Scope {
+    return this.followed ? 'submit' : 'read';
   }
 
   open(subscription: Subscription): void {

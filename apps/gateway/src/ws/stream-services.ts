@@ -1,5 +1,6 @@
 import type { Call, CancelBody, DecisionBody, Principal, SubmitCallBody } from '#contracts';
 import type { EventHub } from '#event-log';
+import type { KeyRing } from '../auth/key-ring.service.js';
 import type { RateVerdict } from '../auth/rate-limits.service.js';
 import type { DeliveryLimits } from '../delivery/socket-outbox.js';
 
@@ -16,7 +17,7 @@ export interface StreamServices {
   readonly cancelCall: { cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> };
   readonly decideApproval: { decide(principal: Principal, callId: string, body: DecisionBody): Promise<Call> };
   readonly reader: { head(principal: Principal, callId: string): Promise<unknown> };
-  readonly keyRing: { authenticate(token: string): Principal | undefined };
+  readonly keyRing: Pick<KeyRing, 'authenticate' | 'current' | 'refusal' | 'watch' | 'onChange'>;
   readonly rateLimits: { take(principal: Principal): Promise<RateVerdict> | undefined };
   /** Told of errors that nobody foresaw. */
   readonly onInternalError: (error: unknown) => void;

@@ -2,24 +2,28 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { CLOSE_CODES, type Principal } from '#contracts';
+import { CLOSE_CODES, type KeyEntry } from '#contracts';
+import { KeyRing } from '../auth/key-ring.service.js';
+import { readGatewayConfig } from '../gateway.config.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { StreamSocket } from './stream-socket.js';
 import type { StreamServices } from './stream-services.js';
 
 const LIMITS = { authMs: 100, burst: 10, framesPerSecond: 10, inFlight: 10, followedCalls: 10, filters: 10, delivery: DELIVERY_LIMITS };
-const GOOD: Principal = { tenantId: 'acme', keyId: 'good', scopes: ['read'] };
+const TOKEN = 'good-key-of-the-socket-tests';
+const GOOD: KeyEntry = { id: 'good', key: TOKEN, tenant: 'acme', scopes: ['read'] };
+const ring = () => new KeyRing({ ...readGatewayConfig({ TOOLYARD_API_KEY: 'bootstrap-key-of-the-test' }), keys: [GOOD] });
 
 const unused = (): never => {
   throw new Error('not used here');
 };
-const services = (isGood: (token: string) => boolean = (token) => token === 'good'): StreamServices => ({
+const services = (keyRing = ring()): StreamServices => ({
   hub: { subscribe: unused, moment: unused },
   submitCall: { submit: unused },
   cancelCall: { cancel: unused },
   decideApproval: { decide: unused },
   reader: { head: unused },
-  keyRing: { authenticate: (token) => (isGood(token) ? GOOD : undefined) },
+  keyRing,
   rateLimits: { take: () => undefined },
   onInternalError: () => {},
 });
@@ -49,7 +53,7 @@ describe('a socket of the stream', () => {
   it('is closed when it has not said who it is in time, and stays when it has', async () => {
     const silent = await connect(undefined);
     const known = await connect(undefined);
-    known.client.send(JSON.stringify({ op: 'auth', token: 'good' }));
+    known.client.send(JSON.stringify({ op: 'auth', token: TOKEN }));
     const [code, reason] = await silent.closed;
     expect([code, String(reason)]).toEqual([CLOSE_CODES.unauthenticated, expect.stringContaining('auth')]);
     known.client.send(JSON.stringify({ op: 'ping', id: 1 }));
@@ -60,8 +64,8 @@ describe('a socket of the stream', () => {
   });
 
   it('is cut off when it answered none of the last two pings, and not when it answers', async () => {
-    const dead = await connect('good', services(), false);
-    const alive = await connect('good');
+    const dead = await connect(TOKEN, services(), false);
+    const alive = await connect(TOKEN);
     for (let beat = 0; beat < 3; beat++) {
       const pongs = once(alive.wire, 'pong');
       dead.socket.beat();
@@ -73,14 +77,14 @@ describe('a socket of the stream', () => {
     expect(alive.client.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('is closed at the next beat when its key is no longer good', async () => {
-    let good = true;
-    const { socket, closed } = await connect(
-      'good',
-      services(() => good),
-    );
-    good = false;
-    socket.beat();
+  it('is closed as soon as its key is no longer good, and not when other keys change', async () => {
+    const keyRing = ring();
+    const { client, closed } = await connect(TOKEN, services(keyRing));
+    keyRing.replace([GOOD, { ...GOOD, id: 'other', key: 'another-key-of-the-socket-tests' }]);
+    client.send(JSON.stringify({ op: 'ping' }));
+    await once(client, 'message');
+    expect(client.readyState).toBe(WebSocket.OPEN);
+    keyRing.replace([]);
     expect((await closed)[0]).toBe(CLOSE_CODES.unauthenticated);
   });
 });

@@ -12,19 +12,15 @@ import type { StreamLimits, StreamServices } from './stream-services.js';
 
 type FrameOf<Op extends ClientFrame['op']> = Extract<ClientFrame, { op: Op }>;
 
-interface Identity {
-  readonly principal: Principal;
-  readonly token: string;
-}
-
-/** The longest delay of a Node timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 const CLOSE_REASON_BYTES = 123;
 const MISSED_BEATS = 2;
 
 /**
  * One client on `/v1/stream`: reads its frames, does what they ask, and gives it its events. Each frame is answered;
  * nothing a client sends throws. The socket's errors end in its close event.
+ *
+ * What the key may do is looked up for each frame and each delivery, since the config changes while sockets are open. A
+ * socket ends with its key; a subscription ends when the key loses the scope that it needs.
  */
 export class StreamSocket {
   private readonly outbox: SocketOutbox;
@@ -32,8 +28,10 @@ export class StreamSocket {
   /** How many of the lanes follow a submitted call. */
   private followed = 0;
   private readonly budget: FrameBudget;
-  private identity: Identity | undefined;
-  private expiry: NodeJS.Timeout | undefined;
+  /** As the key was when the socket was authenticated. */
+  private identity: Principal | undefined;
+  private unwatchKey = () => {};
+  private readonly stopListening: () => void;
   private readonly authDeadline: NodeJS.Timeout;
   private inFlight = 0;
   private missedBeats = 0;
@@ -50,6 +48,7 @@ export class StreamSocket {
     this.budget = new FrameBudget(limits.burst, limits.framesPerSecond);
     this.outbox = new SocketOutbox(this.wire(), (why) => this.overrun(why), limits.delivery);
     this.authDeadline = setTimeout(() => this.refuse('Expected the frame {"op":"auth","token":…} within 10 seconds'), limits.authMs);
+    this.stopListening = services.keyRing.onChange(() => this.dropForbidden());
     socket.on('error', () => {});
     socket.on('pong', () => (this.missedBeats = 0));
     socket.on('close', () => this.dispose());
@@ -57,9 +56,8 @@ export class StreamSocket {
     if (token !== undefined) this.authenticate(token);
   }
 
-  /** A ping, or the end of a socket that answered none of the last ones. Looks whether the key is still good. */
+  /** A ping, or the end of a socket that answered none of the last ones. */
   beat(): void {
-    if (this.identity && !this.services.keyRing.authenticate(this.identity.token)) return this.refuse('The API key has expired');
     if (this.missedBeats >= MISSED_BEATS) {
       this.closedFor ??= 'no_pong';
       return this.socket.terminate();
@@ -94,7 +92,9 @@ export class StreamSocket {
     if (frame.op === 'auth') return this.authenticate(frame.token, id);
     if (frame.op === 'ping') return this.outbox.send(serverFrames.pong(id));
     if (this.identity === undefined) return this.refuse('Expected the frame {"op":"auth","token":…} first', id);
-    this.track(this.perform(frame, this.identity.principal, id ?? ''), id);
+    const principal = this.services.keyRing.current(this.identity);
+    if (principal === undefined) return this.keyIsLost(id);
+    this.track(this.perform(frame, principal, id ?? ''), id);
   }
 
   /** Every asynchronous operation goes through here: its error is answered, and too many at once stop the reading. */
@@ -202,6 +202,7 @@ export class StreamSocket {
   }
 
   private deliver(lane: StreamLane, delivery: Delivery): void {
+    if (this.endForbidden(lane)) return;
     switch (delivery.kind) {
       case 'started':
         if (!lane.followed) this.outbox.send(serverFrames.subscribed(lane.id, delivery.cursor));
@@ -222,6 +223,23 @@ export class StreamSocket {
     }
   }
 
+  /** After a change of the keys. */
+  private dropForbidden(): void {
+    for (const lane of this.lanes.values()) this.endForbidden(lane);
+  }
+
+  /** Ends the subscription, or the socket, when the key may not have the events any more. */
+  private endForbidden(lane: StreamLane): boolean {
+    const problem = this.identity && this.services.keyRing.refusal(this.identity, lane.scope);
+    if (problem === undefined) return false;
+    if (problem.code === 'unauthenticated') this.keyIsLost();
+    else if (this.lanes.get(lane.id) === lane) {
+      this.drop(lane);
+      this.answerError(lane.id, problem);
+    }
+    return true;
+  }
+
   private drop(lane: StreamLane): void {
     lane.close();
     if (this.lanes.get(lane.id) !== lane) return;
@@ -231,8 +249,8 @@ export class StreamSocket {
 
   /** The same checks as the guard of the HTTP routes: scope, then the key's budget. */
   private async allow(principal: Principal, scope: Scope): Promise<void> {
-    if (!principal.scopes.includes(scope))
-      throw new ProblemError('forbidden', `This needs the scope ${scope}; the key has ${principal.scopes.join(', ')}`);
+    const refusal = this.services.keyRing.refusal(principal, scope);
+    if (refusal !== undefined) throw refusal;
     const taking = this.services.rateLimits.take(principal);
     if (taking === undefined) return;
     const { allowed, limit, resetMs } = await taking;
@@ -243,16 +261,19 @@ export class StreamSocket {
   private authenticate(token: string, id?: string): void {
     const principal = this.services.keyRing.authenticate(token);
     if (principal === undefined) return this.refuse('The API key is unknown or has expired', id);
-    if (this.identity && this.identity.principal.tenantId !== principal.tenantId)
+    if (this.identity && this.identity.tenantId !== principal.tenantId)
       return this.refuse('The key belongs to another tenant than this socket', id);
-    this.identity = { principal, token };
+    this.identity = principal;
     clearTimeout(this.authDeadline);
-    clearTimeout(this.expiry);
-    if (principal.expiresAt !== undefined) {
-      const left = Date.parse(principal.expiresAt) - Date.now();
-      if (left < MAX_TIMER_MS) this.expiry = setTimeout(() => this.refuse('The API key has expired'), Math.max(0, left));
-    }
+    this.unwatchKey();
+    this.unwatchKey = this.services.keyRing.watch(principal, undefined, () => this.keyIsLost());
     this.outbox.send(serverFrames.ready(principal));
+    this.dropForbidden();
+  }
+
+  private keyIsLost(id?: string): void {
+    const problem = this.identity && this.services.keyRing.refusal(this.identity);
+    if (problem !== undefined) this.refuse(problem.detail, id);
   }
 
   private refuse(detail: string, id?: string): void {
@@ -262,6 +283,7 @@ export class StreamSocket {
   private end(code: number, reason: string, problem: ProblemError, id?: string): void {
     if (this.closedFor !== undefined) return;
     this.closedFor = reason.replaceAll(' ', '_');
+    for (const lane of this.lanes.values()) lane.close();
     this.socket.send(serverFrames.error(id, problem.toProblem()));
     this.socket.close(code, reason);
   }
@@ -284,7 +306,8 @@ export class StreamSocket {
   private dispose(): void {
     this.closedFor ??= 'client';
     clearTimeout(this.authDeadline);
-    clearTimeout(this.expiry);
+    this.unwatchKey();
+    this.stopListening();
     this.outbox.close();
     for (const lane of this.lanes.values()) lane.close();
     this.lanes.clear();

@@ -54,8 +54,10 @@ export const SteeringMessage = z
   .meta({ id: 'SteeringMessage' });
 export type SteeringMessage = z.output<typeof SteeringMessage>;
 
-/** Why the rest of a batch did not run. */
-export const BatchStop = z.object({ reason: z.enum(['steered', 'aborted', 'cancelled']), detail: z.string() }).meta({ id: 'BatchStop' });
+/** Why the rest of a batch did not run. `forbidden`: the key that submitted it was removed, expired or may not submit these calls any more. */
+export const BatchStop = z
+  .object({ reason: z.enum(['steered', 'aborted', 'cancelled', 'forbidden']), detail: z.string() })
+  .meta({ id: 'BatchStop' });
 export type BatchStop = z.output<typeof BatchStop>;
 
 /** The place of a call in its batch, and what came of it. `pending`: not submitted yet. */

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CLOSE_CODES, type Batch, type KeyEntry, type Problem } from '#contracts';
+import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { openSse } from '../support/sse.js';
+
+const TENANT = 'key-changes';
+const RIVAL = 'key-changes-rival';
+type Entry = Partial<KeyEntry> & { readonly id: string; readonly key: string };
+
+/** What the file says of a key from one moment on; none when it is not there any more. */
+const CHANGES = {
+  removed: () => [],
+  expired: (entry: Entry) => [{ ...entry, expiresAt: '2020-01-01T00:00:00Z' }],
+  'given fewer scopes': (entry: Entry) => [{ ...entry, scopes: ['cancel'] }],
+  'moved to another tenant': (entry: Entry) => [{ ...entry, tenant: RIVAL }],
+} as const satisfies Record<string, (entry: Entry) => readonly object[]>;
+type Change = keyof typeof CHANGES;
+const CHANGE_NAMES = ['removed', 'expired', 'given fewer scopes', 'moved to another tenant'] as const;
+const codeOf = (change: Change) => (change === 'given fewer scopes' ? 'forbidden' : 'unauthenticated');
+
+describe('what is open when its key changes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-key-changes-'));
+  const path = join(folder, 'toolyard.json');
+  const entries = new Map<string, readonly object[]>();
+  let gateway: TestGateway;
+  let keys = 0;
+
+  const save = () => writeFileSync(path, JSON.stringify({ keys: [...entries.values()].flat() }));
+  const configured = (): GatewayConfig => {
+    const read = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
+    return { ...read, keys: read.keys.map((entry) => (entry.id === 'bootstrap' ? { ...entry, tenant: TENANT } : entry)) };
+  };
+  beforeAll(async () => {
+    save();
+    gateway = await startTestGateway(TENANT, { file: { path, read: configured } });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** A key that the gateway knows, and how to change it; `change` resolves when single requests meet the change. */
+  async function newKey(more: Partial<KeyEntry> = {}) {
+    const id = `key-${++keys}`;
+    const entry: Entry = { id, key: `key-of-the-changes-number-${keys}`, tenant: TENANT, ...more };
+    const agent = new Agent(gateway.url, entry.key);
+    const meets = (expected: (answer: readonly [number, string | undefined]) => boolean) =>
+      eventually(async () => {
+        const { status, body } = await agent.get<{ tenantId?: string }>('/v1/whoami');
+        return expected([status, body.tenantId]);
+      }, 'the changed file to hold');
+    entries.set(id, [entry]);
+    save();
+    await meets(([status]) => status === 200);
+    const change = async (how: Change) => {
+      entries.set(id, CHANGES[how](entry));
+      save();
+      await meets(([status, tenant]) => status !== 200 || tenant === RIVAL);
+    };
+    return { agent, entry, change };
+  }
+
+  it.each(CHANGE_NAMES)('a WebSocket whose key was %s gets no event more', async (how) => {
+    const { agent, change } = await newKey();
+    const stream = await agent.stream();
+    try {
+      stream.send({ op: 'subscribe', id: 'all', filter: {} });
+      await stream.frame('subscribed', 'all');
+      const { body: before } = await gateway.agent.submit('echo', {});
+      await eventually(() => stream.events('all').some(({ event }) => event.subject === before.id), 'an event before');
+      await change(how);
+      const { problem } = await stream.frame('error', how === 'given fewer scopes' ? 'all' : undefined);
+      expect(problem.code).toBe(codeOf(how));
+      const { body: after } = await gateway.agent.submit('echo', {});
+      await gateway.run(after.id);
+      if (how === 'given fewer scopes') {
+        stream.send({ op: 'submit', id: 'refused', call: { tool: 'echo' } });
+        expect((await stream.frame('error', 'refused')).problem.code).toBe('forbidden');
+        stream.send({ op: 'cancel', id: 'kept', callId: before.id });
+        expect((await stream.frame('ok', 'kept')).call.id).toBe(before.id);
+      } else expect((await eventually(() => stream.closed, 'the close')).code).toBe(CLOSE_CODES.unauthenticated);
+      expect(stream.events().some(({ event }) => event.subject === after.id)).toBe(false);
+    } finally {
+      stream.close();
+    }
+  });
+
+  it.each(CHANGE_NAMES)('an event stream whose key was %s ends, with the reason, and gets no event more', async (how) => {
+    const { agent, entry, change } = await newKey();
+    const sse = await openSse(`${gateway.url}/v1/events`, entry.key);
+    const { body: before } = await gateway.agent.submit('echo', {});
+    await eventually(() => sse.text().includes(before.id), 'an event before');
+    await change(how);
+    await eventually(() => sse.ended(), 'the end of the stream');
+    expect(sse.text()).toContain(`: ${codeOf(how)}: `);
+    if (how === 'moved to another tenant') return;
+    const again = await agent.get<Problem>('/v1/events', { accept: 'text/event-stream' });
+    expect(again.body.code).toBe(codeOf(how));
+  });
+
+  const WAIT = { prefer: 'wait=60' };
+  const WAITS: readonly (readonly [
+    string,
+    (agent: Agent, repeated: string, callId: string) => Promise<{ status: number; body: unknown }>,
+  ])[] = [
+    ['call', (agent, _key, callId) => agent.get(`/v1/calls/${callId}?wait=60`)],
+    ['submission', (agent) => agent.submit('echo', {}, {}, WAIT)],
+    ['repeated submission', (agent, key) => agent.submit('echo', {}, {}, { 'idempotency-key': key, ...WAIT })],
+    ['batch', (agent) => agent.request('POST', '/v1/batches', { calls: [{ tool: 'echo' }] }, WAIT)],
+  ];
+  it.each(CHANGE_NAMES.flatMap((how) => WAITS.map(([what, wait]) => [what, how, wait] as const)))(
+    'a wait for a %s whose key was %s is answered with that',
+    async (_what, how, wait) => {
+      const { agent, change } = await newKey();
+      const { body: call } = await gateway.agent.submit('echo', {});
+      await agent.submit('echo', {}, {}, { 'idempotency-key': call.id });
+      const waiting = wait(agent, call.id, call.id);
+      await agent.get('/v1/whoami'); // The request before has arrived, too.
+      await change(how);
+      const { status, body } = await waiting;
+      expect([status, (body as Problem).code]).toEqual([how === 'given fewer scopes' ? 403 : 401, codeOf(how)]);
+    },
+  );
+
+  it.each(CHANGE_NAMES)('a batch whose key was %s starts no call more', async (how) => {
+    const { agent, change } = await newKey();
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', {
+      strategy: { type: 'sequential' },
+      calls: [{ tool: 'echo' }, { tool: 'echo' }, { tool: 'echo' }],
+    });
+    const look = async () => (await gateway.agent.get<Batch>(`/v1/batches/${batch.id}`)).body;
+    const first = await eventually(async () => (await look()).results[0]?.callId, 'the first call');
+    const attempt = await gateway.claim(first);
+    await change(how);
+    await attempt.end('done');
+    const ended = await eventually(async () => {
+      const now = await look();
+      return now.status === 'ended' ? now : undefined;
+    }, 'the batch to end');
+    expect(ended.stopped).toMatchObject({ reason: 'forbidden', detail: expect.any(String) });
+    expect(ended.results.map(({ outcome }) => outcome)).toEqual(['completed', 'cancelled', 'cancelled']);
+  });
+
+  it('a batch whose key may not act for its agent any more starts no call more', async () => {
+    const { agent, entry } = await newKey({ agents: ['bot'] });
+    const body = { agentId: 'bot', strategy: { type: 'sequential' }, calls: [{ tool: 'echo' }, { tool: 'echo' }] };
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body);
+    const look = async () => (await gateway.agent.get<Batch>(`/v1/batches/${batch.id}`)).body;
+    const first = await eventually(async () => (await look()).results[0]?.callId, 'the first call');
+    entries.set(entry.id, [{ ...entry, agents: [] }]);
+    save();
+    await eventually(async () => (await agent.submit('echo', {}, { agentId: 'bot' })).status === 403, 'the changed file to hold');
+    await gateway.run(first);
+    await eventually(async () => (await look()).stopped?.reason === 'forbidden', 'the batch to stop');
+  });
+
+  it('is an event stream that ends by itself when its key expires', async () => {
+    const { entry } = await newKey({ expiresAt: new Date(Date.now() + 5000).toISOString() });
+    const sse = await openSse(`${gateway.url}/v1/events`, entry.key);
+    await eventually(() => sse.ended(), 'the end of the stream');
+    expect(sse.text()).toContain(': unauthenticated: The API key has expired');
+  });
+});
