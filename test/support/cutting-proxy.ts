@@ -4,8 +4,11 @@ import { createServer, connect, type AddressInfo, type Server, type Socket } fro
 export class CuttingProxy {
   private readonly pairs = new Set<{ client: Socket; server: Socket }>();
   private target = 0;
+  private port = 0;
   /** Changes what goes to the client. Give a piece back, or undefined to cut this connection instead. */
   toClient: (piece: Buffer) => Buffer | undefined = (piece) => piece;
+  /** Sees what goes to the server, and may cut the connection by undefined before it gets there. */
+  toServer: (piece: Buffer) => Buffer | undefined = (piece) => piece;
   connections = 0;
   /** Connections whose client has sent this within its first 2 KiB are cut, those that are open at the next piece they send. */
   refuses: RegExp | undefined;
@@ -49,6 +52,17 @@ export class CuttingProxy {
     this.held = undefined;
   }
 
+  /** Cuts every connection and refuses new ones, as a server that was killed, until `back`. */
+  away(): void {
+    this.port = (this.server.address() as AddressInfo).port;
+    this.server.close();
+    this.cut();
+  }
+
+  async back(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+  }
+
   async close(): Promise<void> {
     this.cut();
     await new Promise((resolve) => this.server.close(resolve));
@@ -68,8 +82,9 @@ export class CuttingProxy {
     let greeting = '';
     client.on('data', (piece) => {
       if (greeting.length < 2048) greeting += piece.toString('latin1');
-      if (this.refuses?.test(greeting) === true) end();
-      else server.write(piece);
+      const changed = this.refuses?.test(greeting) === true ? undefined : this.toServer(piece);
+      if (changed === undefined) end();
+      else server.write(changed);
     });
     server.on('data', (piece) => {
       const changed = this.toClient(piece);

@@ -47,6 +47,8 @@ export class BatchRun {
   private readonly slots: Slot[];
   /** Calls whose state is not known, or not any more. */
   private readonly unsure = new Set<number>();
+  /** Calls whose ids the batch's record does not have yet. */
+  private readonly unnoted = new Map<number, string>();
   private stop: BatchStop | undefined;
   private held: ReadonlyMap<string, HeldApproval>;
   private lookedBefore: number;
@@ -71,6 +73,7 @@ export class BatchRun {
       faults: 0,
     }));
     for (const [index, callId] of callIds) this.submitted(index, callId);
+    this.unnoted.clear();
     this.over = new Promise((resolve) => (this.resolveOver = resolve));
   }
 
@@ -104,6 +107,7 @@ export class BatchRun {
   }
 
   private async advance(): Promise<void> {
+    await this.note();
     await this.observe();
     await this.refresh();
     const { strategy, onFailure } = this.batch.doc;
@@ -195,15 +199,18 @@ export class BatchRun {
     for (let from = 0; from < indexes.length && !this.isOver(); from += AT_ONCE) {
       const some = indexes.slice(from, from + AT_ONCE);
       const results = await Promise.allSettled(some.map(action));
-      const known = some.flatMap((index) => {
-        const { callId } = this.slotAt(index);
-        return callId === undefined ? [] : [[index, callId] as const];
-      });
-      await this.deps.store.noteCalls(this.batch.doc.id, known);
+      await this.note();
       const failure = results.find((result) => result.status === 'rejected');
       if (failure !== undefined) throw failure.reason;
       await this.observe();
     }
+  }
+
+  /** Writes down which calls there are, those of a try that failed too: a batch must not end without one. */
+  private async note(): Promise<void> {
+    const calls = [...this.unnoted];
+    await this.deps.store.noteCalls(this.batch.doc.id, calls);
+    for (const [index, callId] of calls) if (this.unnoted.get(index) === callId) this.unnoted.delete(index);
   }
 
   /** What others may have said about this batch: stop, ended, yes. */
@@ -222,6 +229,7 @@ export class BatchRun {
   private submitted(index: number, callId: string): void {
     const slot = this.slotAt(index);
     slot.callId = callId;
+    this.unnoted.set(index, callId);
     if (slot.state === 'pending') slot.state = 'open';
     this.unsure.add(index);
   }
