@@ -89,6 +89,7 @@ export class WorkerParts {
       leases,
       running: new RunningCalls(),
       workspaces: new Workspaces(this.workspaceRoot),
+      files: { of: async (workspace) => workspace },
       leaving: this.leaving,
       clock: systemClock,
       random: () => 0,

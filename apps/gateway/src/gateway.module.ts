@@ -47,6 +47,7 @@ import { DiagnosticsService } from './lifecycle/diagnostics.service.js';
 import { Drain } from './lifecycle/drain.service.js';
 import { Readiness } from './lifecycle/readiness.service.js';
 import { CallRulesService } from './policy/call-rules.service.js';
+import { FileDenials } from './policy/file-denials.service.js';
 import { ConfigReload } from './policy/config-reload.service.js';
 import { Rulebook } from './policy/rulebook.service.js';
 import { SafetyEdition } from './safety/safety-edition.service.js';
@@ -106,6 +107,7 @@ export class GatewayModule {
         Rulebook,
         SafetyEdition,
         CallRulesService,
+        FileDenials,
         HookBook,
         BeforeHooks,
         ApprovalHooks,

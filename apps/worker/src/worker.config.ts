@@ -1,20 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
 import { StartFailure } from '#lifecycle';
 import { environmentSecrets } from '#safety';
-import {
-  egressPolicyFrom,
-  SANDBOX_ENV,
-  sandboxConfig,
-  sandboxContradictions,
-  type EgressPolicy,
-  type SandboxConfig,
-  type SharedRoot,
-} from '#tools';
+import { egressPolicyFrom, SANDBOX_ENV, sandboxConfig, sandboxContradictions, type EgressPolicy, type SandboxConfig } from '#tools';
+import type { FileScopeSettings } from './execution/file-scope.js';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#tracing';
 
 /** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */
@@ -76,6 +69,16 @@ const roots = z
     }),
   );
 
+/** Where a person's yes opens paths outside of the workspace: `/` is everywhere, `none` nowhere. */
+const outsideRoots = z
+  .string()
+  .default('/')
+  .transform((text) => (text.trim() === 'none' ? [] : list(text)))
+  .pipe(z.array(z.string().startsWith('/', 'expected none, or a list of absolute paths such as /srv/data,/home/me')));
+
+/** Under a name that no tenant can have. */
+const LOCKS_FOLDER = '~locks';
+
 const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
@@ -97,6 +100,7 @@ const WorkerEnv = z.object({
   REDACT_ENV: z.string().default('').transform(list),
   WORKSPACE_ROOT: z.string().min(1).optional(),
   SHARED_ROOTS: roots,
+  OUTSIDE_ROOTS: outsideRoots,
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   LEASE_MS: milliseconds(30_000, 500, 600_000),
   DRAIN_MS: milliseconds(25_000, 0, 3_600_000),
@@ -129,8 +133,8 @@ export interface WorkerConfig {
   /** `off`: no health and metrics server, as when another server of the same process has them. */
   readonly port: number | 'off';
   readonly workspaceRoot: string;
-  /** Folders besides the workspaces that file tools reach, where the policy lets them. */
-  readonly sharedRoots: readonly Omit<SharedRoot, 'locks'>[];
+  /** What calls may reach besides their workspaces, where the decision about them says so. */
+  readonly files: FileScopeSettings;
   readonly leaseMs: number;
   /** From SIGTERM until running calls that cannot be handed back are aborted. */
   readonly drainMs: number;
@@ -167,6 +171,8 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
   const sandbox = sandboxConfig(values);
   const contradictions = sandboxContradictions(sandbox);
   if (contradictions.length > 0) throw new StartFailure(`The worker's environment is wrong:\n  ${contradictions.join('\n  ')}`);
+  const dataFolder = resolve(values.TOOLYARD_DATA);
+  const workspaceRoot = resolve(values.WORKSPACE_ROOT ?? `${values.TOOLYARD_DATA}/workspaces`);
   return {
     id:
       values.WORKER_ID ??
@@ -181,8 +187,13 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     pools: [...new Set(values.WORKER_POOLS)].map((pool) => ({ pool, slots: values.WORKER_CONCURRENCY[pool] ?? DEFAULT_SLOTS[pool] })),
     host: values.WORKER_HOST,
     port: values.WORKER_PORT,
-    workspaceRoot: resolve(values.WORKSPACE_ROOT ?? `${values.TOOLYARD_DATA}/workspaces`),
-    sharedRoots: values.SHARED_ROOTS,
+    workspaceRoot,
+    files: {
+      sharedRoots: values.SHARED_ROOTS,
+      outsideRoots: values.OUTSIDE_ROOTS,
+      ownFolders: [workspaceRoot, dataFolder],
+      locks: join(workspaceRoot, LOCKS_FOLDER),
+    },
     leaseMs: values.LEASE_MS,
     drainMs: values.DRAIN_MS,
     stopGraceMs: values.STOP_GRACE_MS,

@@ -10,6 +10,7 @@ import { claimantOf } from './execution/attempt-writer.js';
 import { CancelListener } from './execution/cancel-listener.js';
 import { systemClock } from './execution/clock.js';
 import type { ExecuteDeps } from './execution/execute-deps.js';
+import { FileScope } from './execution/file-scope.js';
 import { RunningCalls } from './execution/running-calls.js';
 import { ToolCallProcessor } from './execution/tool-call.processor.js';
 import { Workspaces } from './execution/workspaces.js';
@@ -78,7 +79,8 @@ const execution: Provider[] = [
       logger,
       hookSets,
       hooks,
-      workspaces: new Workspaces(config.workspaceRoot, config.sharedRoots),
+      workspaces: new Workspaces(config.workspaceRoot),
+      files: new FileScope(config.files, new SettingsStore(redis)),
       leaving: state.leaving,
       tracer: tracing && new AttemptTracer(tracing, store, config.id),
       clock: systemClock,

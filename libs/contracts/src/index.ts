@@ -6,6 +6,7 @@ export * from './calls/result.js';
 export * from './calls/approval.js';
 export * from './calls/call.js';
 export * from './policy/command-policy.js';
+export * from './policy/file-access.js';
 export * from './policy/limits.js';
 export * from './policy/path-policy.js';
 export * from './policy/policy-config.js';

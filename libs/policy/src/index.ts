@@ -1,5 +1,6 @@
 export { approvalDigest } from './approvals/approval-digest.js';
 export { capabilityProfileOf } from './approvals/capability-profile.js';
+export { fileAccessOf, type JudgedFiles } from './approvals/file-access.js';
 export { approvalOptions } from './approvals/approval-options.js';
 export { decide } from './decide.js';
 export { addGrant, alwaysAllow, neverAllow } from './grants/add-grant.js';
@@ -9,3 +10,4 @@ export { resolvePolicy } from './grants/resolve-policy.js';
 export { oldGrants } from './grants/old-grants.js';
 export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
 export { matchesTool } from './patterns/tool-pattern.js';
+export { denialOf, mayDenyBelow, type DenialFacts } from './subjects/judge-path.js';

@@ -1,13 +1,25 @@
 import type { CallErrorCode, Content, PolicyProfile, ProgressData, ToolDescriptor, Violation } from '#contracts';
 
-/** Where the files of the call's session live. `root` is absolute, exists, and is with `roots` all that file tools may touch. */
+/** Where the files of the call's session live. `root` is absolute, exists, and is with `roots` and `opened` all that tools may touch. */
 export interface Workspace {
   readonly root: string;
-  /** Other folders of this machine that file tools reach by absolute paths; whether a call may is the policy's business. */
+  /** Other folders of this machine that the call may reach by absolute paths: those that the decision about it names. */
   readonly roots?: readonly SharedRoot[];
+  /** Paths outside of all folders that a person or the policy opened for this call: these very paths, never through a link. */
+  readonly opened?: readonly SharedRoot[];
+  /** There when something is denied to the call. */
+  readonly denied?: DeniedPaths;
 }
 
-/** A folder that sessions share. `locks` is where writers keep each other out, never inside. */
+/** What a call may not touch wherever it lies, also in its own workspace. */
+export interface DeniedPaths {
+  /** Why an absolute path is denied, `..` and links resolved; undefined when it is not. Linear in the length of the path. */
+  why(path: string, access: 'read' | 'write'): string | undefined;
+  /** False when surely nothing below the folder is denied, so that nobody looks through it. */
+  mayDenyBelow(folder: string): boolean;
+}
+
+/** A folder, or a file, outside of the workspaces. `locks` is where writers keep each other out, never inside. */
 export interface SharedRoot {
   readonly path: string;
   readonly access: 'read' | 'write';

@@ -8,7 +8,7 @@ import {
   type SubmitCallBody,
   type ToolDescriptor,
 } from '#contracts';
-import { decide, matchesTool } from '#policy';
+import { decide, fileAccessOf, matchesTool } from '#policy';
 import { ToolRegistry } from '#tools';
 import { CallRulesService, type CallRules } from '../policy/call-rules.service.js';
 import { ToolReadiness } from '../workers/tool-readiness.service.js';
@@ -61,7 +61,8 @@ export class CallJudge {
       return { ...call, ...(prepared.tool ? { tool: prepared.tool } : {}), decision: NOT_JUDGED, refusal: { outcome: 'failed', error } };
     }
 
-    const decision = decide({ tool: prepared.tool, args: prepared.args, posture, policy, grants, workspaceRoot });
+    const facts = { tool: prepared.tool, args: prepared.args, posture, policy, grants, workspaceRoot };
+    const decision = decide(facts);
     const { profile, execution } = policy;
     const judged: JudgedCall = {
       requestedTool: body.tool,
@@ -69,6 +70,7 @@ export class CallJudge {
       args: jsonOf(prepared.args),
       purpose: prepared.purpose,
       decision,
+      files: decision.effect === 'deny' ? undefined : fileAccessOf(facts, decision),
       // What those who answer take for granted is not said.
       profile: profile === 'core' ? undefined : profile,
       resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,

@@ -5,6 +5,7 @@ import type {
   CallOutcome,
   Decision,
   EndData,
+  FileAccess,
   HookOrder,
   PolicyProfile,
   Principal,
@@ -14,7 +15,7 @@ import type {
   ToolDescriptor,
 } from '#contracts';
 import type { Author, NewCall } from '#event-log';
-import { approvalDigest, approvalOptions, capabilityProfileOf } from '#policy';
+import { approvalDigest, approvalOptions, capabilityProfileOf, type JudgedFiles } from '#policy';
 import { sha256Hex } from '#redis';
 import type { Family } from './parent-calls.service.js';
 
@@ -34,6 +35,8 @@ export interface JudgedCall {
   /** Why the model makes the call, in its own words. */
   readonly purpose?: string;
   readonly decision: Decision;
+  /** There when the call may open other files than those of its workspace, or may not open all of them. */
+  readonly files?: JudgedFiles;
   /** Whose texts the call is answered in, and how much text the model gets; there where that differs from the defaults. */
   readonly profile?: PolicyProfile;
   readonly resultBytes?: number;
@@ -87,6 +90,8 @@ export interface NewCallInput {
   readonly safety?: string | undefined;
   readonly batchId?: string | undefined;
   readonly family?: Family | undefined;
+  /** `files` of `judged`, its denials stored. */
+  readonly files?: FileAccess | undefined;
   readonly config: CallDefaults;
 }
 
@@ -132,6 +137,7 @@ export function newCall(input: NewCallInput): NewCall {
     decision: judged.decision,
     labels: body.labels,
     ...(tool.subjects.length === 0 ? {} : { capabilityProfile: capabilityProfileOf(tool.subjects) }),
+    ...(input.files === undefined ? {} : { files: input.files }),
     ...(name === judged.requestedTool ? {} : { requestedTool: judged.requestedTool }),
     ...(body.toolCallId === undefined ? {} : { toolCallId: body.toolCallId }),
     ...(judged.purpose === undefined ? {} : { purpose: judged.purpose }),

@@ -6,6 +6,7 @@ import { KeyRing } from '../auth/key-ring.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { BeforeHooks, maySay, type Hooked } from '../hooks/before-hooks.service.js';
 import { CallLimiter } from '../limits/call-limiter.service.js';
+import { FileDenials } from '../policy/file-denials.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { ToolReadiness } from '../workers/tool-readiness.service.js';
@@ -62,6 +63,7 @@ export class SubmitCallService {
     private readonly safety: SafetyEdition,
     private readonly readiness: ToolReadiness,
     private readonly keyRing: KeyRing,
+    private readonly denials: FileDenials,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -92,6 +94,7 @@ export class SubmitCallService {
     const admission = await this.limiter.admit({ principal, body, callId, family, idempotency: identity, ...hooked });
     const { idempotency, retryAfterMs, resultBytes } = admission;
     const shown = this.safety.show(body, admission.judged);
+    const { files } = shown.judged;
     const author = authorOf(this.config.name, principal);
     const call = newCall({
       callId,
@@ -108,6 +111,7 @@ export class SubmitCallService {
       resultBytes,
       batchId,
       family,
+      files: files && (await this.denials.keep(files)),
       config: this.config,
     });
 

@@ -46,7 +46,8 @@ function withNothingHidden({ body, judged, secretArguments }: ShownCall, asSubmi
 
 /**
  * Takes secrets out of everything that a call says: its arguments, and where they hold any also what was said about
- * them. Trust options that a secret is part of are not offered: what is granted for good holds no secrets. Pure.
+ * them. Trust options that a secret is part of are not offered: what is granted for good holds no secrets. A path outside of
+ * the workspace with a secret in it is not opened. Pure.
  */
 function withoutItsSecrets(redactor: Redactor, body: SubmitCallBody, judged: JudgedCall): ShownCall {
   const { value, secrets } = redactor.json(judged.args);
@@ -81,10 +82,13 @@ function holdsNone(redactor: Redactor, option: TrustOption): boolean {
 
 function withoutSecrets(redactor: Redactor, judged: JudgedCall): JudgedCall {
   const text = (said: string) => redactor.uncleaned(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
-  const { decision, refusal, requestedTool, tool } = judged;
+  const { decision, refusal, requestedTool, tool, files } = judged;
   const { trustOptions, reasons } = decision;
   return {
     ...judged,
+    ...(files?.opened === undefined
+      ? {}
+      : { files: { ...files, opened: files.opened.filter(({ path }) => redactor.text(path) === path) } }),
     requestedTool: tool === undefined ? text(requestedTool) : requestedTool,
     decision: {
       ...decision,

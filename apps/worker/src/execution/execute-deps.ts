@@ -7,6 +7,7 @@ import type { WorkerConfig } from '../worker.config.js';
 import type { WorkerLog } from '../worker.logger.js';
 import type { SafetyBySettings } from '../safety/safety-settings.service.js';
 import type { Clock } from './clock.js';
+import type { FileScope } from './file-scope.js';
 import type { RunningCalls } from './running-calls.js';
 import type { Workspaces } from './workspaces.js';
 import type { Leaving } from '../lifecycle/leaving.js';
@@ -23,6 +24,7 @@ export interface ExecuteDeps {
   readonly leases: Pick<LeaseRenewer, 'hold'>;
   readonly running: RunningCalls;
   readonly workspaces: Workspaces;
+  readonly files: Pick<FileScope, 'of'>;
   /** From then on no write is insisted on any more. */
   readonly leaving: Leaving;
   /** There while spans are exported. */

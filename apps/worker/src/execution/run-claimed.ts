@@ -1,5 +1,5 @@
 import type { Claimed } from '#event-log';
-import { ToolFailure } from '#tools';
+import { ToolFailure, type Workspace } from '#tools';
 import { checkApproved, checkJudged } from './approved-call.js';
 import type { Attempt } from './attempt.js';
 import { CallContext } from './call-context.js';
@@ -9,7 +9,7 @@ import { readArguments } from './read-arguments.js';
 import { runTool, type RunEnd } from './run-tool.js';
 import type { CallGuard } from '../safety/call-guard.js';
 
-type RunDeps = Pick<ExecuteDeps, 'blobs' | 'clock' | 'config' | 'logger' | 'tools' | 'workspaces'>;
+type RunDeps = Pick<ExecuteDeps, 'blobs' | 'clock' | 'config' | 'logger' | 'tools' | 'workspaces' | 'files'>;
 
 /** Everything of an attempt that may fail or take long, under its run deadline. Never rejects: all of it ends as a RunEnd. */
 export async function runClaimed(
@@ -28,7 +28,7 @@ export async function runClaimed(
       checkJudged(descriptor, claimed.submitted);
       const [{ args, approved }, workspace] = await Promise.all([
         readArguments(attempt.callId, claimed.submitted, deps.blobs),
-        deps.workspaces.open(claimed.meta),
+        openFiles(claimed, deps),
       ]);
       checkApproved(descriptor, claimed.submitted, approved);
       guard.begins(descriptor, args, claimed.submitted.argumentsRedacted === true);
@@ -43,6 +43,12 @@ export async function runClaimed(
   } finally {
     callOffDeadline();
   }
+}
+
+/** The workspace, and what the decision about the call opens or denies besides. */
+async function openFiles({ meta, submitted }: Claimed, { workspaces, files }: RunDeps): Promise<Workspace> {
+  const workspace = await workspaces.open(meta);
+  return submitted.files === undefined ? workspace : files.of(workspace, workspaces.pathOf(meta), meta.tool, submitted.files);
 }
 
 function notFound(tool: string, near: readonly string[]): string {

@@ -4,6 +4,7 @@ import { Json } from '../calls/json.js';
 import { CallError, CallOutcome, Decision, Priority, Success, Timeouts } from '../calls/call.js';
 import { Content, Result } from '../calls/result.js';
 import { keysOf } from '../keys-of.js';
+import { FileAccess } from '../policy/file-access.js';
 import { PolicyProfile } from '../policy/profile.js';
 import { TrustOption } from '../policy/session-grants.js';
 import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
@@ -32,6 +33,8 @@ export const SubmittedData = z.object({
   effect: ToolEffect,
   /** What the tool may touch, as it was judged; absent when that is nothing. */
   capabilityProfile: z.string().optional(),
+  /** Which files besides the workspace its worker opens, and which it never opens; absent for the workspace and nothing else. */
+  files: FileAccess.optional(),
   pool: Pool,
   priority: Priority,
   timeouts: Timeouts,

@@ -50,13 +50,13 @@ export class FileListTool {
 
 async function everything(path: string, maxDepth: number, ctx: ToolContext): Promise<{ entries: string[]; total: number }> {
   const place = filePlace(ctx.workspace, path, 'read');
-  return listTree(place.root, place.path, { maxDepth, most: MOST_ENTRIES }, ctx.signal);
+  return listTree(place, { maxDepth, most: MOST_ENTRIES }, ctx.signal);
 }
 
 async function matching(path: string, pattern: string, maxDepth: number, ctx: ToolContext): Promise<{ entries: string[]; total: number }> {
   checkGlob(pattern, 'pattern');
-  const target = await searchTarget(ctx.workspace.root, path);
-  const prefix = target.argument === './' ? '' : `${shownPath(target.argument)}/`;
+  const target = await searchTarget(ctx.workspace, path);
+  const prefix = target.prefix + (target.argument === './' ? '' : `${shownPath(target.argument)}/`);
   const { files, total } = await globFiles({ pattern, target, maxDepth, most: MOST_ENTRIES, ignored: true, sort: 'path' }, ctx);
   return { entries: files.map((file) => file.slice(prefix.length)), total };
 }

@@ -34,10 +34,11 @@ const input = z.strictObject({
 })
 export class FileReadTool {
   async run({ path, offset, limit }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    const { root, path: parsed } = filePlace(ctx.workspace, path, 'read');
+    const place = filePlace(ctx.workspace, path, 'read');
+    const parsed = place.path;
     const dialect = FILE_READ_DIALECTS[ctx.profile ?? 'core'];
     const inPart = offset !== undefined || limit !== undefined;
-    const { bytes } = await readWorkspaceFile(root, parsed, FILE_READ_DIALECTS.core.image, ctx.signal);
+    const { bytes } = await readWorkspaceFile(place, FILE_READ_DIALECTS.core.image, ctx.signal);
     const mimeType = imageType(bytes);
     if (mimeType !== undefined) {
       if (bytes.length > dialect.image.bytes) throw tooLarge(parsed.shown, bytes.length, dialect.image);

@@ -57,7 +57,7 @@ export class FileSearchTool {
 
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     if (args.include !== undefined) checkGlob(args.include, 'include');
-    const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace.root, args.path) };
+    const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace, args.path) };
     const { lines, results, truncated } =
       args.output_mode === 'content' ? await searchContent(request, ctx) : await searchCounts(request, ctx);
     const what = args.output_mode === 'content' ? 'matching lines' : 'files';

@@ -40,7 +40,7 @@ export class GlobTool {
 
   async run({ pattern, path, limit, max_depth }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     checkGlob(pattern, 'pattern');
-    const target = await searchTarget(ctx.workspace.root, path);
+    const target = await searchTarget(ctx.workspace, path);
     if (!target.directory) throw new ToolFailure('tool_failed', `Path is not a directory: ${target.shown}`);
     const { files, total } = await globFiles({ pattern, target, maxDepth: max_depth, most: limit, ignored: false, sort: 'newest' }, ctx);
     const truncated = total > files.length;

@@ -1,14 +1,16 @@
 import { realpath, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { findExecutable } from '../process/find-executable.js';
 import { ProcessStartError, runProcess, type CapturedOutput, type ProcessCommand, type ProcessReport } from '../process/run-process.js';
 import { NoneSandbox } from '../sandbox/none-sandbox.adapter.js';
 import { Sandbox } from '../sandbox/sandbox.port.js';
+import { viewOf } from '../sandbox/sandbox-view.js';
 import { Tool } from '../tool.decorator.js';
-import { ToolFailure, type ToolContext, type ToolOutputObject } from '../tool.port.js';
-import { parseWorkspacePath, pathNotAllowed } from '../workspace/workspace-path.js';
+import { ToolFailure, type ToolContext, type ToolOutputObject, type Workspace } from '../tool.port.js';
+import { absoluteOf, filePlace, refuseDenied } from '../workspace/file-place.js';
+import { isWithin, pathNotAllowed } from '../workspace/workspace-path.js';
 import { SHELL_DIALECTS, type ShellDialect } from './shell-dialects.js';
 import { persistentArguments } from './shell-script.js';
 import { openShellState, type ShellState } from './shell-state.js';
@@ -77,7 +79,7 @@ export class ShellTool {
   async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
     await this.requireSandbox();
     const root = await realpath(ctx.workspace.root);
-    const cwd = await folderInside(root, args.working_dir ?? '.');
+    const cwd = await folderOf({ ...ctx.workspace, root }, args.working_dir ?? '.');
     if (!args.persistent) return this.runIn({ args: ['-c', args.command], cwd, root }, args, ctx);
     const state = await this.stateOf(root, ctx);
     try {
@@ -93,7 +95,8 @@ export class ShellTool {
     const limitMs = timeout_ms ?? DEFAULT_TIMEOUT_MS;
     const limit = AbortSignal.timeout(limitMs);
     const env = { ...ctx.env, HOME: root, PWD: cwd };
-    const command = this.sandbox.wrap({ file: this.shell, args: shell.args, cwd, env, ...(state && { files: state.files }) }, root);
+    const view = await viewOf({ ...ctx.workspace, root }, ctx.signal);
+    const command = this.sandbox.wrap({ file: this.shell, args: shell.args, cwd, env, ...(state && { files: state.files }) }, root, view);
     const report = await this.execute(command, AbortSignal.any([ctx.signal, limit]), ctx);
     if (report.leftAlive.length > 0) ctx.log.warn('processes could not be killed', { pids: report.leftAlive });
     const overrun = overrunFailure(report, ctx);
@@ -165,12 +168,15 @@ interface ShellRun {
   readonly state?: ShellState;
 }
 
-/** The real path of a folder below `root`, links followed; a ToolFailure when it leads out or is no folder. */
-async function folderInside(root: string, given: string): Promise<string> {
-  const { names, shown } = parseWorkspacePath(root, given);
-  const folder = await realpath(join(root, ...names)).catch(() => undefined);
+/** The real path of a folder of the workspace, a root or an opened path, links followed; a ToolFailure when it leads out or is no folder. */
+async function folderOf(workspace: Workspace, given: string): Promise<string> {
+  const place = filePlace(workspace, given, 'read');
+  const { root, path, links } = place;
+  const named = absoluteOf(root, path.names);
+  const folder = await realpath(named).catch(() => undefined);
   if (folder === undefined || !(await stat(folder)).isDirectory())
-    throw new ToolFailure('invalid_arguments', `Working directory is not a directory: ${shown}`);
-  if (folder !== root && !folder.startsWith(`${root}/`)) throw pathNotAllowed(given);
+    throw new ToolFailure('invalid_arguments', `Working directory is not a directory: ${path.shown}`);
+  if (links === 'refuse' ? folder !== named : !isWithin(folder, root)) throw pathNotAllowed(given);
+  refuseDenied(place, folder.slice(root.length).split('/').filter(Boolean), 'read');
   return folder;
 }

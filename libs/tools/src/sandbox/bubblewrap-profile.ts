@@ -3,6 +3,7 @@ import { release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { findExecutable } from '../process/find-executable.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
+import type { SandboxView } from './sandbox.port.js';
 
 export interface Profile {
   readonly workspace: string;
@@ -12,6 +13,7 @@ export interface Profile {
   readonly limits: ResourceLimits;
   /** Also forbids namespaces inside. */
   readonly hardened: boolean;
+  readonly view?: SandboxView | undefined;
 }
 
 /** What programs under /usr need from outside it: libraries' cache, alternatives, certificates (never the private keys beside them), the time zone. */
@@ -23,6 +25,7 @@ const OWN_FILES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
   from: fileURLToPath(new URL(`etc/${name}`, import.meta.url)),
   to: `/etc/${name}`,
 }));
+const WHOLE: SandboxView = { visible: [], hidden: [], readOnly: [] };
 /** The user `nobody`. Outside it is the user of the worker, who owns what is written in the workspace. */
 const USER = '65534';
 /** One process has many threads, and the kernel counts threads. */
@@ -30,10 +33,10 @@ const THREADS_A_PROCESS = 8;
 
 /**
  * The words between `bwrap` and the command: the system under /usr read-only, the workspace writable at its own path,
- * an own /proc, /dev, /tmp and user (held in memory, so their size is bounded too), nothing else; own users, processes,
+ * an own /proc, /dev, /tmp and user (held in memory, so their size is bounded too), what the view shows, nothing else; own users, processes,
  * network, names; no capability, no terminal.
  */
-export function bubblewrapProfile({ workspace, cwd, network, readable, limits, hardened }: Profile): string[] {
+export function bubblewrapProfile({ workspace, cwd, network, readable, limits, hardened, view = WHOLE }: Profile): string[] {
   const inMemory = ['--size', String(Math.max(1_048_576, Math.floor(limits.memoryBytes / 4))), '--tmpfs'];
   const files = [...SYSTEM_FILES, ...(network === 'host' ? NETWORK_FILES : []), ...readable];
   return [
@@ -42,7 +45,11 @@ export function bubblewrapProfile({ workspace, cwd, network, readable, limits, h
     ['--ro-bind', '/usr', '/usr', ...topFolders(), '--proc', '/proc', '--dev', '/dev', ...inMemory, '/dev/shm', ...inMemory, '/tmp'],
     ['--symlink', '/tmp', '/var/tmp', ...OWN_FILES.flatMap(({ from, to }) => ['--ro-bind', from, to])],
     files.flatMap((file) => ['--ro-bind-try', file, file]),
-    ['--bind', workspace, workspace, '--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd],
+    view.visible.flatMap(({ path, access }) => [access === 'write' ? '--bind' : '--ro-bind', path, path]),
+    ['--bind', workspace, workspace],
+    view.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    view.hidden.flatMap(({ path, directory }) => (directory ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path])),
+    ['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd],
     processLimit(limits.processes),
   ].flat();
 }

@@ -5,7 +5,7 @@ import type { ResourceLimits } from '../process/resource-limits.js';
 import { runProcess, type ProcessCommand } from '../process/run-process.js';
 import { bubblewrapProfile } from './bubblewrap-profile.js';
 import { DEFAULT_LIMITS } from './default-limits.js';
-import { Sandbox, type SandboxReport } from './sandbox.port.js';
+import { Sandbox, type SandboxReport, type SandboxView } from './sandbox.port.js';
 
 const INSTALL = 'install bubblewrap (Debian: apt-get install bubblewrap) on a system that allows user namespaces, or set SANDBOX=host';
 const PROBE_TIMEOUT_MS = 5_000;
@@ -49,7 +49,7 @@ export class BubblewrapSandbox extends Sandbox {
     return report;
   }
 
-  wrap(command: ProcessCommand, workspace: string): ProcessCommand {
+  wrap(command: ProcessCommand, workspace: string, view?: SandboxView): ProcessCommand {
     const profile = bubblewrapProfile({
       workspace,
       cwd: command.cwd,
@@ -57,6 +57,7 @@ export class BubblewrapSandbox extends Sandbox {
       readable: this.readable,
       limits: this.limits,
       hardened: this.hardened,
+      view,
     });
     return {
       ...command,

@@ -17,7 +17,7 @@ export class HostSandbox extends Sandbox {
       name: this.name,
       ok: true,
       isolation: 'none',
-      detail: 'commands run with the rights of the worker; set SANDBOX=bubblewrap to isolate them',
+      detail: 'commands run with the rights of the worker and see also what is denied to a call; set SANDBOX=bubblewrap to isolate them',
     };
   }
 

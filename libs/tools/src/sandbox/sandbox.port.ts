@@ -14,6 +14,13 @@ export interface SandboxReport {
 /** `none` runs nothing at all. */
 export type SandboxName = 'host' | 'bubblewrap' | 'none';
 
+/** What of the file system a command sees besides the system and its workspace, and what of the workspace it does not. Real paths. */
+export interface SandboxView {
+  readonly visible: readonly { readonly path: string; readonly access: 'read' | 'write' }[];
+  readonly hidden: readonly { readonly path: string; readonly directory: boolean }[];
+  readonly readOnly: readonly string[];
+}
+
 /** Where a tool's programs run. The class is the injection token; backends differ in what they put around a command. */
 export abstract class Sandbox {
   abstract readonly name: SandboxName;
@@ -21,6 +28,9 @@ export abstract class Sandbox {
   abstract readonly network: 'none' | 'host';
   /** Tries the sandbox; what was found to work is not tried again. Never rejects: what does not work is in the report. */
   abstract probe(): Promise<SandboxReport>;
-  /** The command that runs `command` inside. `workspace` is absolute, is seen at the same path inside, and is writable. */
-  abstract wrap(command: ProcessCommand, workspace: string): ProcessCommand;
+  /**
+   * The command that runs `command` inside. `workspace` is absolute, is seen at the same path inside, and is writable. A
+   * sandbox without isolation shows everything whatever `view` says.
+   */
+  abstract wrap(command: ProcessCommand, workspace: string, view?: SandboxView): ProcessCommand;
 }

@@ -1,18 +1,23 @@
 import type { ToolContext } from '../tool.port.js';
 import { openBeneath } from '../workspace/open-beneath.js';
+import { isWithin } from '../workspace/workspace-path.js';
 import { readWorkspaceFile } from '../workspace/workspace-file.js';
-import { parseWorkspacePath } from '../workspace/workspace-path.js';
+import type { FilePlace } from '../workspace/file-place.js';
+import { shownPath, type SearchTarget } from './search-target.js';
 
 const LIMIT = { bytes: 16 * 1_048_576, hint: '' };
 
 /**
- * Says whether what an unconfined ripgrep reports is true of the workspace, by looking for itself on a way that cannot
+ * Says whether what an unconfined ripgrep reports is true of the searched folder, by looking for itself on a way that cannot
  * leave. A line or name that is not there came from outside, or is gone meanwhile: nobody gets to see it.
  */
 export class FileWitness {
   private current: { path: string; lines: readonly string[] } | undefined;
 
-  constructor(private readonly ctx: Pick<ToolContext, 'workspace' | 'signal'>) {}
+  constructor(
+    private readonly target: SearchTarget,
+    private readonly ctx: Pick<ToolContext, 'signal'>,
+  ) {}
 
   /** Cheap while the lines of one file come one after another. */
   async hasLine(path: string, number: number, line: string): Promise<boolean> {
@@ -22,7 +27,7 @@ export class FileWitness {
 
   async hasFile(path: string): Promise<boolean> {
     try {
-      const handle = await openBeneath(this.ctx.workspace.root, parseWorkspacePath(this.ctx.workspace.root, path));
+      const handle = await openBeneath(this.placeOf(path));
       await handle.close();
       return true;
     } catch {
@@ -31,13 +36,20 @@ export class FileWitness {
   }
 
   private async linesOf(path: string): Promise<readonly string[]> {
-    const { root } = this.ctx.workspace;
     try {
-      const { bytes } = await readWorkspaceFile(root, parseWorkspacePath(root, path), LIMIT, this.ctx.signal);
+      const { bytes } = await readWorkspaceFile(this.placeOf(path), LIMIT, this.ctx.signal);
       return bytes.toString('utf8').split('\n');
     } catch {
       this.ctx.signal.throwIfAborted();
       return [];
     }
+  }
+
+  /** Of a path as ripgrep reports it, from the folder that it ran in. */
+  private placeOf(path: string): FilePlace {
+    const { place, root } = this.target;
+    const from = isWithin(root, place.root) ? root.slice(place.root.length).split('/') : [];
+    const names = [...from, ...shownPath(path).split('/')].filter((name) => name !== '' && name !== '.');
+    return { ...place, path: { names, shown: shownPath(path) } };
   }
 }

@@ -1,7 +1,8 @@
 import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import type { ToolContext } from '../tool.port.js';
 import { isConfined } from './confine.js';
+import { DeniedResults } from './denied-results.js';
 import { FileWitness } from './file-witness.js';
 import { COMMON_ARGUMENTS, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
 import { shownPath, type SearchTarget } from './search-target.js';
@@ -32,17 +33,19 @@ export async function globFiles(
   // By time it sorts within each folder only, and looks at every file of the workspace again and again to do so.
   const order = sort === 'newest' ? [] : ['--sort', 'path'];
   const list = (args: readonly string[]): AsyncGenerator<string> =>
-    ripgrep({ args: [...common, ...args, ...NEVER_SEARCHED, '--', target.argument], root: ctx.workspace.root, separator: '\0' }, ctx);
+    ripgrep({ args: [...common, ...args, ...NEVER_SEARCHED, '--', target.argument], root: target.root, separator: '\0' }, ctx);
 
-  const witness = (await isConfined(ctx)) ? undefined : new FileWitness(ctx);
+  const witness = (await isConfined(ctx)) ? undefined : new FileWitness(target, ctx);
+  const denied = new DeniedResults(target, ctx);
   const kept = ignored ? undefined : await setOf(list([]));
   const files: string[] = [];
   let total = 0;
   for await (const file of list(['--no-ignore', '--glob', pattern, ...order])) {
     if (kept && !kept.has(file)) continue;
+    if (!(await denied.allows(file))) continue;
     if (witness && total < most && !(await witness.hasFile(file))) continue;
     total += 1;
-    if (sort === 'newest' || files.length < most) files.push(shownPath(file));
+    if (sort === 'newest' || files.length < most) files.push(shownPath(file, target.prefix));
     if (total === MOST_COUNTED) break;
   }
   return { files: sort === 'newest' ? (await newestFirst(files, ctx)).slice(0, most) : files, total };
@@ -59,7 +62,7 @@ async function newestFirst(files: readonly string[], { workspace, signal }: Pick
 }
 
 async function withDate(root: string, file: string): Promise<{ file: string; at: number }> {
-  const stats = await lstat(join(root, file)).catch(() => undefined);
+  const stats = await lstat(resolve(root, file)).catch(() => undefined);
   return { file, at: stats?.mtimeMs ?? 0 };
 }
 

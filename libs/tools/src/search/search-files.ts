@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ToolContext } from '../tool.port.js';
 import { isConfined } from './confine.js';
+import { DeniedResults } from './denied-results.js';
 import { FileWitness } from './file-witness.js';
 import { COMMON_ARGUMENTS, LARGEST_SEARCHED_FILE, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
 import { shownPath, type SearchTarget } from './search-target.js';
@@ -58,9 +59,10 @@ interface FileCount {
 async function* reportedCounts(request: SearchRequest, ctx: ToolContext): AsyncGenerator<FileCount> {
   // Counts come as "name NUL count LF", names as "name NUL".
   const [mode, separator] = request.output_mode === 'count' ? (['--count', '\n'] as const) : (['--files-with-matches', '\0'] as const);
+  const denied = new DeniedResults(request.target, ctx);
   for await (const record of run(request, [mode, '--null', '--with-filename'], separator, ctx)) {
     const [path = '', count] = record.split('\0');
-    yield { path: shownPath(path), count: Number(count ?? 1) };
+    if (await denied.allows(path)) yield { path: shownPath(path, request.target.prefix), count: Number(count ?? 1) };
   }
 }
 
@@ -82,10 +84,13 @@ interface Hit {
 }
 
 async function* hits(request: SearchRequest, context: number, ctx: ToolContext): AsyncGenerator<Hit> {
-  const witness = (await isConfined(ctx)) ? undefined : new FileWitness(ctx);
+  const witness = (await isConfined(ctx)) ? undefined : new FileWitness(request.target, ctx);
+  const denied = new DeniedResults(request.target, ctx);
   for await (const record of run(request, ['--json', '--context', String(context)], '\n', ctx)) {
     const hit = parseRecord(record);
-    if (hit && (witness === undefined || (await witness.hasLine(hit.path, hit.number, hit.line)))) yield hit;
+    if (hit === undefined || !(await denied.allows(hit.path))) continue;
+    if (witness === undefined || (await witness.hasLine(hit.path, hit.number, hit.line)))
+      yield { ...hit, path: shownPath(hit.path, request.target.prefix) };
   }
 }
 
@@ -106,7 +111,7 @@ function run(request: SearchRequest, mode: readonly string[], separator: '\n' | 
     '--',
     request.target.argument,
   ];
-  return ripgrep({ args, root: ctx.workspace.root, separator }, ctx);
+  return ripgrep({ args, root: request.target.root, separator }, ctx);
 }
 
 /** A glob of names becomes a file type of its own, because types leave ignore files their say and `--glob` does not. */
@@ -130,7 +135,7 @@ function parseRecord(record: string): Hit | undefined {
   const parsed = RipgrepRecord.safeParse(JSON.parse(record));
   if (!parsed.success) return undefined;
   const { type, data } = parsed.data;
-  return { path: shownPath(data.path), number: data.line_number, line: data.lines.replace(/\r?\n$/, ''), matches: type === 'match' };
+  return { path: data.path, number: data.line_number, line: data.lines.replace(/\r?\n$/, ''), matches: type === 'match' };
 }
 
 function cut(line: string, { shown }: Pick<ToolContext, 'shown'>): string {

@@ -26,8 +26,8 @@ export async function changeFile<T>(
   change: (stats: Stats | undefined, read: (limit: SizeLimit) => Promise<Buffer>) => Promise<FileChange<T>>,
 ): Promise<T> {
   ctx.signal.throwIfAborted();
-  const { root, path } = place;
-  const { directory, name } = await openParent(root, path, { create });
+  const { path } = place;
+  const { directory, name } = await openParent(place, { create });
   const attempt = (): Promise<T> =>
     withPathLock(place, directory, name, ctx.signal, async (commit) => {
       const stats = await statForWriting(directory, name, path.shown);

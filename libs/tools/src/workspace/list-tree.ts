@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { fileFailure } from './file-failure.js';
 import { at, openDirectoryBeneath } from './open-beneath.js';
-import type { WorkspacePath } from './workspace-path.js';
+import { below, absoluteOf, type FilePlace } from './file-place.js';
 
 /** Shown, but hardly ever what somebody looks for inside. */
 export const NOT_ENTERED: readonly string[] = ['.git', 'node_modules', 'target', 'dist', 'build', '.cache', '.venv', '__pycache__'];
@@ -10,34 +10,39 @@ const MOST_VISITED = 20_000;
 
 /** Entries as paths relative to the listed folder, in depth-first order, folders with `/`; `total` counts those left out too (up to 20,000). */
 export async function listTree(
-  root: string,
-  path: WorkspacePath,
+  place: FilePlace,
   { maxDepth, most }: { maxDepth: number; most: number },
   signal: AbortSignal,
 ): Promise<{ entries: string[]; total: number }> {
   const entries: string[] = [];
   let total = 0;
-  const visit = async (below: readonly string[]): Promise<void> => {
-    for (const entry of await readFolder(root, { names: [...path.names, ...below], shown: [path.shown, ...below].join('/') }, signal)) {
+  const visit = async (inside: readonly string[]): Promise<void> => {
+    for (const entry of await readFolder(below(place, inside), signal)) {
       if (total >= MOST_VISITED) return;
       total += 1;
-      const names = [...below, entry.name];
+      const names = [...inside, entry.name];
       if (entries.length < most) entries.push(names.join('/') + (entry.isDirectory() ? '/' : ''));
-      if (entry.isDirectory() && names.length < maxDepth && !NOT_ENTERED.includes(entry.name)) await visit(names);
+      if (entry.isDirectory() && names.length < maxDepth && !NOT_ENTERED.includes(entry.name) && !isDenied(place, names))
+        await visit(names);
     }
   };
   await visit([]);
   return { entries, total };
 }
 
+/** By its text: a folder that is opened is judged again. */
+function isDenied({ root, path, denied }: FilePlace, names: readonly string[]): boolean {
+  return denied?.why(absoluteOf(root, [...path.names, ...names]), 'read') !== undefined;
+}
+
 /** Sorted by name. Half-written files of this worker are not there yet. */
-async function readFolder(root: string, path: WorkspacePath, signal: AbortSignal): Promise<Dirent[]> {
+async function readFolder(place: FilePlace, signal: AbortSignal): Promise<Dirent[]> {
   signal.throwIfAborted();
   try {
-    const directory = await openDirectoryBeneath(root, path);
+    const directory = await openDirectoryBeneath(place);
     const entries = await readdir(at(directory, '.'), { withFileTypes: true }).finally(() => directory.handle.close());
     return entries.filter(({ name }) => !/^\.toolyard-.*\.tmp$/.test(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    throw fileFailure(error, path.shown, 'Check the path with file_list.');
+    throw fileFailure(error, place.path.shown, 'Check the path with file_list.');
   }
 }

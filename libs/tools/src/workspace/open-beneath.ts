@@ -1,10 +1,13 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { errorCode } from './file-failure.js';
-import { pathNotAllowed, withoutRoot, type WorkspacePath } from './workspace-path.js';
+import { refuseDenied, type FilePlace } from './file-place.js';
+import { pathNotAllowed, withoutRoot } from './workspace-path.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const MOST_LINKS = 40;
+const LINK_ON_THE_WAY =
+  'It was opened as this very path, and a symbolic link on the way leads elsewhere. Ask for the path that it leads to.';
 
 /** An open directory of the workspace. Whoever gets one closes it. */
 export interface OpenDirectory {
@@ -28,25 +31,29 @@ export function at(directory: OpenDirectory, name: string): string {
  * Opens what a workspace path names, for reading, without ever touching anything outside the root: one name at a time,
  * relative to the directory opened before, never following a symbolic link. Links are read and walked like the rest of
  * the path, and refused where they leave the root. The caller closes the result, which may be of any kind: check it.
- * Rejects with the system's error, or a ToolFailure for a way out.
+ * What was opened is what is judged: a denied file is refused also where a link led to it.
+ * Rejects with the system's error, or a ToolFailure for a way out or a denied file.
  */
-export async function openBeneath(root: string, path: WorkspacePath): Promise<FileHandle> {
-  return withWalk(root, path, async (walk) => {
+export async function openBeneath(place: FilePlace): Promise<FileHandle> {
+  return withWalk(place, async (walk) => {
     for (let name = walk.pending.shift(); name !== undefined; name = walk.pending.shift()) {
       if (walk.pending.length > 0) await stepInto(walk, name, false);
       else {
+        if (!['', '.', '..'].includes(name)) refuseDenied(place, [...here(walk).names, name], 'read');
         const opened = await openLast(walk, name);
         if (opened) return opened;
       }
     }
+    refuseDenied(place, here(walk).names, 'read');
     return take(walk).handle;
   });
 }
 
 /** The same for a directory; with `create`, missing ones are made on the way. The caller closes it. */
-export async function openDirectoryBeneath(root: string, path: WorkspacePath, { create = false } = {}): Promise<OpenDirectory> {
-  return withWalk(root, path, async (walk) => {
+export async function openDirectoryBeneath(place: FilePlace, { create = false } = {}): Promise<OpenDirectory> {
+  return withWalk(place, async (walk) => {
     for (let name = walk.pending.shift(); name !== undefined; name = walk.pending.shift()) await stepInto(walk, name, create);
+    refuseDenied(place, here(walk).names, 'read');
     return take(walk);
   });
 }
@@ -55,14 +62,16 @@ export async function openDirectoryBeneath(root: string, path: WorkspacePath, { 
 interface Walk {
   readonly root: string;
   readonly shown: string;
+  readonly refusesLinks: boolean;
   readonly opened: OpenDirectory[];
   readonly pending: string[];
   links: number;
 }
 
-async function withWalk<T>(root: string, path: WorkspacePath, go: (walk: Walk) => Promise<T>): Promise<T> {
+async function withWalk<T>({ root, path, links }: FilePlace, go: (walk: Walk) => Promise<T>): Promise<T> {
   const handle = await open(root, O_RDONLY | O_DIRECTORY);
-  const walk: Walk = { root, shown: path.shown, opened: [{ handle, names: [], location: root }], pending: [...path.names], links: 0 };
+  const opened = [{ handle, names: [], location: root === '/' ? '' : root }];
+  const walk: Walk = { root, shown: path.shown, refusesLinks: links === 'refuse', opened, pending: [...path.names], links: 0 };
   try {
     return await go(walk);
   } finally {
@@ -136,6 +145,7 @@ async function followLink(walk: Walk, name: string, error: unknown): Promise<boo
     throw noLink;
   });
   if (target === undefined) return false;
+  if (walk.refusesLinks) throw pathNotAllowed(walk.shown, LINK_ON_THE_WAY);
   walk.links += 1;
   if (walk.links > MOST_LINKS) throw error;
   if (target.startsWith('/')) {

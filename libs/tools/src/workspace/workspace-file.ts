@@ -4,7 +4,9 @@ import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { ToolFailure } from '../tool.port.js';
 import { errorCode, fileFailure } from './file-failure.js';
 import { at, openBeneath, openDirectoryBeneath, type OpenDirectory } from './open-beneath.js';
-import { pathNotAllowed, type WorkspacePath } from './workspace-path.js';
+import { refuseDenied, type FilePlace } from './file-place.js';
+import { refuseLinkedToDenied } from './denied-files.js';
+import { pathNotAllowed } from './workspace-path.js';
 
 /** A file as it was read, with what a careful writer keeps. */
 export interface FileContent {
@@ -16,14 +18,16 @@ export interface FileContent {
  * Reads a whole regular file of the workspace. `limitOf` says how many bytes it may have and how to complain. The size
  * is enforced while reading, so a file that grows cannot exceed it.
  */
-export async function readWorkspaceFile(root: string, path: WorkspacePath, limit: SizeLimit, signal: AbortSignal): Promise<FileContent> {
+export async function readWorkspaceFile(place: FilePlace, limit: SizeLimit, signal: AbortSignal): Promise<FileContent> {
   signal.throwIfAborted();
-  const handle = await openBeneath(root, path).catch((error: unknown) => {
+  const { path } = place;
+  const handle = await openBeneath(place).catch((error: unknown) => {
     throw fileFailure(error, path.shown, 'Use file_list or glob to see what is there.');
   });
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw notAFile(stats, path.shown);
+    await refuseLinkedToDenied(place, stats, signal);
     if (stats.size > limit.bytes) throw tooLarge(path.shown, stats.size, limit);
     const bytes = await handle.readFile({ signal });
     if (bytes.length > limit.bytes) throw tooLarge(path.shown, bytes.length, limit);
@@ -50,15 +54,18 @@ export function tooLarge(shown: string, size: number, limit: SizeLimit): ToolFai
 }
 
 /** The open directory of a file to be written, and the file's name in it. The caller closes the directory. */
-export async function openParent(
-  root: string,
-  path: WorkspacePath,
-  { create }: { create: boolean },
-): Promise<{ directory: OpenDirectory; name: string }> {
+export async function openParent(place: FilePlace, { create }: { create: boolean }): Promise<{ directory: OpenDirectory; name: string }> {
+  const { path } = place;
   const name = path.names.at(-1);
   if (name === undefined) throw new ToolFailure('invalid_arguments', 'The path is the workspace root itself; give the path of a file.');
   try {
-    const directory = await openDirectoryBeneath(root, { names: path.names.slice(0, -1), shown: path.shown }, { create });
+    const directory = await openDirectoryBeneath({ ...place, path: { names: path.names.slice(0, -1), shown: path.shown } }, { create });
+    try {
+      refuseDenied(place, [...directory.names, name], 'write');
+    } catch (error) {
+      await directory.handle.close();
+      throw error;
+    }
     return { directory, name };
   } catch (error) {
     throw fileFailure(error, path.shown, 'Use file_list or glob to see what is there.');

@@ -33,14 +33,14 @@ export function parseWorkspacePath(root: string, given: string): WorkspacePath {
   return { names, shown: names.join('/') || '.' };
 }
 
+const ONLY_INSIDE =
+  'Only paths inside the workspace are allowed, relative to its root (such as "src/app.ts"), also through symbolic links.';
+
 /** The one refusal for every way out of the workspace; it says what is allowed and nothing about what is out there. */
-export function pathNotAllowed(given: string): ToolFailure {
+export function pathNotAllowed(given: string, why = ONLY_INSIDE): ToolFailure {
   const text = given.length > SHOWN_CHARACTERS ? `${given.slice(0, SHOWN_CHARACTERS)}…` : given;
   const shown = CONTROL_CHARACTERS.test(text) ? JSON.stringify(text) : text;
-  return new ToolFailure(
-    'policy_denied',
-    `Path not allowed: ${shown}. Only paths inside the workspace are allowed, relative to its root (such as "src/app.ts"), also through symbolic links.`,
-  );
+  return new ToolFailure('policy_denied', `Path not allowed: ${shown}. ${why}`);
 }
 
 /** The part of an absolute path below the root; absolute targets of symbolic links come through here too. */

@@ -17,12 +17,12 @@ afterEach(() => workspace.remove());
 
 async function read(path: string, signal = never): Promise<string> {
   const parsed = parseWorkspacePath(workspace.root, path);
-  return (await readWorkspaceFile(workspace.root, parsed, { bytes: 1_000, hint: '' }, signal)).bytes.toString();
+  return (await readWorkspaceFile({ root: workspace.root, path: parsed }, { bytes: 1_000, hint: '' }, signal)).bytes.toString();
 }
 
 async function write(path: string, text: string): Promise<void> {
   const parsed = parseWorkspacePath(workspace.root, path);
-  const { directory, name } = await openParent(workspace.root, parsed, { create: true });
+  const { directory, name } = await openParent({ root: workspace.root, path: parsed }, { create: true });
   try {
     await statForWriting(directory, name, parsed.shown);
     await replaceFile(directory, name, Buffer.from(text), { signal: never, shown: parsed.shown });
@@ -178,7 +178,10 @@ describe('writing files of a workspace', () => {
 
   it('leaves the old content and no rest when it is aborted [TB-41]', async () => {
     await workspace.put('a.txt', 'old');
-    const { directory, name } = await openParent(workspace.root, parseWorkspacePath(workspace.root, 'a.txt'), { create: true });
+    const { directory, name } = await openParent(
+      { root: workspace.root, path: parseWorkspacePath(workspace.root, 'a.txt') },
+      { create: true },
+    );
     const reason = new ToolFailure('cancelled', 'Cancelled');
     await expect(replaceFile(directory, name, Buffer.from('new'), { signal: AbortSignal.abort(reason), shown: 'a.txt' })).rejects.toBe(
       reason,
@@ -191,7 +194,7 @@ describe('writing files of a workspace', () => {
 
 describe('withPathLock', () => {
   const locked = async <T>(signal: AbortSignal, work: (commit: () => Promise<void>) => Promise<T>): Promise<T> => {
-    const directory = await openDirectoryBeneath(workspace.root, { names: [], shown: '.' });
+    const directory = await openDirectoryBeneath({ root: workspace.root, path: { names: [], shown: '.' } });
     return withPathLock(workspace, directory, 'a.txt', signal, work).finally(() => directory.handle.close());
   };
 

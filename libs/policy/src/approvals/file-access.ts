@@ -1,0 +1,79 @@
+import type { Decision, FileAccess, OpenedPath, PathDenials } from '#contracts';
+import type { CallFacts } from '../call-facts.js';
+import { pathsInCommand } from '../shell/paths-in-command.js';
+import { isUnattended, subjectsOf, type PathSubject } from '../subjects/call-subjects.js';
+import { closestTo, denialsFor, judgePath } from '../subjects/judge-path.js';
+import { isWithin, lexicalPath, settled } from '../subjects/lexical-path.js';
+
+/** What a call may open besides its workspace, and what it may not; the denials are not stored yet. */
+export interface JudgedFiles extends Omit<FileAccess, 'denials'> {
+  readonly denials?: PathDenials;
+}
+
+/**
+ * The part of a call's capability profile that speaks of files, from the decision about it. Undefined for a call that touches
+ * the workspace only and that nothing is denied to. Pure.
+ *
+ * - a root of the policy, when a path among the arguments lies in it
+ * - a path outside of workspace and roots, when the session or a glob of the policy trusts it, or when a person is asked about
+ *   it: then the call runs only after a yes to these very arguments. Trust in the tool as a whole opens nothing.
+ */
+export function fileAccessOf(facts: CallFacts, decision: Decision): JudgedFiles | undefined {
+  if (!facts.tool.subjects.some(({ kind }) => kind === 'path' || kind === 'command')) return undefined;
+  const denials = denialsFor(facts);
+  const { roots, opened } = placesOf(facts, decision);
+  const files = {
+    ...(roots.length === 0 ? {} : { roots }),
+    ...(opened.length === 0 ? {} : { opened }),
+    ...(isEmpty(denials) ? {} : { denials }),
+  };
+  return Object.keys(files).length === 0 ? undefined : files;
+}
+
+function placesOf(facts: CallFacts, decision: Decision): { roots: OpenedPath[]; opened: OpenedPath[] } {
+  const roots = new Map<string, OpenedPath>();
+  const opened = new Map<string, OpenedPath>();
+  for (const { subject, rule } of namedPaths(facts, decision)) {
+    const read = lexicalPath(subject.path, facts.workspaceRoot);
+    if (!read.ok || !read.absolute.startsWith('/') || isWithin(read.absolute, settled(facts.workspaceRoot))) continue;
+    const root = closestTo(facts.policy.paths.roots.filter((it) => isWithin(read.absolute, settled(it.path))));
+    if (root === undefined) {
+      if (isAnswered(subject, rule, facts, decision)) add(opened, { path: read.absolute, access: subject.access });
+    } else if (root.access !== 'denied') add(roots, { path: settled(root.path), access: root.access });
+  }
+  return { roots: [...roots.values()], opened: [...opened.values()] };
+}
+
+interface NamedPath {
+  readonly subject: PathSubject;
+  /** The rule that asks about it. */
+  readonly rule: 'path' | 'command-path';
+}
+
+/** Words of a command count where a person is asked: reading the command again is for those calls only. */
+function namedPaths(facts: CallFacts, decision: Decision): NamedPath[] {
+  const asks = decision.effect === 'ask' && !isUnattended(facts.posture);
+  const subjects = facts.tool.subjects.filter(({ kind }) => kind === 'path' || (asks && kind === 'command'));
+  const { paths, commands } = subjectsOf({ tool: { ...facts.tool, subjects }, args: facts.args });
+  const words = commands.flatMap((command) => pathsInCommand(command)).filter(({ sure }) => sure);
+  return [
+    ...paths.map((subject) => ({ subject, rule: 'path' as const })),
+    ...words.map(({ path, access }) => ({ subject: { path, access }, rule: 'command-path' as const })),
+  ];
+}
+
+/** Somebody has said yes to the path, or will have when the call runs. */
+function isAnswered(subject: PathSubject, rule: string, facts: CallFacts, decision: Decision): boolean {
+  const { effect, trustedBy } = judgePath(subject, facts);
+  if (effect !== 'ask') return trustedBy !== undefined;
+  return decision.reasons.some((it) => it.rule === rule && it.effect === 'ask' && it.satisfiedBy === undefined);
+}
+
+/** Writing where one reads also is writing. */
+function add(places: Map<string, OpenedPath>, place: OpenedPath): void {
+  if (places.get(place.path)?.access !== 'write') places.set(place.path, place);
+}
+
+function isEmpty({ forbidden, denied, session, literal = session, roots }: PathDenials): boolean {
+  return [forbidden, denied, session.read, session.write, literal.read, literal.write, roots].every((list) => list.length === 0);
+}

@@ -1,0 +1,42 @@
+import { lstat } from 'node:fs/promises';
+import type { ToolContext } from '../tool.port.js';
+import { deniedEntries } from '../workspace/denied-files.js';
+import { absoluteOf } from '../workspace/file-place.js';
+import { shownPath, type SearchTarget } from './search-target.js';
+
+/** Leaves denied files out of results, under whatever name a search finds them. Costs nothing where nothing is denied. */
+export class DeniedResults {
+  private last: { readonly path: string; readonly allowed: boolean } | undefined;
+  private links: Promise<ReadonlySet<string> | undefined> | undefined;
+
+  constructor(
+    private readonly target: SearchTarget,
+    private readonly ctx: Pick<ToolContext, 'signal'>,
+  ) {}
+
+  /** Of a path as ripgrep reports it. Asked once for the lines of a file that come one after another. */
+  async allows(path: string): Promise<boolean> {
+    const { denied } = this.target.place;
+    if (denied === undefined) return true;
+    if (this.last?.path !== path) this.last = { path, allowed: await this.judge(path) };
+    return this.last.allowed;
+  }
+
+  private async judge(path: string): Promise<boolean> {
+    const { place, root } = this.target;
+    const absolute = absoluteOf(root, shownPath(path).split('/'));
+    if (place.denied?.why(absolute, 'read') !== undefined) return false;
+    const stats = await lstat(absolute).catch(() => undefined);
+    if (stats === undefined || stats.nlink < 2) return true;
+    const links = await (this.links ??= this.linksToDenied());
+    return links !== undefined && !links.has(absolute);
+  }
+
+  /** Undefined when the folder is too large to know. */
+  private async linksToDenied(): Promise<ReadonlySet<string> | undefined> {
+    const { place, root } = this.target;
+    if (place.denied === undefined) return new Set();
+    const { links, complete } = await deniedEntries(place.root === '/' ? root : place.root, place.denied, 'read', this.ctx.signal);
+    return complete ? new Set(links) : undefined;
+  }
+}
