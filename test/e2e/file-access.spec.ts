@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -41,7 +41,14 @@ describe('which files a call reaches', () => {
         },
       }),
     );
-    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config, SHARED_ROOTS: `write=${vault}` } });
+    // A ripgrep that takes its time for one word, and is the real one for all others.
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'rg'), '#!/bin/sh\ncase "$*" in *take-your-time*) exec sleep 600;; esac\nexec /usr/bin/rg "$@"\n', {
+      mode: 0o755,
+    });
+    const PATH = `${bin}:${process.env['PATH'] ?? ''}`;
+    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config, SHARED_ROOTS: `write=${vault}`, PATH } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(async () => {
@@ -192,7 +199,7 @@ describe('which files a call reaches', () => {
       }
       expect(await call('file_search', { query: 'secret', path: 'folder' }, 'unattended', sessionId)).toMatchObject({ outcome: 'denied' });
       expect(textOf(await call('glob', { pattern: '**/*' }, 'unattended', sessionId))).toBe('public.txt');
-      expect(textOf(await call('file_list', { path: '.', max_depth: 9 }, 'unattended', sessionId))).not.toContain('deep');
+      expect(textOf(await call('file_list', { path: '.', max_depth: 9 }, 'unattended', sessionId))).not.toContain('private/deep');
     });
 
     it('not by a wildcard, a link or a folder in a command: the sandbox hides denied files', async () => {
@@ -216,6 +223,37 @@ describe('which files a call reaches', () => {
     it('not to write where writing is denied, also through a linked folder', async () => {
       for (const path of ['public.txt', 'folder/new'])
         expect(await call('file_write', { path, content: 'x' }, 'unattended', sessionId)).toMatchObject({ outcome: 'denied' });
+    });
+  });
+
+  describe('by a search that asks for too much', () => {
+    const sessionId = 'searches';
+    const search = (args: Record<string, unknown>, more: Record<string, unknown> = {}) =>
+      agent.run('file_search', args, { agentId: 'unattended', sessionId, ...more });
+
+    it('none, when the expression compiles to more than it may: refused at once, with what to do', async () => {
+      await call('file_write', { path: 'a.txt', content: 'a'.repeat(2_000) }, 'unattended', sessionId);
+      const ended = await search({ query: 'a{1000}{1000}' });
+      expect(ended).toMatchObject({
+        outcome: 'failed',
+        error: { code: 'invalid_arguments', message: expect.stringContaining('too large') },
+        attempt: 1,
+      });
+    });
+
+    it('none, when the file that it names is larger than any that is searched', async () => {
+      const file = join(workspaceOf(sessionId), 'sparse');
+      writeFileSync(file, '');
+      truncateSync(file, 1_000_000_000_000);
+      const ended = await search({ query: 'x', path: 'sparse' });
+      expect(ended).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' }, attempt: 1 });
+      expect(ended.error?.message).toMatch(/^File too large: sparse has 1,000,000,000,000 bytes, at most 10,485,760 are allowed/);
+    });
+
+    it('once: a search that ran out of time is not run again', async () => {
+      const ended = await search({ query: 'take-your-time' }, { timeouts: { runMs: 2_000 } });
+      expect(ended).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout', retryable: false }, attempt: 1 });
+      expect(ended.error?.message).toContain('timed out after 2,000 ms');
     });
   });
 });

@@ -60,8 +60,9 @@ export function decideFinish(facts: FinishFacts, random: () => number): Finish {
 function timedOut(facts: FinishFacts, tookMs: number, random: () => number): Finish {
   const failure: Failure = {
     code: 'run_timeout',
-    message: `The call ran longer than the ${facts.runLimitMs.toLocaleString('en-US')} ms allowed and was stopped.`,
-    retryable: true,
+    message: `The call timed out after ${facts.runLimitMs.toLocaleString('en-US')} ms and was stopped.`,
+    // A tool that knows that another attempt takes as long says so.
+    retryable: facts.run.kind !== 'failure' || facts.run.failure.code !== 'run_timeout' || facts.run.failure.retryable,
   };
   return retryOr(facts, 'run_timeout', failure, random, {
     kind: 'end',

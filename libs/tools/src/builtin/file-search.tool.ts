@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Tool } from '../tool.decorator.js';
 import type { ToolContext, ToolOutput } from '../tool.port.js';
 import { checkQuery } from '../search/check-query.js';
+import { LARGEST_SEARCHED_BYTES } from '../search/ripgrep.js';
 import { searchContent, searchCounts, type SearchRequest } from '../search/search-files.js';
 import { checkGlob, searchTarget } from '../search/search-target.js';
 
@@ -30,7 +31,7 @@ const input = z.strictObject({
   description:
     'Searches the text files of the workspace. content: "{path}:{line}:{text}" for each matching line ("{path}-{line}-{text}" for context); files_with_matches: one path a line; count: "{path}:{count}". ' +
     'Files excluded by .gitignore, everything in .git, binary files and files over 10 MB are left out; hidden files are included. At most 200 results unless max_results says otherwise, lines are cut at 500 characters; ' +
-    'the last line says when there is more. No result: "No matches". A wrong regular expression is explained.',
+    'the last line says when there is more. A larger file that is named is refused, and so is an expression that compiles to more than 10 MB. No result: "No matches". A wrong regular expression is explained.',
   input,
   tier: 'read_only',
   subjects: [{ kind: 'path', argument: 'path', access: 'read' }],
@@ -57,7 +58,7 @@ export class FileSearchTool {
 
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     if (args.include !== undefined) checkGlob(args.include, 'include');
-    const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace, args.path) };
+    const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace, args.path, LARGEST_SEARCHED_BYTES) };
     const { lines, results, truncated } =
       args.output_mode === 'content' ? await searchContent(request, ctx) : await searchCounts(request, ctx);
     const what = args.output_mode === 'content' ? 'matching lines' : 'files';

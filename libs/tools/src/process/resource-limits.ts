@@ -12,15 +12,23 @@ export interface ResourceLimits {
   readonly memoryBytes: number;
   /** Processes at one time. Beyond it all are killed. */
   readonly processes: number;
+  /** Writable memory of one process, held by the kernel: beyond it the process gets no more. Not said: only the sum above counts. */
+  readonly dataBytes?: number;
 }
 
 const CPU_GRACE_SECONDS = 5;
 /** `prlimit` option → the name of the same limit in `/proc/<pid>/limits`. */
-const NAMES = { cpu: 'Max cpu time', fsize: 'Max file size', nofile: 'Max open files', core: 'Max core file size' } as const;
+const NAMES = {
+  cpu: 'Max cpu time',
+  fsize: 'Max file size',
+  nofile: 'Max open files',
+  core: 'Max core file size',
+  data: 'Max data size',
+} as const;
 
 /** The options of `prlimit` that set these limits. A limit that this process itself is held to is never exceeded: that would be refused. */
 export function limitOptions(limits: ResourceLimits): string[] {
-  const { cpuSeconds, fileBytes, openFiles } = limits;
+  const { cpuSeconds, fileBytes, openFiles, dataBytes } = limits;
   const hard = hardLimits();
   const option = (name: keyof typeof NAMES, soft: number, most = soft) => {
     const ceiling = hard(NAMES[name]);
@@ -31,6 +39,7 @@ export function limitOptions(limits: ResourceLimits): string[] {
     option('fsize', fileBytes),
     option('nofile', openFiles),
     option('core', 0),
+    ...(dataBytes === undefined ? [] : [option('data', dataBytes)]),
   ];
 }
 
@@ -38,7 +47,8 @@ export function limitOptions(limits: ResourceLimits): string[] {
 export function limitWords(limits: ResourceLimits): string[] {
   const prlimit = findExecutable(['prlimit']);
   if (prlimit !== undefined) return [prlimit, ...limitOptions(limits), '--'];
-  const script = `ulimit -t ${limits.cpuSeconds}; ulimit -f ${Math.ceil(limits.fileBytes / 512)}; ulimit -n ${limits.openFiles}; ulimit -c 0; exec "$@"`;
+  const data = limits.dataBytes === undefined ? '' : `ulimit -d ${Math.ceil(limits.dataBytes / 1_024)} 2>/dev/null; `;
+  const script = `${data}ulimit -t ${limits.cpuSeconds}; ulimit -f ${Math.ceil(limits.fileBytes / 512)}; ulimit -n ${limits.openFiles}; ulimit -c 0; exec "$@"`;
   return ['/bin/sh', '-c', script, 'sh'];
 }
 

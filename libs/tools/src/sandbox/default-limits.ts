@@ -12,6 +12,16 @@ export const DEFAULT_LIMITS: ResourceLimits = {
   processes: 256,
 };
 
+/** Of the programs by which file tools search. They write no files, and what they need of memory does not depend on the workspace. */
+export const SEARCH_LIMITS: ResourceLimits = {
+  cpuSeconds: 20,
+  fileBytes: 0,
+  openFiles: 1_024,
+  memoryBytes: GIBIBYTE / 2,
+  processes: 64,
+  dataBytes: GIBIBYTE / 2,
+};
+
 /** What the container gives, where there is one; otherwise what the machine has. */
 function memoryOfProcess(): number {
   const constrained = process.constrainedMemory();

@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { findExecutable } from '../process/find-executable.js';
+import { limitWords } from '../process/resource-limits.js';
+import { SEARCH_LIMITS } from '../sandbox/default-limits.js';
 import type { ToolContext } from '../tool.port.js';
 
 const STDERR_BYTES = 8_192;
@@ -40,7 +42,9 @@ async function workingBubblewrap(rg: string, path: string | undefined): Promise<
 }
 
 async function canConfine(bwrap: string, rg: string): Promise<boolean> {
-  const child = spawn(bwrap, [...sandbox(rg, '/usr'), rg, '--files', '--max-depth', '1', './'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const command = [bwrap, ...sandbox(rg, '/usr'), rg, '--files', '--max-depth', '1', './'];
+  const [file = bwrap, ...args] = [...limitWords(SEARCH_LIMITS), ...command];
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const { code, stderr } = await endOf(child);
   return stderr === '' && (code === 0 || code === 1);
 }
@@ -52,14 +56,14 @@ function sandbox(rg: string, root: string): string[] {
 }
 
 /** How a process ended, with the beginning of what it complained about. Never rejects. */
-export async function endOf(child: ChildProcess): Promise<{ code: number | null; stderr: string }> {
+export async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(0, STDERR_BYTES)));
   try {
     await once(child, 'close');
   } catch (error) {
     // The program could not be started at all.
-    return { code: null, stderr: error instanceof Error ? error.message : String(error) };
+    return { code: null, signal: null, stderr: error instanceof Error ? error.message : String(error) };
   }
-  return { code: child.exitCode, stderr };
+  return { code: child.exitCode, signal: child.signalCode, stderr };
 }

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { findExecutable } from '../process/find-executable.js';
+import { limitWords } from '../process/resource-limits.js';
+import { SEARCH_LIMITS } from '../sandbox/default-limits.js';
 import { confine, endOf } from './confine.js';
 import { ToolFailure, type ToolContext } from '../tool.port.js';
 
 /** Larger files are data, not text to search in; also bounds the length of one output line. */
-export const LARGEST_SEARCHED_FILE = '10M';
+export const LARGEST_SEARCHED_BYTES = 10 * 1_048_576;
 
 export interface RipgrepRun {
   readonly args: readonly string[];
@@ -31,17 +34,19 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
       'Search is not available: ripgrep (rg) is not installed on this worker. Ask the operator to install the package "ripgrep".',
     );
   }
-  const [command, ...args] = await confine(rg, path, run);
+  const [command = rg, ...args] = [...limitWords(SEARCH_LIMITS), ...(await confine(rg, path, run))];
   const child = spawn(command, args, { cwd: run.root, env: { PATH: path ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = endOf(child);
   const kill = (): void => void child.kill('SIGKILL');
   ctx.signal.addEventListener('abort', kill, { once: true });
   try {
     yield* records(child.stdout, run.separator);
-    ctx.signal.throwIfAborted();
-    const { code, stderr } = await ended;
+    throwIfStopped(ctx.signal);
+    const { code, signal, stderr } = await ended;
     if (stderr.startsWith('bwrap:'))
       throw new ToolFailure('unavailable', 'Search is not available: the sandbox could not be set up.', { retryable: true });
+    const overrun = overrunOf(code, signal);
+    if (overrun !== undefined) throw new ToolFailure('tool_failed', overrun, { retryable: false });
     if (code === 2 && stderr !== '') throw new ToolFailure('invalid_arguments', `The search is not valid: ${complaint(stderr)}`);
   } finally {
     ctx.signal.removeEventListener('abort', kill);
@@ -50,10 +55,29 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
   }
 }
 
+/** A search that ran out of time once does so again: it is not repeated. */
+function throwIfStopped(signal: AbortSignal): void {
+  const reason: unknown = signal.reason;
+  if (signal.aborted && reason instanceof ToolFailure && reason.code === 'run_timeout')
+    throw new ToolFailure('run_timeout', 'The search timed out. Search in fewer files or for a simpler expression.', { retryable: false });
+  signal.throwIfAborted();
+}
+
+/** What the program used too much of, when the kernel ended it. Bubblewrap answers 128 + the signal. */
+function overrunOf(code: number | null, signal: NodeJS.Signals | null): string | undefined {
+  const number = signal === null ? (code ?? 0) - 128 : constants.signals[signal];
+  if (number === constants.signals.SIGXCPU)
+    return `The search used more than ${SEARCH_LIMITS.cpuSeconds} seconds of processor time. Search in fewer files or for a simpler expression.`;
+  if (number === constants.signals.SIGABRT || number === constants.signals.SIGSEGV)
+    return 'The search needed more memory than it may use. Search for a simpler expression.';
+  return undefined;
+}
+
 /** Without the program's advice to itself: the model has no flags to give. */
 function complaint(stderr: string): string {
   return stderr
     .replace(/^rg: /, '')
+    .replace(/Compiled regex exceeds size limit of \d+ bytes\./, 'the expression is too large: repeat less, or search for a part of it')
     .replace(/\s*Consider enabling multiline mode.*/s, ': a match is within one line')
     .trim();
 }

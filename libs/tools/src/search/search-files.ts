@@ -3,7 +3,7 @@ import type { ToolContext } from '../tool.port.js';
 import { isConfined } from './confine.js';
 import { DeniedResults } from './denied-results.js';
 import { FileWitness } from './file-witness.js';
-import { COMMON_ARGUMENTS, LARGEST_SEARCHED_FILE, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
+import { COMMON_ARGUMENTS, LARGEST_SEARCHED_BYTES, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
 import { shownPath, type SearchTarget } from './search-target.js';
 
 export interface SearchRequest {
@@ -23,6 +23,8 @@ export interface SearchResult {
   readonly truncated: boolean;
 }
 
+/** An expression that compiles to more is refused; searching takes no more memory than the second. */
+const COMPILED_SIZE = ['--regex-size-limit', '10M', '--dfa-size-limit', '64M'] as const;
 const LINE_CHARACTERS = 500;
 const MOST_OUTPUT_CHARACTERS = 1_000_000;
 
@@ -103,7 +105,8 @@ function run(request: SearchRequest, mode: readonly string[], separator: '\n' | 
     ...includeArguments(request.include),
     ...NEVER_SEARCHED,
     '--max-filesize',
-    LARGEST_SEARCHED_FILE,
+    String(LARGEST_SEARCHED_BYTES),
+    ...COMPILED_SIZE,
     '--sort',
     'path',
     '--regexp',

@@ -3,6 +3,7 @@ import { ToolFailure, type Workspace } from '../tool.port.js';
 import { errorCode, fileFailure } from '../workspace/file-failure.js';
 import { at, openDirectoryBeneath } from '../workspace/open-beneath.js';
 import { absoluteOf, filePlace, refuseDenied, type FilePlace } from '../workspace/file-place.js';
+import { tooLarge } from '../workspace/workspace-file.js';
 import { pathNotAllowed } from '../workspace/workspace-path.js';
 
 /** What a search starts from: relative to the root of its place, without symbolic links, never an option. */
@@ -18,8 +19,8 @@ export interface SearchTarget {
   readonly directory: boolean;
 }
 
-/** Finds out what a path of the model is. Rejects with a ToolFailure for anything but a folder or a regular file inside. */
-export async function searchTarget(workspace: Workspace, given: string): Promise<SearchTarget> {
+/** Finds out what a path of the model is. Rejects with a ToolFailure for anything but a folder or a regular file inside, of at most `mostBytes`. */
+export async function searchTarget(workspace: Workspace, given: string, mostBytes = Infinity): Promise<SearchTarget> {
   const place = filePlace(workspace, given, 'read');
   const { path } = place;
   try {
@@ -27,7 +28,7 @@ export async function searchTarget(workspace: Workspace, given: string): Promise
     await directory.handle.close();
     return { ...whereFrom(workspace, place, directory.names, true), shown: path.shown, directory: true };
   } catch (error) {
-    if (errorCode(error) === 'ENOTDIR') return fileTarget(workspace, place);
+    if (errorCode(error) === 'ENOTDIR') return fileTarget(workspace, place, mostBytes);
     throw fileFailure(error, path.shown, 'Use file_list or glob to see what is there.');
   }
 }
@@ -45,7 +46,7 @@ function whereFrom(
   return { place, root: folder, prefix: folder === '/' ? '/' : `${folder}/`, argument: directory ? './' : `./${names.at(-1) ?? ''}` };
 }
 
-async function fileTarget(workspace: Workspace, place: FilePlace): Promise<SearchTarget> {
+async function fileTarget(workspace: Workspace, place: FilePlace, mostBytes: number): Promise<SearchTarget> {
   const { path } = place;
   const name = path.names.at(-1) ?? '';
   try {
@@ -58,6 +59,8 @@ async function fileTarget(workspace: Workspace, place: FilePlace): Promise<Searc
         `${pathNotAllowed(path.shown).message} This path is a symbolic link: search the file it points at.`,
       );
     if (!stats.isFile()) throw new ToolFailure('tool_failed', `Cannot search ${path.shown}: it is not a regular file`);
+    if (stats.size > mostBytes)
+      throw tooLarge(path.shown, stats.size, { bytes: mostBytes, hint: 'Search in smaller files, or read it in parts.' });
     return { ...whereFrom(workspace, place, [...parent.names, name], false), shown: path.shown, directory: false };
   } catch (error) {
     throw fileFailure(error, path.shown);
