@@ -78,13 +78,13 @@ export function denialOf(at: string, access: PathSubject['access'], facts: Denia
 export function mayDenyBelow(folder: string, { denials, workspaceRoot }: DenialFacts): boolean {
   const meets = (path: string): boolean => isWithin(path, folder) || isWithin(folder, path);
   const { forbidden: folders, denied, session, literal = NO_PATHS, roots } = denials;
-  const patterns = [...denied, ...session.read, ...session.write].map((it) => absolutePattern(it, workspaceRoot));
+  const patterns = [...denied, ...session.read, ...session.write];
   const own = isWithin(folder, settled(workspaceRoot));
   return (
     folders.map(settled).some((it) => (own ? isWithin(it, folder) : meets(it))) ||
     roots.some(({ path, access }) => access !== 'write' && meets(settled(path))) ||
     [...literal.read, ...literal.write].some((it) => meets(settled(it))) ||
-    patterns.some((it) => meets(literalStart(it)))
+    patterns.some((it) => meets(literalStart(absolutePattern(it, workspaceRoot))) || coversPath(it, folder, workspaceRoot, true))
   );
 }
 
