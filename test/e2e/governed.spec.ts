@@ -142,7 +142,7 @@ describe('a call that waits for a person', () => {
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
-    expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.allowedPaths.write).toHaveLength(12);
+    expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.literalPaths?.allowed.write).toHaveLength(12);
   });
 
   it('is decided over the WebSocket as over HTTP, by keys that may approve', async () => {

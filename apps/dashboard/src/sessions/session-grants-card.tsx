@@ -57,8 +57,12 @@ export function SessionGrantsCard({ session }: { readonly session: Session }) {
   );
 }
 
+const NO_PATHS = { allowed: { read: [], write: [] }, denied: { read: [], write: [] } };
+
 function grantsOf(grants: SessionGrants): Grant[] {
-  const { allowedPaths, deniedPaths } = grants;
+  const { allowedPaths, deniedPaths, literalPaths = NO_PATHS } = grants;
+  const { allowed, denied } = literalPaths;
+  const kept = (change: Partial<typeof literalPaths>) => ({ literalPaths: { ...literalPaths, ...change } });
   const each = (what: string, values: readonly string[], without: (kept: string[]) => Partial<SessionGrants>): Grant[] =>
     values.map((value) => ({ what, value, without: { ...grants, ...without(values.filter((other) => other !== value)) } }));
   return [
@@ -68,6 +72,10 @@ function grantsOf(grants: SessionGrants): Grant[] {
     ...each('May write', allowedPaths.write, (write) => ({ allowedPaths: { ...allowedPaths, write } })),
     ...each('May not read', deniedPaths.read, (read) => ({ deniedPaths: { ...deniedPaths, read } })),
     ...each('May not write', deniedPaths.write, (write) => ({ deniedPaths: { ...deniedPaths, write } })),
+    ...each('May read the path', allowed.read, (read) => kept({ allowed: { ...allowed, read } })),
+    ...each('May write the path', allowed.write, (write) => kept({ allowed: { ...allowed, write } })),
+    ...each('May not read the path', denied.read, (read) => kept({ denied: { ...denied, read } })),
+    ...each('May not write the path', denied.write, (write) => kept({ denied: { ...denied, write } })),
     ...each('Trusted command', grants.allowedCommands, (allowedCommands) => ({ allowedCommands })),
   ];
 }

@@ -23,9 +23,9 @@ export const CommandPolicy = z
     allowlist: z.array(z.string().min(1)),
     /** What `segments` and `single` answer to a command that is not as they want it. */
     unlisted: z.enum(['ask', 'deny']),
-    /** Patterns of sub-commands that run without asking. An invalid one is ignored. */
+    /** Patterns of sub-commands that run without asking. A file with one that is invalid or too large is refused. */
     allowedCommands: z.array(CommandPattern),
-    /** Patterns of sub-commands that never run. An invalid one denies everything. */
+    /** Patterns of sub-commands that never run. A file with one that is invalid or too large is refused. */
     deniedCommands: z.array(CommandPattern),
     /** `rules` denies what no pattern allows, instead of asking. */
     denyByDefault: z.boolean(),

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Session } from '#contracts';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import type { Agent } from '../support/agent.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'trust-by-name';
+
+describe('a path that a person trusts', () => {
+  let gateway: TestGateway;
+  let agent: Agent;
+  let redis: RedisConnection;
+  let sessions = 0;
+
+  beforeAll(async () => {
+    gateway = await startTestGateway(TENANT);
+    ({ agent } = gateway);
+    redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await gateway.close();
+  });
+
+  const posture = { permissionMode: 'prompt' } as const;
+  const asking = async () => {
+    const id = `asking-${++sessions}`;
+    await agent.request('PUT', `/v1/sessions/${id}`, { posture });
+    return id;
+  };
+  const write = async (sessionId: string, path: string) => (await agent.submit('file_write', { path, content: 'x' }, { sessionId })).body;
+  const statusOf = async (sessionId: string, path: string) => (await write(sessionId, path)).status;
+  const grantsOf = async (sessionId: string) => (await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants;
+  const decide = (id: string, decision: 'allow' | 'deny', trustOption = 'paths') =>
+    agent.request('POST', `/v1/calls/${id}/decision`, { decision, scope: 'session-args', trustOption });
+
+  it.each(['**', '*', '{a,b}', '[ab]', '?', 'src/**', '**/*'])(
+    'is that file alone, also when its name reads like a glob: %s',
+    async (path) => {
+      const sessionId = await asking();
+      const call = await write(sessionId, path);
+      expect(call.status).toBe('waiting_approval');
+      expect((await decide(call.id, 'allow')).status).toBe(200);
+      expect(await statusOf(sessionId, path)).toBe('queued');
+      for (const other of ['a', 'b', 'src/a', 'other/file'])
+        expect([other, await statusOf(sessionId, other)]).toEqual([other, 'waiting_approval']);
+      expect(await grantsOf(sessionId)).toMatchObject({
+        allowedPaths: { read: [], write: [] },
+        literalPaths: { allowed: { write: [expect.stringMatching(/^\/.*\/[^/]*/)] } },
+      });
+    },
+  );
+
+  it('is a folder with all that is below it when the folder was chosen, whatever its name', async () => {
+    const sessionId = await asking();
+    const call = await write(sessionId, 'ex*mple/a');
+    await decide(call.id, 'allow', 'directory');
+    expect(await statusOf(sessionId, 'ex*mple/deep/b')).toBe('queued');
+    expect(await statusOf(sessionId, 'example/b')).toBe('waiting_approval');
+  });
+
+  it('is denied as that file alone when a person denies it for the session', async () => {
+    const sessionId = await asking();
+    const call = await write(sessionId, '**');
+    await decide(call.id, 'deny');
+    const refused = await agent.run('file_write', { path: '**', content: 'x' }, { sessionId });
+    expect(refused).toMatchObject({ outcome: 'denied', error: { message: expect.stringContaining('was denied for this session') } });
+    expect(await statusOf(sessionId, 'other')).toBe('waiting_approval');
+  });
+
+  it('is kept when the grants that GET shows are given back by PUT', async () => {
+    const sessionId = await asking();
+    await decide((await write(sessionId, '**')).id, 'allow');
+    expect((await agent.request('PUT', `/v1/sessions/${sessionId}`, { grants: await grantsOf(sessionId) })).status).toBe(200);
+    expect([await statusOf(sessionId, '**'), await statusOf(sessionId, 'other')]).toEqual(['queued', 'waiting_approval']);
+  });
+
+  it('in a session that an older release stored is a name where it is absolute, and a glob where it is not', async () => {
+    const sessionId = await asking();
+    const [root] = await absoluteOf(await asking());
+    const own = (root ?? '').replace(/asking-\d+$/, sessionId);
+    const old = {
+      posture,
+      grants: {
+        trustedTools: [],
+        deniedTools: [],
+        allowedPaths: { read: [], write: [`${own}/**`, 'src/**', `${own}/plain`] },
+        deniedPaths: { read: [], write: [`${own}/private/*`, 'x(a|b)y/**'] },
+        allowedCommands: [],
+      },
+      touchedAt: Date.now(),
+    };
+    // The form of c0478b4, as its gateways wrote it.
+    await redis.set(
+      keys.session(TENANT, sessionId),
+      JSON.stringify({ ...old, grants: { ...old.grants, deniedPaths: { read: [], write: [`${own}/private/*`] } } }),
+    );
+    expect(await statusOf(sessionId, '**')).toBe('queued');
+    expect(await statusOf(sessionId, 'plain')).toBe('queued');
+    expect(await statusOf(sessionId, 'src/deep/a')).toBe('queued');
+    expect(await statusOf(sessionId, 'other')).toBe('waiting_approval');
+    expect(await agent.run('file_write', { path: 'private/a', content: '' }, { sessionId })).toMatchObject({ outcome: 'denied' });
+    // A denial that no glob can be made of any more denies everything, and says which it is.
+    await redis.set(keys.session(TENANT, sessionId), JSON.stringify(old));
+    expect((await agent.run('file_write', { path: 'plain', content: '' }, { sessionId })).error?.message).toContain('by x(a|b)y/**');
+  });
+
+  /** Where the files of a session are, by a grant that names one. */
+  async function absoluteOf(sessionId: string): Promise<string[]> {
+    await decide((await write(sessionId, 'here')).id, 'allow');
+    return ((await grantsOf(sessionId)).literalPaths?.allowed.write ?? []).map((path) => path.replace(/\/here$/, ''));
+  }
+});
