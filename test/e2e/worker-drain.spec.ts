@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WorkerStatus } from '#contracts';
+import { Problem, type WorkerStatus } from '#contracts';
+import { createRedis, keys } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startToolyard, type Toolyard } from '../support/toolyard.js';
@@ -16,7 +17,7 @@ describe('draining a worker on request', () => {
     const [readKey, strangersKey] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')];
     toolyard = await startToolyard({ workers: 0, gateways: 0 });
     const config = join(toolyard.workspaceRoot, 'keys.yaml');
-    const strangers = `{ id: stranger, key: ${strangersKey}, tenant: elsewhere }`;
+    const strangers = `{ id: stranger, key: ${strangersKey}, tenant: elsewhere, scopes: [submit, read, admin] }`;
     writeFileSync(config, `keys: [{ id: reader, key: ${readKey}, tenant: default, scopes: [submit, read] }, ${strangers}]\n`);
     const gateway = await toolyard.gateway({ TOOLYARD_CONFIG: config });
     agent = new Agent(gateway.url);
@@ -40,7 +41,10 @@ describe('draining a worker on request', () => {
     // Another tenant sees that the worker is there, and nothing of whose calls it runs.
     const { body: seen } = await stranger.get<{ workers: WorkerStatus[] }>('/v1/workers');
     expect(seen.workers).toEqual([expect.objectContaining({ id: 'w-drained', calls: [] })]);
-    expect((await fetch(`${worker.url}/readyz`)).status).toBe(503);
+    const readiness = await fetch(`${worker.url}/readyz`);
+    expect([readiness.status, readiness.headers.get('content-type')]).toEqual([503, 'application/problem+json; charset=utf-8']);
+    expect(Problem.parse(await readiness.json())).toMatchObject({ code: 'overloaded', detail: 'This worker is stopping' });
+    expect(Problem.parse(await (await fetch(`${worker.url}/nowhere`)).json())).toMatchObject({ status: 404, code: 'resource_not_found' });
     expect(await (await fetch(`${worker.url}/metrics`)).text()).toContain('toolyard_worker_slots{pool="shell"} 0');
     expect([toolyard.gateways[0]?.log(), worker.log()]).toEqual([
       expect.stringContaining('"worker":"w-drained","actor":"apikey:bootstrap"'),
@@ -58,6 +62,19 @@ describe('draining a worker on request', () => {
     await toolyard.worker({ WORKER_ID: 'w-drained', WORKER_POOLS: 'shell' });
     expect(await agent.ended(waits.body.id)).toMatchObject({ outcome: 'completed' });
     expect((await statusOf('w-drained'))?.draining).toBe(false);
+  });
+
+  it('goes on when the request is malformed', async () => {
+    const worker = await toolyard.worker({ WORKER_ID: 'w-sturdy', WORKER_POOLS: 'read' });
+    const redis = createRedis(toolyard.redis.url);
+    for (const request of ['no JSON', '{"actor":7}', 'null']) {
+      await redis.set(keys.workerDrain('w-sturdy'), request);
+      await eventually(async () => (await redis.exists(keys.workerDrain('w-sturdy'))) === 0, 'the worker to put the request aside');
+    }
+    redis.disconnect();
+    expect(worker.child.exitCode).toBeNull();
+    expect((await agent.run('echo', { still: 'here' })).outcome).toBe('completed');
+    expect(worker.log()).toContain('a request to drain is malformed');
   });
 
   it('is not for the administrator of a tenant, and neither is what the installation rests on', async () => {

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
 import { BlobStore, CallStore, EventLog, LogReader, NoticeLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
 import { Projector } from '#projection';
@@ -15,6 +16,7 @@ import { RunningCalls } from './execution/running-calls.js';
 import { ToolCallProcessor } from './execution/tool-call.processor.js';
 import { Workspaces } from './execution/workspaces.js';
 import { HealthController } from './health/health.controller.js';
+import { ProblemFilter } from './health/problem.filter.js';
 import { infrastructure } from './infrastructure.js';
 import { LeaseRenewer } from './lease/lease-renewer.js';
 import { Readiness } from './lifecycle/readiness.js';
@@ -89,12 +91,19 @@ const execution: Provider[] = [
   },
   {
     provide: ToolCallProcessor,
-    inject: [WORKER_CONFIG, COMMAND_REDIS, BullCallQueue, EXECUTE_DEPS, LOGGER],
-    useFactory: (config: WorkerConfig, redis: RedisConnection, queue: BullCallQueue, deps: ExecuteDeps, logger: WorkerLog) => {
+    inject: [WORKER_CONFIG, COMMAND_REDIS, BullCallQueue, CallStore, EXECUTE_DEPS, LOGGER],
+    useFactory: (
+      config: WorkerConfig,
+      redis: RedisConnection,
+      queue: BullCallQueue,
+      store: CallStore,
+      deps: ExecuteDeps,
+      logger: WorkerLog,
+    ) => {
       const { pools, redisUrl, queueBackend: backend, leaseMs: lockMs } = config;
       const whenTaken = deps.log.claimWhenTaken(claimantOf(config));
       const onError = (error: Error) => logger.error({ err: error }, 'the queue');
-      return new ToolCallProcessor(pools, startConsumer({ redisUrl, backend, lockMs, on: redis, whenTaken, onError }), queue, deps);
+      return new ToolCallProcessor(pools, startConsumer({ redisUrl, backend, lockMs, on: redis, whenTaken, onError }), queue, store, deps);
     },
   },
   {
@@ -204,6 +213,7 @@ export class WorkerModule {
       imports: [await ToolsModule.forRoot({ providers: [{ provide: Sandbox, useValue: sandboxes.for('shell') }] })],
       controllers: [HealthController],
       providers: [
+        { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: WORKER_CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: SPANS, useValue: { tracing } satisfies Spans },

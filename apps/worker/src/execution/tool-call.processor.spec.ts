@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallHandler, StartConsumer } from '#queue';
+import { ToolFailure } from '#tools';
+import { eventually } from '../../../../test/support/eventually.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import type { ExecuteDeps } from './execute-deps.js';
 import { ToolCallProcessor } from './tool-call.processor.js';
@@ -19,8 +21,11 @@ describe('the processor of jobs', () => {
       return { connections: [], running: 0, setConcurrency: () => {}, close: async () => {} };
     };
     const dispatched: unknown[] = [];
-    const queue = { dispatch: async (_pool: unknown, job: unknown) => void dispatched.push(job) };
-    const processor = new ToolCallProcessor([{ pool: 'read', slots: 1 }], start, queue, deps);
+    const queue = {
+      dispatch: async (_pool: unknown, job: unknown, priority: unknown, tenantId: unknown) =>
+        void dispatched.push([job, priority, tenantId]),
+    };
+    const processor = new ToolCallProcessor([{ pool: 'read', slots: 1 }], start, queue, parts.store, deps);
     processor.start();
     return { processor, dispatched, handle: (...given: Parameters<CallHandler>) => handler(...given) };
   };
@@ -46,13 +51,26 @@ describe('the processor of jobs', () => {
 
   it('runs what was claimed when its job was taken even while it stops, and hands back what was not', async () => {
     const { processor, dispatched, handle } = processorOf(parts.worker());
-    const [claimed, fresh] = [await parts.submit('echo'), await parts.submit('echo')];
+    const [claimed, fresh] = [await parts.submit('echo'), await parts.submit('echo', {}, { priority: 'high' })];
     const closing = processor.close();
     await Promise.all([handle({ callId: claimed, attempt: 1 }, { kind: 'lost' }), handle({ callId: fresh, attempt: 1 })]);
     await closing;
     await processor.close();
-    expect(dispatched).toEqual([{ callId: fresh, attempt: 1 }]);
+    expect(dispatched).toEqual([[{ callId: fresh, attempt: 1 }, 'high', 'test']]);
     expect((await parts.store.head(fresh))?.status).toBe('queued');
     expect(await parts.types(claimed)).toEqual(['call.submitted', 'call.start', 'call.end']);
+  });
+
+  it('dispatches a job that came too early again when it is due, with the priority and tenant of its call', async () => {
+    parts.tool('flaky', { retry: { maxAttempts: 2, backoffMs: 50 }, run: () => Promise.reject(new ToolFailure('unavailable', 'not now')) });
+    const { dispatched, handle } = processorOf({ ...parts.worker(), random: () => 1 });
+    const callId = await parts.submit('flaky', {}, { priority: 'low', retry: { maxAttempts: 2, backoffMs: 300, maxBackoffMs: 300 } });
+    await handle({ callId, attempt: 1 });
+    await handle({ callId, attempt: 2 });
+    await eventually(() => dispatched.length === 2, 'the retry, and the job that came too early');
+    expect(dispatched).toEqual([
+      [{ callId, attempt: 2 }, 'low', 'test'],
+      [{ callId, attempt: 2 }, 'low', 'test'],
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import type { CallJob, Pool } from '#contracts';
-import { isApplied } from '#event-log';
+import { isApplied, type CallStore } from '#event-log';
 import type { CallConsumer, CallQueue, StartConsumer } from '#queue';
 import type { RedisConnection, TakeAnswer } from '#redis';
 import type { WorkerLog } from '../worker.logger.js';
@@ -17,13 +17,14 @@ const DISPATCH_HERE_MS = 60_000;
 export class ToolCallProcessor {
   private consumers: { readonly pool: Pool; readonly slots: number; readonly consumer: CallConsumer }[] = [];
   private readonly leftOver: { readonly pool: Pool; readonly job: CallJob }[] = [];
-  private readonly later = new Set<NodeJS.Timeout>();
+  private readonly timers = new Set<NodeJS.Timeout>();
   private stopping = false;
 
   constructor(
     private readonly pools: readonly PoolSlots[],
     private readonly startConsumer: StartConsumer,
     private readonly queue: Pick<CallQueue, 'dispatch'>,
+    private readonly store: Pick<CallStore, 'head'>,
     private readonly deps: ExecuteDeps,
   ) {}
 
@@ -47,10 +48,10 @@ export class ToolCallProcessor {
   /** Takes no more jobs; resolves when the handlers have returned. Jobs that were fetched too late to be run go back. Idempotent. */
   async close(): Promise<void> {
     this.stopping = true;
-    for (const timer of this.later) clearTimeout(timer);
-    this.later.clear();
+    for (const timer of this.timers) clearTimeout(timer);
+    this.timers.clear();
     await Promise.all(this.consumers.map(({ consumer }) => consumer.close()));
-    await Promise.allSettled(this.leftOver.splice(0).map(({ pool, job }) => this.queue.dispatch(pool, job, 'normal')));
+    await Promise.allSettled(this.leftOver.splice(0).map(({ pool, job }) => this.dispatchAsAccepted(pool, job)));
   }
 
   /** Resolves when the End has left: the job goes right behind it, in one write, and the attempt itself hears the answer. */
@@ -69,33 +70,36 @@ export class ToolCallProcessor {
 
   private after(pool: Pool, job: CallJob, executed: Executed): void {
     if (executed.kind === 'not_claimed') {
-      if (executed.retryInMs !== undefined) this.dispatchLater(pool, job, 'normal', executed.retryInMs);
+      if (executed.retryInMs !== undefined) this.later(executed.retryInMs, () => this.dispatchAsAccepted(pool, job));
       return;
     }
     const { claimed, written } = executed;
     if (written.kind === 'retried' && isApplied(written.answer)) {
-      this.dispatchLater(
-        pool,
-        { callId: job.callId, attempt: written.nextAttempt },
-        claimed.submitted.priority,
-        written.delayMs,
-        claimed.meta.tenantId,
-      );
+      const { callId } = job;
+      const { submitted, meta } = claimed;
+      const next = { callId, attempt: written.nextAttempt };
+      this.later(written.delayMs, () => this.queue.dispatch(pool, next, submitted.priority, meta.tenantId));
     }
     logEnded(this.deps.logger, job, executed);
   }
 
+  /** With the priority and in the turn that the call was accepted with: a job does not carry them. */
+  private async dispatchAsAccepted(pool: Pool, job: CallJob): Promise<void> {
+    const head = await this.store.head(job.callId);
+    if (head?.status === 'queued') await this.queue.dispatch(pool, job, head.priority, head.meta.tenantId);
+  }
+
   /** Dispatches on time what the reconciler would find a little later; it finds it all the same when this process dies. */
-  private dispatchLater(pool: Pool, job: CallJob, priority: 'high' | 'normal' | 'low', delayMs: number, tenantId?: string): void {
-    const dispatch = () => void this.queue.dispatch(pool, job, priority, tenantId).catch(() => {});
-    if (delayMs === 0) return dispatch();
+  private later(delayMs: number, dispatch: () => Promise<void>): void {
+    const now = () => void dispatch().catch(() => {});
+    if (delayMs === 0) return now();
     if (this.stopping || delayMs > DISPATCH_HERE_MS) return;
     const timer = setTimeout(() => {
-      this.later.delete(timer);
-      dispatch();
+      this.timers.delete(timer);
+      now();
     }, delayMs);
     timer.unref();
-    this.later.add(timer);
+    this.timers.add(timer);
   }
 }
 

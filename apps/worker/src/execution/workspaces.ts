@@ -1,5 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { Label } from '#contracts';
 import type { CallMeta } from '#event-log';
 import type { Workspace } from '#tools';
@@ -13,7 +14,7 @@ const REMEMBERED = 1_024;
  * without a session. Made when they are not there.
  */
 export class Workspaces {
-  private readonly opened = new Map<string, { readonly workspace: Workspace; readonly at: number }>();
+  private readonly opened = new LRUCache<string, Workspace>({ max: REMEMBERED, ttl: FRESH_MS });
 
   constructor(private readonly root: string) {}
 
@@ -27,11 +28,10 @@ export class Workspaces {
   async open(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): Promise<Workspace> {
     const path = this.pathOf(meta);
     const known = this.opened.get(path);
-    if (known && performance.now() - known.at < FRESH_MS) return known.workspace;
+    if (known) return known;
     await mkdir(path, { recursive: true, mode: 0o700 });
     const workspace = { root: await realpath(path) };
-    if (this.opened.size >= REMEMBERED) this.opened.clear();
-    this.opened.set(path, { workspace, at: performance.now() });
+    this.opened.set(path, workspace);
     return workspace;
   }
 }

@@ -1,7 +1,7 @@
-import { Controller, Get, HttpCode, HttpException, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Metrics } from '#metrics';
-import type { WorkerStatus } from '#contracts';
+import { ProblemError, type WorkerStatus } from '#contracts';
 import { SandboxRegistry } from '#tools';
 import { Readiness } from '../lifecycle/readiness.js';
 import { METRICS } from '../worker.tokens.js';
@@ -22,10 +22,9 @@ export class HealthController {
   }
 
   @Get('readyz')
-  @HttpCode(200)
   async ready(): Promise<{ status: 'ok'; sandbox: WorkerStatus['sandbox'] }> {
     const obstacle = await this.readiness.obstacle();
-    if (obstacle !== undefined) throw new HttpException({ status: 'unavailable', reason: obstacle }, 503);
+    if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
     return { status: 'ok', sandbox: this.sandboxes.status() };
   }
 

@@ -108,7 +108,7 @@ describe('Reconciler', () => {
       attempts: 0,
       stopped: { how: 'not_started' },
     });
-    expect(await end(whole)).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
+    expect(await end(whole)).toMatchObject({ outcome: 'timed_out', error: { code: 'queue_timeout' } });
   });
 
   it('runs a call of a lost worker again, or owns up when that may not be', async () => {

@@ -93,10 +93,9 @@ describe('verdictOf', () => {
       failure: { code: 'queue_timeout' },
       stopped: { how: 'not_started' },
     });
-    expect(verdictOf(head({ ...queued, deadline: NOW, totalDeadline: NOW }), NOW, NOW)).toMatchObject({
-      outcome: 'timed_out',
-      failure: { code: 'run_timeout' },
-    });
+    const whole = { ...queued, deadline: NOW, totalDeadline: NOW };
+    expect(verdictOf(head(whole), NOW, NOW)).toMatchObject({ outcome: 'timed_out', failure: { code: 'queue_timeout' } });
+    expect(verdictOf(head({ ...whole, attempt: 1 }), NOW, NOW)).toMatchObject({ outcome: 'timed_out', failure: { code: 'run_timeout' } });
     expect(verdictOf(head({ status: 'waiting_approval', attempt: 0, deadline: NOW }), NOW, NOW)).toMatchObject({
       outcome: 'denied',
       failure: { code: 'approval_expired' },

@@ -40,7 +40,7 @@ export function verdictOf(head: CallHead, dueAt: number, now: number): Verdict {
 }
 
 function queued(head: CallHead, now: number): Verdict {
-  if (now >= head.totalDeadline)
+  if (now >= head.totalDeadline && head.attempt > 0)
     return ended(head, 'timed_out', 'run_timeout', 'The time for the whole call was over before it could end.', true);
   if (now >= head.deadline)
     return ended(head, 'timed_out', 'queue_timeout', 'The call waited longer in the queue than allowed and was not run.', true);

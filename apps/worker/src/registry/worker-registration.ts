@@ -58,7 +58,13 @@ export class WorkerRegistration {
     if (draining || this.closed) return;
     const asked = await this.redis.get(keys.workerDrain(id)).catch(() => null);
     if (asked === null) return;
-    const { actor, at } = DrainRequest.parse(JSON.parse(asked));
+    const request = drainRequestOf(asked);
+    if (request === undefined) {
+      this.logger.error({ asked: asked.slice(0, 200) }, 'a request to drain is malformed and is ignored: expected JSON with actor and at');
+      await this.redis.del(keys.workerDrain(id)).catch(() => {});
+      return;
+    }
+    const { actor, at } = request;
     this.logger.warn({ actor, at }, 'this worker takes no more calls, as it was asked to');
     this.drainAsked();
     await this.beat();
@@ -82,5 +88,14 @@ export class WorkerRegistration {
     } catch (error) {
       this.logger.debug({ err: error, type }, 'could not tell what happens to this worker');
     }
+  }
+}
+
+/** Undefined when the text is no request, or one of a newer form. */
+function drainRequestOf(text: string): DrainRequest | undefined {
+  try {
+    return DrainRequest.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
   }
 }

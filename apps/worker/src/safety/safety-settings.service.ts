@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { SafetySettings } from '#contracts';
 import type { SettingsStore } from '#redis';
 import { Safety, SyscallAnomalyDetector } from '#safety';
@@ -14,7 +15,7 @@ export interface SafetyInForce {
 /** The safety settings of calls, by the digest that a call carries; those of most calls are the defaults, and cost no question. */
 export class SafetyBySettings {
   readonly defaults: SafetyInForce;
-  private readonly known = new Map<string, SafetyInForce>();
+  private readonly known = new LRUCache<string, SafetyInForce>({ max: REMEMBERED });
 
   /** `secrets` are those of this process. */
   constructor(
@@ -31,7 +32,6 @@ export class SafetyBySettings {
     const text = await this.store.get(digest);
     if (text === undefined) throw new Error(`The safety settings ${digest} are not stored any more.`);
     const made = this.made(SafetySettings.parse(JSON.parse(text)));
-    if (this.known.size >= REMEMBERED) this.known.clear();
     this.known.set(digest, made);
     return made;
   }

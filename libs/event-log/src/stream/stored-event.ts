@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { CALL_EVENT_TYPES, type CallEventType } from '#contracts';
 import { parseOwn } from '../call/own-json.js';
 import { toStoredNotice } from './stored-notice.js';
@@ -121,9 +122,9 @@ export function metaText(meta: CallMeta): string {
 }
 
 const META_CACHE_SIZE = 2048;
-const metaCache = new Map<string, CallMeta>();
+const metaCache = new LRUCache<string, CallMeta>({ max: META_CACHE_SIZE });
 
-/** The inverse of `metaText`. The cache is emptied when full: what is hot comes back at once. */
+/** The inverse of `metaText`. */
 export function parseMeta(text: string): CallMeta {
   const cached = metaCache.get(text);
   if (cached !== undefined) return cached;
@@ -135,7 +136,6 @@ export function parseMeta(text: string): CallMeta {
     ...(wire.sessionid === undefined ? {} : { sessionId: wire.sessionid }),
     ...(wire.traceparent === undefined ? {} : { traceparent: wire.traceparent }),
   };
-  if (metaCache.size >= META_CACHE_SIZE) metaCache.clear();
   metaCache.set(text, meta);
   return meta;
 }
