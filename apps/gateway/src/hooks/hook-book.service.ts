@@ -34,8 +34,10 @@ export class HookBook {
     return [...operators, ...allowed.map((hook): AppliedHook => ({ ...hook, by: 'session', secrets: false }))];
   }
 
-  replace(settings: HookSettings): void {
-    this.edition = editionOf(settings);
+  /** The settings made ready; in force when the answer is called, which never fails. */
+  prepare(settings: HookSettings): () => void {
+    const edition = editionOf(settings);
+    return () => void (this.edition = edition);
   }
 }
 

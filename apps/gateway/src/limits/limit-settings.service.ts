@@ -18,10 +18,13 @@ export class LimitSettings {
     return this.byAgent.of(tenantId, agentId) ?? this.defaults;
   }
 
-  /** Holds from the next call on; what was counted stays counted. */
-  replace({ limits = {}, agents = {} }: Pick<GatewayConfig, 'limits' | 'agents'>): void {
-    this.defaults = limits;
-    this.byAgent = merged(limits, agents);
+  /** The limits made ready; in force for the next call when the answer is called, which never fails. What was counted stays counted. */
+  prepare({ limits = {}, agents = {} }: Pick<GatewayConfig, 'limits' | 'agents'>): () => void {
+    const byAgent = merged(limits, agents);
+    return () => {
+      this.defaults = limits;
+      this.byAgent = byAgent;
+    };
   }
 }
 

@@ -29,7 +29,7 @@ describe('settings of limits', () => {
 
   it('hold from the next call on when they are replaced', () => {
     const settings = new LimitSettings({});
-    settings.replace({ limits: { queueDepth: 7 }, agents: { acme: { bob: { limits: { actionsPerHour: 1 } } } } });
+    settings.prepare({ limits: { queueDepth: 7 }, agents: { acme: { bob: { limits: { actionsPerHour: 1 } } } } })();
     expect(settings.of('acme', 'bob')).toEqual({ queueDepth: 7, actionsPerHour: 1 });
   });
 

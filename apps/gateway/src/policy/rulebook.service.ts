@@ -36,8 +36,10 @@ export class Rulebook {
     return this.edition.fourEyes;
   }
 
-  replace(settings: RuleSettings): void {
-    this.edition = editionOf(settings);
+  /** The settings made ready; in force when the answer is called, which never fails. */
+  prepare(settings: RuleSettings): () => void {
+    const edition = editionOf(settings);
+    return () => void (this.edition = edition);
   }
 }
 

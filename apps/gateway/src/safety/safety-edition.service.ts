@@ -13,6 +13,8 @@ const DEFAULTS = SafetySettings.parse({});
 /** Well within the life of stored settings. */
 const STORE_AGAIN_MS = 24 * 3_600_000;
 
+export type SafetyConfig = Pick<GatewayConfig, 'safety' | 'secrets'>;
+
 /** The safety settings in force here, and the digest by which workers find them. */
 @Injectable()
 export class SafetyEdition implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -22,27 +24,35 @@ export class SafetyEdition implements OnApplicationBootstrap, OnApplicationShutd
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    @Inject(GATEWAY_CONFIG) config: SafetyConfig,
     @Inject(PROMPT_REDIS) redis: RedisConnection,
     @Inject(LOGGER) private readonly log: Logger,
   ) {
     this.store = new SettingsStore(redis);
-    this.safety = this.made(config.safety ?? DEFAULTS);
+    this.safety = made(config);
   }
 
   /** Rejects when the settings cannot be stored: then no worker could read them. */
   async onApplicationBootstrap(): Promise<void> {
-    await this.take(this.safety);
-    this.timer = setInterval(() => void this.take(this.safety).catch((error: unknown) => this.notStored(error)), STORE_AGAIN_MS).unref();
+    this.stored = await this.storedFor(this.safety);
+    this.timer = setInterval(() => void this.storeAgain(), STORE_AGAIN_MS).unref();
   }
 
   onApplicationShutdown(): void {
     clearInterval(this.timer);
   }
 
-  /** In force as soon as workers can read them; what was in force stays when they cannot be stored. */
-  replace(settings: SafetySettings = DEFAULTS): void {
-    void this.take(this.made(settings)).catch((error: unknown) => this.notStored(error));
+  /**
+   * The settings made ready and stored for the workers; in force when the answer is called, which never fails. Rejects
+   * when they cannot be stored: then those before stay in force.
+   */
+  async prepare(config: SafetyConfig): Promise<() => void> {
+    const safety = made(config);
+    const stored = await this.storedFor(safety);
+    return () => {
+      this.safety = safety;
+      this.stored = stored;
+    };
   }
 
   /** The call as it may be stored and shown, and what its worker needs besides. */
@@ -78,18 +88,22 @@ export class SafetyEdition implements OnApplicationBootstrap, OnApplicationShutd
     return this.safety.text(text);
   }
 
-  private made(settings: SafetySettings): Safety {
-    return Safety.of(settings, { values: this.config.secrets ?? [] });
+  /** The digest by which workers find the settings; undefined for the defaults, which they have. */
+  private async storedFor({ settings }: Safety): Promise<string | undefined> {
+    const text = JSON.stringify(settings);
+    return text === JSON.stringify(DEFAULTS) ? undefined : this.store.put(text);
   }
 
-  private async take(safety: Safety): Promise<void> {
-    const text = JSON.stringify(safety.settings);
-    const stored = text === JSON.stringify(DEFAULTS) ? undefined : await this.store.put(text);
-    this.safety = safety;
-    this.stored = stored;
+  /** Changes nothing but how long Redis keeps the settings in force. */
+  private async storeAgain(): Promise<void> {
+    try {
+      await this.storedFor(this.safety);
+    } catch (error) {
+      this.log.error({ err: error }, 'the safety settings could not be stored again for the workers; the next try is in a day');
+    }
   }
+}
 
-  private notStored(error: unknown): void {
-    this.log.error({ err: error }, 'the safety settings could not be stored for the workers; those before stay in force');
-  }
+function made({ safety = DEFAULTS, secrets = [] }: SafetyConfig): Safety {
+  return Safety.of(safety, { values: secrets });
 }

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ToolDescriptor } from '#contracts';
+import { createRedis, type RedisConnection } from '#redis';
+import { readGatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
+
+const SECOND_KEY = 'second-key-of-the-reload-tests';
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-reload-'));
+const path = join(folder, 'toolyard.json');
+const save = (content: unknown) => writeFileSync(path, JSON.stringify(content));
+const CHANGED = {
+  policy: { exclude: ['glob'] },
+  safety: { redaction: { values: ['canary listed in the second file'] } },
+  keys: [{ id: 'second', key: SECOND_KEY, tenant: 'default', scopes: ['read'] }],
+};
+
+let server: RedisServer;
+let redis: RedisConnection;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  save({});
+  server = await startRedisServer();
+  redis = createRedis(server.url);
+  const env = { TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path, REDIS_URL: server.url, GATEWAY_PORT: '0', LOG_LEVEL: 'silent' };
+  gateway = await startTestGateway('default', readGatewayConfig(env));
+});
+
+afterAll(async () => {
+  await gateway?.close();
+  redis?.disconnect();
+  await server?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe('a config file whose safety settings Redis does not store', () => {
+  /** Whether `glob` may be used, whether the second key is known, and what readiness says. */
+  const inForce = async () => {
+    const tools = await gateway.agent.get<{ tools: ToolDescriptor[] }>('/v1/tools');
+    const second = await new Agent(gateway.url, SECOND_KEY).get('/v1/whoami');
+    const ready = await gateway.agent.get<{ warnings?: string[] }>('/readyz');
+    return [tools.body.tools.find(({ name }) => name === 'glob')?.available.ok, second.status, ready.body.warnings?.[0]];
+  };
+
+  it('leaves the one before in force as a whole and says so; when Redis stores again, all of it is taken over', async () => {
+    expect(await inForce()).toEqual([true, 401, undefined]);
+    await redis.config('SET', 'maxmemory', '1');
+    save(CHANGED);
+    const warned = async () => (await inForce())[2] !== undefined;
+    await eventually(warned, 'the file to be refused');
+    expect(await inForce()).toEqual([true, 401, expect.stringContaining('could not be stored for the workers and is tried again')]);
+    expect((await gateway.agent.get<string>('/metrics')).body).toContain('toolyard_config_refused 1');
+
+    await redis.config('SET', 'maxmemory', '0');
+    await eventually(async () => !(await warned()), 'the file to be taken over');
+    expect(await inForce()).toEqual([false, 200, undefined]);
+    const { body: call } = await gateway.agent.submit('echo', { text: 'canary listed in the second file' });
+    expect(call.arguments).toEqual({ text: '[REDACTED]' });
+  });
+});
