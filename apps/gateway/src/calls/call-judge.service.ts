@@ -3,6 +3,7 @@ import {
   LIMITS,
   ProblemError,
   type AppliedHook,
+  type Call,
   type Decision,
   type Principal,
   type SubmitCallBody,
@@ -40,7 +41,7 @@ export class CallJudge {
     if (body.dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
     const call = { requestedTool: body.tool, args: body.arguments };
     const rules = await this.rules.of(principal, body);
-    const { hooks, posture, policy, grants, workspaceRoot } = rules;
+    const { hooks, policy } = rules;
     const tool = this.tools.resolve(body.tool);
     if (tool !== undefined) {
       const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
@@ -61,8 +62,7 @@ export class CallJudge {
       return { ...call, ...(prepared.tool ? { tool: prepared.tool } : {}), decision: NOT_JUDGED, refusal: { outcome: 'failed', error } };
     }
 
-    const facts = { tool: prepared.tool, args: prepared.args, posture, policy, grants, workspaceRoot };
-    const decision = decide(facts);
+    const { decision, facts } = decided(prepared.tool, prepared.args, rules, principal.keyId);
     const { profile, execution } = policy;
     const judged: JudgedCall = {
       requestedTool: body.tool,
@@ -75,10 +75,51 @@ export class CallJudge {
       profile: profile === 'core' ? undefined : profile,
       resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,
       hooks: hooks.length === 0 ? undefined : hooksOf(prepared.tool, hooks, rules),
+      sessionEpoch: rules.sessionEpoch === 0 ? undefined : rules.sessionEpoch,
     };
     return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : judged;
   }
+
+  /**
+   * Why a call that waits for a person may not run by now, whatever the person says: posture, policy and denials in force
+   * at this moment. Undefined when nothing denies it. `args` are those that would run.
+   */
+  async denialNow(
+    principal: Principal,
+    call: Pick<Call, 'tool' | 'sessionId'>,
+    args: Record<string, unknown>,
+  ): Promise<Refused | undefined> {
+    const tool = this.tools.resolve(call.tool);
+    if (tool === undefined) return undefined;
+    const rules = await this.rules.of(principal, { sessionId: call.sessionId });
+    const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
+    const unavailable: Decision = { effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] };
+    const decision = ok ? decided(tool, args, rules, principal.keyId).decision : unavailable;
+    return decision.effect === 'deny' ? denied(decision).refusal : undefined;
+  }
 }
+
+/** The decision by these rules, and what it looked at; where the session does not count for the key that submits, the stricter of both. */
+function decided(
+  tool: ToolDescriptor,
+  args: Record<string, unknown>,
+  { posture, policy, grants, workspaceRoot, withoutSession }: CallRules,
+  keyId: string,
+): { readonly decision: Decision; readonly facts: Parameters<typeof decide>[0] } {
+  const facts = { tool, args, posture, policy, grants, workspaceRoot };
+  const decision = decide(facts);
+  if (withoutSession === undefined) return { decision, facts };
+  const own = { tool, args, workspaceRoot, ...withoutSession };
+  const without = decide(own);
+  if (STRICTNESS.indexOf(without.effect) < STRICTNESS.indexOf(decision.effect)) return { decision, facts };
+  const reason = `Four eyes: the key ${keyId} has changed this session itself, so what it trusts does not count for calls of this key`;
+  const reasons: Decision['reasons'] = [...without.reasons, { axis: 'grants', rule: 'four_eyes', effect: without.effect, reason }];
+  return { decision: { ...without, reasons }, facts: own };
+}
+
+const STRICTNESS = ['allow', 'ask', 'deny'] as const;
+
+type Refused = NonNullable<JudgedCall['refusal']>;
 
 /** The hooks that concern the tool, for those who ask them; judging itself only says which they are. */
 function hooksOf(
@@ -103,7 +144,7 @@ function unavailable(reason: string): Pick<JudgedCall, 'decision' | 'refusal'> {
   };
 }
 
-function denied(decision: Decision): Pick<JudgedCall, 'decision' | 'refusal'> {
+function denied(decision: Decision): { readonly decision: Decision; readonly refusal: Refused } {
   const denials = decision.reasons.filter(({ effect }) => effect === 'deny');
   const why = denials.map(({ reason }) => reason).join('; ');
   const error = { code: 'policy_denied', message: `Denied by policy: ${why}`, retryable: false } as const;

@@ -6,6 +6,13 @@ import { BullCallQueue, type QueuePlace } from '#queue';
 import { KeyRing } from '../auth/key-ring.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 
+export interface AcceptedAs {
+  readonly requester: string;
+  readonly hookSet: string | undefined;
+  /** How often the session had been deleted. */
+  readonly sessionEpoch: number;
+}
+
 /** Answers "how is call X" from the log. Ids of another tenant answer as if they did not exist. */
 @Injectable()
 export class CallReader {
@@ -75,13 +82,14 @@ export class CallReader {
     return this.store.events(callId);
   }
 
-  /** Who submitted the call, and the digest of its hooks, as its first event says. */
-  async accepted(principal: Principal, callId: string): Promise<{ readonly requester: string; readonly hookSet?: string | undefined }> {
+  /** Who submitted the call, in which epoch of its session, and the digest of its hooks, as its first event says. */
+  async accepted(principal: Principal, callId: string): Promise<AcceptedAs> {
     await this.head(principal, callId);
     const [first] = await this.store.events(callId, { limit: 1 });
     if (first === undefined) throw noSuchCall();
     const event = upcastEvent(first.json);
-    return { requester: event.actor, hookSet: event.type === 'call.submitted' ? event.data.hooks : undefined };
+    const { hooks: hookSet, sessionEpoch = 0 } = event.type === 'call.submitted' ? event.data : {};
+    return { requester: event.actor, hookSet, sessionEpoch };
   }
 
   /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */

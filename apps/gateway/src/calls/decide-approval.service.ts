@@ -9,24 +9,30 @@ import { ToolRegistry } from '#tools';
 import { grantOf } from '../approvals/grant-of.js';
 import { HeldApprovals } from '../batches/held-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { ApprovalHooks } from '../hooks/approval-hooks.service.js';
+import { ApprovalHooks, type ApprovalRefused } from '../hooks/approval-hooks.service.js';
 import { Rulebook } from '../policy/rulebook.service.js';
-import { SessionStore } from '../sessions/session-store.service.js';
+import { refuseOtherEpoch, SessionStore } from '../sessions/session-store.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
-import { CallReader } from './call-reader.service.js';
+import { CallJudge } from './call-judge.service.js';
+import { CallReader, type AcceptedAs } from './call-reader.service.js';
 import { dispatchCall } from './dispatch-call.js';
 import { authorOf } from './gateway-author.js';
-import { endWithout } from './new-call.js';
+import { endWithout, type JsonValue } from './new-call.js';
+
+/** A session that was deleted remembers it for longer. */
+const REPEATABLE_MS = 86_400_000;
 
 const Salted = z.object({ arguments: Json });
 
 /**
- * A person allows or denies a call that waits. Steps: the call waits → may this key decide → what the answer grants →
- * hooks that come after people → what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant
- * to the session → read the call.
+ * A person allows or denies a call that waits. Steps: the call waits → may this key decide → what the answer grants, and the
+ * session has not been deleted since → an allowed call is judged again by what holds now → hooks that come after people →
+ * what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant to
+ * the session → read the call.
  *
  * The approval is bound to the digest of tool, version and canonical arguments, and is used once. Of two deciders at
- * once one gets `conflict`. A grant that was lost on its way is written when the same key repeats the same decision.
+ * once one gets `conflict`. A grant that was lost on its way is written when the same key repeats the same decision within a
+ * day, unless the session was deleted meanwhile.
  */
 @Injectable()
 export class DecideApprovalService {
@@ -41,6 +47,7 @@ export class DecideApprovalService {
     private readonly blobs: BlobStore,
     private readonly safety: SafetyEdition,
     private readonly hooks: ApprovalHooks,
+    private readonly judge: CallJudge,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -48,10 +55,11 @@ export class DecideApprovalService {
     const head = await this.reader.head(principal, callId);
     const call = await this.reader.read(principal, callId);
     const grant = grantOf(call, body);
+    const accepted = await this.reader.accepted(principal, callId);
     if (head.status === 'waiting_approval') {
-      const { requester, hookSet } = await this.reader.accepted(principal, callId);
-      this.refuseRequester(principal, requester, callId, body);
-      if (hookSet !== undefined && body.decision === 'allow' && (await this.endedByHooks(principal, head, call, hookSet)))
+      this.refuseRequester(principal, accepted.requester, callId, body);
+      if (grant !== undefined) refuseOtherEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
+      if (body.decision === 'allow' && (await this.endedBefore(principal, head, call, accepted)))
         return this.reader.read(principal, callId);
       await this.settle(principal, head, call, {
         ...body,
@@ -60,7 +68,7 @@ export class DecideApprovalService {
     } else if (grant === undefined || !this.decidedAlike(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
-    if (grant !== undefined) await this.grant(principal, call, grant);
+    if (grant !== undefined) await this.grant(principal, call, grant, accepted.sessionEpoch);
     return this.reader.read(principal, callId);
   }
 
@@ -71,13 +79,16 @@ export class DecideApprovalService {
       throw new ProblemError('forbidden', 'Four eyes: a call must be allowed with another key than the one that submitted it', { callId });
   }
 
-  /** Of calls whose hooks are asked after people: true when one of them refused, and the call has ended with that. */
-  private async endedByHooks(principal: Principal, head: CallHead, call: Call, hookSet: string): Promise<boolean> {
+  /** True when what holds now denies the call, or a hook that is asked after people refused it, and the call has ended with that. */
+  private async endedBefore(principal: Principal, head: CallHead, call: Call, accepted: AcceptedAs): Promise<boolean> {
     const args = async () => {
       const salted = call.argumentsRedacted ? Salted.safeParse(await this.argumentsOf(call)).data : undefined;
       return salted?.arguments ?? call.arguments;
     };
-    const refusal = await this.hooks.refusalOf({ call, hookSet, args });
+    const { hookSet } = accepted;
+    const refusal =
+      (await this.denialNow(principal, call, await args(), accepted)) ??
+      (hookSet === undefined ? undefined : await this.hooks.refusalOf({ call, hookSet, args }));
     if (refusal === undefined) return false;
     const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
     const data = { ...endWithout('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
@@ -85,6 +96,22 @@ export class DecideApprovalService {
     if (!isApplied(answer)) throw changedMeanwhile(call.id);
     if (call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
     return true;
+  }
+
+  /** Judged as the call of the key that submitted it. What is said about its arguments is shown without their secrets. */
+  private async denialNow(
+    { tenantId }: Principal,
+    call: Call,
+    args: JsonValue,
+    { requester }: AcceptedAs,
+  ): Promise<ApprovalRefused | undefined> {
+    const keyId = requester.replace(/^apikey:/, '');
+    const submitter: Principal = { keyId, tenantId, scopes: [], ...(call.agentId === undefined ? {} : { agentId: call.agentId }) };
+    const denial = await this.judge.denialNow(submitter, call, isObject(args) ? args : {});
+    if (denial === undefined) return undefined;
+    const shown = this.safety.about(args);
+    const { error, text } = denial;
+    return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
   }
 
   /** A yes to a call of a batch that is all or nothing waits for the other answers of the batch. */
@@ -139,17 +166,23 @@ export class DecideApprovalService {
   private decidedAlike(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {
     const { decided } = approval ?? {};
     if (decided === undefined || decided.by !== authorOf(this.config.name, principal).actor) return false;
+    if (Date.now() - Date.parse(decided.at) > REPEATABLE_MS) return false;
     return decided.decision === decision && decided.scope === scope && decided.trustOption === trustOption;
   }
 
-  private async grant(principal: Principal, { id, sessionId }: Call, grant: GrantChange): Promise<void> {
+  private async grant(principal: Principal, { id, sessionId }: Call, grant: GrantChange, epoch: number): Promise<void> {
     try {
-      if (sessionId !== undefined) await this.sessions.grant(principal, sessionId, grant);
-    } catch {
+      if (sessionId !== undefined) await this.sessions.grant(principal, sessionId, grant, epoch);
+    } catch (error) {
+      if (error instanceof ProblemError) throw error;
       const why = 'The call is decided, but what was granted to its session could not be stored: send the same decision again';
       throw new ProblemError('overloaded', why, { callId: id, retryAfterMs: 1000 });
     }
   }
+}
+
+function isObject(value: JsonValue): value is Record<string, JsonValue> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function changedMeanwhile(callId: string): ProblemError {

@@ -42,6 +42,8 @@ export interface JudgedCall {
   readonly resultBytes?: number;
   /** There when hooks concern the call. */
   readonly hooks?: CallHooks;
+  /** How often its session was deleted before; absent for never. */
+  readonly sessionEpoch?: number;
   /** Digest of those that the worker runs, once they are stored. */
   readonly hookSet?: string;
   /** What those before the call said, for the model. */
@@ -151,6 +153,7 @@ export function newCall(input: NewCallInput): NewCall {
     ...(judged.hookFeedback === undefined ? {} : { hookFeedback: judged.hookFeedback }),
     ...(input.secret === undefined ? {} : { argumentsRedacted: true as const }),
     ...(input.safety === undefined ? {} : { safety: input.safety }),
+    ...(judged.sessionEpoch === undefined ? {} : { sessionEpoch: judged.sessionEpoch }),
   };
   return {
     callId,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Inject, Injectable } from '@nestjs/common';
-import type { AppliedHook, PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
+import { NO_GRANTS, type AppliedHook, type PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
 import { availability, matchesTool, type Availability } from '#policy';
 import { agentOf } from '../auth/agent-of.js';
 import { mayUseTool } from '../auth/tool-patterns.js';
@@ -16,11 +16,19 @@ export interface CallParties {
   readonly agentId?: string | undefined;
 }
 
-/** Everything but tool and arguments that a call is judged by. */
-export interface CallRules {
+/** What a decision looks at besides tool and arguments. */
+export interface JudgedBy {
   readonly posture: Posture;
   readonly policy: PolicyConfig;
   readonly grants: SessionGrants;
+}
+
+/** Everything but tool and arguments that a call is judged by. */
+export interface CallRules extends JudgedBy {
+  /** What holds without what the session trusts, where the key that submits has changed the session and four eyes are asked for: the call must pass this, too. */
+  readonly withoutSession?: JudgedBy;
+  /** How often the session was deleted. */
+  readonly sessionEpoch: number;
   readonly workspaceRoot: string;
   /** Of everybody, the agent and the session, in their order, whatever the tool. */
   readonly hooks: readonly AppliedHook[];
@@ -68,6 +76,10 @@ export class CallRulesService {
       posture: { ...agent.posture, ...session.posture },
       policy,
       grants: session.grants,
+      ...(this.rulebook.fourEyes && session.changedBy.includes(principal.keyId)
+        ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
+        : {}),
+      sessionEpoch: session.epoch,
       hooks: this.hookBook.of(principal.tenantId, agentId, session.hooks),
       workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),
       available: (tool) => {
@@ -78,6 +90,11 @@ export class CallRulesService {
       },
     };
   }
+}
+
+function denialsOf({ deniedTools, deniedPaths, literalPaths }: SessionGrants): SessionGrants {
+  const denied = { ...NO_GRANTS, deniedTools, deniedPaths };
+  return literalPaths === undefined ? denied : { ...denied, literalPaths: { ...literalPaths, allowed: { read: [], write: [] } } };
 }
 
 function keyLacks({ keyId, tools = [] }: Principal, name: string): Availability {

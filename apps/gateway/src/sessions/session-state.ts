@@ -1,7 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { BatchStrategy, NO_GRANTS, Posture, SessionGrants, SessionHooks, ToolPattern, type PutSessionBody } from '#contracts';
-import { oldGrants } from '#policy';
+import {
+  BatchStrategy,
+  NO_GRANTS,
+  Posture,
+  SessionGrants,
+  SessionHooks,
+  ToolPattern,
+  type GrantChange,
+  type PutSessionBody,
+} from '#contracts';
+import { addGrant, oldGrants } from '#policy';
 
 /** A session as it is stored: only what somebody set. */
 export const SessionState = z.object({
@@ -11,6 +20,10 @@ export const SessionState = z.object({
   grants: SessionGrants.default(NO_GRANTS),
   strategy: BatchStrategy.optional(),
   hooks: SessionHooks.optional(),
+  /** How often the session was deleted. What is granted by a call of an earlier epoch is not granted any more. */
+  epoch: z.number().int().default(0),
+  /** Keys that changed what calls are judged by, since the session began: with four eyes that does not loosen their own calls. */
+  changedBy: z.array(z.string()).default([]),
   /** When its time to live began anew, ms since the epoch. */
   touchedAt: z.number().default(0),
 });
@@ -33,8 +46,27 @@ export function storedSession({ grants: { literalPaths = NO_LITERAL_PATHS, ...gr
   return JSON.stringify({ ...state, grants, literalPaths });
 }
 
-/** The state with what a PUT gives. Pure. */
-export function changedBy(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks }: PutSessionBody): SessionState {
+/** Parts of a PUT that may loosen what calls are judged by. */
+const JUDGED_BY = ['posture', 'tools', 'allowedTools', 'grants'] as const;
+
+/** The state with what a PUT by this key gives. Pure. */
+export function putBy(keyId: string, state: SessionState, change: PutSessionBody): SessionState {
+  const changed = changedBy(state, change);
+  return JUDGED_BY.some((part) => change[part] !== undefined) ? noted(keyId, changed) : changed;
+}
+
+/** The state with what a person trusts or denies from now on. Pure. */
+export function grantedBy(keyId: string, state: SessionState, grants: GrantChange): SessionState {
+  const granted = { ...state, grants: addGrant(state.grants, { grants }) };
+  const { trustedTools, allowedPaths, allowedCommands } = grants;
+  return (trustedTools ?? allowedPaths ?? allowedCommands) === undefined ? granted : noted(keyId, granted);
+}
+
+function noted(keyId: string, state: SessionState): SessionState {
+  return state.changedBy.includes(keyId) ? state : { ...state, changedBy: [...state.changedBy, keyId] };
+}
+
+function changedBy(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks }: PutSessionBody): SessionState {
   const { tools: oldTools, allowedTools: oldAllowed, strategy: oldStrategy, hooks: oldHooks, ...rest } = state;
   const newTools = tools === undefined ? oldTools : tools;
   const newAllowed = allowedTools === undefined ? oldAllowed : allowedTools;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, SessionGrants, SessionPart, type GrantChange, type Principal, type PutSessionBody, type Session } from '#contracts';
-import { addGrant, sessionPatternFaults } from '#policy';
+import { sessionPatternFaults } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
@@ -10,7 +10,7 @@ import { Rulebook } from '../policy/rulebook.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import { withKnownTools } from './granted-tools.js';
 import { SessionNews } from './session-news.service.js';
-import { changedBy, NEW_SESSION, parseSession, type SessionState, storedSession } from './session-state.js';
+import { grantedBy, NEW_SESSION, parseSession, putBy, type SessionState, storedSession } from './session-state.js';
 
 const DAY_MS = 86_400_000;
 /** From the last use on; a use is noted once a day. */
@@ -25,6 +25,15 @@ const WRITE = new LuaScript(`#!lua
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`);
+
+/**
+ * Ends a session: nothing is left of it but how often it was deleted, also above maxmemory.
+ * KEYS[1] the session; ARGV[1] now and ARGV[2] life in ms.
+ */
+const END = new LuaScript(`#!lua flags=allow-oom
+local before = redis.call('GET', KEYS[1])
+local epoch = before and cjson.decode(before)['epoch'] or 0
+redis.call('SET', KEYS[1], string.format('{"epoch":%d,"touchedAt":%s}', epoch + 1, ARGV[1]), 'PX', ARGV[2])`);
 
 /**
  * What people set and granted for sessions. It is read for each call of a session and never cached, so that a stricter
@@ -64,25 +73,32 @@ export class SessionStore {
     refuseHooks(change.hooks ?? [], this.hookBook.sessionCommands, this.config.egress);
     const { grants, ...others } = change;
     const next = (state: SessionState) =>
-      changedBy(state, { ...others, ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools) }) });
+      putBy(principal.keyId, state, {
+        ...others,
+        ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools) }),
+      });
     const state = await this.change(tenantId, sessionId, next);
     const changed = SessionPart.options.filter((part) => change[part] !== undefined);
     await this.news.tell(principal, sessionId, 'session.put', { changed });
     return this.shown(tenantId, sessionId, state);
   }
 
-  /** Adds to the grants. Twice the same changes nothing; of several at once none is lost. */
-  async grant(principal: Principal, sessionId: string, grants: GrantChange): Promise<void> {
+  /**
+   * Adds to the grants. Twice the same changes nothing; of several at once none is lost. Throws `conflict` when the session
+   * was deleted since the epoch of the call that the grants come from.
+   */
+  async grant(principal: Principal, sessionId: string, grants: GrantChange, epoch: number): Promise<void> {
     await this.change(principal.tenantId, sessionId, (state) => {
-      const grown = { grants: addGrant(state.grants, { grants }) };
+      refuseOtherEpoch(state, epoch);
+      const grown = grantedBy(principal.keyId, state, grants);
       refuseGrants(grown.grants);
-      return { ...state, ...grown };
+      return grown;
     });
     await this.news.tell(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
   async end(principal: Principal, sessionId: string): Promise<void> {
-    await this.redis.del(keys.session(principal.tenantId, sessionId));
+    await END.run(this.redis, [keys.session(principal.tenantId, sessionId)], [Date.now(), LIFE_MS]);
     await this.news.tell(principal, sessionId, 'session.deleted', {});
   }
 
@@ -128,4 +144,10 @@ function refuseGrants(grants: SessionGrants): void {
     'invalid_request',
     'The session has too many lasting decisions for another one: decide once, or take some of its grants away',
   );
+}
+
+/** Throws `conflict` when the session was deleted after the epoch in which something is to be granted. */
+export function refuseOtherEpoch(state: SessionState, epoch: number): void {
+  if (state.epoch === epoch) return;
+  throw new ProblemError('conflict', 'The session was deleted after the call was submitted, and its grants ended with it: decide once');
 }

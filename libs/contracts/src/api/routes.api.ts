@@ -153,7 +153,13 @@ export const ROUTES: readonly Route[] = [
     summary: 'Allow or deny a call that waits for a person',
     params: CallIdParams,
     body: DecisionBody,
-    responses: { 200: { description: 'Decided.', schema: Call } },
+    responses: {
+      200: {
+        description:
+          'Decided. An allowed call is judged again by what holds now, and ends as denied when posture, policy or a denial of its session speaks against it. A grant to a session that was deleted after the call was submitted is answered 409; the same decision may be repeated for a day.',
+        schema: Call,
+      },
+    },
     problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'not_implemented'],
   },
   {
@@ -252,7 +258,7 @@ export const ROUTES: readonly Route[] = [
     path: '/v1/sessions/{id}',
     tag: 'sessions',
     scope: 'admin',
-    summary: 'End a session: its settings and grants are gone',
+    summary: 'End a session: its settings and grants are gone, and decisions about calls from before grant it nothing more',
     params: SessionIdParams,
     responses: { 204: { description: 'Gone, or never set up.' } },
     problems: [...KEY, 'conflict'],

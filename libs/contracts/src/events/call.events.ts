@@ -63,6 +63,8 @@ export const SubmittedData = z.object({
   hooks: z.string().optional(),
   /** What hooks before the call said, for the model to read below the output. */
   hookFeedback: z.string().optional(),
+  /** How often its session had been deleted when it was submitted: grants go to that life of the session only. Absent = 0. */
+  sessionEpoch: z.number().int().optional(),
 });
 export type SubmittedData = z.output<typeof SubmittedData>;
 

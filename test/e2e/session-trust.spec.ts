@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Call, KeyEntry, Problem, Session } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'session-trust';
+const PERSON_KEY = 'person-key-of-the-session-trust-tests';
+const SUBMITTER_KEY = 'submitter-key-of-the-session-trust-tests';
+const SCOPES = ['submit', 'read', 'cancel', 'approve', 'admin'] as const;
+const KEYS: KeyEntry[] = [
+  { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: [...SCOPES] },
+  { id: 'person', key: PERSON_KEY, tenant: TENANT, scopes: [...SCOPES] },
+  { id: 'submitter', key: SUBMITTER_KEY, tenant: TENANT, scopes: [...SCOPES] },
+];
+
+let gateway: TestGateway;
+let fourEyes: TestGateway;
+let sessions = 0;
+
+beforeAll(async () => {
+  [gateway, fourEyes] = await Promise.all([
+    startTestGateway(TENANT, { keys: KEYS }),
+    startTestGateway(TENANT, {
+      keys: KEYS,
+      fourEyes: true,
+      defaultPosture: { autonomy: 'supervised', permissionMode: 'prompt' },
+    }),
+  ]);
+});
+
+afterAll(() => Promise.all([gateway?.close(), fourEyes?.close()]));
+
+const put = (agent: Agent, id: string, body: object) => agent.request<Session>('PUT', `/v1/sessions/${id}`, body);
+const decide = (agent: Agent, id: string, body: object) => agent.request('POST', `/v1/calls/${id}/decision`, body);
+const write = (agent: Agent, sessionId: string) => agent.submit('file_write', { path: 'a.txt', content: 'x' }, { sessionId });
+const codeOf = ({ body }: { body: unknown }) => (body as Problem).code;
+
+/** A session in which everything that acts is asked for, and a call of it that waits. */
+async function asked(agent: Agent, more: object = {}): Promise<{ sessionId: string; waiting: Call }> {
+  const sessionId = `trust-${++sessions}`;
+  await put(agent, sessionId, { posture: { autonomy: 'supervised', permissionMode: 'prompt' }, ...more });
+  const { body: waiting } = await write(agent, sessionId);
+  expect(waiting.status).toBe('waiting_approval');
+  return { sessionId, waiting };
+}
+
+describe('a grant', () => {
+  it('that went with its session is not revived by the decision repeated, nor given by a call from before', async () => {
+    const { agent } = gateway;
+    const { sessionId, waiting } = await asked(agent);
+    const { body: second } = await write(agent, sessionId);
+    const always = { decision: 'allow', scope: 'session-tool' };
+    expect((await decide(agent, waiting.id, always)).status).toBe(200);
+    expect((await decide(agent, waiting.id, always)).status).toBe(200);
+    const { body: granted } = await agent.get<Session>(`/v1/sessions/${sessionId}`);
+    expect(granted.grants.trustedTools).toEqual(['file_write']);
+
+    expect((await agent.request('DELETE', `/v1/sessions/${sessionId}`)).status).toBe(204);
+    const repeated = await decide(agent, waiting.id, always);
+    expect([repeated.status, codeOf(repeated)]).toEqual([409, 'conflict']);
+    const before = await decide(agent, second.id, always);
+    expect([before.status, codeOf(before)]).toEqual([409, 'conflict']);
+    expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.trustedTools).toEqual([]);
+    expect((await agent.get(`/v1/calls/${second.id}`)).body.status).toBe('waiting_approval');
+    expect((await decide(agent, second.id, { decision: 'allow' })).status).toBe(200);
+
+    const again = await asked(agent);
+    await agent.request('DELETE', `/v1/sessions/${again.sessionId}`);
+    await put(agent, again.sessionId, { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    const { body: fresh } = await write(agent, again.sessionId);
+    expect((await decide(agent, fresh.id, always)).status).toBe(200);
+    const { body: kept } = await agent.get<Session>(`/v1/sessions/${again.sessionId}`);
+    expect(kept.grants.trustedTools).toEqual(['file_write']);
+  });
+});
+
+describe('an approval', () => {
+  it('given after the session became read_only is judged again: the call ends as denied', async () => {
+    const { agent } = gateway;
+    const { sessionId, waiting } = await asked(agent);
+    await put(agent, sessionId, { posture: { autonomy: 'read_only' } });
+    const { status, body: call } = await decide(agent, waiting.id, { decision: 'allow', scope: 'session-tool' });
+    expect(status).toBe(200);
+    expect(call).toMatchObject({ status: 'ended', outcome: 'denied', attempt: 0, error: { code: 'policy_denied' } });
+    expect((await agent.get<Session>(`/v1/sessions/${sessionId}`)).body.grants.trustedTools).toEqual([]);
+  });
+
+  it('given after the tool was denied to the session, or taken from it, is judged again', async () => {
+    const { agent } = gateway;
+    for (const change of [{ grants: { deniedTools: ['file_write'] } }, { tools: ['echo'] }]) {
+      const { sessionId, waiting } = await asked(agent);
+      await put(agent, sessionId, change);
+      const { body: call } = await decide(agent, waiting.id, { decision: 'allow' });
+      expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
+    }
+  });
+
+  it('shows no secret of the arguments in the reason of a denial', async () => {
+    const { agent } = gateway;
+    const token = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
+    const sessionId = `trust-${++sessions}`;
+    await put(agent, sessionId, { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    const { body: waiting } = await agent.submit('file_write', { path: `${token}.txt`, content: 'x' }, { sessionId });
+    await put(agent, sessionId, { grants: { deniedPaths: { write: ['**'], read: [] } } });
+    const { body: call } = await decide(agent, waiting.id, { decision: 'allow' });
+    expect(call).toMatchObject({ outcome: 'denied' });
+    expect(JSON.stringify(call)).not.toContain(token);
+  });
+});
+
+describe('with four eyes', () => {
+  const of = (key: string) => new Agent(fourEyes.url, key);
+
+  it('no key loosens what its own calls are judged by, with scope admin neither: posture, tools and grants', async () => {
+    const submitter = of(SUBMITTER_KEY);
+    for (const loosened of [
+      { posture: { autonomy: 'full', permissionMode: 'allow' } },
+      { grants: { trustedTools: ['file_write'] } },
+      { allowedTools: ['file_write'] },
+    ]) {
+      const sessionId = `trust-${++sessions}`;
+      expect((await put(submitter, sessionId, loosened)).status).toBe(200);
+      const { body: own } = await write(submitter, sessionId);
+      expect([loosened, own.status]).toEqual([loosened, 'waiting_approval']);
+      const reasons = own.decision.reasons.filter(({ rule }) => rule === 'four_eyes');
+      expect(reasons).toEqual([expect.objectContaining({ effect: 'ask', reason: expect.stringContaining('submitter') })]);
+      expect(codeOf(await decide(submitter, own.id, { decision: 'allow' }))).toBe('forbidden');
+      const { body: others } = await write(of(PERSON_KEY), sessionId);
+      expect([loosened, others.status]).toEqual([loosened, 'queued']);
+    }
+  });
+
+  it('a grant that a key gave by its decision does not cover its own calls; denials hold for all', async () => {
+    const { sessionId, waiting } = await asked(of(SUBMITTER_KEY));
+    const person = of(PERSON_KEY);
+    expect((await decide(person, waiting.id, { decision: 'allow', scope: 'session-tool' })).status).toBe(200);
+    expect((await write(person, sessionId)).body.status).toBe('waiting_approval');
+
+    const { sessionId: denying } = await asked(person);
+    await put(person, denying, { grants: { deniedTools: ['file_write'] } });
+    expect(codeOf(await write(person, denying))).toBe('policy_denied');
+  });
+
+  it('what the key changed counts again when the session was deleted and set by another key', async () => {
+    const sessionId = `trust-${++sessions}`;
+    await put(of(SUBMITTER_KEY), sessionId, { posture: { autonomy: 'full', permissionMode: 'allow' } });
+    await of(PERSON_KEY).request('DELETE', `/v1/sessions/${sessionId}`);
+    await put(of(PERSON_KEY), sessionId, { posture: { autonomy: 'full', permissionMode: 'allow' } });
+    expect((await write(of(SUBMITTER_KEY), sessionId)).body.status).toBe('queued');
+    expect((await write(of(PERSON_KEY), sessionId)).body.status).toBe('waiting_approval');
+  });
+});
