@@ -80,7 +80,7 @@ describe('a call whose tool answers with an error', () => {
       expect(await counted('result=ok')).toEqual({ count: 1, exact: true });
     }
     const wrong = await agent.get<{ code: string; errors: unknown }>('/v1/calls?result=green');
-    expect(wrong.body).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/result/0' }] });
+    expect(wrong.body).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/result' }] });
   });
 
   it('counts as failed in numbers over time, of its tool, of its session, and has a failure group', async () => {

@@ -1,13 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Batch } from '#contracts';
+import { LATER_PATHS, type Batch } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
 type Media = Record<string, { schema: object }>;
-interface Document {
-  readonly paths: Record<string, Record<string, { operationId: string; responses: Record<string, { content?: Media } | undefined> }>>;
+interface Operation {
+  readonly operationId: string;
+  readonly security: object[];
+  readonly responses: Record<string, { content?: Media; headers?: Record<string, object> } | undefined>;
 }
+interface Document {
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+
+/** What every answer may have, whatever was asked. */
+const ANY_HEADERS = new Set(
+  [
+    'connection content-length content-type date keep-alive transfer-encoding vary',
+    'cache-control cross-origin-resource-policy referrer-policy x-content-type-options x-frame-options',
+    // Of pages, files and streams.
+    'accept-ranges content-security-policy etag last-modified x-accel-buffering',
+  ].flatMap((names) => names.split(' ')),
+);
 
 /** Method and path, then a body and headers, as a program would send them. `{call}` and `{batch}` stand for ids that exist. */
 type Request = readonly [line: string, body?: unknown, headers?: Record<string, string>];
@@ -113,6 +128,12 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   live: [['GET /livez']],
   ready: [['GET /readyz']],
   metrics: [['GET /metrics']],
+  openStream: [['GET /v1/stream']],
+  getOpenApi: [['GET /openapi.json']],
+  getOpenApiYaml: [['GET /openapi.yaml']],
+  getAsyncApi: [['GET /asyncapi.json']],
+  getApiExplorer: [['GET /docs']],
+  getDashboard: [['GET /']],
 };
 
 describe('every answer is one that the OpenAPI document foretells', () => {
@@ -151,6 +172,8 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     const pointer = (...parts: string[]) => parts.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
     const response = document.paths[path]?.[method]?.responses[status];
     if (response === undefined) return `status ${status} is not documented: ${JSON.stringify(body)}`;
+    const unknown = [...headers.keys()].filter((name) => !ANY_HEADERS.has(name) && !documented(response.headers, name));
+    if (unknown.length > 0) return `the headers ${unknown.join(', ')} are not documented for ${status}`;
     const media = headers.get('content-type')?.split(';')[0] ?? '';
     if (response.content === undefined) return body === '' ? undefined : 'it has a body and none is documented';
     if (response.content[media] === undefined) return `${media} is not documented for ${status}`;
@@ -164,6 +187,22 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     throw new Error(`The document has no operation ${operationId}`);
   };
 
+  const documented = (headers: Record<string, object> = {}, name: string) =>
+    Object.keys(headers).some((known) => known.toLowerCase() === name);
+
+  it('documents every route of the gateway, and no other', () => {
+    const { routeTable } = gateway.app.getHttpAdapter().getInstance();
+    const isFile = (path: string) => /^\/(docs|assets)\/|^\/[^/]+\.(html|svg|png|ico|txt|webmanifest)$/.test(path);
+    const served = routeTable.lines
+      .map((line) => line.replace(/:([A-Za-z]+)(?=\/|$)/g, (all, name: string) => (line.includes(`/:${name}`) ? `{${name}}` : all)))
+      .filter((line) => !line.startsWith('HEAD ') && !line.startsWith('OPTIONS '))
+      .filter((line) => !isFile(line.split(' ')[1] ?? '') && !LATER_PATHS.some((path) => line.endsWith(` ${path}`)));
+    const known = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect([...new Set(served)].sort()).toEqual(known.sort());
+  });
+
   it('knows no operation that nobody asks here', () => {
     const documented = Object.values(document.paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
     expect(documented.sort()).toEqual(Object.keys(REQUESTS).sort());
@@ -176,7 +215,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
       expect([...request, answer.status < 500 || answer.status === 501]).toEqual([...request, true]);
     }
     const [first] = REQUESTS[operationId] ?? [];
-    const open = document.paths[whereIs(operationId)[0]]?.[whereIs(operationId)[1]]?.responses['401'] === undefined;
+    const open = document.paths[whereIs(operationId)[0]]?.[whereIs(operationId)[1]]?.security.length === 0;
     const stranger = await ask(new Agent(gateway.url, 'no such key'), first ?? ['']);
     expect([operationId, open || stranger.status, faultOf(operationId, stranger)]).toEqual([operationId, open || 401, undefined]);
   });

@@ -10,15 +10,26 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
     info: {
       title: 'Toolyard stream',
       version,
-      description: `One WebSocket for submitting calls and watching events. A frame has at most ${LIMITS.frameBytes} bytes, one that submits a call ${LIMITS.submitFrameBytes}. Close codes: ${JSON.stringify(CLOSE_CODES)}.`,
+      description: START_TEXT,
       license: { name: 'Apache-2.0' },
     },
     defaultContentType: 'application/json',
+    servers: {
+      local: { host: '127.0.0.1:7411', protocol: 'ws', description: 'What `npm start` starts.', security: SECURITY },
+      gateway: {
+        host: '{host}',
+        protocol: 'wss',
+        description: 'A gateway behind TLS.',
+        variables: { host: { description: 'Its name, with the port when it is not 443.', default: 'toolyard.example.com' } },
+        security: SECURITY,
+      },
+    },
     channels: {
       stream: {
         address: '/v1/stream',
         title: 'Calls and events',
         messages: { ...messageRefs(client), ...messageRefs(server) },
+        bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
       },
     },
     operations: {
@@ -28,12 +39,36 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
     components: {
       messages: { ...messages(client), ...messages(server) },
       schemas: { ...client.definitions, ...server.definitions },
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, with the upgrade or in the frame `auth`. Each frame names the scope that it needs.',
+        },
+      },
     },
   };
 }
 
+const SECURITY = [{ $ref: '#/components/securitySchemes/apiKey' }];
+
+const START_TEXT = `One WebSocket for submitting calls and watching events; the HTTP API is described by \`/openapi.json\`.
+
+A client authenticates with the header \`Authorization: Bearer <key>\` of the upgrade, or with the frame \`auth\` within 10 seconds. It gives each frame an \`id\`, under which the answers come. A refused frame is answered with \`error\` and a problem (RFC 9457).
+
+A frame is text with JSON, at most ${LIMITS.frameBytes} bytes, or ${LIMITS.submitFrameBytes} for one that submits a call. A socket has at most ${LIMITS.filtersPerSocket} subscriptions.
+
+Close codes: ${Object.entries(CLOSE_CODES)
+  .map(([why, code]) => `${code} ${words(why)}`)
+  .join(', ')}.`;
+
+/** `slowConsumer` → `slow consumer`. */
+function words(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
 interface Frames {
-  readonly byName: ReadonlyMap<string, unknown>;
+  readonly byName: ReadonlyMap<string, { readonly description?: string }>;
   readonly definitions: Record<string, unknown>;
 }
 
@@ -41,7 +76,7 @@ interface Frames {
 function framesOf(union: typeof ClientFrame | typeof ServerFrame, io: 'input' | 'output'): Frames {
   const side = io === 'input' ? 'client' : 'server';
   const definitions: Record<string, unknown> = {};
-  const byName = new Map<string, unknown>();
+  const byName = new Map<string, { description?: string }>();
   for (const frame of union.options) {
     const schema = z.toJSONSchema(frame, { io, target: 'draft-7' });
     const { definitions: named = {}, $schema: _dialect, ...payload } = withRefsInto(`${side}.`, schema);
@@ -51,15 +86,21 @@ function framesOf(union: typeof ClientFrame | typeof ServerFrame, io: 'input' | 
   return { byName, definitions };
 }
 
+interface ReferringSchema {
+  definitions?: Record<string, unknown>;
+  $schema?: string;
+  description?: string;
+}
+
 /** The same schema with its references pointing at the components of the document. */
-function withRefsInto(prefix: string, schema: object): { definitions?: Record<string, unknown>; $schema?: string } {
+function withRefsInto(prefix: string, schema: object): ReferringSchema {
   const text = JSON.stringify(schema).replaceAll('"#/definitions/', `"#/components/schemas/${prefix}`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a schema stays one
-  return JSON.parse(text) as { definitions?: Record<string, unknown>; $schema?: string };
+  return JSON.parse(text) as ReferringSchema;
 }
 
 function messages(frames: Frames): Record<string, unknown> {
-  return Object.fromEntries([...frames.byName].map(([name, payload]) => [name, { name, payload }]));
+  return Object.fromEntries([...frames.byName].map(([name, payload]) => [name, { name, summary: payload.description, payload }]));
 }
 
 function messageRefs(frames: Frames): Record<string, unknown> {

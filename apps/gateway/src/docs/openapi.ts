@@ -1,39 +1,111 @@
 import {
   createDocument,
+  type CreateDocumentOptions,
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
-import { errorEntry, Problem, ROUTES, type ErrorCode, type Route } from '#contracts';
+import {
+  ANY_REQUEST,
+  BODY,
+  errorEntry,
+  KEY,
+  LATER_PATHS,
+  LIMITS,
+  Problem,
+  RESPONSE_HEADERS,
+  ROUTES,
+  TAGS,
+  WITHOUT_OPERATION,
+  type ErrorCode,
+  type ResponseHeader,
+  type Route,
+} from '#contracts';
 
 type OpenApiDocument = ReturnType<typeof createDocument>;
+type JsonSchema = Parameters<NonNullable<CreateDocumentOptions['override']>>[0]['jsonSchema'];
 
-/** The OpenAPI 3.1 document of the HTTP door, made from the route table of the contracts. */
+/** The OpenAPI 3.1 document of the HTTP API, made from the route table of the contracts. */
 export function openApiDocument(version: string): OpenApiDocument {
-  return createDocument(
+  const document = createDocument(
     {
       openapi: '3.1.0',
-      info: {
-        title: 'Toolyard',
-        version,
-        description:
-          'Runs the tool calls of many LLM agents. Errors are RFC 9457 problems; a refused call carries a result the model can read.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
+      info: { title: 'Toolyard', version, description: START_TEXT, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+      servers: [
+        { url: '/', description: 'The gateway that serves this document.' },
+        { url: 'http://127.0.0.1:7411', description: 'What `npm start` starts.' },
+      ],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       security: [{ apiKey: [] }],
       components: {
+        schemas: { Problem },
+        headers: Object.fromEntries(
+          Object.entries(RESPONSE_HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+        ),
         securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key with the scope that the operation names.' } },
       },
       paths: pathsOf(ROUTES),
     } satisfies ZodOpenApiObject,
-    {
-      override: ({ jsonSchema, io }) => {
-        // Readers ignore fields they do not know, so no answer may forbid them.
-        if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      },
-    },
+    { override: ({ jsonSchema, io }) => forReaders(jsonSchema, io) },
   );
+  tidy(document);
+  return document;
+}
+
+const START_TEXT = `Runs the tool calls of many LLM agents.
+
+1. \`GET /v1/tools?format=anthropic\` (or \`openai\`, \`openai-responses\`, \`mcp\`) gives the tools for a model.
+2. \`POST /v1/calls\` with the model's tool call and \`Prefer: wait=10\` answers 200 with the ended call, whose \`result.content\` goes back to the model, or 202 with a call that goes on.
+3. \`GET /v1/calls/{id}?wait=30\` waits for its end; \`GET /v1/calls/{id}/events\` with \`Accept: text/event-stream\` shows every step live, as does the WebSocket \`/v1/stream\` (\`/asyncapi.json\`).
+4. A refused call is answered with a problem (RFC 9457) that has a \`result\` for the model, too.
+
+Every operation lists its errors. A path asked with a method that it does not have answers 405 (${codes(WITHOUT_OPERATION)}) with the header \`Allow\`. HEAD works where GET does. JSON bodies have at most ${LIMITS.bodyBytes} bytes and ${LIMITS.jsonDepth} levels.
+${LATER_PATHS.map((path) => `\`${path}\``).join(', ')} answer 501 (${codes(['not_implemented'])}): their names are taken for later.`;
+
+/** What generators of clients take well: see each line. */
+function forReaders(jsonSchema: JsonSchema, io: 'input' | 'output'): void {
+  // Readers ignore fields they do not know, so no answer may forbid them.
+  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+  // Keys of JSON are texts anyway.
+  if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames;
+}
+
+type Node = Record<string, unknown>;
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Changes the document where generators of clients take it too literally. */
+function tidy(node: unknown): void {
+  if (!isNode(node)) return;
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'properties' && isNode(value)) Object.values(value).forEach(tidy);
+    else tidy(value);
+  }
+  if (node['in'] === 'query') asListParameter(node);
+  if (isNode(node['schema'])) withoutDefault(node['schema']);
+  for (const key of ['items', 'additionalProperties']) if (isNode(node[key])) withoutDefault(node[key]);
+  if (isNode(node['properties'])) for (const property of Object.values(node['properties'])) if (isNode(property)) withoutDefault(property);
+}
+
+/** A field with a default would be one that is always there, also in a request: the default becomes words. */
+function withoutDefault(schema: Node): void {
+  if (!('default' in schema)) return;
+  const { default: value, description } = schema;
+  delete schema['default'];
+  schema['description'] = `${typeof description === 'string' ? `${description} ` : ''}Default: \`${JSON.stringify(value)}\`.`;
+}
+
+/** A query parameter that takes one value or several is a list with commas; a list of one is that value. */
+function asListParameter(parameter: Node): void {
+  const { schema } = parameter;
+  if (!isNode(schema) || !Array.isArray(schema['anyOf'])) return;
+  const list: unknown = schema['anyOf'].find((option) => isNode(option) && option['type'] === 'array');
+  if (!isNode(list)) return;
+  Object.assign(parameter, { schema: { ...list, description: schema['description'] }, style: 'form', explode: false });
 }
 
 function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
@@ -45,50 +117,82 @@ function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
 }
 
 function operationOf(route: Route): ZodOpenApiOperationObject {
-  const { params, query, headers } = route;
+  const { params, query, headers, scope, body, bodyOptional } = route;
+  const needs = scope === undefined ? undefined : `Needs a key with the scope \`${scope}\`.`;
+  const description = [route.description, needs].filter(Boolean).join(' ');
   return {
     operationId: route.operationId,
     summary: route.summary,
+    ...(description === '' ? {} : { description }),
     tags: [route.tag],
-    ...(route.scope === undefined ? { security: [] } : { description: `Needs a key with scope \`${route.scope}\`.` }),
+    security: scope === undefined ? [] : [{ apiKey: [scope] }],
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
-    ...(route.body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }),
+    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': { schema: body } } } }),
     responses: { ...successesOf(route), ...problemsOf(route) },
   };
 }
 
-function successesOf(route: Route): ZodOpenApiResponsesObject {
+function successesOf({ responses, scope }: Route): ZodOpenApiResponsesObject {
   return Object.fromEntries(
-    Object.entries(route.responses).map(([status, { description, schema, mediaType = 'application/json', events }]) => [
+    Object.entries(responses).map(([status, { description, schema, mediaType = 'application/json', events, headers = [] }]) => [
       status,
       {
         description,
+        ...headersOf([...headers, ...(scope === undefined ? [] : RATE)]),
         ...(schema === undefined
           ? {}
           : { content: { [mediaType]: { schema }, ...(events && { 'text/event-stream': { schema: events } }) } }),
-      },
+      } satisfies ZodOpenApiResponseObject,
     ]),
   );
 }
 
-/** Codes that share a status stand in one response. */
+const RATE: readonly ResponseHeader[] = ['RateLimit-Policy', 'RateLimit'];
+const OF_PROBLEM: Readonly<Record<number, readonly ResponseHeader[]>> = {
+  401: ['WWW-Authenticate'],
+  416: ['Accept-Ranges', 'Content-Range'],
+  426: ['Upgrade'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+function headersOf(names: readonly ResponseHeader[]): Pick<ZodOpenApiResponseObject, 'headers'> {
+  if (names.length === 0) return {};
+  return { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
+}
+
+/** Codes that share a status stand in one response, which has no other. */
 function problemsOf(route: Route): ZodOpenApiResponsesObject {
   const all = [...new Set([...route.problems, ...impliedProblems(route)])];
   const statuses = new Set(all.map((code) => errorEntry(code).status));
+  const rate = route.scope === undefined ? [] : RATE;
   return Object.fromEntries(
     [...statuses].map((status) => {
-      const codes = all.filter((code) => errorEntry(code).status === status);
-      const description = codes.map((code) => `\`${code}\`: ${errorEntry(code).title}`).join('; ');
-      return [String(status), { description, content: { 'application/problem+json': { schema: Problem } } }];
+      const ofStatus = all.filter((code) => errorEntry(code).status === status);
+      const known = status < 403 ? [] : rate;
+      const schema = {
+        allOf: [{ $ref: '#/components/schemas/Problem' }, { type: 'object' as const, properties: { code: { enum: ofStatus } } }],
+      };
+      const response: ZodOpenApiResponseObject = {
+        description: codes(ofStatus),
+        ...headersOf([...(OF_PROBLEM[status] ?? []), ...known]),
+        content: { 'application/problem+json': { schema } },
+      };
+      return [String(status), response];
     }),
   );
 }
 
+function codes(list: readonly ErrorCode[]): string {
+  return list.map((code) => `\`${code}\`: ${errorEntry(code).title}`).join('; ');
+}
+
 /** What may happen at every route that takes such things: parts of the URL that are ill-formed, Redis away, a fault of ours. */
-function impliedProblems({ params, query, headers, scope }: Route): ErrorCode[] {
+function impliedProblems({ method, params, scope }: Route): ErrorCode[] {
   return [
+    ...ANY_REQUEST,
     ...(params ? (['resource_not_found'] as const) : []),
-    ...(params || query || headers ? (['invalid_request'] as const) : []),
-    ...(scope === undefined ? [] : (['origin_refused', 'unavailable', 'internal'] as const)),
+    ...(method === 'get' ? [] : ([...BODY, 'overloaded'] as const)),
+    ...(scope === undefined ? [] : ([...KEY, 'unavailable'] as const)),
   ];
 }

@@ -13,8 +13,13 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
 }
 
 /** Answers on a connection that no request is read from, and ends it. */
-export function answerUnread(socket: Duplex, line: string, detail: string): void {
-  const body = JSON.stringify({ ...new ProblemError('invalid_request', detail).toProblem(), status: Number(line.slice(0, 3)) });
+export function answerUnread(
+  socket: Duplex,
+  line: string,
+  detail: string,
+  code: 'invalid_request' | 'overloaded' = 'invalid_request',
+): void {
+  const body = JSON.stringify({ ...new ProblemError(code, detail).toProblem(), status: Number(line.slice(0, 3)) });
   socket.end(
     `HTTP/1.1 ${line}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );

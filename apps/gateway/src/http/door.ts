@@ -1,3 +1,4 @@
+import type { Server, Socket } from 'node:net';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LIMITS, ProblemError } from '#contracts';
@@ -12,6 +13,8 @@ import { RouteTable } from './route-table.js';
 declare module 'fastify' {
   interface FastifyInstance {
     routeTable: RouteTable;
+    /** Every connection, upgraded ones too. */
+    openSockets: ReadonlySet<Socket>;
   }
 }
 
@@ -51,6 +54,7 @@ export function furnishDoor(app: NestFastifyApplication, config: GatewayConfig):
   const origins = app.get(OriginPolicy);
   const table = new RouteTable();
   fastify.decorate('routeTable', table);
+  fastify.decorate('openSockets', socketsOf(fastify.server));
   fastify.addHook('onRoute', (route) => table.record(route));
 
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -74,4 +78,13 @@ export function furnishDoor(app: NestFastifyApplication, config: GatewayConfig):
       done(problemOf(error));
     }
   });
+}
+
+function socketsOf(server: Server): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
 }

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EventFilter, ProblemError, type Principal } from '#contracts';
+import { ProblemError, StreamEventsQuery, type Principal } from '#contracts';
 import { CallReader } from '../calls/call-reader.service.js';
 import { EventStream } from '../sse/event-stream.js';
 import { Caller, Needs, Public } from './caller.decorator.js';
@@ -44,16 +44,11 @@ export class EventsController {
   @Get('events')
   async all(
     @Caller() caller: Principal,
-    @Query() query: Record<string, unknown>,
+    @Query() query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { types, ...fields } = query;
-    const filter = parse(
-      EventFilter,
-      { ...fields, ...(types === undefined ? {} : { types: typeof types === 'string' ? types.split(',') : types }) },
-      'query',
-    );
+    const filter = parse(StreamEventsQuery, query, 'query');
     if (filter.callId !== undefined) await this.reader.head(caller, filter.callId);
     this.stream.streamEvents({ principal: caller, filter, lastEventId: lastEventIdOf(request), request, reply });
   }

@@ -1,8 +1,8 @@
 import { All, Controller } from '@nestjs/common';
-import { ProblemError } from '#contracts';
+import { LATER_PATHS, ProblemError } from '#contracts';
 import { Needs } from './caller.decorator.js';
 
-const LATER = ['v1/schedules', 'v1/schedules/:id', 'v1/sources', 'v1/sources/:id', 'mcp'];
+const LATER = LATER_PATHS.map((path) => path.slice(1).replace('{id}', ':id'));
 
 /** Routes of the public contract that are not there yet say so, instead of looking like a misspelt path. */
 @Controller()

@@ -2,12 +2,17 @@ import type { RouteOptions } from 'fastify';
 
 /** Which methods each path knows, so that a wrong method is told from a wrong path (405 from 404). */
 export class RouteTable {
-  private readonly routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  private readonly routes: { readonly url: string; readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+
+  /** Method and path of every route, such as `GET /v1/calls/:id`, in the order they were added. */
+  get lines(): readonly string[] {
+    return this.routes.flatMap(({ url, methods }) => methods.map((method) => `${method} ${url.replaceAll('::', ':')}`));
+  }
 
   record({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
     if (url.includes('*')) return;
     const methods = (typeof method === 'string' ? [method] : method).map((name) => name.toUpperCase());
-    this.routes.push({ pattern: patternOf(url), methods });
+    this.routes.push({ url, pattern: patternOf(url), methods });
   }
 
   methodsOf(url: string): readonly string[] {

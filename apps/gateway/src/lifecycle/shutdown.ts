@@ -1,7 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { EventHub, EventLog } from '#event-log';
 import { HookRunner } from '#hooks';
+import { shutdownSteps } from '#lifecycle';
 import type { Metrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
@@ -10,7 +12,7 @@ import { Drain } from './drain.service.js';
 import { COMMAND_REDIS, LOGGER, METRICS, PROMPT_REDIS } from '../tokens.js';
 
 /**
- * Closes the gateway; here is the one order, and a failing step does not stop the next:
+ * Closes the gateway within `drainMs` and 10 s. Here is the one order, and a step that fails or hangs does not stop the next:
  * 1. readiness goes off, open waits answer with what they have, streams tell their readers to reconnect
  * 2. the door: no new connections, requests in flight finish, at most `drainMs`
  * 3. the tail: nobody is left to tell
@@ -25,16 +27,10 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
     app.get<RedisConnection>(PROMPT_REDIS),
   ];
   const parts = { hub: app.get(EventHub), queue: app.get(BullCallQueue), eventLog: app.get(EventLog), hooks: app.get(HookRunner) };
-  const step = async (name: string, action: () => void | Promise<void>) => {
-    try {
-      await action();
-    } catch (error) {
-      log.error({ err: error, step: name }, 'a step of the shutdown failed');
-    }
-  };
+  const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 
   await step('drain', () => app.get(Drain).begin());
-  await step('door', () => closeDoor(app, drainMs));
+  await step('door', () => closeDoor(app, drainMs), drainMs + DOOR_GRACE_MS);
   await step('tail', () => parts.hub.close());
   await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
@@ -48,6 +44,8 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
 }
 
 const SWEEP_MS = 25;
+/** What the connections that are cut, and what closes with the server, may take beyond the drain. */
+const DOOR_GRACE_MS = 5_000;
 
 /**
  * Connections are closed as soon as they have had their answer: kept alive they would hold the door open until they
@@ -55,8 +53,13 @@ const SWEEP_MS = 25;
  */
 async function closeDoor(app: NestFastifyApplication, drainMs: number): Promise<void> {
   const server = app.getHttpServer();
+  const { openSockets }: FastifyInstance = app.getHttpAdapter().getInstance();
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    // The server does not count connections that were upgraded, or are about to be.
+    for (const socket of openSockets) socket.destroy();
+  }, drainMs);
   try {
     await app.close();
   } finally {

@@ -5,7 +5,7 @@ import { checkJson, parseJson } from '../http/json-body.js';
 import { parse } from '../http/parse.js';
 import { SubmitCallDoor } from '../http/submit-call-door.js';
 
-const OPS = ['auth', 'subscribe', 'unsubscribe', 'submit', 'cancel', 'decide', 'ping'] as const;
+const OPS: readonly string[] = ClientFrame.options.map(({ shape }) => shape.op.value);
 
 /** The frame of every call: its arguments are not walked here, as for a submission over HTTP. */
 const SubmitFrame = z.strictObject({ ...submitShape(), call: SubmitCallDoor });

@@ -11,6 +11,8 @@ export const STREAM_PATH = '/v1/stream';
  * without a word, and log each client's faults as errors. `stream-socket.ts` reads the frames itself.
  */
 export class StreamAdapter extends WsAdapter {
+  private disposed = false;
+
   override bindMessageHandlers(): void {}
 
   override bindErrorHandler(server: WebSocketServer): WebSocketServer {
@@ -21,8 +23,17 @@ export class StreamAdapter extends WsAdapter {
   /** Nest's listener cuts every connection that asks for another upgrade; whoever asked is told why first. */
   protected override ensureHttpServerExists(port: number, httpServer?: Server) {
     const server = super.ensureHttpServerExists(port, httpServer);
-    server?.prependListener('upgrade', refuseOtherUpgrades);
+    server?.prependListener('upgrade', (request: IncomingMessage, socket: Duplex) => {
+      if (this.disposed) answerUnread(socket, '503 Service Unavailable', 'This gateway is going away; connect again', 'overloaded');
+      else refuseOtherUpgrades(request, socket);
+    });
     return server;
+  }
+
+  /** Nest takes its own listener off: upgrades that were on their way would wait for an answer for ever. */
+  override async dispose(): Promise<void> {
+    this.disposed = true;
+    await super.dispose();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { EventLog } from '#event-log';
 import { HookRunner } from '#hooks';
+import { shutdownSteps } from '#lifecycle';
 import type { Metrics } from '#metrics';
 import { BullCallQueue } from '#queue';
 import { Projector } from '#projection';
@@ -16,11 +17,11 @@ import { COMMAND_REDIS, METRICS, SPANS, type Spans } from '../worker.tokens.js';
 import { drainCalls, type DrainTimes } from './drain-calls.js';
 import { WorkerState } from './worker-state.js';
 
-/** What a step may take beyond the drain itself, before the next one begins. */
-const STEP_MS = 5_000;
+/** What the drain may take beyond its own times, until jobs that came too late went back. */
+const DRAIN_GRACE_MS = 5_000;
 
 /**
- * Closes the worker; here is the one order, and a step that fails or hangs does not stop the next:
+ * Closes the worker within its drain, the grace of running calls and 10 s. Here is the one order, and a step that fails or hangs does not stop the next:
  * 1. readiness goes off and the list of workers says so
  * 2. no more jobs; running calls end, go back or are given up; jobs that came too late go back
  * 3. the reconciler and the projector: another worker takes over
@@ -43,17 +44,12 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
     hooks: app.get(HookRunner),
   };
   const [metrics, redis] = [app.get<Metrics>(METRICS), app.get<RedisConnection>(COMMAND_REDIS)];
-  const step = async (name: string, action: () => unknown, ms = STEP_MS) => {
-    try {
-      await within(ms, Promise.resolve().then(action));
-    } catch (error) {
-      log.error({ err: error, step: name }, 'a step of the shutdown failed');
-    }
-  };
+  const drainMs = times.drainMs + times.stopGraceMs;
+  const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 
   state.drain();
   await step('announce', () => registration.beat());
-  await step('calls', () => drain(app.get(RunningCalls), processor, state, times), times.drainMs + times.stopGraceMs + 2 * STEP_MS);
+  await step('calls', () => drain(app.get(RunningCalls), processor, state, times), drainMs + DRAIN_GRACE_MS);
   await step('reconciler', () => parts.reconciler.close());
   await step('projector', () => parts.projector.close());
   await step('cancels', () => parts.cancels.close());
@@ -72,16 +68,4 @@ async function drain(running: RunningCalls, processor: ToolCallProcessor, state:
   const stopped = processor.close();
   if ((await drainCalls(running, times)) === 'given_up') state.giveUp();
   await stopped;
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done after ${ms} ms`)), ms);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -14,13 +14,32 @@ export const QueryNumber = z.coerce.number({
 /** Bounds of what a query may ask for. */
 export const QUERY_LIMITS = { anyOf: 50, searchChars: 256, cursorChars: 4096, bulk: 500 } as const;
 
-/** One value or several, of which any may fit: `a,b` (as a query parameter too) or `["a", "b"]`. */
-function anyOf<T>(item: z.ZodType<T, string>, example: string) {
-  return z
-    .union([z.string(), z.array(z.string())], 'expected one value, several with commas between them, or a list')
-    .transform((given) => (typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given))
-    .pipe(z.array(item).min(1).max(QUERY_LIMITS.anyOf))
+/**
+ * One value or several, of which any may fit: `a,b` (as a query parameter too) or `["a", "b"]`. The input is typed as text,
+ * since a text with commas is one; documents show the values.
+ */
+export function anyOf<T extends string>(item: z.ZodType<T, string>, example: string): z.ZodType<T[], string | readonly string[]> {
+  const list = z.array(item).min(1).max(QUERY_LIMITS.anyOf);
+  const schema = z
+    .preprocess(partsOf, z.union([item, list], { error: ({ input, errors }) => faultOf(errors[Array.isArray(input) ? 1 : 0]) }))
+    .transform((given) => (typeof given === 'string' ? [given] : given))
     .meta({ description: 'One value, or several with commas: any of them fits.', examples: [example] });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `preprocess` takes anything; what is neither a text nor a list is refused
+  return schema as unknown as z.ZodType<T[], string | readonly string[]>;
+}
+
+function partsOf(given: unknown): unknown {
+  if (typeof given !== 'string') return given;
+  const parts = given.split(',').map((part) => part.trim());
+  return parts.length === 1 ? parts[0] : parts;
+}
+
+/** A value of an unfit type is told by its form; else what the first unfit value of a list lacks. */
+function faultOf(faults: readonly z.core.$ZodIssue[] = []): string {
+  const [first] = faults;
+  if (first === undefined || (first.code === 'invalid_type' && first.path.length === 0))
+    return 'expected one value, several with commas between them, or a list';
+  return first.message;
 }
 
 const Moment = z.iso.datetime({ offset: true });

@@ -50,6 +50,7 @@ export const SubmitCallBody = z
     labels: z
       .record(z.string().min(1).max(64), z.string().max(LIMITS.labelBytes))
       .refine((labels) => Object.keys(labels).length <= LIMITS.labels, `expected at most ${LIMITS.labels} labels`)
+      .meta({ maxProperties: LIMITS.labels })
       .default({}),
   })
   .meta({ id: 'SubmitCall' });

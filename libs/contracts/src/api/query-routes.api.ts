@@ -46,7 +46,7 @@ export const QUERY_ROUTES: readonly Route[] = [
     tag: 'calls',
     scope: 'submit',
     summary: 'Run the ended calls that fit a filter again, or say how many that would be',
-    headers: z.object({ 'idempotency-key': IdempotencyKey.optional() }),
+    headers: z.object({ 'Idempotency-Key': IdempotencyKey.optional() }),
     body: BulkReplayBody,
     responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
     problems: [...BODY, ...KEY, 'overloaded'],

@@ -2,20 +2,51 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../errors/error.catalog.js';
 import type { Scope } from './principal.js';
 
+/** The groups of operations, and what each is about. */
+export const TAGS = {
+  calls: 'One tool call: submit, read, wait for its end, cancel, run again; lists of calls, and changes to many.',
+  batches: 'The calls of one model turn, answered in the order of the calls.',
+  approvals: 'Calls that wait for a person.',
+  tools: 'The catalog of tools that a key may use.',
+  sessions: 'How freely the calls of a session may act, what people granted to it and said to it.',
+  events: 'What happens to calls, sessions and workers, stored and live.',
+  operations: 'Numbers, workers, queues, health.',
+  documents: 'This document and the pages for people.',
+} as const;
+export type Tag = keyof typeof TAGS;
+
+/** Every header of an answer that says something about the request; what each means. */
+export const RESPONSE_HEADERS = {
+  Location: 'Path of what was created.',
+  'Preference-Applied': 'Which preferences of `Prefer` were honoured (RFC 7240), such as `wait=10`.',
+  'Accept-Ranges': '`bytes`: a part can be asked for with `Range`.',
+  'Content-Range': 'Which bytes these are, and of how many (RFC 9110).',
+  'RateLimit-Policy': 'How many requests the key may make in how many seconds; absent without a limit.',
+  RateLimit: 'How many requests are left (`r`), and the seconds until they are renewed (`t`); absent without a limit.',
+  'Retry-After': 'Seconds after which the same request may succeed; absent where waiting does not help.',
+  'WWW-Authenticate': 'How to authenticate: `Bearer`.',
+  Upgrade: '`websocket`: the protocol that the path speaks.',
+} as const;
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
+
 /** What an HTTP route takes and gives. The OpenAPI document is made from this table, and a test holds the gateway to it. */
 export interface Route {
   readonly operationId: string;
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** With `{name}` for parameters. */
   readonly path: string;
-  readonly tag: 'calls' | 'approvals' | 'tools' | 'sessions' | 'events' | 'operations';
+  readonly tag: Tag;
   readonly summary: string;
+  /** More than the summary says. */
+  readonly description?: string;
   /** The scope a key needs; absent = no key at all. */
   readonly scope?: Scope;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** The body may be left out; then it counts as `{}`. */
+  readonly bodyOptional?: true;
   readonly responses: Readonly<Record<string, RouteResponse>>;
   /** What is special to the route; what may happen at any route like it is documented anyway. */
   readonly problems: readonly ErrorCode[];
@@ -29,8 +60,14 @@ export interface RouteResponse {
   readonly mediaType?: string;
   /** The same as server-sent events, for those who ask for `text/event-stream`. */
   readonly events?: z.ZodType;
+  /** Besides the rate limit of the key. */
+  readonly headers?: readonly ResponseHeader[];
 }
 
 /** What may be wrong with a body, and with a key. */
 export const BODY = ['malformed_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
 export const KEY = ['unauthenticated', 'forbidden', 'too_many_requests'] as const;
+/** What may happen to any request, also without a key: a malformed one, one of another site's page, a fault of the gateway. */
+export const ANY_REQUEST = ['invalid_request', 'origin_refused', 'internal'] as const;
+/** Of a path that has other methods, so no operation can list it. */
+export const WITHOUT_OPERATION = ['method_not_allowed'] as const;

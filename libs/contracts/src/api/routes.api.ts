@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import { Json } from '../calls/json.js';
 import { Call, Decision } from '../calls/call.js';
-import { CallId, Label, Traceparent } from '../calls/names.js';
+import { CallId, Label } from '../calls/names.js';
 import { Violation } from '../errors/problem.js';
-import { CallEvent, LogEvent } from '../events/envelope.js';
-import { EventFilter } from '../stream/stream.js';
+import { CallEvent } from '../events/envelope.js';
+import { CallStreamItem, StreamEventsQuery, StreamItem } from '../stream/event-source.js';
 import { ApprovalPage, ListApprovalsQuery, QueryNumber } from './call-list.api.js';
 import { CancelBody, DecisionBody, IdempotencyKey, LIMITS, ReplayBody, SubmitCallBody } from './calls.api.js';
+import { OPERATION_ROUTES } from './operation-routes.api.js';
 import { QUERY_ROUTES } from './query-routes.api.js';
-import { BODY, KEY, type Route } from './route.api.js';
+import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
-import { Diagnostics } from './diagnostics.api.js';
-import { Principal } from './principal.js';
-import { ListToolsQuery, QueueStatus, ToolPage, WorkerId, WorkerStatus } from './status.api.js';
+import { ListToolsQuery, ToolPage } from './status.api.js';
 
 /** The answer of a dry run: what a submission would meet, without doing it. */
 export const Quote = z
@@ -40,18 +39,44 @@ const SessionIdParams = z.object({ id: Label });
 export const WaitQuery = z.object({ wait: QueryNumber.min(0).max(LIMITS.waitSeconds).optional() });
 
 const SubmitHeaders = z.object({
-  'idempotency-key': IdempotencyKey.optional(),
-  prefer: z.string().optional().meta({ description: '`wait=<seconds>` (RFC 7240): answer when the call has ended, at most that long.' }),
-  traceparent: Traceparent.optional(),
+  'Idempotency-Key': IdempotencyKey.optional().meta({
+    description: 'The same request with the same key within 24 hours is the same call; another request with it is refused.',
+  }),
+  Prefer: z
+    .string()
+    .optional()
+    .meta({
+      description: `\`wait=<seconds>\` (RFC 7240): answer when the call has ended, at most that long; more than ${LIMITS.waitSeconds} counts as ${LIMITS.waitSeconds}.`,
+      examples: ['wait=10'],
+    }),
+  traceparent: z
+    .string()
+    .optional()
+    .meta({
+      description: 'W3C Trace Context, version 00: the trace that the call belongs to. A malformed one is ignored.',
+      examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+    }),
 });
-const ResumeHeaders = z.object({ 'last-event-id': z.string().optional() });
-const accepted = { description: 'Accepted and durable; `Location` is where the call lives.', schema: Call };
-const ended = { description: 'The call has ended.', schema: Call };
-const eventStream = {
-  description: 'Server-sent events; `id` is the cursor for `Last-Event-ID`.',
-  mediaType: 'text/event-stream',
-  schema: CallEvent,
-};
+const ResumeHeaders = z.object({
+  'Last-Event-ID': z
+    .string()
+    .optional()
+    .meta({ description: 'With `Accept: text/event-stream`: the `id` of the last message that was read. The stream goes on after it.' }),
+});
+const accepted = {
+  description: 'Accepted and durable.',
+  schema: Call,
+  headers: ['Location', 'Preference-Applied'],
+} as const satisfies RouteResponse;
+const ended = {
+  description: 'The call has ended.',
+  schema: Call,
+  headers: ['Location', 'Preference-Applied'],
+} as const satisfies RouteResponse;
+/** How server-sent events look, whatever they are about. */
+const STREAM_TEXT =
+  'Each message has an `id`, the cursor for `Last-Event-ID`, and as `event` the type of the event. `gap` says which updates a slow reader was spared, `resync` that events cannot be had and how the calls are instead.';
+
 const REFUSALS = [
   'not_found',
   'invalid_arguments',
@@ -110,9 +135,9 @@ export const ROUTES: readonly Route[] = [
     headers: ResumeHeaders,
     responses: {
       200: {
-        description: 'All events so far, oldest first; with `Accept: text/event-stream` live until End.',
-        schema: z.object({ events: z.array(CallEvent) }),
-        events: CallEvent,
+        description: `All events so far, oldest first; with \`Accept: text/event-stream\` live until End. ${STREAM_TEXT}`,
+        schema: z.object({ events: z.array(CallEvent) }).meta({ id: 'CallEvents' }),
+        events: CallStreamItem,
       },
     },
     problems: [...KEY, 'resource_not_found'],
@@ -125,10 +150,20 @@ export const ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'The whole output of an ended call, by range if asked',
     params: CallIdParams,
-    headers: z.object({ range: z.string().optional() }),
+    headers: z.object({
+      Range: z
+        .string()
+        .optional()
+        .meta({ description: 'One range of bytes (RFC 9110).', examples: ['bytes=0-1023'] }),
+    }),
     responses: {
-      200: { description: 'All of it.', mediaType: 'text/plain', schema: z.string() },
-      206: { description: 'The range asked for.', mediaType: 'text/plain', schema: z.string() },
+      200: { description: 'All of it.', mediaType: 'text/plain', schema: z.string(), headers: ['Accept-Ranges'] },
+      206: {
+        description: 'The range asked for.',
+        mediaType: 'text/plain',
+        schema: z.string(),
+        headers: ['Accept-Ranges', 'Content-Range'],
+      },
     },
     problems: [...KEY, 'resource_not_found', 'conflict', 'range_not_satisfiable'],
   },
@@ -141,6 +176,7 @@ export const ROUTES: readonly Route[] = [
     summary: 'Cancel a call; safe to repeat',
     params: CallIdParams,
     body: CancelBody,
+    bodyOptional: true,
     responses: { 202: { description: 'Cancelled, or on the way to it.', schema: Call } },
     problems: [...BODY, ...KEY, 'resource_not_found', 'conflict'],
   },
@@ -172,6 +208,7 @@ export const ROUTES: readonly Route[] = [
     params: CallIdParams,
     headers: SubmitHeaders,
     body: ReplayBody,
+    bodyOptional: true,
     responses: { 200: ended, 202: accepted },
     problems: [...BODY, ...KEY, ...REFUSALS, 'resource_not_found', 'conflict', 'idempotency_key_reused', 'overloaded'],
   },
@@ -179,14 +216,18 @@ export const ROUTES: readonly Route[] = [
     operationId: 'submitBatch',
     method: 'post',
     path: '/v1/batches',
-    tag: 'calls',
+    tag: 'batches',
     scope: 'submit',
     summary: 'Submit the calls of one model turn',
     headers: SubmitHeaders,
     body: SubmitBatchBody,
     responses: {
-      200: { description: 'Every call has ended; results in call order.', schema: Batch },
-      202: { description: 'Accepted and durable; `Location` is where the batch lives.', schema: Batch },
+      200: {
+        description: 'Every call has ended; results in call order.',
+        schema: Batch,
+        headers: ['Location', 'Preference-Applied'],
+      },
+      202: { description: 'Accepted and durable.', schema: Batch, headers: ['Location', 'Preference-Applied'] },
     },
     problems: [...BODY, ...KEY, 'idempotency_key_reused', 'overloaded'],
   },
@@ -194,7 +235,7 @@ export const ROUTES: readonly Route[] = [
     operationId: 'getBatch',
     method: 'get',
     path: '/v1/batches/{id}',
-    tag: 'calls',
+    tag: 'batches',
     scope: 'read',
     summary: 'Read one batch; `wait` polls for its end',
     params: z.object({ id: BatchId }),
@@ -284,6 +325,7 @@ export const ROUTES: readonly Route[] = [
     summary: 'Stop everything in a session; safe to repeat',
     params: SessionIdParams,
     body: CancelBody,
+    bodyOptional: true,
     responses: { 202: { description: 'Stopped, or on the way to it.', schema: SessionCancelled } },
     problems: [...BODY, ...KEY, 'conflict'],
   },
@@ -294,92 +336,13 @@ export const ROUTES: readonly Route[] = [
     tag: 'events',
     scope: 'read',
     summary: 'Everything the key may see, live; what happens beside calls only where `types` names it',
-    query: EventFilter.omit({ types: true }).extend({ types: z.string().optional() }),
+    query: StreamEventsQuery,
     headers: ResumeHeaders,
-    responses: { 200: { ...eventStream, schema: LogEvent } },
+    responses: { 200: { description: STREAM_TEXT, mediaType: 'text/event-stream', schema: StreamItem } },
     problems: [...KEY, 'invalid_request'],
   },
-  {
-    operationId: 'listWorkers',
-    method: 'get',
-    path: '/v1/workers',
-    tag: 'operations',
-    scope: 'read',
-    summary: 'Who is alive, and what runs there',
-    responses: { 200: { description: 'Workers.', schema: z.object({ workers: z.array(WorkerStatus) }) } },
-    problems: [...KEY],
-  },
-  {
-    operationId: 'drainWorker',
-    method: 'post',
-    path: '/v1/workers/{id}/drain',
-    tag: 'operations',
-    scope: 'operate',
-    summary: 'Let a worker take no more calls; those it runs go on. It stays so until its process ends',
-    params: z.object({ id: WorkerId }),
-    responses: { 202: { description: 'The worker as it was last seen; it hears of it within seconds.', schema: WorkerStatus } },
-    problems: [...KEY, 'resource_not_found', 'overloaded'],
-  },
-  {
-    operationId: 'listQueues',
-    method: 'get',
-    path: '/v1/queues',
-    tag: 'operations',
-    scope: 'read',
-    summary: 'Depth and oldest age by pool',
-    responses: { 200: { description: 'Queues.', schema: z.object({ queues: z.array(QueueStatus) }) } },
-    problems: [...KEY],
-  },
-  {
-    operationId: 'whoAmI',
-    method: 'get',
-    path: '/v1/whoami',
-    tag: 'operations',
-    scope: 'read',
-    summary: 'Whose key this is and what it may do',
-    responses: { 200: { description: 'Of the key that asks.', schema: Principal } },
-    problems: [...KEY],
-  },
-  {
-    operationId: 'getDiagnostics',
-    method: 'get',
-    path: '/v1/diagnostics',
-    tag: 'operations',
-    scope: 'operate',
-    summary: 'Versions, clocks and the settings of Redis that promises rest on',
-    responses: { 200: { description: 'What this gateway sees.', schema: Diagnostics } },
-    problems: [...KEY],
-  },
-  {
-    operationId: 'live',
-    method: 'get',
-    path: '/livez',
-    tag: 'operations',
-    summary: 'Is the process alive (never asks Redis)',
-    responses: { 200: { description: 'Alive.', schema: z.object({ status: z.literal('ok') }) } },
-    problems: [],
-  },
-  {
-    operationId: 'ready',
-    method: 'get',
-    path: '/readyz',
-    tag: 'operations',
-    summary: 'May traffic come here',
-    responses: {
-      200: {
-        description: 'Ready. `warnings` tell of what is not as the operator wants it.',
-        schema: z.object({ status: z.literal('ok'), warnings: z.array(z.string()).optional() }),
-      },
-    },
-    problems: ['overloaded'],
-  },
-  {
-    operationId: 'metrics',
-    method: 'get',
-    path: '/metrics',
-    tag: 'operations',
-    summary: 'Prometheus metrics',
-    responses: { 200: { description: 'Text exposition format.', mediaType: 'text/plain', schema: z.string() } },
-    problems: [],
-  },
+  ...OPERATION_ROUTES,
 ];
+
+/** Paths whose names are taken, and which answer 501 `not_implemented` until they are there. No document lists them. */
+export const LATER_PATHS = ['/v1/schedules', '/v1/schedules/{id}', '/v1/sources', '/v1/sources/{id}', '/mcp'] as const;

@@ -1,4 +1,15 @@
 import { z } from 'zod';
 
-/** Any JSON value. One named schema, so that generated documents show it once. */
-export const Json = z.json().meta({ id: 'JsonValue' });
+type JsonValue = z.output<ReturnType<typeof z.json>>;
+
+const recursive = z.json();
+
+/**
+ * Any JSON value. It is checked in depth, but documented as an open value: a schema that refers to itself is more than most
+ * client generators can turn into a usable type.
+ */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the check makes it so
+export const Json = z
+  .unknown()
+  .refine((value) => recursive.safeParse(value).success, 'expected a JSON value')
+  .meta({ id: 'JsonValue', description: 'Any JSON value.' }) as unknown as z.ZodType<JsonValue, JsonValue>;

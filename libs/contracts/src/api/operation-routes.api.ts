@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { Json } from '../calls/json.js';
+import { Diagnostics } from './diagnostics.api.js';
+import { Principal } from './principal.js';
+import { KEY, type Route, type RouteResponse } from './route.api.js';
+import { QueueStatus, WorkerId, WorkerStatus } from './status.api.js';
+
+const html = (description: string) => ({ description, mediaType: 'text/html', schema: z.string() }) satisfies RouteResponse;
+const document = (description: string) => ({ description, schema: z.record(z.string(), Json) }) satisfies RouteResponse;
+
+/** Workers, queues, health, and the documents. */
+export const OPERATION_ROUTES: readonly Route[] = [
+  {
+    operationId: 'listWorkers',
+    method: 'get',
+    path: '/v1/workers',
+    tag: 'operations',
+    scope: 'read',
+    summary: 'Who is alive, and what runs there',
+    responses: { 200: { description: 'Workers.', schema: z.object({ workers: z.array(WorkerStatus) }) } },
+    problems: [...KEY],
+  },
+  {
+    operationId: 'drainWorker',
+    method: 'post',
+    path: '/v1/workers/{id}/drain',
+    tag: 'operations',
+    scope: 'operate',
+    summary: 'Let a worker take no more calls; those it runs go on. It stays so until its process ends',
+    params: z.object({ id: WorkerId }),
+    responses: { 202: { description: 'The worker as it was last seen; it hears of it within seconds.', schema: WorkerStatus } },
+    problems: [...KEY, 'resource_not_found', 'overloaded'],
+  },
+  {
+    operationId: 'listQueues',
+    method: 'get',
+    path: '/v1/queues',
+    tag: 'operations',
+    scope: 'read',
+    summary: 'Depth and oldest age by pool',
+    responses: { 200: { description: 'Queues.', schema: z.object({ queues: z.array(QueueStatus) }) } },
+    problems: [...KEY],
+  },
+  {
+    operationId: 'whoAmI',
+    method: 'get',
+    path: '/v1/whoami',
+    tag: 'operations',
+    scope: 'read',
+    summary: 'Whose key this is and what it may do',
+    responses: { 200: { description: 'Of the key that asks.', schema: Principal } },
+    problems: [...KEY],
+  },
+  {
+    operationId: 'getDiagnostics',
+    method: 'get',
+    path: '/v1/diagnostics',
+    tag: 'operations',
+    scope: 'operate',
+    summary: 'Versions, clocks and the settings of Redis that promises rest on',
+    responses: { 200: { description: 'What this gateway sees.', schema: Diagnostics } },
+    problems: [...KEY],
+  },
+  {
+    operationId: 'live',
+    method: 'get',
+    path: '/livez',
+    tag: 'operations',
+    summary: 'Is the process alive (never asks Redis)',
+    responses: { 200: { description: 'Alive.', schema: z.object({ status: z.literal('ok') }) } },
+    problems: [],
+  },
+  {
+    operationId: 'ready',
+    method: 'get',
+    path: '/readyz',
+    tag: 'operations',
+    summary: 'May traffic come here',
+    responses: {
+      200: {
+        description: 'Ready. `warnings` tell of what is not as the operator wants it.',
+        schema: z.object({ status: z.literal('ok'), warnings: z.array(z.string()).optional() }),
+      },
+    },
+    problems: ['overloaded'],
+  },
+  {
+    operationId: 'metrics',
+    method: 'get',
+    path: '/metrics',
+    tag: 'operations',
+    summary: 'Prometheus metrics',
+    responses: { 200: { description: 'Text exposition format.', mediaType: 'text/plain', schema: z.string() } },
+    problems: [],
+  },
+  {
+    operationId: 'openStream',
+    method: 'get',
+    path: '/v1/stream',
+    tag: 'events',
+    summary: 'The WebSocket for submitting calls and watching events',
+    description: 'Its frames are described by `/asyncapi.json`. The key comes with `Authorization` or in the first frame.',
+    responses: { 101: { description: 'The connection speaks WebSocket from here on.', headers: ['Upgrade'] } },
+    problems: ['upgrade_required', 'unauthenticated', 'overloaded'],
+  },
+  {
+    operationId: 'getOpenApi',
+    method: 'get',
+    path: '/openapi.json',
+    tag: 'documents',
+    summary: 'This document',
+    responses: { 200: document('OpenAPI 3.1.') },
+    problems: [],
+  },
+  {
+    operationId: 'getOpenApiYaml',
+    method: 'get',
+    path: '/openapi.yaml',
+    tag: 'documents',
+    summary: 'This document as YAML',
+    responses: { 200: { description: 'OpenAPI 3.1.', mediaType: 'text/yaml', schema: z.string() } },
+    problems: [],
+  },
+  {
+    operationId: 'getAsyncApi',
+    method: 'get',
+    path: '/asyncapi.json',
+    tag: 'documents',
+    summary: 'The frames of `/v1/stream`',
+    responses: { 200: document('AsyncAPI 3.0.') },
+    problems: [],
+  },
+  {
+    operationId: 'getApiExplorer',
+    method: 'get',
+    path: '/docs',
+    tag: 'documents',
+    summary: 'A page to read this document and to try it',
+    responses: { 200: html('A page for people.') },
+    problems: [],
+  },
+  {
+    operationId: 'getDashboard',
+    method: 'get',
+    path: '/',
+    tag: 'documents',
+    summary: 'The dashboard',
+    responses: {
+      200: html('A page for people.'),
+      302: { description: 'No dashboard was built: `/docs` instead.', headers: ['Location'] },
+    },
+    problems: [],
+  },
+];

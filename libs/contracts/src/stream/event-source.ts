@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { Call } from '../calls/call.js';
+import { anyOf } from '../api/call-list.api.js';
+import { CallEvent, EventType, LogEvent } from '../events/envelope.js';
+import { EventFilter, Gap } from './stream.js';
+
+/** `GET /v1/events`: the filter of a `subscribe` frame as a query. */
+export const StreamEventsQuery = EventFilter.extend({ types: anyOf(EventType, 'call.start,call.end').optional() });
+
+/** The data of a message `resync`: events after the cursor cannot be had, and `snapshot` is how the calls are now. */
+export const Resync = z.object({ reason: z.string(), snapshot: z.array(Call), cursor: z.string() }).meta({ id: 'Resync' });
+export type Resync = z.output<typeof Resync>;
+
+/** The data of one server-sent message of a call, and of everything. */
+export const CallStreamItem = z.union([CallEvent, Gap, Resync]);
+export const StreamItem = z.union([LogEvent, Gap, Resync]);

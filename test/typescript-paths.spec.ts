@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+
+const read = <T>(path: string, schema: z.ZodType<T>): T => schema.parse(JSON.parse(readFileSync(path, 'utf8')));
+
+describe('tsconfig.json', () => {
+  it('resolves each #lib to the source that package.json names, for tools that read only tsconfig.json', () => {
+    const { imports } = read('package.json', z.object({ imports: z.record(z.string(), z.object({ source: z.string() })) }));
+    const { compilerOptions } = read(
+      'tsconfig.json',
+      z.object({ compilerOptions: z.object({ paths: z.record(z.string(), z.array(z.string())) }) }),
+    );
+    expect(compilerOptions.paths).toEqual(Object.fromEntries(Object.entries(imports).map(([name, { source }]) => [name, [source]])));
+  });
+});
