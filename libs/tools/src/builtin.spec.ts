@@ -19,6 +19,7 @@ afterAll(() => app.close());
 
 async function workspace(): Promise<{ root: string; snapshot(): Promise<string>; remove(): Promise<void> }> {
   const made = await testWorkspace();
+  await made.put('example/notes.md', '# Notes\n\nTODO: choose a colour\nThe colour is blue.\n');
   await made.put('README.md', '# Read me\nTODO: everything\n');
   await made.put('src/app.ts', 'export class AppTool {\n  colour = 1;\n}\n'.repeat(20));
   return { root: made.root, snapshot: () => snapshot(join(made.root, '..')), remove: made.remove };

@@ -63,7 +63,7 @@ export function describeDecorated(options: ToolOptions, source: string): ToolDes
     input: toInputSchema(input),
     subjects: [...(subjects ?? [])],
     ...(output ? { output: JsonSchema.parse(z.toJSONSchema(output)) } : {}),
-    examples: (examples ?? []).map((example) => ({ title: example.title, arguments: z.json().parse(example.arguments) })),
+    examples: (examples ?? []).map((example) => ({ ...example, arguments: z.json().parse(example.arguments) })),
   });
 }
 

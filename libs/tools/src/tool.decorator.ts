@@ -1,6 +1,6 @@
 import { DiscoveryService } from '@nestjs/core';
 import type { z } from 'zod';
-import type { Pool, RetryPolicy, ToolEffect, ToolSubject, ToolTier } from '#contracts';
+import type { ToolExample, Pool, RetryPolicy, ToolEffect, ToolSubject, ToolTier } from '#contracts';
 import type { Suspension, ToolContext, ToolOutput, ToolOutputObject } from './tool.port.js';
 
 /** Arguments are an object that says what it does with unknown keys: `z.strictObject` refuses them, `z.looseObject` hands them on; boot refuses `z.object`. */
@@ -32,8 +32,8 @@ export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.Zo
   readonly retry?: Partial<RetryPolicy>;
   /** Other wire names of the same tool. */
   readonly aliases?: readonly string[];
-  /** Must be valid arguments; the conformance suite runs them. */
-  readonly examples?: readonly { readonly title: string; readonly arguments: z.input<I> }[];
+  /** Must be valid arguments; the conformance suite runs them. `setup`: calls that make what an example needs in an empty workspace. */
+  readonly examples?: readonly { readonly title: string; readonly arguments: z.input<I>; readonly setup?: ToolExample['setup'] }[];
   /** Other names a model may use for an argument. The argument itself wins, then the first alias that is not empty. */
   readonly argumentAliases?: Partial<Readonly<Record<keyof z.input<I> & string, readonly string[]>>>;
   /** The argument that is meant when the arguments are a bare text instead of an object. */

@@ -33,6 +33,18 @@ describe('the form of a tool', () => {
   });
 });
 
+describe('the example that a form begins with', () => {
+  it('succeeds as it stands, in a workspace where nothing is yet', async () => {
+    for (const tool of ['file_edit', 'shell']) {
+      const page = await stage.open(`/tools/${tool}`);
+      await page.getByRole('textbox', { name: 'Session' }).fill(`fresh-${tool}`);
+      await page.getByRole('button', { name: `Call ${tool}` }).click();
+      await page.waitForURL(/\/calls\//);
+      await page.locator('main [data-state=completed]').first().waitFor();
+    }
+  });
+});
+
 describe('a command to copy', () => {
   it('submits the same call when it is pasted into a terminal', async () => {
     const args = { text: `it's "$HOME" and \`date\`; <b>` };

@@ -2,6 +2,7 @@ import {
   Alert,
   Badge,
   Button,
+  Checkbox,
   Code,
   Grid,
   Group,
@@ -19,7 +20,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { z } from 'zod';
-import { Json as JsonValue, type ToolDescriptor, type Violation } from '#contracts';
+import { Json as JsonValue, type ToolDescriptor, type ToolExample, type Violation } from '#contracts';
 import { durationText } from '../parts/duration.js';
 import { Json } from '../parts/json.js';
 import { LinkAnchor, LinkButton } from '../parts/links.js';
@@ -27,6 +28,7 @@ import { PageHead } from '../parts/page-head.js';
 import { ScopedButton } from '../parts/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { tellFailed } from '../parts/tell.js';
+import { subjectText } from '../parts/subject.js';
 import { visible } from '../parts/visible.js';
 import { useToolyard } from '../stream/toolyard.js';
 
@@ -45,7 +47,8 @@ export function ToolPage() {
   if (tool === undefined)
     return (
       <EmptyState
-        title={`There is no tool ${name}`}
+        whole
+        title={`There is no tool ${visible(name)}`}
         action={
           <LinkButton to="/tools" variant="default" size="xs" mt="xs">
             All tools
@@ -74,21 +77,39 @@ export function ToolPage() {
   );
 }
 
+/** Tries share a session: what one writes the next one reads, and a persistent shell has something to continue. */
+const TRY_SESSION = 'try-it';
+
+/** `file_write example/notes.md`. */
+function stepText({ tool, arguments: args }: NonNullable<ToolExample['setup']>[number]): string {
+  const { path } = args;
+  return `${tool} ${typeof path === 'string' ? path : subjectText(JSON.stringify(args))}`;
+}
+
 function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
   const { client } = useToolyard();
   const navigate = useNavigate();
+  const [example, setExample] = useState(tool.examples[0]);
+  const [prepare, setPrepare] = useState(true);
   const [value, setValue] = useState<unknown>(tool.examples[0]?.arguments ?? {});
   const [asText, setAsText] = useState(false);
   const [text, setText] = useState('');
-  const [sessionId, setSessionId] = useState('');
+  const [sessionId, setSessionId] = useState(TRY_SESSION);
   const [violations, setViolations] = useState<readonly Violation[]>([]);
+  const setup = example?.setup ?? [];
   const submit = useMutation({
     mutationFn: async () => {
       const args = Arguments.parse(asText ? JSON.parse(text) : value);
-      const submission = { tool: tool.name, arguments: args, ...(sessionId === '' ? {} : { sessionId }) };
+      const inSession = sessionId === '' ? {} : { sessionId };
+      const submission = { tool: tool.name, arguments: args, ...inSession };
       const quote = await client.calls.quote(submission);
       setViolations(quote.errors);
-      return quote.valid ? client.calls.submit(submission) : undefined;
+      if (!quote.valid) return undefined;
+      for (const step of prepare ? setup : []) {
+        const prepared = await client.calls.run({ ...step, ...inSession });
+        if (prepared.ok !== true) return prepared;
+      }
+      return client.calls.submit(submission);
     },
     onSuccess: (call) => call && void navigate({ to: '/calls/$callId', params: { callId: call.id } }),
     onError: (error) => tellFailed('The call was not submitted', error),
@@ -99,24 +120,35 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
     setAsText(!form);
   };
   const actions = (
-    <Group justify="space-between" mt="md" align="flex-end">
-      <TextInput
-        size="xs"
-        label="Session"
-        placeholder="none"
-        value={sessionId}
-        onChange={({ currentTarget }) => setSessionId(currentTarget.value.trim())}
-      />
-      <ScopedButton
-        scope="submit"
-        whyNot={tool.available.ok ? undefined : 'The tool is not available now.'}
-        type={asText ? 'button' : 'submit'}
-        loading={submit.isPending}
-        onClick={asText ? () => submit.mutate() : undefined}
-      >
-        Call {tool.name}
-      </ScopedButton>
-    </Group>
+    <>
+      {setup.length > 0 && (
+        <Checkbox
+          mt="md"
+          size="xs"
+          checked={prepare}
+          onChange={({ currentTarget }) => setPrepare(currentTarget.checked)}
+          label={`First ${setup.map(stepText).join(', ')}, which this example needs`}
+        />
+      )}
+      <Group justify="space-between" mt="md" align="flex-end">
+        <TextInput
+          size="xs"
+          label="Session"
+          placeholder="none"
+          value={sessionId}
+          onChange={({ currentTarget }) => setSessionId(currentTarget.value.trim())}
+        />
+        <ScopedButton
+          scope="submit"
+          whyNot={tool.available.ok ? undefined : 'The tool is not available now.'}
+          type={asText ? 'button' : 'submit'}
+          loading={submit.isPending}
+          onClick={asText ? () => submit.mutate() : undefined}
+        >
+          Call {tool.name}
+        </ScopedButton>
+      </Group>
+    </>
   );
   return (
     <Paper withBorder p="md">
@@ -175,17 +207,18 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
           <Text size="xs" c="dimmed">
             Examples
           </Text>
-          {tool.examples.map(({ title, arguments: args }) => (
+          {tool.examples.map((each) => (
             <Button
-              key={title}
+              key={each.title}
               size="compact-xs"
               variant="default"
               onClick={() => {
-                setValue(args);
-                setText(JSON.stringify(args, null, 2));
+                setExample(each);
+                setValue(each.arguments);
+                setText(JSON.stringify(each.arguments, null, 2));
               }}
             >
-              {title}
+              {each.title}
             </Button>
           ))}
         </Group>
@@ -248,7 +281,12 @@ function ToolFacts({ tool }: { readonly tool: ToolDescriptor }) {
           <Text size="sm">
             {mine.calls.toLocaleString()} {mine.calls === 1 ? 'call' : 'calls'}, {(100 * mine.errorRate).toFixed(1)} % failing{' '}
             {mine.failed > 0 && (
-              <LinkAnchor size="sm" to="/calls" search={{ tool: tool.name, outcome: 'failed,timed_out,unknown', since: '24h' }}>
+              <LinkAnchor
+                size="sm"
+                underline="always"
+                to="/calls"
+                search={{ tool: tool.name, result: 'error', outcome: 'completed,failed,timed_out,unknown', since: '24h' }}
+              >
                 (show)
               </LinkAnchor>
             )}

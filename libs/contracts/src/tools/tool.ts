@@ -47,6 +47,16 @@ export const ToolSubject = z
   .meta({ id: 'ToolSubject' });
 export type ToolSubject = z.output<typeof ToolSubject>;
 
+/** Arguments that show what a tool does. `setup`: calls to make before, so that it runs in an empty workspace too. */
+export const ToolExample = z
+  .object({
+    title: z.string(),
+    arguments: Json,
+    setup: z.array(z.object({ tool: ToolName, arguments: z.record(z.string(), Json) })).optional(),
+  })
+  .meta({ id: 'ToolExample' });
+export type ToolExample = z.output<typeof ToolExample>;
+
 /** A tool as the catalog shows it. `version` is a digest of name, schema and facts: what an approval is bound to. */
 export const ToolDescriptor = z
   .object({
@@ -64,7 +74,7 @@ export const ToolDescriptor = z
     timeoutMs: z.number().int().positive(),
     retry: RetryPolicy,
     aliases: z.array(z.string()),
-    examples: z.array(z.object({ title: z.string(), arguments: Json })),
+    examples: z.array(ToolExample),
     annotations: z.object({
       readOnlyHint: z.boolean(),
       destructiveHint: z.boolean(),

@@ -5,6 +5,7 @@ import { changeFile } from '../workspace/change-file.js';
 import { filePlace } from '../workspace/file-place.js';
 import { decodeText } from '../workspace/file-kind.js';
 import { applyEdit, type Edit } from '../workspace/text-edit.js';
+import { EXAMPLE_FILE, EXAMPLE_SETUP } from './example-file.js';
 
 const LIMIT = { bytes: 10 * 1_048_576, hint: 'Edit smaller files.' };
 
@@ -35,7 +36,11 @@ const input = z.strictObject({
     replace_all: ['replaceAll'],
   },
   examples: [
-    { title: 'Rename a variable everywhere', arguments: { path: 'src/app.ts', old_text: 'colour', new_text: 'color', replace_all: true } },
+    {
+      title: 'Replace a word everywhere',
+      arguments: { path: EXAMPLE_FILE, old_text: 'colour', new_text: 'color', replace_all: true },
+      setup: EXAMPLE_SETUP,
+    },
   ],
 })
 export class FileEditTool {

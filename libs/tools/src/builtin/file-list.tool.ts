@@ -35,7 +35,7 @@ const input = z.strictObject({
   rawArgument: 'path',
   examples: [
     { title: 'The workspace', arguments: {} },
-    { title: 'TypeScript files, three levels deep', arguments: { path: 'src', pattern: '*.ts', max_depth: 3 } },
+    { title: 'Markdown files, three levels deep', arguments: { path: '.', pattern: '*.md', max_depth: 3 } },
   ],
 })
 export class FileListTool {

@@ -6,6 +6,7 @@ import { decodeText, imageType } from '../workspace/file-kind.js';
 import { readWorkspaceFile, tooLarge } from '../workspace/workspace-file.js';
 import { FILE_READ_DIALECTS, type FileReadDialect } from './file-read-dialects.js';
 import { filePlace } from '../workspace/file-place.js';
+import { EXAMPLE_FILE, EXAMPLE_SETUP } from './example-file.js';
 
 const input = z.strictObject({
   path: z.string().min(1).describe('File to read, relative to the workspace root.'),
@@ -28,8 +29,8 @@ const input = z.strictObject({
   argumentAliases: { path: ['file_path', 'filePath', 'filename', 'file'], offset: ['start_line'], limit: ['max_lines', 'num_lines'] },
   rawArgument: 'path',
   examples: [
-    { title: 'A whole file', arguments: { path: 'README.md' } },
-    { title: 'Lines 11 to 20', arguments: { path: 'src/app.ts', offset: 11, limit: 10 } },
+    { title: 'A whole file', arguments: { path: EXAMPLE_FILE }, setup: EXAMPLE_SETUP },
+    { title: 'Lines 3 and 4', arguments: { path: EXAMPLE_FILE, offset: 3, limit: 2 }, setup: EXAMPLE_SETUP },
   ],
 })
 export class FileReadTool {

@@ -5,6 +5,7 @@ import { checkQuery } from '../search/check-query.js';
 import { LARGEST_SEARCHED_BYTES } from '../search/ripgrep.js';
 import { searchContent, searchCounts, type SearchRequest } from '../search/search-files.js';
 import { checkGlob, searchTarget } from '../search/search-target.js';
+import { EXAMPLE_SETUP } from './example-file.js';
 
 const input = z.strictObject({
   query: z
@@ -46,8 +47,12 @@ const input = z.strictObject({
   },
   rawArgument: 'query',
   examples: [
-    { title: 'Where something is defined', arguments: { query: 'class \\w+Tool', include: '*.ts' } },
-    { title: 'Files with a text', arguments: { query: 'TODO', literal: true, case_sensitive: true, output_mode: 'files_with_matches' } },
+    { title: 'Lines that match a pattern', arguments: { query: 'colou?r', include: '*.md' }, setup: EXAMPLE_SETUP },
+    {
+      title: 'Files with a text',
+      arguments: { query: 'TODO', literal: true, case_sensitive: true, output_mode: 'files_with_matches' },
+      setup: EXAMPLE_SETUP,
+    },
   ],
 })
 export class FileSearchTool {

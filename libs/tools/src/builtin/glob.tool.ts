@@ -3,6 +3,7 @@ import { Tool } from '../tool.decorator.js';
 import { ToolFailure, type ToolContext, type ToolOutput } from '../tool.port.js';
 import { globFiles } from '../search/glob-files.js';
 import { checkGlob, searchTarget } from '../search/search-target.js';
+import { EXAMPLE_SETUP } from './example-file.js';
 
 const input = z.strictObject({
   pattern: z
@@ -31,7 +32,7 @@ const input = z.strictObject({
   aliases: ['glob_search'],
   argumentAliases: { path: ['dir', 'directory'], max_depth: ['maxDepth'], pattern: ['glob_pattern'] },
   rawArgument: 'pattern',
-  examples: [{ title: 'All TypeScript files', arguments: { pattern: '**/*.ts' } }],
+  examples: [{ title: 'All Markdown files', arguments: { pattern: '**/*.md' }, setup: EXAMPLE_SETUP }],
 })
 export class GlobTool {
   check({ pattern }: z.output<typeof input>): void {

@@ -64,9 +64,9 @@ type Input = z.output<typeof input>;
   },
   rawArgument: 'command',
   examples: [
-    { title: 'Count lines', arguments: { command: 'wc -l *.md' } },
-    { title: 'Go on in the same shell', arguments: { command: 'cd app && export MODE=test', persistent: true } },
-    { title: 'A slow build', arguments: { command: 'make', working_dir: 'app', timeout_ms: 300_000 } },
+    { title: 'The time, and what is here', arguments: { command: 'date; ls -la' } },
+    { title: 'Continue in the same shell', arguments: { command: 'mkdir -p app && cd app && export MODE=test', persistent: true } },
+    { title: 'Output over a while', arguments: { command: 'for n in 1 2 3; do echo "step $n"; sleep 0.5; done', timeout_ms: 300_000 } },
   ],
 })
 export class ShellTool {
