@@ -9,6 +9,9 @@ import type { ErrorCode, Problem, Result } from '#contracts';
  */
 export type ClientErrorCode = 'unreachable' | 'timed_out' | 'aborted' | 'protocol' | 'stream_incomplete';
 
+/** Codes whose title would only repeat what the detail says. */
+const DETAIL_SAYS_ALL: ReadonlySet<string> = new Set<ErrorCode>(['invalid_request', 'resource_not_found']);
+
 /** Every error that the client throws. `message` can be shown to a person as it is. */
 export class ToolyardError extends Error {
   override readonly name = 'ToolyardError';
@@ -25,7 +28,7 @@ export class ToolyardError extends Error {
 
   static of(problem: Problem): ToolyardError {
     const { code, title, detail } = problem;
-    return new ToolyardError(code, detail.startsWith(title) ? detail : `${title}: ${detail}`, problem);
+    return new ToolyardError(code, DETAIL_SAYS_ALL.has(code) || detail.startsWith(title) ? detail : `${title}: ${detail}`, problem);
   }
 
   /** The HTTP status, where there was one. */

@@ -34,6 +34,8 @@ const PAGES: readonly (readonly [path: () => string, shows: string])[] = [
   [() => '/tools/shell', 'text=Call shell'],
   [() => '/workers', '[data-worker]'],
   [() => '/failures', '[data-fingerprint]'],
+  [() => '/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V', 'text=No call with this id'],
+  [() => '/tools/no_such_tool', 'text=There is no tool no_such_tool'],
   [() => '/no/such/page', 'text=There is no such page'],
 ];
 
@@ -43,6 +45,8 @@ describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/ca
     it('is accessible to all in light and dark colours, and fits a phone', async () => {
       const page = await stage.open(path(), { colorScheme: 'light' });
       await page.locator(shows).first().waitFor();
+      // The badge of waiting approvals is on every page.
+      await page.getByLabel('1 waiting').waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
 
       await page.emulateMedia({ colorScheme: 'dark' });
@@ -51,11 +55,12 @@ describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/ca
       expect(await accessibilityFaults(page)).toEqual([]);
 
       await page.setViewportSize({ width: 375, height: 812 });
+      await page.locator(shows).first().waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
       await eventually(
         async () => (await page.evaluate<number>('document.documentElement.scrollWidth')) <= 375,
         'the page to be no wider than a phone',
       );
-      await page.locator(shows).first().waitFor();
     });
   },
 );

@@ -13,6 +13,8 @@ import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
 import { tellDone, tellFailed } from '../parts/tell.js';
 import { Ago, useNow } from '../parts/time.js';
 import { durationText } from '../parts/duration.js';
+import { subjectText } from '../parts/subject.js';
+import { useSubjects } from '../parts/use-subjects.js';
 import { visible } from '../parts/visible.js';
 import { useScopes } from '../session/use-scopes.js';
 import { useToolyard } from '../stream/toolyard.js';
@@ -176,15 +178,24 @@ function Inbox({
             </Text>
             {call.approval && <Expires at={Date.parse(call.approval.expiresAt)} />}
           </Group>
-          <Text size="xs" ff="monospace" truncate>
-            {visible(JSON.stringify(call.arguments)).slice(0, 160)}
-          </Text>
+          <SubjectLine call={call} />
           <Text size="xs" c="dimmed" truncate>
             {[call.agentId, call.sessionId].filter(Boolean).join(' · ') || 'no session'}
           </Text>
         </UnstyledButton>
       ))}
     </Paper>
+  );
+}
+
+const SUBJECT_CHARS = 2000;
+
+function SubjectLine({ call }: { readonly call: Call }) {
+  const subjects = useSubjects(call.tool);
+  return (
+    <Text size="xs" ff="monospace" truncate>
+      {visible(subjectText(JSON.stringify(call.arguments).slice(0, SUBJECT_CHARS), subjects))}
+    </Text>
   );
 }
 

@@ -2,9 +2,11 @@ import { Alert, Badge, Grid, Group, List, Stack, Tabs, Text } from '@mantine/cor
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
+import { ToolyardError } from '#client';
 import type { Call, CallError } from '#contracts';
 import { stateOfCall } from '../calls/call-row.js';
 import { Json } from '../parts/json.js';
+import { LinkButton } from '../parts/links.js';
 import { PageHead } from '../parts/page-head.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { ErrorState, LoadingRows } from '../parts/states.js';
@@ -36,7 +38,7 @@ function OneCall({ callId }: { readonly callId: string }) {
   const { call, view, version, connection } = useCall(callId);
   const story = useMemo(() => storyOf(view.lifecycle), [view, version]);
   if (call.isPending) return <LoadingRows rows={8} />;
-  if (call.isError) return <ErrorState error={call.error} onRetry={() => void call.refetch()} />;
+  if (call.isError) return <NoCall callId={callId} error={call.error} onRetry={() => void call.refetch()} />;
   const { data } = call;
   const cancelling = data.status !== 'ended' && view.lifecycle.some(({ type }) => type === 'call.cancel_requested');
   return (
@@ -68,8 +70,10 @@ function OneCall({ callId }: { readonly callId: string }) {
         )}
         {data.status !== 'ended' && data.waiting && (
           <Alert color="gray" title="Why it waits">
-            {visible(data.waiting.detail)}
-            {data.waiting.until !== undefined && <GoesOn at={Date.parse(data.waiting.until)} />}
+            {visible(withFullStop(data.waiting.detail))}
+            {data.waiting.until !== undefined && (
+              <WaitsUntil at={Date.parse(data.waiting.until)} approval={data.waiting.reason === 'approval'} />
+            )}
             {data.waiting.position !== undefined &&
               ` Place ${data.waiting.position} of ${data.waiting.queueDepth ?? data.waiting.position}.`}
           </Alert>
@@ -93,9 +97,34 @@ function OneCall({ callId }: { readonly callId: string }) {
   );
 }
 
-function GoesOn({ at }: { readonly at: number }) {
+/** One that there is not will not come by asking again. */
+function NoCall({ callId, error, onRetry }: { readonly callId: string; readonly error: unknown; readonly onRetry: () => void }) {
+  const missing = error instanceof ToolyardError && error.status === 404;
+  return (
+    <>
+      <PageHead title={missing ? 'No such call' : 'Call'} about={<CopyableId id={callId} />}>
+        <LinkButton to="/calls" size="xs" variant="default">
+          All calls
+        </LinkButton>
+      </PageHead>
+      <ErrorState error={error} {...(missing ? {} : { onRetry })} />
+    </>
+  );
+}
+
+/** When an approval expires, or anything else goes on. */
+function WaitsUntil({ at, approval }: { readonly at: number; readonly approval: boolean }) {
   const left = at - useNow();
-  return left <= 0 ? null : <> It goes on in {durationText(left)}.</>;
+  return left <= 0 ? null : (
+    <>
+      {' '}
+      {approval ? 'The request expires' : 'It continues'} in {durationText(left)}.
+    </>
+  );
+}
+
+function withFullStop(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 const LAST_LINES = 4;

@@ -42,7 +42,7 @@ const END_WORDS: Readonly<Record<CallOutcome, string>> = {
   cancelled: 'Cancelled',
   timed_out: 'Timed out',
   denied: 'Denied',
-  unknown: 'Ended, and nobody knows whether it took effect',
+  unknown: 'Ended; whether it took effect is not known',
 };
 
 const STOPPED_WORDS: Readonly<Record<Stopped['how'], string>> = {
@@ -91,7 +91,7 @@ class StoryTeller {
         return this.submitted(event, at);
       case 'call.approval_requested':
         this.open = undefined;
-        this.moment(at, 'A person is asked', 'warn', event.data.reasons.join('; '));
+        this.moment(at, 'Approval requested', 'warn', event.data.reasons.join('; '));
         this.begin({ kind: 'approval', name: 'Waiting for a person', from: at });
         return;
       case 'call.approval_decided':
@@ -118,11 +118,11 @@ class StoryTeller {
     const { effect, reasons } = event.data.decision;
     this.moment(at, 'Submitted', 'neutral', `by ${event.actor}`);
     const deciding = reasons.find((reason) => reason.effect === effect && reason.satisfiedBy === undefined)?.reason;
-    if (effect === 'allow') this.moment(at, 'Judged: may run', 'neutral', deciding);
-    else if (effect === 'ask') this.moment(at, 'Judged: a person must say', 'warn', deciding);
+    if (effect === 'allow') this.moment(at, 'Policy: allowed', 'neutral', deciding);
+    else if (effect === 'ask') this.moment(at, 'Policy: needs approval', 'warn', deciding);
     else {
       // Without a reason it was refused before any rule was asked; why, its End says.
-      if (reasons.length > 0) this.moment(at, 'Judged: denied', 'bad', deciding);
+      if (reasons.length > 0) this.moment(at, 'Policy: denied', 'bad', deciding);
       return;
     }
     this.begin({ kind: 'queued', name: `Queued for a worker (${event.data.pool})`, from: at });

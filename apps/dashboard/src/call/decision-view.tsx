@@ -5,7 +5,7 @@ import stacked from '../parts/stacked.module.css';
 import { visible } from '../parts/visible.js';
 
 const COLORS = { allow: 'teal', ask: 'yellow', deny: 'red' } as const;
-const AXES = { facts: 'Tool and posture', risk: 'Risk of the arguments', grants: 'Grants', limits: 'Limits', hooks: 'Hooks' } as const;
+const AXES = { facts: 'Tool and posture', risk: 'Arguments', grants: 'Grants', limits: 'Limits', hooks: 'Hooks' } as const;
 
 /** The verdict about a call with the answer of every rule, and what a person said. */
 export function DecisionView({ decision, approval }: { readonly decision: Decision; readonly approval?: Approval | undefined }) {
@@ -17,7 +17,7 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
         </Text>
         {decision.reasons.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No rule had anything to say, so it may run.
+            No rule applies, so it may run.
           </Text>
         ) : (
           <Table.ScrollContainer minWidth={520} className={stacked['stacked']}>
@@ -25,7 +25,7 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>Answer</Table.Th>
-                  <Table.Th>Looked at</Table.Th>
+                  <Table.Th>Checks</Table.Th>
                   <Table.Th>Rule</Table.Th>
                   <Table.Th>Why</Table.Th>
                 </Table.Tr>
@@ -71,7 +71,7 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
               {approval.decided.reason === undefined ? '' : `: ${visible(approval.decided.reason)}`}
             </Text>
           ) : (
-            <Text size="sm">Nobody has answered; it expires {momentText(Date.parse(approval.expiresAt))}.</Text>
+            <Text size="sm">Not answered yet; expires {momentText(Date.parse(approval.expiresAt))}.</Text>
           )}
         </Paper>
       )}

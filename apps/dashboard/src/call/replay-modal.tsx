@@ -80,7 +80,7 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
           ))}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Leave it
+            Close
           </Button>
           <Button disabled={!readable} loading={replay.isPending} onClick={() => replay.mutate()}>
             Replay

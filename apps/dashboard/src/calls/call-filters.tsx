@@ -150,7 +150,7 @@ function Several({ name, label, values, search, set, labelOf = (value) => value,
       onChange={(next) => set(name, next.join(','))}
       searchable={searchable}
       hidePickedOptions
-      w={labelled ? '100%' : { base: '100%', sm: chosen.length > 1 ? 200 : 128 }}
+      w={labelled ? '100%' : { base: '100%', sm: chosen.length > 1 ? 200 : 136 }}
       comboboxProps={{ width: 220, position: 'bottom-start' }}
     />
   );

@@ -4,14 +4,14 @@ import type { ReactNode } from 'react';
 import { ToolyardError } from '#client';
 
 /** Nothing to show, why, and what to do about it. */
-export function EmptyState({ icon: Icon = IconInbox, title, children, action }: EmptyStateProps) {
+export function EmptyState({ icon: Icon = IconInbox, title, whole = false, children, action }: EmptyStateProps) {
   return (
     <Center py={48} px="md">
       <Stack align="center" gap="xs" maw={460}>
         <ThemeIcon size={48} radius="xl" variant="light" color="gray">
           <Icon size={26} stroke={1.5} aria-hidden />
         </ThemeIcon>
-        <Title order={2}>{title}</Title>
+        <Title order={whole ? 1 : 2}>{title}</Title>
         <Text component="div" c="dimmed" size="sm" ta="center">
           {children}
         </Text>
@@ -24,6 +24,8 @@ export function EmptyState({ icon: Icon = IconInbox, title, children, action }: 
 interface EmptyStateProps {
   readonly icon?: TablerIcon;
   readonly title: string;
+  /** It is the whole page, so its title is that of the page. */
+  readonly whole?: boolean;
   readonly children: ReactNode;
   readonly action?: ReactNode;
 }

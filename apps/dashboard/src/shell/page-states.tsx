@@ -7,6 +7,7 @@ export function NotFoundPage() {
   return (
     <EmptyState
       icon={IconMapOff}
+      whole
       title="There is no such page"
       action={
         <LinkButton to="/live" variant="default" mt="xs">

@@ -41,7 +41,7 @@ export function Shell() {
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="sm">
           <Group gap="sm" wrap="nowrap">
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
-            <Link to="/live" className={classes.brand}>
+            <Link to="/live" className={classes.brand} aria-label="Toolyard">
               <img src="/favicon.svg" width={24} height={24} alt="" />
               <Text span fw={700} visibleFrom="xs">
                 Toolyard
@@ -99,7 +99,7 @@ function ApprovalsWaiting() {
   useFrames(board);
   const { waitingApproval } = board.now.counts();
   return waitingApproval === 0 ? null : (
-    <Badge size="sm" circle={waitingApproval < 10} color="orange.9" variant="filled" aria-label={`${waitingApproval} waiting`}>
+    <Badge size="sm" circle={waitingApproval < 10} color="#b34700" variant="filled" aria-label={`${waitingApproval} waiting`}>
       {waitingApproval > 99 ? '99+' : waitingApproval}
     </Badge>
   );

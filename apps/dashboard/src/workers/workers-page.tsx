@@ -142,7 +142,7 @@ function DrainModal({ worker, onClose }: { readonly worker: WorkerStatus; readon
       </Text>
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
-          Leave it
+          Close
         </Button>
         <Button color="orange.9" loading={drain.isPending} onClick={() => drain.mutate()}>
           Drain it
