@@ -6,6 +6,7 @@ import { addCompletion } from './completion.js';
 import { EXIT, exitCodeOfError } from './exit-code.js';
 import { Interrupts } from './interrupts.js';
 import { buildProgram, type Runner } from './program.js';
+import { fetchOf } from './refused-fetch.js';
 import { contentText } from './terminal/result-text.js';
 import { Terminal } from './terminal/terminal.js';
 import { UsageError } from './usage-error.js';
@@ -48,7 +49,7 @@ export async function main(version: string): Promise<void> {
 
 function clientOf(baseUrl: string, apiKey: string): ToolyardClient {
   try {
-    return new ToolyardClient({ baseUrl, apiKey, WebSocket });
+    return new ToolyardClient({ baseUrl, apiKey, WebSocket, fetch: fetchOf(baseUrl, globalThis.fetch) });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

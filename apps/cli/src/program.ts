@@ -39,7 +39,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
   addCalling(add, start);
   addLooking(add, start);
   addAnswering(add, start);
-  add('doctor', 'check gateway, key, versions, clocks, Redis, workers and sandboxes').action(() =>
+  add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks').action(() =>
     start((context) => doctor(context, env)),
   );
   return program;

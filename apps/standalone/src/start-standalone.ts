@@ -3,6 +3,7 @@ import { LOCAL_INSTALLATION, type Posture } from '#contracts';
 import { startGateway } from '../../gateway/src/main.js';
 import { startWorker } from '../../worker/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/gateway.config.js';
+import { configFactsOf, type ConfigFacts } from '../../gateway/src/config-facts.js';
 import { readWorkerConfig, type WorkerConfig } from '../../worker/src/worker.config.js';
 import { checkPort } from './check-port.js';
 import { readOrMakeKey } from './data/api-key.js';
@@ -11,7 +12,7 @@ import { lockDirectory } from './data/directory-lock.js';
 import { startPrivateRedis } from './redis/private-redis.js';
 import { reachRedis } from './redis/reach-redis.js';
 import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
-import { configFactsOf, programsOf, type ConfigFacts, type Programs } from './start-facts.js';
+import { programsOf, type Programs } from './programs.js';
 import { explain, StartFailure } from './start-failure.js';
 
 export interface Standalone {

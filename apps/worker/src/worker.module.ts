@@ -24,6 +24,7 @@ import { WorkerState } from './lifecycle/worker-state.js';
 import { Reconciler } from './recovery/reconciler.js';
 import { SweepLease } from './recovery/sweep-lease.js';
 import { WorkerRegistration } from './registry/worker-registration.js';
+import { DiskRoom } from './registry/disk-room.js';
 import { workerStatus } from './registry/worker-status.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
 import { SafetyBySettings } from './safety/safety-settings.service.js';
@@ -177,25 +178,27 @@ const presence: Provider[] = [
     provide: WorkerRegistration,
     inject: [WORKER_CONFIG, COMMAND_REDIS, WorkerState, ToolCallProcessor, RunningCalls, SandboxRegistry, LOGGER],
     useFactory: (
-      { id, partitions }: WorkerConfig,
+      { id, partitions, workspaceRoot }: WorkerConfig,
       redis: RedisConnection,
       state: WorkerState,
       processor: ToolCallProcessor,
       running: RunningCalls,
       sandboxes: SandboxRegistry,
       logger: WorkerLog,
-    ) =>
-      new WorkerRegistration(
+    ) => {
+      const disk = new DiskRoom(workspaceRoot);
+      return new WorkerRegistration(
         redis,
         new NoticeLog(redis, partitions),
-        () => workerStatus(id, state, processor, running, sandboxes),
+        () => workerStatus(id, state, processor, running, sandboxes, disk),
         logger,
         () => {
           state.drain();
           // Ends with the last call that runs; a stop that comes later waits for it.
           processor.close().catch((error: unknown) => logger.error({ err: error }, 'the worker could not stop taking calls'));
         },
-      ),
+      );
+    },
   },
 ];
 

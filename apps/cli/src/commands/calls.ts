@@ -3,7 +3,7 @@ import type { CommandContext } from '../command-context.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { table } from '../terminal/table.js';
-import { duration, parseSince } from '../terminal/time-text.js';
+import { ago, duration, parseSince } from '../terminal/time-text.js';
 
 /** Which calls. */
 export interface FilterFlags {
@@ -41,7 +41,7 @@ export async function calls({ client, terminal, json }: CommandContext, flags: C
     stateOf(call),
     call.tool,
     call.runMs === undefined ? '' : duration(call.runMs),
-    `${duration(Date.now() - Date.parse(call.submittedAt))} ago`,
+    ago(Date.now() - Date.parse(call.submittedAt)),
     aboutOf(call),
   ]);
   for (const line of table(rows, terminal.width)) terminal.line(painted(line, terminal));
@@ -115,9 +115,9 @@ function factsOf(call: Call): [string, string | undefined][] {
 }
 
 /** One word; `error` for a completed call whose result is one. */
-function stateOf({ outcome, isError, retrying, status }: CallSummary): string {
+function stateOf({ outcome, isError, retrying, suspended, status }: CallSummary): string {
   if (outcome === 'completed' && isError === true) return 'error';
-  return outcome ?? (retrying ? 'retrying' : status);
+  return outcome ?? (retrying ? 'retrying' : suspended ? 'suspended' : status);
 }
 
 /** What matters most: why it did not succeed, else what it was asked to do. */

@@ -136,6 +136,55 @@ function checkSandbox(pool: QueueStatus['pool'], serving: readonly WorkerStatus[
   return states.length === 0 ? [] : [{ what, verdict: 'ok', found: `commands are isolated by ${states[0]?.backend ?? ''}` }];
 }
 
+/** What workers need besides: a program that searches, and room on the disk of their workspaces. */
+export function checkWorkers(workers: readonly WorkerStatus[]): Check[] {
+  return [...checkSearch(workers), ...workers.flatMap(checkRoom)];
+}
+
+function checkSearch(workers: readonly WorkerStatus[]): Check[] {
+  const searching = workers.filter(
+    ({ draining, pools, search }) => !draining && search !== undefined && pools.some(({ pool }) => pool === 'read'),
+  );
+  if (searching.length === 0) return [];
+  const without = searching.filter(({ search }) => search?.ok === false).map(({ id }) => id);
+  if (without.length === 0) return [{ what: 'search', verdict: 'ok', found: 'ripgrep is there' }];
+  return [
+    {
+      what: 'search',
+      verdict: 'fail',
+      found: `no ripgrep on ${without.join(', ')}: file_search and glob fail there`,
+      fix: 'install the package ripgrep',
+    },
+  ];
+}
+
+const ROOM_WARN = { bytes: 2 * 1024 ** 3, share: 0.05 };
+const ROOM_FAIL_BYTES = 200 * 1024 ** 2;
+
+function checkRoom({ id, disk }: WorkerStatus): Check[] {
+  if (disk === undefined) return [];
+  const { freeBytes, totalBytes } = disk;
+  const what = `disk ${id}`;
+  const found = `${gibibytes(freeBytes)} of ${gibibytes(totalBytes)} free for workspaces`;
+  if (freeBytes >= ROOM_WARN.bytes && freeBytes >= ROOM_WARN.share * totalBytes) return [{ what, verdict: 'ok', found }];
+  return [
+    { what, verdict: freeBytes < ROOM_FAIL_BYTES ? 'fail' : 'warn', found, fix: 'make room, or put WORKSPACE_ROOT on a larger disk' },
+  ];
+}
+
+/** The file that TOOLYARD_CONFIG names. Why one is refused, the warnings of the gateway say. */
+export function checkConfig(config: Diagnostics['config']): Check {
+  const what = 'config file';
+  if (config === undefined) return { what, verdict: 'ok', found: 'none: TOOLYARD_CONFIG is not set' };
+  const { file, keys, agents, hooks } = config;
+  if (keys === undefined) return { what, verdict: 'warn', found: `${file} is refused`, fix: 'correct the file that TOOLYARD_CONFIG names' };
+  return { what, verdict: 'ok', found: `${file}: keys ${keys}, agents ${agents ?? 0}, hooks ${hooks ?? 0}` };
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}
+
 function mebibytes(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }

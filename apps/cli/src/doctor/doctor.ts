@@ -3,14 +3,14 @@ import { ToolyardError } from '#client';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
-import { checkClock, checkPools, checkRedis, checkVersion, type Check } from './check.js';
+import { checkClock, checkConfig, checkPools, checkRedis, checkVersion, checkWorkers, type Check } from './check.js';
 
 const PATIENCE_MS = 5000;
 const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /**
- * Looks whether everything is as it should be: the gateway, the key, the live stream, versions, clocks, Redis, workers and
- * sandboxes. With REDIS_URL it asks that Redis directly, also when no gateway answers. Ends with 1 when something fails.
+ * Looks whether everything is as it should be: the gateway, the key, the live stream, versions, the config file, clocks, Redis,
+ * workers, sandboxes, search and disks. With REDIS_URL it asks that Redis directly, also when no gateway answers. Ends with 1 when something fails.
  */
 export async function doctor(context: CommandContext, env: NodeJS.ProcessEnv): Promise<number> {
   const { terminal, json } = context;
@@ -44,7 +44,9 @@ async function* checkGateway(context: CommandContext): AsyncGenerator<Check, voi
   const inLog = 'look into the log of the gateway';
   const state = await attempt('workers', inLog, () => Promise.all([client.workers.list(options), client.queues.list(options)]));
   if (state.failure) yield state.failure;
-  if (state.value) yield* checkPools(...state.value, tools.value);
+  if (state.value === undefined) return;
+  yield* checkPools(...state.value, tools.value);
+  yield* checkWorkers(state.value[0]);
 }
 
 /** What only a key with the scope operate may see. */
@@ -55,9 +57,10 @@ async function checkInside({ client, version }: CommandContext): Promise<Check[]
   );
   if (seen.value === undefined) return seen.failure ? [{ ...seen.failure, verdict: 'warn' }] : [];
   const middle = (before + Date.now()) / 2;
-  const { time, redis, durability } = seen.value;
+  const { time, redis, durability, config } = seen.value;
   return [
     checkVersion(version, seen.value),
+    checkConfig(config),
     checkClock('clock of the gateway', Date.parse(time) - middle),
     checkClock('clock of redis', Date.parse(redis.time) - middle),
     ...checkRedis(redis, durability),

@@ -10,6 +10,13 @@ export function duration(ms: number): string {
   return ms < UNITS.d ? twoUnits(ms, 'h', 'm') : twoUnits(ms, 'd', 'h');
 }
 
+/** `just now`, `12s ago`, `6m ago`, `3h ago`, `2d ago`. */
+export function ago(ms: number): string {
+  if (ms < 2 * UNITS.s) return 'just now';
+  const unit = ms < UNITS.m ? 's' : ms < UNITS.h ? 'm' : ms < UNITS.d ? 'h' : 'd';
+  return `${Math.floor(ms / UNITS[unit])}${unit} ago`;
+}
+
 function twoUnits(ms: number, large: keyof typeof UNITS, small: keyof typeof UNITS): string {
   const rest = Math.floor((ms % UNITS[large]) / UNITS[small]);
   return `${Math.floor(ms / UNITS[large])}${large}${rest === 0 ? '' : `${rest}${small}`}`;

@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Diagnostics } from '#contracts';
 import { VERSION } from '#lifecycle';
 import { readRedisFacts, type RedisConnection } from '#redis';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { configFactsOf } from '../config-facts.js';
+import { ConfigError, GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { ConfigReload } from '../policy/config-reload.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 
@@ -27,7 +28,19 @@ export class DiagnosticsService {
       durability,
       partitions,
       redis,
+      ...(this.config.file === undefined ? {} : { config: configOf(this.config.file) }),
       warnings: warning === undefined ? [] : [warning],
     };
+  }
+}
+
+/** The file as it is now; one with a fault is not in force, and the warnings say why. */
+function configOf(file: NonNullable<GatewayConfig['file']>): NonNullable<Diagnostics['config']> {
+  try {
+    const { path, ...counts } = configFactsOf(file.read()) ?? { path: file.path };
+    return { file: path, ...counts };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { file: file.path };
   }
 }

@@ -1,8 +1,9 @@
 import type { WorkerStatus } from '#contracts';
-import type { SandboxRegistry } from '#tools';
+import { findExecutable, type SandboxRegistry } from '#tools';
 import type { RunningCalls } from '../execution/running-calls.js';
 import type { ToolCallProcessor } from '../execution/tool-call.processor.js';
 import type { WorkerState } from '../lifecycle/worker-state.js';
+import type { DiskRoom } from './disk-room.js';
 
 /** Of very many running calls only so many are named. */
 const CALLS_NAMED = 200;
@@ -14,7 +15,9 @@ export function workerStatus(
   processor: ToolCallProcessor,
   running: RunningCalls,
   sandboxes: SandboxRegistry,
+  disk: DiskRoom,
 ): WorkerStatus {
+  const room = disk.latest;
   return {
     id,
     startedAt: state.startedAt.toISOString(),
@@ -27,5 +30,7 @@ export function workerStatus(
       .slice(0, CALLS_NAMED)
       .map((attempt) => attempt.callId),
     sandbox: sandboxes.status(),
+    search: { ok: findExecutable(['rg']) !== undefined },
+    ...(room === undefined ? {} : { disk: room }),
   };
 }

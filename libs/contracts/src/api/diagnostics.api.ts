@@ -30,6 +30,15 @@ export const Diagnostics = z
     durability: z.enum(['local', 'replicated']),
     partitions: z.number().int(),
     redis: RedisFacts,
+    /** The file of TOOLYARD_CONFIG and how much it brings; absent without one, and while the file is refused only its path is there. */
+    config: z
+      .object({
+        file: z.string(),
+        keys: z.number().int().optional(),
+        agents: z.number().int().optional(),
+        hooks: z.number().int().optional(),
+      })
+      .optional(),
     warnings: z.array(z.string()),
   })
   .meta({ id: 'Diagnostics' });

@@ -37,6 +37,10 @@ export const WorkerStatus = z
     pools: z.array(z.object({ pool: Pool, slots: z.number().int(), running: z.number().int() })),
     calls: z.array(z.string()),
     sandbox: z.partialRecord(Pool, PoolSandboxStatus).optional(),
+    /** Whether ripgrep is there, without which `file_search` and `glob` fail. */
+    search: z.object({ ok: z.boolean() }).optional(),
+    /** Of the disk that holds the workspaces. */
+    disk: z.object({ freeBytes: z.number(), totalBytes: z.number() }).optional(),
   })
   .meta({ id: 'Worker' });
 export type WorkerStatus = z.output<typeof WorkerStatus>;

@@ -1,0 +1,21 @@
+import type { GatewayConfig } from './gateway.config.js';
+
+/** What a config file brings, by number. */
+export interface ConfigFacts {
+  readonly path: string;
+  readonly keys: number;
+  readonly agents: number;
+  readonly hooks: number;
+}
+
+/** Undefined without a config file. */
+export function configFactsOf({ file, keys, agents = {}, hooks = [] }: GatewayConfig): ConfigFacts | undefined {
+  if (file === undefined) return undefined;
+  const perAgent = Object.values(agents).flatMap((byName) => Object.values(byName));
+  return {
+    path: file.path,
+    keys: keys.filter(({ id }) => id !== 'bootstrap').length,
+    agents: perAgent.length,
+    hooks: hooks.length + perAgent.reduce((sum, agent) => sum + (agent.hooks?.length ?? 0), 0),
+  };
+}
