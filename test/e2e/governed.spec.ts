@@ -12,11 +12,13 @@ import { OPEN_POSTURE } from '../support/toolyard.js';
 
 const TENANT = 'governed';
 const SECOND_KEY = 'second-key-of-the-governed-tests';
+const THIRD_KEY = 'third-key-of-the-governed-tests';
 const NARROW_KEY = 'narrow-key-of-the-governed-tests';
 const READER = 'reader';
 const KEYS: GatewayConfig['keys'] = [
   { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, agents: ['reader'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] },
-  { id: 'second', key: SECOND_KEY, tenant: TENANT, scopes: ['read', 'approve'] },
+  { id: 'second', key: SECOND_KEY, tenant: TENANT, scopes: ['submit', 'read', 'approve'] },
+  { id: 'third', key: THIRD_KEY, tenant: TENANT, scopes: ['submit', 'read', 'approve'] },
   { id: 'narrow', key: NARROW_KEY, tenant: TENANT, agent: READER, scopes: ['submit', 'read'] },
 ];
 
@@ -162,6 +164,25 @@ describe('a call that waits for a person', () => {
     expect([own.status, own.body.code]).toEqual([403, 'forbidden']);
     expect((await decide(first.body.id, { decision: 'allow' }, new Agent(other.url, SECOND_KEY))).body.status).toBe('queued');
     expect((await decide(second.body.id, { decision: 'deny' }, other.agent)).body.outcome).toBe('denied');
+  });
+
+  it('is not allowed by a key that submitted a call it replays, however often it was replayed', async () => {
+    const as = (key: string) => new Agent(other.url, key);
+    const { body: first } = await write(await asking(), 'a', other.agent);
+    const replay = async (callId: string, by: Agent) => {
+      const { status, body } = await by.request('POST', `/v1/calls/${callId}/replay`, { arguments: { path: 'b', content: 'c' } });
+      expect([status, body.status]).toEqual([202, 'waiting_approval']);
+      return body;
+    };
+    const second = await replay(first.id, as(SECOND_KEY));
+    const third = await replay(second.id, as(SECOND_KEY));
+    for (const { id } of [second, third])
+      for (const by of [other.agent, as(SECOND_KEY)]) {
+        const { status, body } = await decide(id, { decision: 'allow' }, by);
+        expect([status, body.code]).toEqual([403, 'forbidden']);
+      }
+    expect((await decide(third.id, { decision: 'allow' }, as(THIRD_KEY))).body.status).toBe('queued');
+    expect((await decide(second.id, { decision: 'deny' }, other.agent)).body.outcome).toBe('denied');
   });
 
   it('is decided once, and a decision about anything else says what that is [PP-92]', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LATER_PATHS, type Batch } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
-import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
 type Media = Record<string, { schema: object }>;
 interface Operation {
@@ -143,7 +143,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
   beforeAll(async () => {
-    gateway = await startTestGateway('openapi');
+    gateway = await startTestGateway('openapi', { metricsKey: BOOTSTRAP_KEY });
     const { agent } = gateway;
     document = (await agent.get<Document>('/openapi.json')).body;
     ajv.addSchema({ $id: 'openapi', ...document });

@@ -7,6 +7,8 @@ import { configPatternFaults } from '#policy';
 /** What the file says; `file` is there when there are no faults. */
 export interface ConfigFileContent {
   readonly file?: ConfigFile;
+  /** Whether it has the field `keys`, be it empty: a file that was cut off while it was written has not. */
+  readonly saysKeys?: boolean;
   /** `<path>:<line>: <field>: <what was expected>`. */
   readonly faults: readonly string[];
 }
@@ -30,7 +32,7 @@ export function readConfigFile(path: string): ConfigFileContent {
   const found = parsed.success
     ? configPatternFaults(parsed.data)
     : parsed.error.issues.map((issue) => ({ path: issuePath(issue), message: issue.message }));
-  if (parsed.success && found.length === 0) return { file: parsed.data, faults: [] };
+  if (parsed.success && found.length === 0) return { file: parsed.data, saysKeys: document.has('keys'), faults: [] };
   return { faults: found.map(({ path: at, message }) => `${path}:${lineOf(document, lines, at)}: ${fieldName(at)}: ${message}`) };
 }
 

@@ -105,6 +105,18 @@ describe('the config file', () => {
     expect(readGatewayConfig({ TOOLYARD_CONFIG: free }).keys[0]).toMatchObject({ agent: 'eve', agents: ['*'] });
   });
 
+  it('takes the last key away from a gateway that runs where it says so, and starts none without a key', () => {
+    const path = file('keys: [{ id: ci, key: sixteen-characters-at-least, tenant: acme }]');
+    const running = readGatewayConfig({ TOOLYARD_CONFIG: path }).file;
+    file('{"keys": []}');
+    expect(running?.read().keys).toEqual([]);
+    expect(faultsOf({ TOOLYARD_CONFIG: path })).toMatch(/^TOOLYARD_API_KEY: /);
+    for (const cut of ['', '{}', 'policy: {}']) {
+      file(cut);
+      expect(() => running?.read()).toThrow('TOOLYARD_API_KEY: ');
+    }
+  });
+
   it('refuses globs that no name of an agent can fit', () => {
     const path = file('keys:\n  - { id: ci, key: sixteen-characters-at-least, tenant: acme, agents: ["a b", "{a,b}"] }\n');
     expect(faultsOf({ TOOLYARD_CONFIG: path })).toContain(`${path}:2: keys.0.agents.1: expected 1 to 128 of the characters`);

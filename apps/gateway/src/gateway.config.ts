@@ -57,6 +57,8 @@ export interface GatewayConfig {
   /** Origins besides the gateway's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly KeyEntry[];
+  /** What `/metrics` asks for; nothing when it is not set. */
+  readonly metricsKey?: string | undefined;
   /** For everybody; what it does not say comes from its profile. */
   readonly policy?: PolicySettings;
   /** By tenant and name. */
@@ -132,6 +134,7 @@ const Environment = z.object({
   DEFAULT_TOTAL_MS: integer(1, LIMITS.totalMs, 86_400_000),
   APPROVAL_MS: integer(1000, LIMITS.totalMs, 3_600_000),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
+  METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   TOOLYARD_CONFIG: z.string().min(1).optional(),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   REDACT_ENV: list,
@@ -142,18 +145,23 @@ const Environment = z.object({
 
 /**
  * Reads and checks the environment and, where it names one, the config file. `unsaid` is the posture of sessions for which neither
- * of them says one. Throws a ConfigError that lists every fault.
+ * of them says one. `running`: the gateway is up, and a file that says `keys: []` takes the last key away; a start needs one.
+ * Throws a ConfigError that lists every fault.
  */
-export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env, unsaid: Posture = DEFAULT_POSTURE): GatewayConfig {
+export function readGatewayConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  unsaid: Posture = DEFAULT_POSTURE,
+  { running = false } = {},
+): GatewayConfig {
   const faults: string[] = [];
   const parsed = Environment.safeParse(withoutEmpty(env));
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 
   const path = env.TOOLYARD_CONFIG;
-  const { file = ConfigFile.parse({}), faults: fileFaults } = path ? readConfigFile(path) : { faults: [] };
+  const { file = ConfigFile.parse({}), saysKeys = false, faults: fileFaults } = path ? readConfigFile(path) : { faults: [] };
   faults.push(...fileFaults);
   const egress = egressOf(env, faults);
-  if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0) {
+  if (faults.length === 0 && !env.TOOLYARD_API_KEY && file.keys.length === 0 && !(running && saysKeys)) {
     faults.push(
       'TOOLYARD_API_KEY: expected an API key here, or `keys` in the file named by TOOLYARD_CONFIG; the gateway does not run without authentication',
     );
@@ -185,6 +193,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env, unsaid: 
     allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
+    metricsKey: e.METRICS_KEY,
     limits: file.limits,
     policy: file.policy,
     agents: agentsByTenant(file),
@@ -197,7 +206,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv = process.env, unsaid: 
     safety: file.safety,
     secrets: [...environmentSecrets(env, { named: e.REDACT_ENV }), ...file.keys.flatMap(({ key }) => key ?? [])],
     workspaceRoot: resolve(e.WORKSPACE_ROOT ?? `${e.TOOLYARD_DATA}/workspaces`),
-    ...(path ? { file: { path, read: () => readGatewayConfig(env, unsaid) } } : {}),
+    ...(path ? { file: { path, read: () => readGatewayConfig(env, unsaid, { running: true }) } } : {}),
   };
 }
 

@@ -97,6 +97,7 @@ const WorkerEnv = z.object({
       error: 'expected a port from 0 (any free one) to 65535, or "off"',
     })
     .default(7412),
+  METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   REDACT_ENV: z.string().default('').transform(list),
   WORKSPACE_ROOT: z.string().min(1).optional(),
   SHARED_ROOTS: roots,
@@ -132,6 +133,8 @@ export interface WorkerConfig {
   readonly host: string;
   /** `off`: no health and metrics server, as when another server of the same process has them. */
   readonly port: number | 'off';
+  /** What `/metrics` asks for; nothing when it is not set. */
+  readonly metricsKey?: string | undefined;
   readonly workspaceRoot: string;
   /** What calls may reach besides their workspaces, where the decision about them says so. */
   readonly files: FileScopeSettings;
@@ -187,6 +190,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     pools: [...new Set(values.WORKER_POOLS)].map((pool) => ({ pool, slots: values.WORKER_CONCURRENCY[pool] ?? DEFAULT_SLOTS[pool] })),
     host: values.WORKER_HOST,
     port: values.WORKER_PORT,
+    metricsKey: values.METRICS_KEY,
     workspaceRoot,
     files: {
       sharedRoots: values.SHARED_ROOTS,

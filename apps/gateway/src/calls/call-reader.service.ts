@@ -8,6 +8,8 @@ import { Drain } from '../lifecycle/drain.service.js';
 
 export interface AcceptedAs {
   readonly requester: string;
+  /** With those of the calls that it replays. */
+  readonly requesters: readonly string[];
   readonly hookSet: string | undefined;
   /** How often the session had been deleted. */
   readonly sessionEpoch: number;
@@ -82,14 +84,14 @@ export class CallReader {
     return this.store.events(callId);
   }
 
-  /** Who submitted the call, in which epoch of its session, and the digest of its hooks, as its first event says. */
+  /** Who submitted the call and those that it replays, in which epoch of its session, and the digest of its hooks, as its first event says. */
   async accepted(principal: Principal, callId: string): Promise<AcceptedAs> {
     await this.head(principal, callId);
     const [first] = await this.store.events(callId, { limit: 1 });
     if (first === undefined) throw noSuchCall();
     const event = upcastEvent(first.json);
-    const { hooks: hookSet, sessionEpoch = 0 } = event.type === 'call.submitted' ? event.data : {};
-    return { requester: event.actor, hookSet, sessionEpoch };
+    const { hooks: hookSet, sessionEpoch = 0, requesters = [] } = event.type === 'call.submitted' ? event.data : {};
+    return { requester: event.actor, requesters: [...new Set([event.actor, ...requesters])], hookSet, sessionEpoch };
   }
 
   /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */

@@ -57,7 +57,7 @@ export class DecideApprovalService {
     const grant = grantOf(call, body);
     const accepted = await this.reader.accepted(principal, callId);
     if (head.status === 'waiting_approval') {
-      this.refuseRequester(principal, accepted.requester, callId, body);
+      this.refuseRequester(principal, accepted.requesters, callId, body);
       if (grant !== undefined) refuseOtherEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
       if (body.decision === 'allow' && (await this.endedBefore(principal, head, call, accepted)))
         return this.reader.read(principal, callId);
@@ -72,11 +72,15 @@ export class DecideApprovalService {
     return this.reader.read(principal, callId);
   }
 
-  /** Four eyes: whoever asked may take the call back, but not allow it. */
-  private refuseRequester(principal: Principal, requester: string, callId: string, { decision }: DecisionBody): void {
+  /** Four eyes: a key that submitted the call, or one that it replays, may take it back, but not allow it. */
+  private refuseRequester(principal: Principal, requesters: readonly string[], callId: string, { decision }: DecisionBody): void {
     if (!this.rulebook.fourEyes || decision === 'deny') return;
-    if (requester === authorOf(this.config.name, principal).actor)
-      throw new ProblemError('forbidden', 'Four eyes: a call must be allowed with another key than the one that submitted it', { callId });
+    if (requesters.includes(authorOf(this.config.name, principal).actor))
+      throw new ProblemError(
+        'forbidden',
+        'Four eyes: a call must be allowed with another key than those that submitted it or a call that it replays',
+        { callId },
+      );
   }
 
   /** True when what holds now denies the call, or a hook that is asked after people refused it, and the call has ended with that. */

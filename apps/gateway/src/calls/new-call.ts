@@ -85,6 +85,7 @@ export interface NewCallInput {
   readonly idempotencyKey?: string | undefined;
   readonly idempotency?: NewCall['idempotency'] | undefined;
   readonly replayOf?: string | undefined;
+  readonly requesters?: readonly string[] | undefined;
   readonly resultBytes?: number | undefined;
   /** The arguments as submitted, when those of `judged` are redacted; the salt keeps secrets from being guessed by the digest. */
   readonly secret?: { readonly salt: string; readonly arguments: JsonValue } | undefined;
@@ -146,6 +147,7 @@ export function newCall(input: NewCallInput): NewCall {
     ...(input.batchId === undefined ? {} : { batchId: input.batchId }),
     ...(family === undefined ? {} : { parentCallId: family.parentCallId, rootCallId: family.rootCallId, depth: family.depth }),
     ...(input.replayOf === undefined ? {} : { replayOf: input.replayOf }),
+    ...(input.requesters === undefined ? {} : { requesters: [...input.requesters] }),
     ...(resultBytes === Infinity ? {} : { resultBytes }),
     ...(judged.profile === undefined ? {} : { profile: judged.profile }),
     ...(input.idempotencyKey === undefined ? {} : { idempotencyKey: input.idempotencyKey }),

@@ -36,7 +36,8 @@ export class ReplayCallService {
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(agentId === undefined ? {} : { agentId }),
     };
-    return this.submitCall.submit(principal, body, { ...options, replayOf: callId });
+    const { requesters } = await this.reader.accepted(principal, callId);
+    return this.submitCall.submit(principal, body, { ...options, replayOf: callId, requesters });
   }
 }
 

@@ -29,6 +29,8 @@ export interface SubmitOptions {
   /** Answer when the call has ended, at most that long. */
   readonly waitMs?: number | undefined;
   readonly replayOf?: string | undefined;
+  /** Of a replay: who submitted the calls before it. */
+  readonly requesters?: readonly string[] | undefined;
   /** The batch that the call belongs to. */
   readonly batchId?: string | undefined;
   /** Asked for only when something would otherwise go on for nobody: aborted when the caller has gone away. */
@@ -84,7 +86,7 @@ export class SubmitCallService {
    * `idempotency_key_reused` for the same key with another body.
    */
   async submit(principal: Principal, asked: SubmitCallBody, options: SubmitOptions = {}): Promise<Submission> {
-    const { idempotencyKey, traceparent, waitMs, replayOf, batchId } = options;
+    const { idempotencyKey, traceparent, waitMs, replayOf, requesters, batchId } = options;
     const { body, family } = await this.withFamily(principal, asked);
     const admissible = await this.judge.judge(principal, body);
 
@@ -108,6 +110,7 @@ export class SubmitCallService {
       idempotencyKey: idempotencyKey === undefined ? undefined : this.safety.identifier(idempotencyKey),
       idempotency,
       replayOf,
+      requesters,
       resultBytes,
       batchId,
       family,

@@ -1,13 +1,14 @@
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ProblemError } from '#contracts';
-import type { Metrics } from '#metrics';
+import { mayScrape, type Metrics } from '#metrics';
 import { Readiness } from '../lifecycle/readiness.service.js';
 import { ConfigReload } from '../policy/config-reload.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { METRICS } from '../tokens.js';
 import { Public } from './caller.decorator.js';
 
-/** For probes and scrapers, without a key: nothing here says anything about a tenant. */
+/** For probes and scrapers, without an API key: nothing here says anything about a tenant. */
 @Public()
 @Controller()
 export class HealthController {
@@ -15,6 +16,7 @@ export class HealthController {
     private readonly readiness: Readiness,
     private readonly configReload: ConfigReload,
     @Inject(METRICS) private readonly metrics: Metrics,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'metricsKey'>,
   ) {}
 
   /** Asks nobody, so that an outage of Redis never gets healthy processes killed. */
@@ -32,7 +34,9 @@ export class HealthController {
   }
 
   @Get('metrics')
-  async scrape(@Res() reply: FastifyReply): Promise<void> {
+  async scrape(@Headers('authorization') authorization: string | undefined, @Res() reply: FastifyReply): Promise<void> {
+    if (!mayScrape(this.config.metricsKey, authorization))
+      throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <METRICS_KEY>');
     reply.type(this.metrics.contentType).send(await this.metrics.scrape());
   }
 }

@@ -1,9 +1,10 @@
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { Metrics } from '#metrics';
+import { mayScrape, type Metrics } from '#metrics';
 import { ProblemError, type WorkerStatus } from '#contracts';
 import { SandboxRegistry } from '#tools';
 import { Readiness } from '../lifecycle/readiness.js';
+import { WORKER_CONFIG, type WorkerConfig } from '../worker.config.js';
 import { METRICS } from '../worker.tokens.js';
 
 /** For probes and scrapers. Nothing here says anything about a tenant. */
@@ -13,6 +14,7 @@ export class HealthController {
     private readonly readiness: Readiness,
     @Inject(METRICS) private readonly metrics: Metrics,
     private readonly sandboxes: SandboxRegistry,
+    @Inject(WORKER_CONFIG) private readonly config: Pick<WorkerConfig, 'metricsKey'>,
   ) {}
 
   /** Asks nobody: that it answers shows that the event loop turns. */
@@ -29,7 +31,9 @@ export class HealthController {
   }
 
   @Get('metrics')
-  async scrape(@Res() reply: FastifyReply): Promise<void> {
+  async scrape(@Headers('authorization') authorization: string | undefined, @Res() reply: FastifyReply): Promise<void> {
+    if (!mayScrape(this.config.metricsKey, authorization))
+      throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <METRICS_KEY>');
     reply.type(this.metrics.contentType).send(await this.metrics.scrape());
   }
 }

@@ -89,9 +89,9 @@ export const OPERATION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/metrics',
     tag: 'operations',
-    summary: 'Prometheus metrics',
+    summary: 'Prometheus metrics; with `Authorization: Bearer <METRICS_KEY>` where the gateway has such a key',
     responses: { 200: { description: 'Text exposition format.', mediaType: 'text/plain', schema: z.string() } },
-    problems: [],
+    problems: ['unauthenticated'],
   },
   {
     operationId: 'openStream',

@@ -49,7 +49,7 @@ export const AgentSettings = z.strictObject({
 export type AgentSettings = z.output<typeof AgentSettings>;
 
 /**
- * How approvals are given. With `fourEyes` the key that submitted a call cannot allow it, and what a key has changed of a
+ * How approvals are given. With `fourEyes` the key that submitted a call, or a call that it replays, cannot allow it, and what a key has changed of a
  * session (posture, tools, grants, also by its decisions) does not loosen its own calls: they are judged with the session
  * and without it, and the stricter of both counts.
  */

@@ -50,6 +50,8 @@ export const SubmittedData = z.object({
   rootCallId: z.string().optional(),
   depth: z.number().int().optional(),
   replayOf: z.string().optional(),
+  /** Actors that submitted the calls that this one replays, back to the first: with four eyes none of them may allow it. */
+  requesters: z.array(z.string()).optional(),
   idempotencyKey: z.string().optional(),
   /** The arguments held secrets, or hidden characters that a person was asked about: these are the ones to be shown; the worker gets those that were submitted, beside the log until End. */
   argumentsRedacted: z.literal(true).optional(),

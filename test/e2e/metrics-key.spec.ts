@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+
+const KEY = 'key-of-the-metrics-tests';
+
+describe('a key for /metrics', () => {
+  let toolyard: Toolyard;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ env: { METRICS_KEY: KEY } });
+  });
+  afterAll(() => toolyard.close());
+
+  it('is asked for by gateway and worker, and by no other route of theirs', async () => {
+    for (const { url } of [...toolyard.gateways, ...toolyard.workers]) {
+      const scrape = async (headers: Record<string, string>) => {
+        const answer = await fetch(`${url}/metrics`, { headers });
+        return [answer.status, (await answer.text()).includes('toolyard_')];
+      };
+      for (const authorization of ['', KEY, `Bearer ${KEY}x`])
+        expect([url, ...(await scrape({ authorization }))]).toEqual([url, 401, false]);
+      expect([url, ...(await scrape({ authorization: `Bearer ${KEY}` }))]).toEqual([url, 200, true]);
+      for (const path of ['/livez', '/readyz']) expect((await fetch(url + path)).status).toBe(200);
+    }
+  });
+});
