@@ -160,6 +160,15 @@ describe('what is open when its key changes', () => {
     await eventually(async () => (await look()).stopped?.reason === 'forbidden', 'the batch to stop');
   });
 
+  it('counts by the rate that its key has now', async () => {
+    const { agent, entry } = await newKey({ ratePerMinute: 1000 });
+    const policy = async () => (await agent.get('/v1/whoami')).headers.get('ratelimit-policy');
+    expect(await policy()).toBe('"requests";q=1000;w=60');
+    entries.set(entry.id, [{ ...entry, ratePerMinute: 2000 }]);
+    save();
+    await eventually(async () => (await policy()) === '"requests";q=2000;w=60', 'the changed rate to hold');
+  });
+
   it('is an event stream that ends by itself when its key expires', async () => {
     const { entry } = await newKey({ expiresAt: new Date(Date.now() + 5000).toISOString() });
     const sse = await openSse(`${gateway.url}/v1/events`, entry.key);

@@ -29,6 +29,15 @@ export const GATEWAY_CONFIG = Symbol('GATEWAY_CONFIG');
 /** What holds for single agents, by tenant and name: agents of two tenants that share a name share nothing else. */
 export type AgentsByTenant = Readonly<Record<string, Readonly<Record<string, AgentSettings>>>>;
 
+/** How many WebSockets and event streams one gateway holds open. */
+export interface SocketLimits {
+  readonly perKey: number;
+  readonly perTenant: number;
+  readonly perAddress: number;
+  /** Of one address, that have not said their key yet. */
+  readonly unauthenticated: number;
+}
+
 /** Everything the gateway takes from outside, validated once at the start. */
 export interface GatewayConfig {
   /** Names this process in events (`/gateway/<name>`) and logs. */
@@ -57,6 +66,9 @@ export interface GatewayConfig {
   /** Origins besides the gateway's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly KeyEntry[];
+  readonly sockets: SocketLimits;
+  /** Requests a minute of a key without `ratePerMinute`, counted by each gateway by itself. */
+  readonly keyRatePerMinute: number;
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
   /** For everybody; what it does not say comes from its profile. */
@@ -134,6 +146,11 @@ const Environment = z.object({
   DEFAULT_TOTAL_MS: integer(1, LIMITS.totalMs, 86_400_000),
   APPROVAL_MS: integer(1000, LIMITS.totalMs, 3_600_000),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
+  KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000),
+  SOCKETS_PER_KEY: integer(1, 1_000_000, 1000),
+  SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000),
+  SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000),
+  SOCKETS_UNAUTHENTICATED: integer(1, 1_000_000, 50),
   METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   TOOLYARD_CONFIG: z.string().min(1).optional(),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
@@ -193,6 +210,13 @@ export function readGatewayConfig(
     allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
+    sockets: {
+      perKey: e.SOCKETS_PER_KEY,
+      perTenant: e.SOCKETS_PER_TENANT,
+      perAddress: e.SOCKETS_PER_ADDRESS,
+      unauthenticated: e.SOCKETS_UNAUTHENTICATED,
+    },
+    keyRatePerMinute: e.KEY_RATE_PER_MINUTE,
     metricsKey: e.METRICS_KEY,
     limits: file.limits,
     policy: file.policy,

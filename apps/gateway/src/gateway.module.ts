@@ -4,6 +4,7 @@ import type { MetricsProbes } from '#metrics';
 import { ToolsModule } from '#tools';
 import { WaitingApprovals } from './approvals/waiting-approvals.service.js';
 import { KeyRing } from './auth/key-ring.service.js';
+import { OpenSockets } from './auth/open-sockets.service.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
 import { RateLimits } from './auth/rate-limits.service.js';
 import { BatchCalls } from './batches/batch-calls.service.js';
@@ -86,6 +87,7 @@ export class GatewayModule {
         // who asks
         KeyRing,
         RateLimits,
+        OpenSockets,
         OriginPolicy,
         { provide: APP_GUARD, useClass: PrincipalGuard },
         { provide: APP_FILTER, useClass: ProblemFilter },

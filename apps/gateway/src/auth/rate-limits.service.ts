@@ -3,7 +3,9 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import type { Principal } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { signals } from '#signals';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { PROMPT_REDIS } from '../tokens.js';
+import { TokenBucket } from './token-bucket.js';
 
 const WINDOW_SECONDS = 60;
 
@@ -17,18 +19,34 @@ export interface RateVerdict {
 }
 
 /**
- * Requests a minute by key, counted in Redis so that all gateways share one count. While Redis is out of reach each
- * gateway counts by itself: nobody is locked out, and nobody is let through without a limit.
+ * Requests a minute by key. A key with a limit of its own (`ratePerMinute`) is counted in Redis, so that all gateways share
+ * one count; while Redis is out of reach each gateway counts by itself. For any other key each gateway counts to
+ * KEY_RATE_PER_MINUTE in memory, which costs a request no round trip; it is spread over the minute after a burst.
  */
 @Injectable()
 export class RateLimits {
   private readonly limiters = new Map<string, RateLimiterRedis>();
+  /** Of keys without a limit of their own, as long as the config is the same. */
+  private readonly buckets = new WeakMap<Principal, TokenBucket>();
 
-  constructor(@Inject(PROMPT_REDIS) private readonly redis: RedisConnection) {}
+  constructor(
+    @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'keyRatePerMinute'>,
+  ) {}
 
-  /** Takes one request from the key's budget. Undefined for a key without a limit, which costs no round trip. */
+  /** Takes one request from the key's budget. Undefined for a key without a limit of its own that is within the default. */
   take(principal: Principal): Promise<RateVerdict> | undefined {
-    return principal.ratePerMinute === undefined ? undefined : this.consume(principal.keyId, principal.ratePerMinute);
+    if (principal.ratePerMinute !== undefined) return this.consume(principal.keyId, principal.ratePerMinute);
+    const limit = this.config.keyRatePerMinute;
+    if (this.bucketOf(principal, limit).take()) return undefined;
+    signals.rateLimited.emit({ limit: 'key_requests' });
+    return Promise.resolve({ allowed: false, limit, remaining: 0, windowSeconds: WINDOW_SECONDS, resetMs: Math.ceil(60_000 / limit) });
+  }
+
+  private bucketOf(principal: Principal, limit: number): TokenBucket {
+    let bucket = this.buckets.get(principal);
+    if (bucket === undefined) this.buckets.set(principal, (bucket = new TokenBucket(limit, limit / WINDOW_SECONDS)));
+    return bucket;
   }
 
   private async consume(keyId: string, limit: number): Promise<RateVerdict> {
@@ -48,7 +66,7 @@ export class RateLimits {
 
   private limiter(keyId: string, limit: number): RateLimiterRedis {
     let limiter = this.limiters.get(keyId);
-    if (limiter === undefined) {
+    if (limiter?.points !== limit) {
       const budget = { points: limit, duration: WINDOW_SECONDS, keyPrefix: '' };
       limiter = new RateLimiterRedis({ storeClient: this.redis, ...budget, insuranceLimiter: new RateLimiterMemory(budget) });
       this.limiters.set(keyId, limiter);

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, type EventFilter, type Principal } from '#contracts';
 import { EventHub } from '#event-log';
 import { KeyRing } from '../auth/key-ring.service.js';
+import { OpenSockets } from '../auth/open-sockets.service.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { SseConnection } from './sse-connection.js';
@@ -25,18 +26,22 @@ export class EventStream {
     private readonly hub: EventHub,
     private readonly drain: Drain,
     private readonly keyRing: KeyRing,
+    private readonly openSockets: OpenSockets,
   ) {}
 
   /**
    * Takes the reply over and writes events to it until the client leaves, the call has ended (`endAfterCall`), the key
-   * is lost or may not read any more, or this process drains. Throws a ProblemError for an unreadable `lastEventId`, the
-   * reply being untouched then. The caller has checked that the principal may read the call.
+   * is lost or may not read any more, or this process drains. Throws a ProblemError for an unreadable `lastEventId`, or
+   * when too many streams are open, the reply being untouched then. The caller has checked that the principal may read the call.
    *
    * Steps: the connection, which writes nothing yet → its subscription, which delivers to it from here on → the head →
    * what ends it.
    */
   streamEvents({ principal, filter, lastEventId, request, reply, endAfterCall = false }: StreamEventsRequest): void {
     if (this.drain.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });
+    if (request.raw.socket.destroyed) return void reply.hijack(); // The client left meanwhile.
+    const place = this.openSockets.open(request.raw.socket.remoteAddress ?? 'unknown', principal);
+    reply.raw.once('close', () => place.release());
     const mayRead = () => this.keyRing.refusal(principal, 'read');
     const connection = new SseConnection(reply.raw, endAfterCall, DELIVERY_LIMITS, mayRead);
     const subscription = this.hub.subscribe({

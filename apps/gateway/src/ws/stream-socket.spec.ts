@@ -46,7 +46,7 @@ describe('a socket of the stream', () => {
     const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, { autoPong });
     clients.push(client);
     const [[wire]] = (await Promise.all([accepted, once(client, 'open')])) as [[WebSocket], unknown];
-    const socket = new StreamSocket(wire, with_, LIMITS, token);
+    const socket = new StreamSocket(wire, with_, LIMITS, token, { authenticate: () => undefined });
     return { client, wire, socket, closed: once(client, 'close') as Promise<[number, Buffer]> };
   };
 

@@ -1,11 +1,12 @@
 import type { RawData, WebSocket } from 'ws';
-import { CLOSE_CODES, ProblemError, type ClientFrame, type EventFilter, type Principal, type Scope } from '#contracts';
+import { CLOSE_CODES, LIMITS, ProblemError, type ClientFrame, type EventFilter, type Principal, type Scope } from '#contracts';
 import type { Delivery } from '#event-log';
+import type { SocketPlace } from '../auth/open-sockets.service.js';
+import { TokenBucket } from '../auth/token-bucket.js';
 import { SocketOutbox, type Overrun } from '../delivery/socket-outbox.js';
 import { withResult } from '../calls/refusal.js';
 import { problemOf } from '../http/problem-of.js';
 import { readClientFrame } from './client-frame.js';
-import { FrameBudget } from './frame-budget.js';
 import { serverFrames } from './server-frames.js';
 import { StreamLane } from './stream-lane.js';
 import type { StreamLimits, StreamServices } from './stream-services.js';
@@ -27,7 +28,7 @@ export class StreamSocket {
   private readonly lanes = new Map<string, StreamLane>();
   /** How many of the lanes follow a submitted call. */
   private followed = 0;
-  private readonly budget: FrameBudget;
+  private readonly budget: TokenBucket;
   /** As the key was when the socket was authenticated. */
   private identity: Principal | undefined;
   private unwatchKey = () => {};
@@ -44,8 +45,9 @@ export class StreamSocket {
     private readonly services: StreamServices,
     private readonly limits: StreamLimits,
     token: string | undefined,
+    private readonly place: Pick<SocketPlace, 'authenticate'>,
   ) {
-    this.budget = new FrameBudget(limits.burst, limits.framesPerSecond);
+    this.budget = new TokenBucket(limits.burst, limits.framesPerSecond);
     this.outbox = new SocketOutbox(this.wire(), (why) => this.overrun(why), limits.delivery);
     this.authDeadline = setTimeout(() => this.refuse('Expected the frame {"op":"auth","token":…} within 10 seconds'), limits.authMs);
     this.stopListening = services.keyRing.onChange(() => this.dropForbidden());
@@ -87,6 +89,8 @@ export class StreamSocket {
     }
     if (isBinary)
       return this.answerError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
+    if (this.identity === undefined && sizeOf(data) > LIMITS.frameBytes)
+      return this.refuse(`Expected the frame {"op":"auth","token":…} first, of at most ${LIMITS.frameBytes} bytes`);
     const { id, frame } = readClientFrame(textOf(data));
     if (frame instanceof ProblemError) return this.answerError(id, frame);
     if (frame.op === 'auth') return this.authenticate(frame.token, id);
@@ -263,6 +267,8 @@ export class StreamSocket {
     if (principal === undefined) return this.refuse('The API key is unknown or has expired', id);
     if (this.identity && this.identity.tenantId !== principal.tenantId)
       return this.refuse('The key belongs to another tenant than this socket', id);
+    const full = this.place.authenticate(principal);
+    if (full !== undefined) return this.end(CLOSE_CODES.tooManySockets, 'too many sockets', full, id);
     this.identity = principal;
     clearTimeout(this.authDeadline);
     this.unwatchKey();
@@ -322,6 +328,10 @@ export class StreamSocket {
       send: (frame: string | Buffer, flushed: () => void) => socket.send(frame, { binary: false }, flushed),
     };
   }
+}
+
+function sizeOf(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength;
 }
 
 /** `ws` gives one Buffer unless told otherwise. */

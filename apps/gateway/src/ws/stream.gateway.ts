@@ -7,6 +7,7 @@ import { LIMITS, ProblemError } from '#contracts';
 import { EventHub } from '#event-log';
 import { signals } from '#signals';
 import { KeyRing } from '../auth/key-ring.service.js';
+import { OpenSockets, type SocketPlace } from '../auth/open-sockets.service.js';
 import { OriginPolicy } from '../auth/origin-policy.service.js';
 import { RateLimits } from '../auth/rate-limits.service.js';
 import { CallReader } from '../calls/call-reader.service.js';
@@ -14,6 +15,7 @@ import { CancelCallService } from '../calls/cancel-call.service.js';
 import { DecideApprovalService } from '../calls/decide-approval.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
+import { problemOf } from '../http/problem-of.js';
 import { LOGGER } from '../tokens.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { STREAM_PATH } from './stream.adapter.js';
@@ -50,6 +52,8 @@ const OPTIONS = {
 @WebSocketGateway(OPTIONS)
 export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayConnection<WebSocket>, BeforeApplicationShutdown {
   private readonly sockets = new Map<WebSocket, StreamSocket>();
+  /** From the upgrade's acceptance on; released when its connection closes. */
+  private readonly places = new WeakMap<IncomingMessage, SocketPlace>();
   private readonly services: StreamServices;
   private heartbeat: NodeJS.Timeout | undefined;
   private drained: Promise<void> | undefined;
@@ -64,6 +68,7 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     private readonly keyRing: KeyRing,
     private readonly origins: OriginPolicy,
     private readonly draining: Drain,
+    private readonly openSockets: OpenSockets,
     @Inject(LOGGER) log: Logger,
   ) {
     const onInternalError = (error: unknown) => log.error({ err: error }, 'a stream frame failed');
@@ -72,10 +77,11 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
 
   afterInit(server: WebSocketServer): void {
     server.options.verifyClient = ({ req }: { req: IncomingMessage }, answer: Parameters<VerifyClientCallbackAsync>[1]) => {
-      const refusal = this.refusal(req);
+      const refusal = this.refusal(req) ?? this.takePlace(req);
       if (refusal === undefined) return answer(true);
       const text = JSON.stringify(refusal.toProblem());
-      const retry = refusal.code === 'overloaded' ? { 'Retry-After': '1' } : {};
+      const { retryAfterMs } = refusal.facts;
+      const retry = retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) };
       answer(false, refusal.status, text, { 'Content-Type': 'application/problem+json; charset=utf-8', ...retry });
     };
     this.heartbeat = setInterval(() => this.beat(), PING_MS);
@@ -83,7 +89,9 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
   }
 
   handleConnection(client: WebSocket, request: IncomingMessage): void {
-    const socket = new StreamSocket(client, this.services, STREAM_LIMITS, bearerOf(request));
+    const place = this.places.get(request);
+    if (place === undefined) return client.terminate();
+    const socket = new StreamSocket(client, this.services, STREAM_LIMITS, bearerOf(request), place);
     this.sockets.set(client, socket);
     signals.socketOpened.emit({ kind: 'ws' });
     client.once('close', () => {
@@ -125,9 +133,25 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     return this.keyRing.authenticate(token) ? undefined : new ProblemError('unauthenticated', 'The API key is unknown or has expired');
   }
 
+  private takePlace(request: IncomingMessage): ProblemError | undefined {
+    const token = bearerOf(request);
+    try {
+      const place = this.openSockets.open(addressOf(request), token === undefined ? undefined : this.keyRing.authenticate(token));
+      request.socket.once('close', () => place.release());
+      this.places.set(request, place);
+      return undefined;
+    } catch (error) {
+      return problemOf(error);
+    }
+  }
+
   private beat(): void {
     for (const socket of this.sockets.values()) socket.beat();
   }
+}
+
+function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? 'unknown';
 }
 
 function bearerOf({ headers }: IncomingMessage): string | undefined {

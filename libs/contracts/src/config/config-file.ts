@@ -30,7 +30,12 @@ export const KeyEntry = z
       .default([...DEFAULT_SCOPES])
       .describe('What the key may do. `approve`, `admin` and `operate` only where they are listed.'),
     tools: z.array(z.string().min(1)).optional(),
-    ratePerMinute: z.number().int().positive().optional(),
+    ratePerMinute: z
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe('Requests a minute, over all gateways. Not set: KEY_RATE_PER_MINUTE of each gateway.'),
     expiresAt: z.iso.datetime({ offset: true, error: 'expected an RFC 3339 time such as 2030-01-31T00:00:00Z' }).optional(),
   })
   .refine((entry) => (entry.key === undefined) !== (entry.sha256 === undefined), 'expected exactly one of `key` and `sha256`');

@@ -116,4 +116,11 @@ export const ServerFrame = z
 export type ServerFrame = z.output<typeof ServerFrame>;
 
 /** Why the server closed a socket (RFC 6455 private range). */
-export const CLOSE_CODES = { unauthenticated: 4001, tooManyFrames: 4002, protocol: 4003, slowConsumer: 4008, goingAway: 1001 } as const;
+export const CLOSE_CODES = {
+  unauthenticated: 4001,
+  tooManyFrames: 4002,
+  protocol: 4003,
+  tooManySockets: 4004,
+  slowConsumer: 4008,
+  goingAway: 1001,
+} as const;

@@ -1,5 +1,5 @@
-/** Frames a socket may send: so many at once, and so many a second in the long run. */
-export class FrameBudget {
+/** How often something may happen: so many times at once, and so many a second in the long run. */
+export class TokenBucket {
   private left: number;
   private at: number;
 
@@ -12,7 +12,7 @@ export class FrameBudget {
     this.at = now;
   }
 
-  /** Whether one more is within the budget. */
+  /** Whether it may happen once more. */
   take(now = performance.now()): boolean {
     this.left = Math.min(this.burst, this.left + ((now - this.at) / 1000) * this.perSecond);
     this.at = now;

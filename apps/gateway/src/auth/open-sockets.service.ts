@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError, type Principal } from '#contracts';
+import { signals } from '#signals';
+import { GATEWAY_CONFIG, type SocketLimits } from '../gateway.config.js';
+
+const RETRY_MS = 5_000;
+
+/** What is counted, and the variable that limits it. */
+const COUNTED = {
+  address: { limit: 'perAddress', name: 'SOCKETS_PER_ADDRESS', of: 'this address' },
+  waiting: { limit: 'unauthenticated', name: 'SOCKETS_UNAUTHENTICATED', of: 'this address without a key' },
+  key: { limit: 'perKey', name: 'SOCKETS_PER_KEY', of: 'this key' },
+  tenant: { limit: 'perTenant', name: 'SOCKETS_PER_TENANT', of: 'this tenant' },
+} as const;
+type Counted = keyof typeof COUNTED;
+
+/** The place of one WebSocket or event stream among the open ones. */
+export interface SocketPlace {
+  /** Counts the socket under a key from here on, and no more as one without. Answers why it cannot; it keeps what it had then. */
+  authenticate(principal: Pick<Principal, 'keyId' | 'tenantId'>): ProblemError | undefined;
+  /** The socket is closed. Idempotent. */
+  release(): void;
+}
+
+/**
+ * How many WebSockets and event streams this gateway holds open, by key, tenant and address, and by address for those
+ * that have not said their key yet. One too many is refused, and the open ones stay.
+ */
+@Injectable()
+export class OpenSockets {
+  private readonly counts = new Map<string, number>();
+
+  constructor(@Inject(GATEWAY_CONFIG) private readonly config: { readonly sockets: SocketLimits }) {}
+
+  /** Throws `too_many_requests` when there is no room. */
+  open(address: string, principal?: Pick<Principal, 'keyId' | 'tenantId'>): SocketPlace {
+    const first = this.take([
+      ['address', address],
+      ...(principal === undefined
+        ? [['waiting', address] as const]
+        : [['key', principal.keyId] as const, ['tenant', principal.tenantId] as const]),
+    ]);
+    if (first instanceof ProblemError) throw first;
+    /** Undefined once it is closed. */
+    let taken: readonly string[] | undefined = first;
+    const release = () => {
+      for (const id of taken ?? []) this.add(id, -1);
+      taken = undefined;
+    };
+    const authenticate = ({ keyId, tenantId }: Pick<Principal, 'keyId' | 'tenantId'>) => {
+      const before = taken;
+      if (before === undefined) return undefined;
+      release();
+      const next = this.take([
+        ['address', address],
+        ['key', keyId],
+        ['tenant', tenantId],
+      ]);
+      taken = next instanceof ProblemError ? before : next;
+      if (!(next instanceof ProblemError)) return undefined;
+      for (const id of before) this.add(id, 1);
+      return next;
+    };
+    return { authenticate, release };
+  }
+
+  /** All of them, or none and the reason. */
+  private take(wanted: readonly (readonly [Counted, string])[]): readonly string[] | ProblemError {
+    const full = wanted.find(([what, of]) => (this.counts.get(`${what} ${of}`) ?? 0) >= this.config.sockets[COUNTED[what].limit]);
+    if (full !== undefined) {
+      const { limit, name, of } = COUNTED[full[0]];
+      signals.rateLimited.emit({ limit: `sockets_${full[0]}` });
+      const detail = `${this.config.sockets[limit]} WebSockets and event streams of ${of} are open on this gateway; expected fewer (${name})`;
+      return new ProblemError('too_many_requests', detail, { retryAfterMs: RETRY_MS });
+    }
+    const ids = wanted.map(([what, of]) => `${what} ${of}`);
+    for (const id of ids) this.add(id, 1);
+    return ids;
+  }
+
+  private add(id: string, n: number): void {
+    const count = (this.counts.get(id) ?? 0) + n;
+    if (count > 0) this.counts.set(id, count);
+    else this.counts.delete(id);
+  }
+}
