@@ -101,7 +101,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     summary: 'The WebSocket for submitting calls and watching events',
     description: 'Its frames are described by `/asyncapi.json`. The key comes with `Authorization` or in the first frame.',
     responses: { 101: { description: 'The connection speaks WebSocket from here on.', headers: ['Upgrade'] } },
-    problems: ['upgrade_required', 'unauthenticated', 'overloaded'],
+    problems: ['upgrade_required', 'unauthenticated', 'too_many_requests', 'overloaded'],
   },
   {
     operationId: 'getOpenApi',
