@@ -4,6 +4,7 @@ import { collectProbes } from './probes.collector.js';
 import type { MetricsProbes } from './probes.port.js';
 import { collectProcess } from './process.collector.js';
 import { collectSignals } from './signals.collector.js';
+import { beginAtZero, type ToolLabels } from './zero-series.js';
 
 export interface MetricsOptions {
   readonly role: 'gateway' | 'worker';
@@ -11,6 +12,8 @@ export interface MetricsOptions {
   readonly probes?: MetricsProbes;
   /** Which tool names may stand in labels; all others become `other`. Without it the first 200 names pass. */
   readonly isKnownTool?: (name: string) => boolean;
+  /** Tools whose counters begin at 0; the others begin with their first event. */
+  readonly tools?: readonly ToolLabels[];
   /** How long a scrape waits for a probe. */
   readonly probeTimeoutMs?: number;
 }
@@ -32,6 +35,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const stopSignals = collectSignals(meters, options.isKnownTool);
   const processCollector = collectProcess(meters);
   for (const kind of ['ws', 'sse']) meters.sockets.set({ kind }, 0);
+  beginAtZero(meters, options.tools ?? []);
   meters.buildInfo.set({ role: options.role, version: options.version ?? 'unknown', node: process.version }, 1);
 
   let running: Promise<string> | undefined;

@@ -46,6 +46,7 @@ async function reading<T>(
   write: (value: T | undefined) => void,
 ): Promise<void> {
   if (!look) return write(undefined);
+  meters.probeFailures.inc({ probe }, 0);
   let timer: NodeJS.Timeout | undefined;
   try {
     const late = new Promise<never>((_resolve, reject) => {

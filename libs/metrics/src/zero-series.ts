@@ -1,0 +1,54 @@
+import { HookEvent, POOLS, RetryReason, Stopped, type Pool } from '#contracts';
+import type { Meters } from './meters.js';
+
+/** A tool of this process, as it stands in labels. */
+export interface ToolLabels {
+  readonly name: string;
+  readonly pool: Pool;
+}
+
+/** Beyond it tools begin with their first event. */
+const TOOLS = 200;
+const ENDS = [
+  ['completed', 'none'],
+  ['failed', 'tool_failed'],
+  ['timed_out', 'run_timeout'],
+  ['cancelled', 'cancelled'],
+  ['denied', 'approval_expired'],
+  ['unknown', 'outcome_unknown'],
+] as const;
+const TRANSITIONS = ['accept', 'claim', 'update', 'progress', 'renew', 'defer', 'retry', 'end', 'cancel', 'decide'];
+const REFUSALS = ['CONFLICT', 'FENCED', 'ENDED', 'NOT_FOUND', 'NOT_DUE', 'BAD_TRANSITION'];
+const LIMITS = ['key_requests', 'actions', 'rate', 'concurrency', 'tree-calls', 'tree-depth', 'queue-depth', 'argument-bytes'];
+const ALERTS = ['unknown_syscall', 'denied_syscall', 'denied_rate_exceeded', 'event_rate_exceeded'];
+
+/**
+ * Lets counters with closed labels begin at 0. Prometheus sees an increase only from one sample to the next: a series that
+ * is born with its first event hides that event from `rate` and `increase`, and boards show nothing where 0 is meant.
+ */
+export function beginAtZero(meters: Meters, tools: readonly ToolLabels[]): void {
+  for (const { name: tool, pool } of tools.slice(0, TOOLS)) {
+    meters.callsSubmitted.inc({ tool, pool }, 0);
+    for (const [outcome, code] of ENDS) meters.callsEnded.inc({ tool, outcome, code }, 0);
+    for (const reason of RetryReason.options) meters.callsRetried.inc({ tool, reason }, 0);
+    for (const counter of [meters.outputsTruncated, meters.leasesExpired, meters.leasesLost]) counter.inc({ tool }, 0);
+  }
+  for (const pool of POOLS) {
+    for (const counter of [meters.dispatchFailures, meters.dispatchRepeats]) counter.inc({ pool }, 0);
+    for (const code of REFUSALS) meters.dispatchDuplicates.inc({ pool, code }, 0);
+    for (const cause of ['first', 'retry']) meters.attemptsStarted.inc({ pool, cause }, 0);
+    for (const ended of ['end', 'retry', 'lost']) meters.attemptsFinished.inc({ pool, ended }, 0);
+    meters.callQueueWait.zero({ pool });
+  }
+  for (const transition of TRANSITIONS) for (const code of REFUSALS) meters.transitionsRefused.inc({ transition, code }, 0);
+  for (const how of Stopped.shape.how.options) meters.callCancel.zero({ how });
+  for (const event of HookEvent.options) {
+    for (const verdict of ['allow', 'deny', 'failed', 'cancelled']) meters.hookRuns.inc({ event, verdict, cached: 'false' }, 0);
+    meters.hookRun.zero({ event });
+  }
+  for (const limit of LIMITS) meters.rateLimitHits.inc({ limit }, 0);
+  for (const kind of ALERTS) meters.securityAlerts.inc({ kind }, 0);
+  for (const kind of ['ws', 'sse']) meters.socketsOpened.inc({ kind }, 0);
+  for (const where of ['worker', 'socket']) meters.updatesMerged.inc({ where }, 0);
+  for (const result of ['ok', 'failed']) meters.spansExported.inc({ result }, 0);
+}

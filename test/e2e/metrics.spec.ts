@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BullCallQueue } from '#queue';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { OtlpCollector } from '../support/otlp-collector.js';
+import { alertRules, boards, expressionsOf } from '../support/prometheus.js';
+import { readSse } from '../support/sse.js';
+import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+
+/** What nothing from outside can bring about: it begins at 0 and stays there. */
+const ONLY_ZERO = ['toolyard_dispatch_failures_total'];
+
+interface Metric {
+  readonly type: string;
+  readonly values: readonly number[];
+}
+
+describe('the metrics of a run', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-metrics-'));
+  let toolyard: Toolyard;
+  let collector: OtlpCollector;
+  let agent: Agent;
+  let [worker, paused]: AppProcess[] = [];
+
+  beforeAll(async () => {
+    const config = join(folder, 'toolyard.json');
+    const agents = {
+      hooked: { hooks: [{ name: 'look', on: 'before', command: 'exit 0' }] },
+    };
+    writeFileSync(
+      config,
+      JSON.stringify({
+        agents,
+        limits: { rates: [{ per: 'tool', calls: 1, tools: ['file_write'] }] },
+        safety: { anomaly: { enabled: true } },
+      }),
+    );
+    collector = await OtlpCollector.start();
+    const env = { TOOLYARD_CONFIG: config, LEASE_MS: '1000', SANDBOX: 'host' };
+    toolyard = await startToolyard({
+      workers: 0,
+      env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
+    });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    worker = await toolyard.worker();
+  });
+  afterAll(async () => {
+    await toolyard?.close();
+    await collector?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const scrape = async (app: AppProcess) => (await fetch(`${app.url}/metrics`)).text();
+  /** Of all processes together. */
+  const metrics = async () => {
+    const texts = await Promise.all([...toolyard.gateways, ...toolyard.workers].map(scrape));
+    const found = new Map<string, { type: string; values: number[] }>();
+    for (const line of texts.join('\n').split('\n')) {
+      const [, name = '', type = ''] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+      if (name !== '' && !found.has(name)) found.set(name, { type, values: [] });
+      const [, series = '', value = ''] = /^([a-z0-9_]+)(?:\{.*\})? (\S+)$/.exec(line) ?? [];
+      const of = found.get(series) ?? found.get(series.replace(/_count$/, ''));
+      of?.values.push(Number(value));
+    }
+    return found as ReadonlyMap<string, Metric>;
+  };
+  const sumOf = async (name: string) => ((await metrics()).get(name)?.values ?? []).reduce((sum, value) => sum + value, 0);
+  const grows = (name: string) => eventually(async () => (await sumOf(name)) > 0, `${name} to grow`);
+  const running = (id: string) => eventually(async () => (await agent.get(`/v1/calls/${id}`)).body.status === 'running', 'the call to run');
+
+  it('have a sample for every metric of every board and alert, which the product moved by itself [DX-11]', async () => {
+    // Ends of all kinds, spans, hooks, limits, alerts.
+    for (let n = 0; n < 5; n++) await agent.run('echo', { n }, { agentId: 'hooked' });
+    await agent.run('file_read', { path: 'not/there' });
+    await agent.run('shell', { command: 'head -c 300000 /dev/zero | tr "\\0" x; echo "audit: seccomp denied syscall=ptrace"' });
+    const cancelled = await agent.submit('shell', { command: 'sleep 600' });
+    await running(cancelled.body.id);
+    await agent.request('POST', `/v1/calls/${cancelled.body.id}/cancel`, { graceMs: 500 });
+    await agent.ended(cancelled.body.id);
+    await agent.run('sleep', { duration_ms: 1_500 });
+    for (let n = 0; n < 2; n++) await agent.submit('file_write', { path: 'a', content: 'x' });
+    const firstRun = await scrape(worker!);
+    // Streams, with more updates than are sent one by one.
+    const stream = await agent.stream();
+    stream.send({
+      op: 'submit',
+      id: 'many',
+      call: { tool: 'shell', arguments: { command: 'for i in $(seq 50); do echo $i; sleep 0.02; done' } },
+    });
+    const { call } = await stream.frame('accepted', 'many');
+    await readSse(`${agent.url}/v1/calls/${call.id}/events`);
+    stream.close();
+    // A call that waits for a person.
+    await agent.request('PUT', '/v1/sessions/careful', { posture: { permissionMode: 'prompt' } });
+    await agent.submit('shell', { command: 'date' }, { sessionId: 'careful' });
+    // A job of a call that has ended.
+    const queue = new BullCallQueue({ redisUrl: toolyard.redis.url });
+    await queue.dispatch('read', { callId: call.id, attempt: 1 }, 'normal');
+    await grows('toolyard_dispatch_duplicates_total');
+    await queue.close();
+    // A worker that is paused for longer than its lease; meanwhile a call that nobody takes.
+    const first = await metrics();
+    worker?.signal('SIGTERM');
+    await worker?.ended();
+    toolyard.workers.splice(0);
+    paused = await toolyard.worker({ WORKER_POOLS: 'shell' });
+    const lost = await agent.submit('shell', { command: 'sleep 600' });
+    await running(lost.body.id);
+    const before = await metrics();
+    paused.signal('SIGSTOP');
+    toolyard.workers.splice(0);
+    await toolyard.worker({ WORKER_POOLS: 'net' });
+    expect(await agent.ended(lost.body.id)).toMatchObject({ outcome: 'unknown' });
+    await agent.submit('echo', { waits: true });
+    await grows('toolyard_dispatch_repeats_total');
+    const after = await metrics();
+    toolyard.workers.push(paused);
+    paused.signal('SIGCONT');
+    await grows('toolyard_leases_lost_total');
+    toolyard.redis.signal('SIGSTOP');
+    await grows('toolyard_probe_failures_total').finally(() => toolyard.redis.signal('SIGCONT'));
+
+    for (const series of [
+      'toolyard_calls_ended_total{tool="echo",outcome="completed",code="none"} 5',
+      'toolyard_calls_ended_total{tool="shell",outcome="cancelled",code="cancelled"} 1',
+      'toolyard_call_run_seconds_count{tool="echo"} 5',
+      'toolyard_call_cancel_seconds_count{how="stopped"} 1',
+      'toolyard_outputs_truncated_total{tool="shell"} 1',
+      'toolyard_calls_retried_total{tool="sleep",reason="suspended"} 1',
+    ])
+      expect(firstRun).toContain(series);
+    expect(firstRun).toMatch(/^toolyard_calls_ended_total\{tool="file_read",outcome="failed",code="\w+"\} 1$/m);
+    expect(firstRun).toMatch(/^toolyard_call_queue_wait_seconds_count\{pool="read"\} [1-9]/m);
+
+    const seen = [first, before, after, await metrics()];
+    const shown = [...boards().flatMap(expressionsOf), ...alertRules().map(({ expr }) => expr)].join('\n');
+    const names = [...seen[0]!.keys()].filter((name) => new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown));
+    expect(names.length).toBeGreaterThan(30);
+    const unknown = [...shown.matchAll(/\btoolyard_[a-z0-9_]+/g)]
+      .map(([name]) => name)
+      .filter((name) => !names.includes(name.replace(/_(bucket|sum|count)$/, '')) && !names.includes(name));
+    expect(unknown).toEqual([]);
+    const idle = names.filter((name) => {
+      const values = seen.flatMap((at) => at.get(name)?.values ?? []);
+      const moves = seen[0]?.get(name)?.type !== 'gauge' && !ONLY_ZERO.includes(name);
+      return moves ? !values.some((value) => value > 0) : values.length === 0;
+    });
+    expect(idle).toEqual([]);
+  }, 240_000);
+
+  it('pass promtool check metrics, in every process', async () => {
+    for (const app of [...toolyard.gateways, ...toolyard.workers]) {
+      const run = spawnSync('promtool', ['check', 'metrics'], { input: await scrape(app), encoding: 'utf8' });
+      if (run.error) throw new Error('promtool is missing. Install it: apt-get install prometheus', { cause: run.error });
+      expect({ status: run.status, said: `${run.stdout}${run.stderr}`.trim() }).toEqual({ status: 0, said: '' });
+    }
+  });
+
+  it('name no tool that a caller made up', async () => {
+    for (let n = 0; n < 20; n++) await agent.submit(`made_up_${n}`, {});
+    const text = await scrape(toolyard.gateways[0]!);
+    expect(text).not.toContain('made_up_');
+    expect(text).toMatch(/^toolyard_calls_ended_total\{tool="other",outcome="failed",code="not_found"\} 20$/m);
+  });
+});
