@@ -76,6 +76,7 @@ describe('traces', () => {
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.name': 'shell',
         'gen_ai.tool.type': 'function',
+        'gen_ai.tool.description': expect.stringContaining('Runs a command'),
         'gen_ai.tool.call.id': 'toolu_1',
         'gen_ai.conversation.id': 'traced',
         'toolyard.call.id': body.id,
@@ -83,6 +84,13 @@ describe('traces', () => {
         'toolyard.outcome': 'completed',
       },
     });
+    // Which process a span is of, and which conventions its attributes follow.
+    const instances = new Map(spans.map(({ service, instance }) => [service, instance]));
+    const { body: workers } = await agent.get<{ workers: { id: string }[] }>('/v1/workers');
+    expect(workers.workers.map(({ id }) => id)).toContain(instances.get('toolyard-worker'));
+    expect(instances.get('toolyard-gateway')).toMatch(/^\S+$/);
+    expect(instances.get('toolyard-gateway')).not.toBe('undefined');
+    expect(new Set(spans.map(({ schemaUrl }) => schemaUrl))).toEqual(new Set(['https://opentelemetry.io/schemas/1.37.0']));
     // What the command starts continues its span.
     expect(JSON.stringify(body.result)).toContain(`00-${traceId}-${execute?.spanId}-01`);
     const [queue] = named(spans, 'queue shell');

@@ -19,13 +19,16 @@ const Export = z.object({
   resourceSpans: z.array(
     z.object({
       resource: z.object({ attributes: z.array(Attribute) }),
-      scopeSpans: z.array(z.object({ spans: z.array(OtlpSpan) })),
+      scopeSpans: z.array(z.object({ spans: z.array(OtlpSpan), schemaUrl: z.string().optional() })),
     }),
   ),
 });
 
 export interface CollectedSpan {
   readonly service: string;
+  /** `service.instance.id` */
+  readonly instance: string;
+  readonly schemaUrl: string | undefined;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
@@ -110,10 +113,13 @@ const countOfName = (names: readonly string[], name: string) => names.filter((ot
 
 function spansOf(body: string): CollectedSpan[] {
   return Export.parse(JSON.parse(body)).resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const service = String(attributesOf(resource.attributes)['service.name']);
-    return scopeSpans.flatMap(({ spans }) =>
+    const named = attributesOf(resource.attributes);
+    const [service, instance] = [String(named['service.name']), String(named['service.instance.id'])];
+    return scopeSpans.flatMap(({ spans, schemaUrl }) =>
       spans.map(({ traceId, spanId, parentSpanId, name, kind, attributes, status, startTimeUnixNano, endTimeUnixNano }) => ({
         service,
+        instance,
+        schemaUrl,
         traceId,
         spanId,
         parentSpanId: parentSpanId === '' ? undefined : parentSpanId,

@@ -31,7 +31,11 @@ export interface Gateway {
 /** Starts a gateway in this process; `moreProbes` read what else runs in it, `tools` are classes besides those in `builtin/`. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
 export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<Gateway> {
   await reachRedis(config, 'gateway-start');
-  const tracing = await openTracing(config.tracing, VERSION, createLogger(config.logLevel, config.name, config.secrets));
+  const tracing = await openTracing(
+    config.tracing,
+    { version: VERSION, instance: config.name },
+    createLogger(config.logLevel, config.name, config.secrets),
+  );
   const app = await createGateway(config, await GatewayModule.forRoot(config, moreProbes, tools), tracing);
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= closeGateway(app, config.drainMs, tracing));

@@ -34,7 +34,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
   await reachRedis(config, 'worker-start');
   const logger = createLogger(config.logLevel, config.id, config.secrets);
   const options = { logger: nestLogger(logger), abortOnError: false };
-  const tracing = await openTracing(config.tracing, VERSION, logger);
+  const tracing = await openTracing(config.tracing, { version: VERSION, instance: config.id }, logger);
   const module = await WorkerModule.forRoot(config, logger, tracing);
   const served =
     config.port === 'off'

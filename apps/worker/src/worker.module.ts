@@ -85,7 +85,7 @@ const execution: Provider[] = [
       workspaces: new Workspaces(config.workspaceRoot),
       files: new FileScope(config.files, new SettingsStore(redis)),
       leaving: state.leaving,
-      tracer: tracing && new AttemptTracer(tracing, store, config.id),
+      tracer: tracing && new AttemptTracer(tracing, store, config.id, tools),
       clock: systemClock,
       random: Math.random,
     }),

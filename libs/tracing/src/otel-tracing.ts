@@ -14,7 +14,10 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { ToldExporter } from './told-exporter.js';
 import type { TracingConfig } from './tracing.config.js';
-import type { Attributes, Span, SpanStart, Tracing, TracingLog } from './tracing.port.js';
+import type { Attributes, Span, SpanStart, TracedProcess, Tracing, TracingLog } from './tracing.port.js';
+
+/** Of the semantic conventions that names of attributes are taken from (https://opentelemetry.io/docs/specs/semconv/gen-ai/). */
+const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.37.0';
 
 /** A stop waits no longer than this for the collector. */
 const FLUSH_MS = 2_000;
@@ -34,18 +37,19 @@ export class OtelTracing implements Tracing {
   private readonly tracer: Tracer;
   private closing: Promise<void> | undefined;
 
-  constructor(config: TracingConfig, version: string, log: TracingLog) {
+  constructor(config: TracingConfig, { version, instance }: TracedProcess, log: TracingLog) {
+    const ours = resourceFromAttributes({ 'service.instance.id': instance }, { schemaUrl: SCHEMA_URL });
     const named = resourceFromAttributes({ 'service.name': config.serviceName, 'service.version': version });
     // What the environment says about the resource wins, but for the name, which is resolved already.
     const fromEnv = detectResources({ detectors: [envDetector] });
     this.content = config.content;
     this.provider = new BasicTracerProvider({
-      resource: defaultResource().merge(fromEnv).merge(named),
+      resource: defaultResource().merge(ours).merge(fromEnv).merge(named),
       spanProcessors: [
         new BatchSpanProcessor(new ToldExporter(new OTLPTraceExporter({ url: config.url, timeoutMillis: EXPORT_MS }), config.url, log)),
       ],
     });
-    this.tracer = this.provider.getTracer('toolyard', version);
+    this.tracer = this.provider.getTracer('toolyard', version, { schemaUrl: SCHEMA_URL });
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     trace.setGlobalTracerProvider(this.provider);
   }

@@ -39,3 +39,10 @@ export interface Tracing {
 export interface TracingLog {
   warn(facts: object, message: string): void;
 }
+
+/** What tells one process of a service from another. */
+export interface TracedProcess {
+  readonly version: string;
+  /** `service.instance.id`: the name of the gateway or worker. */
+  readonly instance: string;
+}

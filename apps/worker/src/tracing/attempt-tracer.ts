@@ -21,6 +21,7 @@ export class AttemptTracer {
     private readonly tracing: Tracing,
     private readonly store: Pick<CallStore, 'head' | 'events'>,
     private readonly workerId: string,
+    private readonly tools: { resolve(name: string): { readonly description: string } | undefined },
   ) {}
 
   /** `execute_tool {tool}` by the GenAI conventions, and before it `queue {pool}`; both continue what the log keeps for the call. */
@@ -35,6 +36,7 @@ export class AttemptTracer {
         ...common,
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.type': 'function',
+        'gen_ai.tool.description': this.tools.resolve(meta.tool)?.description,
         'gen_ai.tool.call.id': submitted.toolCallId ?? callId,
         'gen_ai.conversation.id': meta.sessionId,
         'gen_ai.agent.id': meta.agentId,
