@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApprovalPage, Call, CallEvent, CallEventOf, CallEventType, CallPage, ToolDescriptor } from '#contracts';
 import { executeCall } from '../../apps/worker/src/execution/execute-call.js';
+import { newMarker, processesWith } from '../../libs/tools/src/testing/shell-runs.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startToolyard, type Toolyard } from '../support/toolyard.js';
@@ -10,6 +11,17 @@ import { WorkerParts } from '../support/worker-parts.js';
 
 const firstOf = <T extends CallEventType>(events: readonly CallEvent[], type: T): CallEventOf<T> | undefined =>
   events.find((event): event is CallEventOf<T> => event.type === type);
+/** Ten times what is promised (200 ms, 500 ms): what waits for a slow call takes a minute. */
+const [AT_ONCE_MS, READ_MS] = [2_000, 5_000];
+/** Within it processes of a cancelled tree are promised to be gone. */
+const GONE_MS = 2_000;
+async function inTime<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const late = AbortSignal.timeout(ms);
+  const tooLate = new Promise<never>((_resolve, reject) =>
+    late.addEventListener('abort', () => reject(new Error(`no answer within ${ms} ms`)), { once: true }),
+  );
+  return Promise.race([answer, tooLate]);
+}
 const textOf = (call: Call) => call.result?.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
 
 describe('what agents of every kind rely on', () => {
@@ -76,23 +88,33 @@ describe('what agents of every kind rely on', () => {
     }
   });
 
-  it('gives a reader from the beginning all events of 100 calls of a session in one order, the same each time [EV-15]', async () => {
+  it('gives a reader from the beginning all events of 100 calls of a session in one order, the same each time: submitted, Start, Updates, End [EV-15]', async () => {
     const stream = await agent.stream();
     const filter = { sessionId: 'ordered' };
     stream.send({ op: 'subscribe', id: 'live', filter });
     const { cursor } = await stream.frame('subscribed', 'live');
-    const ids = await Promise.all(Array.from({ length: 100 }, async (_unused, n) => (await agent.submit('echo', { n }, filter)).body.id));
+    const speaking = new Set<string>();
+    const submit = async (n: number) => {
+      const speaks = n % 10 === 0;
+      const { body } = speaks
+        ? await agent.submit('shell', { command: 'echo one; sleep 0.4; echo two' }, filter)
+        : await agent.submit('echo', { n }, filter);
+      if (speaks) speaking.add(body.id);
+      return body.id;
+    };
+    const ids = await Promise.all(Array.from({ length: 100 }, (_unused, n) => submit(n)));
     const read = async (id: string) => {
-      await eventually(() => stream.events(id).length >= 300, '300 events');
+      const ended = () => stream.events(id).filter(({ event }) => event.type === 'call.end').length;
+      await eventually(() => ended() === ids.length, 'every End');
       return stream.events(id).map(({ event }) => event);
     };
     const events = await read('live');
-    for (const callId of ids)
-      expect(events.filter(({ subject }) => subject === callId).map(({ type }) => type)).toEqual([
-        'call.submitted',
-        'call.start',
-        'call.end',
-      ]);
+    for (const callId of ids) {
+      const types = events.filter(({ subject }) => subject === callId).map(({ type }) => type);
+      const updates = types.filter((type) => type === 'call.update');
+      expect(types).toEqual(['call.submitted', 'call.start', ...updates, 'call.end']);
+      expect(updates.length > 0).toBe(speaking.has(callId));
+    }
     const places = events.map(({ id }) => Number(id.split('.')[2]));
     expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
     stream.send({ op: 'subscribe', id: 'again', filter, cursor });
@@ -138,10 +160,32 @@ describe('what agents of every kind rely on', () => {
     await eventually(async () => (await running()).length === ids.length, 'all to run');
     expect((await running()).every(({ startedAt }) => Date.parse(startedAt ?? '') > 0)).toBe(true);
     for (const id of ids) {
-      expect((await agent.get(`/v1/calls/${id}`)).body.status).toBe('running');
-      expect((await cancel(id)).status).toBe(202);
+      expect((await inTime(AT_ONCE_MS, agent.get(`/v1/calls/${id}`))).body.status).toBe('running');
+      expect((await inTime(AT_ONCE_MS, cancel(id))).status).toBe(202);
     }
     for (const id of ids) expect((await agent.ended(id)).outcome).toBe('cancelled');
+    // Each answer came before its call was over by itself.
+    const events = await Promise.all(ids.map((id) => agent.events(id)));
+    expect(events.every((all) => all.some(({ type }) => type === 'call.cancel_requested'))).toBe(true);
+  });
+
+  it('stops the process of a grandchild when its call at the top is cancelled [EX-24]', async () => {
+    const [root, middle, leaf] = [newMarker(), newMarker(), newMarker()];
+    const run = async (marker: string, parentCallId?: string) => {
+      const { body } = await agent.submit(
+        'shell',
+        { command: `: ${marker}; sleep 600; :` },
+        parentCallId === undefined ? {} : { parentCallId },
+      );
+      await eventually(() => processesWith(marker).length > 0, 'the process of a call');
+      return body.id;
+    };
+    const top = await run(root);
+    const child = await run(middle, top);
+    const grandchild = await run(leaf, child);
+    expect((await cancel(top)).status).toBe(202);
+    await eventually(() => [root, middle, leaf].flatMap(processesWith).length === 0, 'all processes to be gone', 10 * GONE_MS);
+    for (const id of [top, child, grandchild]) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
   it('runs a call once, however often its tool call id comes [DX-02, EX-21]', async () => {
@@ -159,7 +203,10 @@ describe('what agents of every kind rely on', () => {
     const shells = await Promise.all(
       Array.from({ length: 50 }, async () => (await agent.submit('shell', { command: 'sleep 60' })).body.id),
     );
-    for (let n = 0; n < 5; n++) expect((await agent.run('file_list', {})).outcome).toBe('completed');
+    for (let n = 0; n < 5; n++) expect((await inTime(READ_MS, agent.run('file_list', {}))).outcome).toBe('completed');
+    expect(await Promise.all(shells.map(async (id) => (await agent.get(`/v1/calls/${id}`)).body.outcome))).toEqual(
+      shells.map(() => undefined),
+    );
     const { body: last } = await agent.get(`/v1/calls/${shells.at(-1)}`);
     expect(last).toMatchObject({ status: 'queued', waiting: { reason: 'queued' } });
     expect(

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CallEvent } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
 import { readSse } from '../support/sse.js';
 import { startToolyard, type Toolyard } from '../support/toolyard.js';
 
 const LINE_A_SECOND = 'for i in 1 2 3; do echo line $i; sleep 1; done';
+/** Within it a line of a running command is promised to be seen. */
+const UPDATE_MS = 1_500;
 const types = (events: readonly CallEvent[]) => events.map((event) => event.type);
 const textOf = (event: CallEvent) =>
   event.type === 'call.update' ? event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('') : '';
@@ -38,8 +41,16 @@ describe('one call, end to end through every door', () => {
 
   it('streams Start, live Updates and End of a call submitted over WebSocket [CC-20, EV-01, EV-02, EX-30]', async () => {
     const stream = await agent.stream();
-    stream.send({ op: 'submit', id: 'job', call: { tool: 'shell', arguments: { command: LINE_A_SECOND } } });
+    // No line is written before the one before it was seen: what is held back until the End is never seen.
+    const gate = (n: number) => join(toolyard.workspaceRoot, 'default', 'default', `seen-${n}`);
+    const lines = [1, 2, 3].map((n) => `echo line ${n}; until [ -e seen-${n} ]; do sleep 0.05; done`);
+    stream.send({ op: 'submit', id: 'job', call: { tool: 'shell', arguments: { command: lines.join('; ') } } });
     const { call } = await stream.frame('accepted', 'job');
+    for (const n of [1, 2, 3]) {
+      const isThere = () => stream.events('job').some(({ event }) => textOf(event).includes(`line ${n}`));
+      await eventually(isThere, `line ${n} while the command waits`, 10 * UPDATE_MS);
+      writeFileSync(gate(n), '');
+    }
     await eventually(() => stream.events('job').some(({ event }) => event.type === 'call.end'), 'the End');
 
     const seen = stream.events('job');
@@ -47,9 +58,6 @@ describe('one call, end to end through every door', () => {
     expect(types(events).filter((type) => type !== 'call.update')).toEqual(['call.submitted', 'call.start', 'call.end']);
     expect(types(events).lastIndexOf('call.update')).toBeLessThan(types(events).indexOf('call.end'));
     expect(events.map(textOf).join('')).toBe('line 1\nline 2\nline 3\n');
-    const cameAt = (text: string) => seen.find(({ event }) => textOf(event).includes(text))?.at ?? Infinity;
-    const endedAt = seen.at(-1)?.at ?? 0;
-    expect(cameAt('line 1')).toBeLessThan(endedAt - 1000);
     expect(events.every((event) => event.subject === call.id)).toBe(true);
     expect(await agent.events(call.id)).toEqual(events);
     stream.close();
@@ -90,16 +98,16 @@ describe('one call, end to end through every door', () => {
 
   it('cancels a running shell call from the other gateway and says how it stopped [CC-38, CC-43]', async () => {
     const { body } = await agent.submit('shell', { command: 'echo up; sleep 60' });
-    await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
+    await eventually(async () => types(await agent.events(body.id)).includes('call.update'), 'the command to run');
     const other = new Agent(toolyard.gateways[1]?.url ?? '');
-    expect((await other.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'changed my mind', graceMs: 500 })).status).toBe(202);
+    expect((await other.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'changed my mind', graceMs: 20_000 })).status).toBe(202);
     expect(await agent.ended(body.id)).toMatchObject({
       outcome: 'cancelled',
       error: { code: 'cancelled' },
       result: { isError: true, content: [{ text: 'Cancelled' }] },
     });
     const end = (await agent.events(body.id)).at(-1);
-    expect(end).toMatchObject({ type: 'call.end', data: { stopped: { how: expect.stringMatching(/stopped|killed/) } } });
+    expect(end).toMatchObject({ type: 'call.end', data: { stopped: { how: 'stopped' } } });
   });
 
   it('kills a command that ignores SIGTERM when the run limit is over, grandchildren too [EX-25]', async () => {
@@ -129,27 +137,30 @@ describe('one call, end to end through every door', () => {
     expect((await agent.run('file_read', { path: 'notes/a.txt' }, { sessionId: 'other' })).outcome).toBe('failed');
   });
 
-  it('sleeps without holding a slot [TB-09]', async () => {
-    const started = performance.now();
-    const sleepers = await Promise.all(
-      Array.from({ length: 200 }, async () => (await agent.submit('sleep', { duration_ms: 1500 })).body.id),
-    );
-    await agent.run('echo', { meanwhile: true });
-    expect(performance.now() - started).toBeLessThan(20_000);
-    const calls = await Promise.all(sleepers.map((id) => agent.ended(id)));
-    expect(calls.every((call) => call.outcome === 'completed')).toBe(true);
-    const slots = await agent.get<{ workers: { pools: { running: number }[] }[] }>('/v1/workers');
-    expect(slots.body.workers.length).toBe(2);
-  });
-
   it('runs a call again on replay, with its lineage', async () => {
     const first = await agent.run('echo', { n: 1 });
     const again = await agent.request('POST', `/v1/calls/${first.id}/replay`, { arguments: { n: 2 } }, { prefer: 'wait=10' });
     expect(again).toMatchObject({ status: 200, body: { replayOf: first.id, arguments: { n: 2 }, outcome: 'completed' } });
     expect(again.body.id).not.toBe(first.id);
   });
+});
 
-  it('leaves a log that keeps every invariant [EV-15]', async () => {
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+describe('a call that sleeps', () => {
+  let toolyard: Toolyard;
+  beforeAll(async () => {
+    toolyard = await startToolyard({ env: { WORKER_CONCURRENCY: 'read=1' } });
+  });
+  afterAll(() => toolyard.close());
+
+  it('holds no slot: with a single one, others run while many sleep [TB-09]', async () => {
+    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const long = await Promise.all(
+      Array.from({ length: 20 }, async () => (await agent.submit('sleep', { duration_ms: 3_600_000 })).body.id),
+    );
+    const statusOf = async (id: string) => (await agent.get(`/v1/calls/${id}`)).body;
+    for (const id of long) await eventually(async () => (await statusOf(id)).waiting?.reason === 'suspended', 'a call to sleep');
+    expect((await agent.run('echo', { meanwhile: true })).outcome).toBe('completed');
+    expect((await agent.run('sleep', { duration_ms: 1_500 })).outcome).toBe('completed');
+    for (const id of long) expect((await statusOf(id)).status).toBe('queued');
   });
 });

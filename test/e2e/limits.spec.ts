@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { Limits, Problem, Quote } from '#contracts';
+import { BATCH_LIMITS, type Limits, type Problem, type Quote } from '#contracts';
 import { createRedis } from '#redis';
 import type { Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -107,6 +107,25 @@ describe('limits of calls', () => {
     const { agent } = await one({ queueDepth: 0 });
     const refused = await agent.submit('echo', {});
     expect([refused.status, refused.headers.get('retry-after'), problemOf(refused).code]).toEqual([503, '1', 'unavailable']);
+  });
+
+  it('let a session have so many calls that wait or run, and say when to come again [DX-12]', async () => {
+    const { agent } = await one({ concurrency: [{ per: 'session', calls: 2 }] });
+    const submit = (sessionId: string) => agent.submit('echo', {}, { sessionId });
+    expect([(await submit('s')).status, (await submit('s')).status]).toEqual([202, 202]);
+    const third = await submit('s');
+    expect([third.status, problemOf(third).code]).toEqual([429, 'quota_exceeded']);
+    expect(problemOf(third).detail).toContain('2');
+    expect((await submit('other')).status).toBe(202);
+  });
+
+  it('let a turn have so many calls, and submit none of a larger one [DX-12]', async () => {
+    const { agent } = await one({});
+    const calls = Array.from({ length: BATCH_LIMITS.calls + 1 }, () => ({ tool: 'echo', arguments: {} }));
+    const refused = await agent.request<Problem>('POST', '/v1/batches', { sessionId: 'turn', strategy: { type: 'parallel' }, calls });
+    expect([refused.status, refused.body.code]).toEqual([422, 'invalid_request']);
+    expect(refused.body.errors).toEqual([expect.objectContaining({ pointer: '/calls' })]);
+    expect((await agent.get<{ calls: unknown[] }>('/v1/calls?sessionId=turn')).body.calls).toEqual([]);
   });
 
   it('are told by a quote, which counts nothing [PP-102]', async () => {
