@@ -50,6 +50,23 @@ function life(n: number, ends = true): CallEvent[] {
   ];
 }
 
+describe('a call that completes with an error result', () => {
+  it('counts as failing on the live page, and in a line of its own', () => {
+    const board = new Board();
+    const series = new Series(1000, 3);
+    board.show(series);
+    const end = (n: number, data: object) => event('call.end', callId(n, BEGIN), BEGIN + n, { attempts: 1, runMs: 4, ...data }, 3, 1);
+    board.fold([
+      end(1, { outcome: 'completed', isError: true, note: 'exit 1' }),
+      end(2, { outcome: 'completed', isError: false }),
+      end(3, { outcome: 'failed', isError: true }),
+      end(4, { outcome: 'cancelled', isError: true }),
+    ]);
+    const [point] = series.points(BEGIN + 1000).filter(({ ended }) => ended > 0);
+    expect(point).toMatchObject({ ended: 4, failed: 2, errors: 1 });
+  });
+});
+
 describe('an hour of calls', () => {
   it('keeps the newest rows and no more, and those under way before those that ended', () => {
     const table = new CallTable(CallFilter.parse({}), 500);

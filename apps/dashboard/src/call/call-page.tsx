@@ -78,7 +78,13 @@ function OneCall({ callId }: { readonly callId: string }) {
               ` Place ${data.waiting.position} of ${data.waiting.queueDepth ?? data.waiting.position}.`}
           </Alert>
         )}
-        {data.error && <ErrorAlert error={data.error} wanted={data.outcome === 'cancelled'} />}
+        {data.error && (
+          <ErrorAlert
+            error={data.error}
+            wanted={data.outcome === 'cancelled'}
+            streamed={view.attempts.some(({ updates }) => updates > 0)}
+          />
+        )}
         {data.outcome === 'completed' && data.isError === true && <ErrorResultAlert call={data} />}
         <StoryBar segments={story.segments} />
         <Grid gap="md">
@@ -123,6 +129,11 @@ function WaitsUntil({ at, approval }: { readonly at: number; readonly approval: 
   );
 }
 
+/** A command that was stopped says its last output after what happened to it. */
+function withoutOutput(message: string): string {
+  return message.split('\n\nLast output:\n', 1)[0] ?? message;
+}
+
 function withFullStop(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
@@ -149,14 +160,22 @@ function ErrorResultAlert({ call: { note, result } }: { readonly call: Call }) {
   );
 }
 
-/** `wanted`: somebody cancelled it, which is no fault. The faults of single fields say all that the message says, and where. */
-function ErrorAlert({ error, wanted }: { readonly error: CallError; readonly wanted: boolean }) {
+interface ErrorAlertProps {
+  readonly error: CallError;
+  /** A person or an agent cancelled it, which is no fault. */
+  readonly wanted: boolean;
+  /** The output is shown below, so the end of it need not be here. */
+  readonly streamed: boolean;
+}
+
+/** The faults of single fields say all that the message says, and where. */
+function ErrorAlert({ error, wanted, streamed }: ErrorAlertProps) {
   const faults = error.errors ?? [];
   return (
     <Alert color={wanted ? 'gray' : 'red'} title={error.code}>
       {faults.length === 0 ? (
         <Text size="sm" className={classes.message} tabIndex={0}>
-          {visible(error.message)}
+          {visible(streamed ? withoutOutput(error.message) : error.message)}
         </Text>
       ) : (
         <List size="sm" aria-label="Faults by field">

@@ -159,7 +159,7 @@ function RunTime({ row }: { readonly row: CallRow }) {
   if (row.status === 'queued' || row.status === 'waiting_approval')
     return (
       <span className={classes.waits}>
-        waits <Since at={row.submittedAt} />
+        waits <Since short at={row.submittedAt} />
       </span>
     );
   return <Duration ms={row.runMs} />;

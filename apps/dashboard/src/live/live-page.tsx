@@ -28,7 +28,7 @@ const CALLS: readonly ChartLine[] = [
   { label: 'in', color: ['#1c7ed6', '#4dabf7'], fill: true },
   { label: 'out', color: ['#0b7285', '#63e6be'] },
   { label: 'failing', color: ['#c92a2a', '#ff8787'], fill: true },
-  { label: 'of these error results', color: ['#c2410c', '#ffa94d'], dash: [4, 3] },
+  { label: 'error results', color: ['#c2410c', '#ffa94d'], dash: [4, 3] },
 ];
 const TIMES: readonly ChartLine[] = [
   { label: 'p50', color: ['#1c7ed6', '#4dabf7'] },

@@ -23,10 +23,15 @@ const UNITS = [
   [1000, 's'],
 ] as const;
 
+/** In the largest unit that fits: `0s`, `12s`, `6m`, `3h`, `2d`. */
+export function shortText(ms: number): string {
+  const [unitMs, unit] = UNITS.find(([each]) => ms >= each) ?? [1000, 's'];
+  return `${Math.max(0, Math.floor(ms / unitMs))}${unit}`;
+}
+
 /** `just now`, `12s ago`, `6m ago`, `3h ago`, `2d ago`. */
 export function agoText(ms: number): string {
-  const [unitMs, unit] = UNITS.find(([each]) => ms >= each) ?? [1000, 's'];
-  return ms < 2000 ? 'just now' : `${Math.floor(ms / unitMs)}${unit} ago`;
+  return ms < 2000 ? 'just now' : `${shortText(ms)} ago`;
 }
 
 export function clockText(at: number): string {

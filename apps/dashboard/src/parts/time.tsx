@@ -1,6 +1,6 @@
 import { Text, Tooltip } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
-import { agoText, durationText, momentText } from './duration.js';
+import { agoText, durationText, momentText, shortText } from './duration.js';
 
 const TICK_MS = 500;
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -49,10 +49,10 @@ export function Ago({ at }: { readonly at: number }) {
   );
 }
 
-/** How long since; grows. */
-export function Since({ at }: { readonly at: number }) {
-  const now = useNow();
-  return <>{durationText(Math.max(0, now - at))}</>;
+/** How long since; grows. `short`: one unit only. */
+export function Since({ at, short = false }: { readonly at: number; readonly short?: boolean }) {
+  const ms = Math.max(0, useNow() - at);
+  return <>{short ? shortText(ms) : durationText(ms)}</>;
 }
 
 export function Duration({ ms }: { readonly ms: number | undefined }) {
