@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import type { KeyEntry } from '#contracts';
+import fc from 'fast-check';
+import { ProblemError, type KeyEntry, type Principal, type Scope } from '#contracts';
 import { sha256Hex } from '#redis';
 import { readGatewayConfig, type GatewayConfig } from '../gateway.config.js';
 import { KeyRing } from './key-ring.service.js';
+import { OpenSockets, type SocketPlace } from './open-sockets.service.js';
 import { OriginPolicy } from './origin-policy.service.js';
+import { TokenBucket } from './token-bucket.js';
 import { mayUseTool } from './tool-patterns.js';
 
 const base = readGatewayConfig({ TOOLYARD_API_KEY: 'bootstrap-key-of-the-test' });
@@ -106,6 +109,121 @@ describe('a principal that outlives its request', () => {
     ring.watch(principal, 'read', (problem) => heard.push(problem.code))();
     ring.replace([]);
     expect(heard).toEqual([]);
+  });
+});
+
+describe('a key ring whose keys change', () => {
+  const entries = fc.record({
+    tenant: fc.constantFrom('acme', 'rival'),
+    scopes: fc.subarray<Scope>(['read', 'submit', 'cancel'], { minLength: 1 }),
+    expiresAt: fc.constantFrom(undefined, '2020-01-01T00:00:00Z', '2040-01-01T00:00:00Z'),
+  });
+  const edition = fc.option(entries, { nil: undefined });
+
+  it('lets a principal go on exactly when a new request with its key would be the same tenant’s and have the scope', () => {
+    fc.assert(
+      fc.property(entries, fc.array(edition, { maxLength: 8 }), (first, later) => {
+        const listed = (entry: typeof first | undefined): KeyEntry[] => {
+          if (entry === undefined) return [key('other')];
+          const { expiresAt, ...rest } = entry;
+          return [{ ...key('held'), ...rest, ...(expiresAt === undefined ? {} : { expiresAt }) }];
+        };
+        const ring = new KeyRing(withConfig({ keys: listed(first) }));
+        const principal = ring.authenticate('the-held-key-of-acme');
+        if (principal === undefined) return;
+        let lost = 0;
+        let shouldBeLost = false;
+        ring.watch(principal, 'read', () => (lost += 1));
+        for (const entry of [first, ...later]) {
+          ring.replace(listed(entry));
+          const fresh = ring.authenticate('the-held-key-of-acme');
+          const mayRead = fresh?.tenantId === principal.tenantId && fresh.scopes.includes('read');
+          shouldBeLost ||= !mayRead;
+          expect(ring.refusal(principal, 'read') === undefined).toBe(mayRead);
+          expect(ring.current(principal)).toBe(fresh?.tenantId === principal.tenantId ? fresh : undefined);
+          expect(lost).toBe(shouldBeLost ? 1 : 0);
+        }
+      }),
+    );
+  });
+});
+
+describe('places of open sockets', () => {
+  const LIMITS = { perKey: 2, perTenant: 3, perAddress: 4, unauthenticated: 1 };
+  const PRINCIPALS = ['a', 'b', 'c'].map((name): Pick<Principal, 'keyId' | 'tenantId'> => ({
+    keyId: name,
+    tenantId: name === 'c' ? 'rival' : 'acme',
+  }));
+  const steps = fc.array(
+    fc.record({
+      what: fc.constantFrom('open', 'authenticate', 'release'),
+      address: fc.constantFrom('1.1.1.1', '2.2.2.2'),
+      who: fc.option(fc.constantFrom(...PRINCIPALS), { nil: undefined }),
+      which: fc.nat(7),
+    }),
+    { maxLength: 60 },
+  );
+
+  it('are never more than any limit, refused only where one is reached, and all free in the end', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const sockets = new OpenSockets({ sockets: LIMITS });
+        const open: { place: SocketPlace; address: string; who: (typeof PRINCIPALS)[number] | undefined }[] = [];
+        const isFull = (address: string, who: (typeof PRINCIPALS)[number] | undefined, others: typeof open) => {
+          const count = (fits: (one: (typeof open)[number]) => boolean) => others.filter(fits).length;
+          if (count((one) => one.address === address) >= LIMITS.perAddress) return true;
+          if (who === undefined) return count((one) => one.address === address && one.who === undefined) >= LIMITS.unauthenticated;
+          return (
+            count((one) => one.who?.keyId === who.keyId) >= LIMITS.perKey ||
+            count((one) => one.who?.tenantId === who.tenantId) >= LIMITS.perTenant
+          );
+        };
+        for (const { what, address, who, which } of all) {
+          const one = open[which % Math.max(1, open.length)];
+          if (what === 'open') {
+            const full = isFull(address, who, open);
+            try {
+              open.push({ place: sockets.open(address, who), address, who });
+              expect(full).toBe(false);
+            } catch (error) {
+              if (!(error instanceof ProblemError)) throw error;
+              expect([full, error.code]).toEqual([true, 'too_many_requests']);
+            }
+          } else if (one !== undefined && what === 'release') {
+            one.place.release();
+            one.place.release();
+            open.splice(open.indexOf(one), 1);
+          } else if (one !== undefined && who !== undefined) {
+            const others = open.filter((other) => other !== one);
+            const refused = one.place.authenticate(who) !== undefined;
+            expect(refused).toBe(isFull(one.address, who, others));
+            if (!refused) one.who = who;
+          }
+        }
+        for (const { place } of open) place.release();
+        for (let n = 0; n < LIMITS.perKey; n += 1) sockets.open('1.1.1.1', PRINCIPALS[0]);
+      }),
+    );
+  });
+});
+
+describe('a token bucket', () => {
+  it('gives at most its burst and what came since, and never more than the burst at once', () => {
+    const waits = fc.array(fc.nat(3000), { maxLength: 60 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }), waits, (burst, perSecond, times) => {
+        const bucket = new TokenBucket(burst, perSecond, 0);
+        let now = 0;
+        let taken = 0;
+        for (const wait of times) {
+          now += wait;
+          if (bucket.take(now)) taken += 1;
+        }
+        expect(taken).toBeLessThanOrEqual(burst + (now / 1000) * perSecond + 1e-6);
+        for (let n = 0; n < burst; n += 1) expect(bucket.take(now + 60_000)).toBe(true);
+        expect(bucket.take(now + 60_000)).toBe(false);
+      }),
+    );
   });
 });
 
