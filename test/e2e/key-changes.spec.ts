@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -31,14 +31,23 @@ describe('what is open when its key changes', () => {
   let gateway: TestGateway;
   let keys = 0;
 
-  const save = () => writeFileSync(path, JSON.stringify({ keys: [...entries.values()].flat() }));
+  /** Before a `glob`: writes down that it was asked, and waits for a file. */
+  const [asked, goOn] = [join(folder, 'asked'), join(folder, 'go-on')];
+  const hook = {
+    name: 'gate',
+    on: 'before',
+    match: ['glob'],
+    command: `touch ${asked}; until [ -e ${goOn} ]; do sleep 0.02; done`,
+    timeoutMs: 60_000,
+  };
+  const save = () => writeFileSync(path, JSON.stringify({ keys: [...entries.values()].flat(), hooks: [hook] }));
   const configured = (): GatewayConfig => {
     const read = readGatewayConfig({ TOOLYARD_API_KEY: BOOTSTRAP_KEY, TOOLYARD_CONFIG: path });
     return { ...read, keys: read.keys.map((entry) => (entry.id === 'bootstrap' ? { ...entry, tenant: TENANT } : entry)) };
   };
   beforeAll(async () => {
     save();
-    gateway = await startTestGateway(TENANT, { file: { path, read: configured } });
+    gateway = await startTestGateway(TENANT, { hooks: configured().hooks ?? [], file: { path, read: configured } });
   });
   afterAll(async () => {
     await gateway.close();
@@ -158,6 +167,16 @@ describe('what is open when its key changes', () => {
     await eventually(async () => (await agent.submit('echo', {}, { agentId: 'bot' })).status === 403, 'the changed file to hold');
     await gateway.run(first);
     await eventually(async () => (await look()).stopped?.reason === 'forbidden', 'the batch to stop');
+  });
+
+  it('is a call whose hooks are being asked: it is refused, and nothing of it runs', async () => {
+    const { agent, change } = await newKey();
+    const submitting = agent.request<Problem>('POST', '/v1/calls', { tool: 'glob', arguments: { pattern: '*' } });
+    await eventually(() => existsSync(asked), 'the hook to be asked');
+    await change('removed');
+    writeFileSync(goOn, '');
+    const { status, body } = await submitting;
+    expect([status, body.code, body.callId]).toEqual([401, 'unauthenticated', undefined]);
   });
 
   it('counts by the rate that its key has now', async () => {

@@ -73,7 +73,8 @@ export class SubmitCallService {
    * 0. of a call that another call makes: that one runs, and gives it session, agent and what is left of its time
    * 1. judge: resolve the tool, may the key use it, validate the arguments, posture, policy
    * 2. id, and what makes a repetition recognisable
-   * 3. hooks before the call, when there are any: they may refuse it, or rewrite the arguments, which are judged again
+   * 3. hooks before the call, when there are any: they may refuse it, or rewrite the arguments, which are judged again.
+   *    They may take long: the key must still be good after them
    * 4. limits: budgets, rates, concurrency, sizes; counted here, given back when the call is not accepted
    *    and secrets taken out of what is stored and shown: the worker gets them beside the log
    * 5. watch for the End, when the caller waits: before anything can end
@@ -93,6 +94,7 @@ export class SubmitCallService {
     const { rootId, idempotency: identity } = identityOf(body, idempotencyKey, replayOf);
     const callId = family === undefined ? this.log.newCallId(principal.tenantId, rootId) : this.log.newCallIdBeside(family.parentCallId);
     const hooked = await this.hooked(principal, body, callId, admissible, options.gone);
+    if (hooked.judged.hooks !== undefined && batchId === undefined) this.requireKey(principal, undefined);
     const admission = await this.limiter.admit({ principal, body, callId, family, idempotency: identity, ...hooked });
     const { idempotency, retryAfterMs, resultBytes } = admission;
     const shown = this.safety.show(body, admission.judged);
@@ -174,10 +176,11 @@ export class SubmitCallService {
     return body.parentCallId === undefined ? { body } : this.parents.familyOf(principal, body, body.parentCallId);
   }
 
-  /** Throws when the key was lost while its caller waited: the call goes on, its result is for others. */
-  private requireKey(principal: Principal, callId: string): void {
+  /** Throws when the key was lost meanwhile: while hooks were asked, or, with `callId`, while its caller waited for a call that goes on. */
+  private requireKey(principal: Principal, callId: string | undefined): void {
     const refusal = this.keyRing.refusal(principal, 'submit');
-    if (refusal !== undefined) throw new ProblemError(refusal.code, refusal.detail, { callId });
+    if (refusal === undefined) return;
+    throw new ProblemError(refusal.code, refusal.detail, callId === undefined ? {} : { callId });
   }
 
   /** The call is accepted whatever happens now: a Redis that went away meanwhile must not turn the answer into an error. */
