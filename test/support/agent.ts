@@ -25,7 +25,7 @@ export class Agent {
     });
     const text = await response.text();
     const isJson = (response.headers.get('content-type') ?? '').includes('json');
-    const parsed: unknown = isJson ? JSON.parse(text) : text;
+    const parsed: unknown = isJson && text !== '' ? JSON.parse(text) : text;
     if (response.ok && method === 'POST' && path === '/v1/calls') this.remember(headers, parsed);
     return { status: response.status, headers: response.headers, body: parsed as T };
   }
@@ -66,7 +66,13 @@ export class Agent {
   }
 
   async events(id: string): Promise<CallEvent[]> {
-    return (await this.get<{ events: CallEvent[] }>(`/v1/calls/${id}/events`)).body.events;
+    const all: CallEvent[] = [];
+    for (let query = ''; ;) {
+      const { events, nextCursor } = (await this.get<{ events: CallEvent[]; nextCursor?: string }>(`/v1/calls/${id}/events${query}`)).body;
+      all.push(...events);
+      if (nextCursor === undefined) return all;
+      query = `?cursor=${nextCursor}`;
+    }
   }
 
   async stream(): Promise<Stream> {

@@ -15,6 +15,6 @@ export { DEADLINE_SLACK_MS } from './call/evolve.js';
 export { NO_UPDATES, UpdatesDigest } from './call/updates-digest.js';
 export { upcastEvent } from './call/upcasters.js';
 export { BLOB_LIMITS, BlobStore } from './read/blob-store.js';
-export { CallStore } from './read/call-store.js';
+export { CallStore, type EventPage } from './read/call-store.js';
 export { LogReader } from './read/log-reader.js';
 export { foldCall } from './read/fold-call.js';

@@ -1,6 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type ApprovalPage, type ListApprovalsQuery, type Principal, type Scope, type Waiting } from '#contracts';
-import { CallStore, EventHub, upcastEvent, type CallHead, type StoredEvent } from '#event-log';
+import {
+  ProblemError,
+  type Call,
+  type CallEventOf,
+  type ListEventsQuery,
+  type ApprovalPage,
+  type ListApprovalsQuery,
+  type Principal,
+  type Scope,
+  type Waiting,
+} from '#contracts';
+import { CallStore, EventHub, upcastEvent, type CallHead, type EventPage } from '#event-log';
 import { CallIndex } from '#projection';
 import { BullCallQueue, type QueuePlace } from '#queue';
 import { KeyRing } from '../auth/key-ring.service.js';
@@ -79,9 +89,17 @@ export class CallReader {
     return { calls: waiting, ...(nextCursor === undefined ? {} : { nextCursor }) };
   }
 
-  async events(principal: Principal, callId: string): Promise<readonly StoredEvent[]> {
+  async events(principal: Principal, callId: string, query: ListEventsQuery): Promise<EventPage> {
     await this.head(principal, callId);
-    return this.store.events(callId);
+    return this.store.eventPage(callId, query);
+  }
+
+  /** What was submitted: the call's first event. The caller has checked that the principal may read the call. */
+  async submission(callId: string): Promise<CallEventOf<'call.submitted'>> {
+    const [first] = await this.store.events(callId, { limit: 1 });
+    const event = first === undefined ? undefined : upcastEvent(first.json);
+    if (event?.type === 'call.submitted') return event;
+    throw new Error(`The events of ${callId} do not begin with its submission`);
   }
 
   /** Who submitted the call and those that it replays, in which epoch of its session, and the digest of its hooks, as its first event says. */

@@ -36,9 +36,7 @@ export class ParentCalls {
   async familyOf(principal: Principal, body: SubmitCallBody, parentCallId: string): Promise<{ family: Family; body: SubmitCallBody }> {
     const [head, [seconds, micros]] = await Promise.all([this.reader.head(principal, parentCallId), this.redis.time()]);
     if (!runs(head)) throw notRunning(head);
-    const [first] = await this.reader.events(principal, parentCallId);
-    const submitted = first === undefined ? undefined : upcastEvent(first.json);
-    if (submitted?.type !== 'call.submitted') throw new Error(`The events of ${parentCallId} do not begin with its submission`);
+    const submitted = await this.reader.submission(parentCallId);
 
     const { sessionId, agentId } = head.meta;
     requireSame('sessionId', body.sessionId, sessionId);

@@ -52,7 +52,12 @@ export async function setupDashboard(app: NestFastifyApplication, folder: string
 }
 
 function isDeepLink(request: FastifyRequest): boolean {
-  return request.is404 && request.method === 'GET' && (request.headers.accept ?? '').includes('text/html') && !NOT_PAGES.test(request.url);
+  return (
+    request.is404 &&
+    /^(GET|HEAD)$/.test(request.method) &&
+    (request.headers.accept ?? '').includes('text/html') &&
+    !NOT_PAGES.test(request.url)
+  );
 }
 
 /** The bundle beside this build, or the one of the source tree; undefined when it was not built. */

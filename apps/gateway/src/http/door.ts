@@ -36,7 +36,7 @@ export function createDoor({ name }: GatewayConfig): FastifyAdapter {
     bodyLimit: LIMITS.bodyBytes,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_ARRIVES_MS,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     routerOptions: { maxParamLength: 256 },
     clientErrorHandler: answerClientError,
     skipMiddie: true,

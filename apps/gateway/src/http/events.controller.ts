@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ProblemError, StreamEventsQuery, type Principal } from '#contracts';
+import { ListEventsQuery, ProblemError, StreamEventsQuery, type Principal } from '#contracts';
 import { CallReader } from '../calls/call-reader.service.js';
 import { EventStream } from '../sse/event-stream.js';
 import { Caller, Needs, Public } from './caller.decorator.js';
@@ -20,23 +20,21 @@ export class EventsController {
   async ofCall(
     @Caller() caller: Principal,
     @Param('id') id: string,
+    @Query() query: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const callId = parseCallId(id);
     if (wantsStream(request)) {
-      await this.reader.head(caller, callId);
-      return this.stream.streamEvents({
-        principal: caller,
-        filter: { callId },
-        lastEventId: lastEventIdOf(request),
-        request,
-        reply,
-        endAfterCall: true,
-      });
+      const head = await this.reader.head(caller, callId);
+      const lastEventId = lastEventIdOf(request);
+      // The one answer after which an EventSource does not come back.
+      if (this.stream.isOver(head, lastEventId)) return void reply.status(204).send();
+      return this.stream.streamEvents({ principal: caller, filter: { callId }, lastEventId, request, reply, endAfterCall: true });
     }
-    const events = await this.reader.events(caller, callId);
-    reply.type('application/json; charset=utf-8').send(`{"events":[${events.map(({ json }) => json).join(',')}]}`);
+    const { events, nextCursor } = await this.reader.events(caller, callId, parse(ListEventsQuery, query, 'query'));
+    const next = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
+    reply.type('application/json; charset=utf-8').send(`{"events":[${events.map(({ json }) => json).join(',')}]${next}}`);
   }
 
   /** `types` may be given several times, or with commas. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, type EventFilter, type Principal } from '#contracts';
-import { EventHub } from '#event-log';
+import { EventHub, type CallHead } from '#event-log';
 import { KeyRing } from '../auth/key-ring.service.js';
 import { OpenSockets } from '../auth/open-sockets.service.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
@@ -19,6 +19,12 @@ export interface StreamEventsRequest {
   readonly endAfterCall?: boolean | undefined;
 }
 
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+} as const;
+
 /** Subscriptions as server-sent events. */
 @Injectable()
 export class EventStream {
@@ -28,6 +34,11 @@ export class EventStream {
     private readonly keyRing: KeyRing,
     private readonly openSockets: OpenSockets,
   ) {}
+
+  /** Whether a reader of this call's stream that comes back with `lastEventId` has had all of it: the call has ended, and that is its End. */
+  isOver(head: CallHead, lastEventId: string | undefined): boolean {
+    return head.status === 'ended' && lastEventId !== undefined && lastEventId !== '' && this.hub.isBehind(head, lastEventId);
+  }
 
   /**
    * Takes the reply over and writes events to it until the client leaves, the call has ended (`endAfterCall`), the key
@@ -39,6 +50,7 @@ export class EventStream {
    */
   streamEvents({ principal, filter, lastEventId, request, reply, endAfterCall = false }: StreamEventsRequest): void {
     if (this.drain.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });
+    if (request.method === 'HEAD') return void reply.headers(STREAM_HEADERS).send();
     if (request.raw.socket.destroyed) return void reply.hijack(); // The client left meanwhile.
     const place = this.openSockets.open(request.raw.socket.remoteAddress ?? 'unknown', principal);
     reply.raw.once('close', () => place.release());
@@ -55,11 +67,7 @@ export class EventStream {
     reply.hijack();
     request.raw.socket.setNoDelay(true);
     for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value);
-    reply.raw.writeHead(200, {
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-store, no-transform',
-      'X-Accel-Buffering': 'no',
-    });
+    reply.raw.writeHead(200, STREAM_HEADERS);
     connection.open(subscription);
     const leave = () => connection.end('drain', 'this gateway is going away; go on with Last-Event-ID');
     this.drain.signal.addEventListener('abort', leave);

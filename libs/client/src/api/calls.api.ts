@@ -34,6 +34,8 @@ export interface SubmitOptions extends RequestOptions {
   readonly idempotencyKey?: string | undefined;
   /** Answer when the call has ended, at most that long; at most a minute. */
   readonly waitMs?: number | undefined;
+  /** With `waitMs`: the gateway cancels the call when this program goes away or gives up during the wait. Needs the scope `cancel`. */
+  readonly cancelOnDisconnect?: boolean | undefined;
   /** W3C Trace Context. */
   readonly traceparent?: string | undefined;
 }
@@ -136,11 +138,17 @@ export class CallsApi {
     );
   }
 
-  /** All events so far, oldest first. */
+  /** All events so far, oldest first, page by page. */
   async events(callId: string, options: RequestOptions = {}): Promise<CallEvent[]> {
     const path = pathOf`/v1/calls/${callId}/events`;
-    const { events } = await this.http.json({ method: 'GET', path, repeatable: true, ...options }, EventList);
-    return readEvents(events);
+    const all: CallEvent[] = [];
+    for (let cursor: string | undefined; ;) {
+      const request = { method: 'GET', path, query: { cursor }, repeatable: true, ...options } as const;
+      const { events, nextCursor } = await this.http.json(request, EventList);
+      all.push(...readEvents(events));
+      if (nextCursor === undefined) return all;
+      cursor = nextCursor;
+    }
   }
 
   /**
@@ -165,13 +173,13 @@ export class CallsApi {
   }
 }
 
-const EventList = z.object({ events: z.array(z.unknown()) });
+const EventList = z.object({ events: z.array(z.unknown()), nextCursor: z.string().optional() });
 
-function asked({ idempotencyKey, waitMs, traceparent, ...options }: SubmitOptions, recognisable: boolean) {
+function asked({ idempotencyKey, waitMs, cancelOnDisconnect = false, traceparent, ...options }: SubmitOptions, recognisable: boolean) {
   const key = idempotencyKey ?? (recognisable ? undefined : newIdempotencyKey());
   const headers = {
     ...(key === undefined ? {} : { 'idempotency-key': key }),
-    ...(waitMs === undefined ? {} : { prefer: `wait=${seconds(waitMs)}` }),
+    ...(waitMs === undefined ? {} : { prefer: `wait=${seconds(waitMs)}${cancelOnDisconnect ? ', cancel-on-disconnect' : ''}` }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
   return { headers, waitMs, ...options };

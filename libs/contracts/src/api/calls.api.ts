@@ -13,6 +13,8 @@ export const LIMITS = {
   labelBytes: 256,
   waitSeconds: 60,
   pageSize: 200,
+  /** Of events in one answer. */
+  eventsPage: 1_000,
   queueMs: 24 * 3_600_000,
   runMs: 600_000,
   totalMs: 7 * 24 * 3_600_000,

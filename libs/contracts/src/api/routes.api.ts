@@ -3,8 +3,7 @@ import { Json } from '../calls/json.js';
 import { Call, Decision } from '../calls/call.js';
 import { CallId, Label } from '../calls/names.js';
 import { Violation } from '../errors/problem.js';
-import { CallEvent } from '../events/envelope.js';
-import { CallStreamItem, StreamEventsQuery, StreamItem } from '../stream/event-source.js';
+import { CallEventPage, CallStreamItem, ListEventsQuery, StreamEventsQuery, StreamItem } from '../stream/event-source.js';
 import { ApprovalPage, ListApprovalsQuery, QueryNumber } from './call-list.api.js';
 import { CancelBody, DecisionBody, IdempotencyKey, LIMITS, ReplayBody, SubmitCallBody } from './calls.api.js';
 import { OPERATION_ROUTES } from './operation-routes.api.js';
@@ -46,8 +45,8 @@ const SubmitHeaders = z.object({
     .string()
     .optional()
     .meta({
-      description: `\`wait=<seconds>\` (RFC 7240): answer when the call has ended, at most that long; more than ${LIMITS.waitSeconds} counts as ${LIMITS.waitSeconds}.`,
-      examples: ['wait=10'],
+      description: `\`wait=<seconds>\` (RFC 7240): answer when the call has ended, at most that long; more than ${LIMITS.waitSeconds} counts as ${LIMITS.waitSeconds}. With \`, cancel-on-disconnect\` a call is cancelled when the client goes away during the wait, which needs the scope \`cancel\`; batches go on.`,
+      examples: ['wait=10', 'wait=10, cancel-on-disconnect'],
     }),
   traceparent: z
     .string()
@@ -132,15 +131,17 @@ export const ROUTES: readonly Route[] = [
     scope: 'read',
     summary: 'The events of one call, as JSON or live',
     params: CallIdParams,
+    query: ListEventsQuery,
     headers: ResumeHeaders,
     responses: {
       200: {
-        description: `All events so far, oldest first; with \`Accept: text/event-stream\` live until End. ${STREAM_TEXT}`,
-        schema: z.object({ events: z.array(CallEvent) }).meta({ id: 'CallEvents' }),
+        description: `Events so far, oldest first, page by page; with \`Accept: text/event-stream\` live until End. ${STREAM_TEXT}`,
+        schema: CallEventPage,
         events: CallStreamItem,
       },
+      204: { description: 'The stream is over: the call has ended, and `Last-Event-ID` is its last event.' },
     },
-    problems: [...KEY, 'resource_not_found'],
+    problems: [...KEY, 'resource_not_found', 'conflict', 'overloaded'],
   },
   {
     operationId: 'getCallOutput',
@@ -264,7 +265,8 @@ export const ROUTES: readonly Route[] = [
     query: ListToolsQuery,
     responses: {
       200: {
-        description: 'By `format`: `full` as below; `mcp`, `anthropic`, `openai` as those APIs define their tool lists.',
+        description:
+          'By `format`: `full` as below; `mcp`, `anthropic`, `openai` (Chat Completions) and `openai-responses` as those APIs define their tool lists.',
         schema: z.union([ToolPage, z.object({ tools: z.array(z.record(z.string(), Json)) })]),
       },
     },
@@ -339,7 +341,7 @@ export const ROUTES: readonly Route[] = [
     query: StreamEventsQuery,
     headers: ResumeHeaders,
     responses: { 200: { description: STREAM_TEXT, mediaType: 'text/event-stream', schema: StreamItem } },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'resource_not_found', 'overloaded'],
   },
   ...OPERATION_ROUTES,
 ];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { SubmittedData } from '#contracts';
-import { createRedis, type RedisConnection } from '#redis';
+import { createRedis, keys, partitionOf, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author } from '../../../../test/support/sample-calls.js';
 import { EventLog } from '../event-log.js';
@@ -45,5 +45,30 @@ describe('the events of a call', () => {
     const [, , third] = events;
     expect(await store.events(callId, { afterSeq: third?.seq ?? 0, limit: 2 })).toEqual(events.slice(3, 5));
     expect(await store.events('00-01JZ8C5W3Q4X9R7T2M6K8N0P0V')).toEqual([]);
+  });
+
+  it('reads them page by page, and looks at a bounded part of a busy partition for a page', async () => {
+    const callId = await submit('pages', { sessionId: 'one' });
+    const partition = partitionOf(callId);
+    const busy = await submit('pages', { sessionId: 'one' });
+    const seq = (await store.head(busy))?.lastSeq ?? 0;
+    const [[, fields] = ['', []]] = await redis.xrange(keys.log(partition), `${seq}-0`, `${seq}-0`);
+    const pipeline = redis.pipeline();
+    for (let n = 1; n <= 12_000; n += 1) pipeline.xadd(keys.log(partition), `${seq + n}-0`, ...fields);
+    await pipeline.exec();
+    await redis.set(keys.seq(partition), seq + 12_000);
+    await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
+
+    const pages: string[][] = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await store.eventPage(callId, { cursor, limit: 1 });
+      pages.push(page.events.map(({ type }) => type));
+      if (page.nextCursor === undefined) break;
+      cursor = page.nextCursor;
+    }
+    expect(pages).toEqual([['call.submitted'], [], ['call.start']]);
+    expect(await store.eventPage('00-01JZ8C5W3Q4X9R7T2M6K8N0P0V', { limit: 1 })).toEqual({ events: [] });
+    await expect(store.eventPage(callId, { cursor: 'rubbish', limit: 1 })).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(store.eventPage(callId, { cursor: `9.${Number(partition)}.1`, limit: 1 })).rejects.toMatchObject({ code: 'conflict' });
   });
 });

@@ -1,15 +1,25 @@
 import type { Call, CallEvent } from '#contracts';
-import { Result } from '#contracts';
+import { ProblemError, Result } from '#contracts';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { decodeHead, type CallState } from '../call/call-head.js';
 import { parseOwn } from '../call/own-json.js';
 import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { formatPoint, parsePoint } from '../tail/cursor.js';
 import { BlobStore, type BlobRef } from './blob-store.js';
 import { foldCall, type StoredValues } from './fold-call.js';
 
 const PAGE = 500;
+/** What one page of a call's events may cost: entries of the partition that are looked at, and text that is given. */
+const PAGE_ENTRIES = 20 * PAGE;
+const PAGE_CHARS = 2 * 1024 * 1024;
+
+/** Events of a call, oldest first. `nextCursor`: there may be more after this place, also when the page is short or empty. */
+export interface EventPage {
+  readonly events: readonly StoredEvent[];
+  readonly nextCursor?: string;
+}
 
 /** Reads calls out of the log. It never writes; every answer is as fresh as the log when it was asked. */
 export class CallStore {
@@ -34,6 +44,39 @@ export class CallStore {
   /** In the order of `callIds`. */
   readMany(callIds: readonly string[]): Promise<(Call | undefined)[]> {
     return Promise.all(callIds.map((callId) => this.read(callId)));
+  }
+
+  /**
+   * A page of the call's events after `cursor`, the id of an event or the cursor of a page. What it reads and gives is bounded,
+   * however many calls share the partition. Throws `invalid_request` for an unreadable cursor, `conflict` for one of another epoch.
+   */
+  async eventPage(callId: string, { cursor, limit }: { cursor?: string | undefined; limit: number }): Promise<EventPage> {
+    const partition = partitionOf(callId);
+    const [head, epoch] = await Promise.all([this.head(callId), this.epoch(partition)]);
+    if (head === undefined) return { events: [] };
+    const after = cursor === undefined ? undefined : parsePoint(cursor, Number(partition));
+    if (after !== undefined && after.epoch !== epoch)
+      throw new ProblemError('conflict', 'Redis lost events after this cursor was given: read the events from the first one again');
+    const events: StoredEvent[] = [];
+    let from = Math.max((after?.seq ?? 0) + 1, head.lifecycleSeqs[0] ?? 1);
+    let entriesLeft = PAGE_ENTRIES;
+    let charsLeft = PAGE_CHARS;
+    while (from <= head.lastSeq) {
+      if (events.length >= limit || entriesLeft <= 0 || charsLeft <= 0)
+        return { events, nextCursor: formatPoint(Number(partition), { epoch, seq: from - 1 }) };
+      const entries = await this.redis.xrange(keys.log(partition), `${from}-0`, `${head.lastSeq}-0`, 'COUNT', PAGE);
+      entriesLeft -= PAGE;
+      if (entries.length === 0) break;
+      for (const [entryId, fields] of entries) {
+        if (events.length >= limit || charsLeft <= 0) break;
+        from = seqOf(entryId) + 1;
+        const event = readEntry(fields).callId === callId ? toStoredEvent(partition, epoch, entryId, fields) : undefined;
+        if (event === undefined) continue;
+        events.push(event);
+        charsLeft -= event.json.length;
+      }
+    }
+    return { events };
   }
 
   /** The call's events, also Updates and Progress, oldest first; empty when there is no such call. */

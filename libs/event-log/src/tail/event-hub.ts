@@ -1,4 +1,5 @@
 import { partitionName, partitionOf, type RedisConnection } from '#redis';
+import type { CallHead } from '../event-log.port.js';
 import { CallWatches, type Watch, type WatchOptions } from './call-watches.js';
 import { formatPoint, type Position } from './cursor.js';
 import { batchesOf, type EventBatch } from './event-batch.js';
@@ -82,6 +83,19 @@ export class EventHub implements SubscriptionHost, TailListener {
         return formatPoint(partition, positions[partition] ?? { epoch: 0, seq: 0 });
       },
     };
+  }
+
+  /**
+   * Whether the last event of the call lies at or before the cursor of one of its subscriptions. False when the cursor is of
+   * another epoch or beyond what this process has seen: only a subscription can tell then. Throws `invalid_request` for a
+   * cursor that cannot be read.
+   */
+  isBehind({ callId, lastSeq, meta }: CallHead, cursor: string): boolean {
+    const only = this.timeline.partitionOf(meta.tenantId, { callId });
+    if (only === undefined) return false;
+    const place = this.timeline.parse(cursor, only)[only];
+    const now = this.timeline.recent(only).position;
+    return place?.epoch === now.epoch && (place.seq === lastSeq || (place.seq > lastSeq && place.seq <= now.seq));
   }
 
   get counts(): { readonly subscriptions: number; readonly watches: number; readonly views: number } {
