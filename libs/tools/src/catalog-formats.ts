@@ -23,9 +23,18 @@ export interface OpenAiTool {
   readonly function: { readonly name: string; readonly description: string; readonly parameters: ToolDescriptor['input'] };
 }
 
-export type CatalogEntry = ToolDescriptor | McpTool | AnthropicTool | OpenAiTool;
+/** A tool for OpenAI's Responses API. `strict` is false: that mode takes no schema with optional fields. */
+export interface OpenAiResponsesTool {
+  readonly type: 'function';
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: ToolDescriptor['input'];
+  readonly strict: false;
+}
 
-/** Tools in the shape a caller asked for. Only `full` has facts and label: the other three go to models as they are. */
+export type CatalogEntry = ToolDescriptor | McpTool | AnthropicTool | OpenAiTool | OpenAiResponsesTool;
+
+/** Tools in the shape a caller asked for. Only `full` has facts and label: the others go to models as they are. */
 export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolFormat): CatalogEntry[] {
   switch (format) {
     case 'full':
@@ -36,6 +45,8 @@ export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolForm
       return tools.map(({ name, description, input }) => ({ name, description, input_schema: input }));
     case 'openai':
       return tools.map(({ name, description, input }) => ({ type: 'function', function: { name, description, parameters: input } }));
+    case 'openai-responses':
+      return tools.map(({ name, description, input }) => ({ type: 'function', name, description, parameters: input, strict: false }));
     default:
       return format satisfies never;
   }

@@ -33,6 +33,8 @@ export interface SubmitOptions {
   readonly requesters?: readonly string[] | undefined;
   /** The batch that the call belongs to. */
   readonly batchId?: string | undefined;
+  /** Cancel the call when the caller goes away during the wait. */
+  readonly cancelWhenGone?: boolean | undefined;
   /** Asked for only when something would otherwise go on for nobody: aborted when the caller has gone away. */
   readonly gone?: (() => AbortSignal) | undefined;
 }
@@ -47,6 +49,8 @@ export interface Submission {
 const QUOTED_MS = 20;
 
 const ORPHANED = CancelBody.parse({ reason: 'The call that made it does not run any more' });
+
+const ABANDONED = CancelBody.parse({ reason: 'The client that waited for it went away' });
 
 /** THE use case: every door submits here, and here is the order of steps for one call. */
 @Injectable()
@@ -129,7 +133,7 @@ export class SubmitCallService {
       const answer = await this.log.accept(call, surelyQueued ? dispatch : undefined);
       if ('callId' in answer) await admission.forget();
       if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
-      if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, waitMs), created: false };
+      if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, options), created: false };
 
       const accepted = acceptedCall(call, shown.judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted, retryAfterMs);
@@ -137,7 +141,7 @@ export class SubmitCallService {
       if (family !== undefined && (await this.parents.isOrphan(principal, family)))
         await this.cancelCall.cancel(principal, callId, ORPHANED);
       if (watch === undefined) return { call: accepted, created: true };
-      const seen = await watch.ended;
+      const seen = await this.whileWanted(principal, callId, watch.ended, options);
       this.requireKey(principal, callId);
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };
     } finally {
@@ -183,15 +187,30 @@ export class SubmitCallService {
     throw new ProblemError(refusal.code, refusal.detail, callId === undefined ? {} : { callId });
   }
 
+  /** Waits, and cancels the call when the caller goes away meanwhile and wished that. */
+  private async whileWanted<T>(principal: Principal, callId: string, waiting: Promise<T>, options: SubmitOptions): Promise<T> {
+    const { cancelWhenGone = false, gone } = options;
+    if (!cancelWhenGone || gone === undefined) return waiting;
+    const signal = gone();
+    // Nobody is there to hear of a failure; the call has its deadlines.
+    const abandon = () => void this.cancelCall.cancel(principal, callId, ABANDONED).catch(() => {});
+    if (signal.aborted) abandon();
+    signal.addEventListener('abort', abandon, { once: true });
+    return waiting.finally(() => signal.removeEventListener('abort', abandon));
+  }
+
   /** The call is accepted whatever happens now: a Redis that went away meanwhile must not turn the answer into an error. */
   private readOr(accepted: Call, principal: Principal): Promise<Call> {
     return this.reader.read(principal, accepted.id).catch(() => accepted);
   }
 
   /** The answer to a repetition is what the first submission would be answered now. */
-  private async acceptedBefore(principal: Principal, callId: string, waitMs: number | undefined): Promise<Call> {
+  private async acceptedBefore(principal: Principal, callId: string, options: SubmitOptions): Promise<Call> {
+    const { waitMs } = options;
     const call =
-      waitMs === undefined ? await this.reader.read(principal, callId) : await this.reader.readEnded(principal, callId, waitMs, 'submit');
+      waitMs === undefined
+        ? await this.reader.read(principal, callId)
+        : await this.whileWanted(principal, callId, this.reader.readEnded(principal, callId, waitMs, 'submit'), options);
     if (wasRefused(call)) throw refusalOf(call);
     return call;
   }

@@ -9,7 +9,7 @@ import { SubmitCallService } from '../calls/submit-call.service.js';
 import { Caller, Needs } from './caller.decorator.js';
 import { answerWith } from './call-answer.js';
 import { parse, parseCallId, parseWaitQuery } from './parse.js';
-import { submitOptions, type SubmitHeaders } from './submit-headers.js';
+import { callOptions, type SubmitHeaders } from './submit-headers.js';
 import { SubmitCallDoor } from './submit-call-door.js';
 
 /** Calls over HTTP: submit, look, list, cancel, decide, replay. */
@@ -31,7 +31,7 @@ export class CallsController {
     @Headers() headers: SubmitHeaders,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { call } = await this.submitCall.submit(caller, parse(SubmitCallDoor, body, 'body'), submitOptions(headers, reply));
+    const { call } = await this.submitCall.submit(caller, parse(SubmitCallDoor, body, 'body'), callOptions(caller, headers, reply));
     answerWith(reply, call, headers);
   }
 
@@ -83,7 +83,7 @@ export class CallsController {
       caller,
       parseCallId(id),
       parse(ReplayBody, body ?? {}, 'body'),
-      submitOptions(headers, reply),
+      callOptions(caller, headers, reply),
     );
     answerWith(reply, call, headers);
   }

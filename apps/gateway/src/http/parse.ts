@@ -42,6 +42,12 @@ export function parsePreferWait(header: string | readonly string[] | undefined):
   return match?.[1] === undefined ? undefined : Math.min(Number(match[1]), LIMITS.waitSeconds);
 }
 
+/** `Prefer: wait=n, cancel-on-disconnect`: the call is not wanted any more when the client goes away during the wait. */
+export function prefersCancel(header: string | readonly string[] | undefined): boolean {
+  if (header === undefined || parsePreferWait(header) === undefined) return false;
+  return /(?:^|[,;])\s*cancel-on-disconnect\s*(?=[,;]|$)/i.test(typeof header === 'string' ? header : header.join(','));
+}
+
 function violationsOf(issue: z.core.$ZodIssue): Violation[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ pointer: pointerTo([...issue.path, key]), message: 'unknown field' }));

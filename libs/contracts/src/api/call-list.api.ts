@@ -71,6 +71,8 @@ export const CallFilter = z
     batchId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
     parentCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
     rootCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
+    /** The model's own id. It has no index of its own, but its words are in that of the free text. */
+    toolCallId: anyOf(z.string().min(1).max(256), 'toolu_01A09q90qw90lq917835lq9').optional(),
     priority: anyOf(Priority, 'high').optional(),
     since: Moment.optional(),
     until: Moment.optional(),

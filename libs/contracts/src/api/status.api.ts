@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Label } from '../calls/names.js';
 import { Pool, ToolDescriptor } from '../tools/tool.js';
 
-export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai']);
+export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai', 'openai-responses']);
 export type ToolFormat = z.output<typeof ToolFormat>;
 
 /** `GET /v1/tools`. `q` matches name, aliases, label and description. */

@@ -68,6 +68,7 @@ export function fits(record: CallRecord, filter: CallFilter): boolean {
     if (value === undefined || !wanted.includes(value)) return false;
   }
   if (filter.result !== undefined && !fitsResult(record, filter.result)) return false;
+  if (filter.toolCallId !== undefined && (record.toolCallId === undefined || !filter.toolCallId.includes(record.toolCallId))) return false;
   if (filter.since !== undefined && record.submittedAt < Date.parse(filter.since)) return false;
   return filter.until === undefined || record.submittedAt <= Date.parse(filter.until);
 }

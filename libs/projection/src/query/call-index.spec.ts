@@ -120,6 +120,7 @@ describe('the index of calls', () => {
         agentId: fc.subarray(['ann', 'bob'], { minLength: 1 }),
         errorCode: fc.constant<string[]>(['tool_failed']),
         priority: fc.constant<string[]>(['high']),
+        toolCallId: fc.subarray(['toolu_1a', 'toolu_1', '--', 'none'], { minLength: 1 }),
         q: fc.constantFrom('need', 'needle blue', 'file', 'line', 'blue', 'nothing'),
       },
       { requiredKeys: [] },
@@ -129,6 +130,7 @@ describe('the index of calls', () => {
       session: fc.constantFrom('s1', 's2', 's3', undefined),
       agent: fc.constantFrom('ann', 'bob', undefined),
       fate: fc.constantFrom('queued', 'running', 'failed', 'cancelled'),
+      toolCallId: fc.constantFrom('toolu_1a', 'toolu_1', '--', undefined),
       words: fc.constantFrom('a Needle', 'blue', 'needle, Blue', 'x'),
     });
     await fc.assert(
@@ -138,11 +140,12 @@ describe('the index of calls', () => {
         fc.nat(25),
         async (calls, wanted, when) => {
           const tenantId = `any-${made++}`;
-          for (const [n, { tool, session, agent, fate, words }] of calls.entries()) {
+          for (const [n, { tool, session, agent, fate, toolCallId, words }] of calls.entries()) {
             if (n === when) await project();
             const meta = { tool, ...(session && { sessionId: session }), ...(agent && { agentId: agent }) };
             const priority = n % 2 === 0 ? 'high' : 'normal';
-            const callId = await submit(tenantId, meta, { pool: tool === 'shell' ? 'shell' : 'read', priority, arguments: { words } });
+            const pool = tool === 'shell' ? 'shell' : 'read';
+            const callId = await submit(tenantId, meta, { pool, priority, arguments: { words }, ...(toolCallId && { toolCallId }) });
             if (fate === 'running') await start(callId);
             if (fate === 'failed') await fail(callId, `broke at line ${n}`);
             if (fate === 'cancelled') await cancel(callId);
@@ -198,7 +201,8 @@ describe('the index of calls', () => {
   });
 
   it('finds text and ids among thousands, by signatures of full blocks', async () => {
-    const rare = await submit('many', { sessionId: 'busy' }, { arguments: { text: 'a haystack with zebrafish' } });
+    const toolCallId = Array.from({ length: 60 }, (_, n) => `c${n}`).join('-');
+    const rare = await submit('many', { sessionId: 'busy' }, { arguments: { text: 'a haystack with zebrafish' }, toolCallId });
     for (let n = 0; n < 12; n += 1)
       await Promise.all(
         Array.from({ length: 100 }, (_, m) => submit('many', { sessionId: 'busy' }, { arguments: { text: `hay ${n} ${m}` } })),
@@ -208,6 +212,9 @@ describe('the index of calls', () => {
     expect(await redis.strlen(sigs)).toBeGreaterThan(0);
     expect(ids(await all('many', { q: 'zebra' }))).toEqual([rare]);
     expect(ids(await all('many', { q: rare }))).toEqual([rare]);
+    expect(ids(await all('many', { toolCallId }))).toEqual([rare]);
+    expect(ids(await all('many', { toolCallId: ['other', toolCallId], q: 'zebra' }))).toEqual([rare]);
+    expect(await index.count('many', { toolCallId: [toolCallId.slice(0, -1)] })).toEqual({ count: 0, exact: true });
     await fail(rare, 'quokka is not a file');
     await project();
     expect(ids(await all('many', { q: 'quokk' }))).toEqual([rare]);

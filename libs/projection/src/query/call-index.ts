@@ -106,7 +106,7 @@ function takeNewest(walks: readonly LaneWalk[]) {
 
 async function countLane(
   reader: LaneReader,
-  { words }: Wanted,
+  { exact }: Wanted,
   spend: (records: number) => boolean,
 ): Promise<{ count: number; exact: boolean }> {
   const [from, to] = await reader.bounds();
@@ -117,7 +117,7 @@ async function countLane(
     (_, n) => n + Math.floor(from / SEGMENT),
   );
   const found = await Promise.all(segments.map((segment) => reader.candidates(segment, from, to)));
-  if (words.length === 0) return { count: found.reduce((sum, bits) => sum + countBits(bits), count), exact: true };
+  if (exact) return { count: found.reduce((sum, bits) => sum + countBits(bits), count), exact: true };
   for (const [n, bits] of found.entries()) {
     const ordinals = numbersOf(bits).map((number) => (segments[n] ?? 0) * SEGMENT + number);
     for (let at = 0; at < ordinals.length; at += COUNT_CHUNK) {

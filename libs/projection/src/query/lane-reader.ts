@@ -4,7 +4,7 @@ import { addTo, bitsBetween, bitsOf, exclude, intersect, SEGMENT, setBit, type B
 import { callsWithAll, slicesOfWords } from '../postings/signatures.js';
 import { excludedTermsOf, fits, termGroupsOf } from '../postings/terms.js';
 import { decodeRecord, type CallRecord } from '../record/call-record.js';
-import { hasWords } from '../record/words.js';
+import { hasWords, toolCallWords } from '../record/words.js';
 import { readSlices } from './read-slices.js';
 import type { Lane } from './lane.js';
 
@@ -14,11 +14,24 @@ export interface Wanted {
   readonly groups: readonly (readonly string[])[];
   readonly excluded: readonly string[];
   readonly words: readonly string[];
-  readonly slices: readonly number[];
+  /** The slices of the words, and of those of a toolCallId: one list for each that may fit. None: all calls may. */
+  readonly signatures: readonly (readonly number[])[];
+  /** Whether terms alone tell if a call fits. */
+  readonly exact: boolean;
 }
 
 export function wantedOf(filter: CallFilter, words: readonly string[]): Wanted {
-  return { filter, groups: termGroupsOf(filter), excluded: excludedTermsOf(filter), words, slices: slicesOfWords(words) };
+  const { toolCallId } = filter;
+  const ids = toolCallId === undefined ? [[]] : toolCallId.map(toolCallWords);
+  const signatures = ids.map((id) => slicesOfWords([...words, ...id]));
+  return {
+    filter,
+    groups: termGroupsOf(filter),
+    excluded: excludedTermsOf(filter),
+    words,
+    signatures: signatures.every((slices) => slices.length > 0) ? signatures : [],
+    exact: words.length === 0 && toolCallId === undefined,
+  };
 }
 
 /** A call on its way into a page. */
@@ -44,10 +57,10 @@ export class LaneReader {
     const { projected, moved } = this.lane;
     const start = segment * SEGMENT;
     const bits = bitsBetween(from - start, Math.min(to, projected) - start);
-    const { groups, slices } = this.wanted;
+    const { groups, signatures } = this.wanted;
     const [terms, words] = await Promise.all([
       groups.length === 0 ? undefined : this.terms(segment),
-      slices.length === 0 ? undefined : this.signed(segment),
+      signatures.length === 0 ? undefined : this.signed(segment, signatures),
     ]);
     if (terms !== undefined) intersect(bits, terms);
     if (words !== undefined) intersect(bits, words);
@@ -138,14 +151,20 @@ export class LaneReader {
     return first;
   }
 
-  /** Calls whose signature has all wanted slices, and all calls of blocks that have no signatures yet. */
-  private async signed(segment: number): Promise<Bits> {
+  /** Calls whose signature has all slices of one of the lists, and all calls of blocks that have no signatures yet. */
+  private async signed(segment: number, signatures: Wanted['signatures']): Promise<Bits> {
     const key = keys.viewSignatures(this.lane.partition, this.lane.tenantId, segment);
-    const found = await readSlices(this.redis, key, this.wanted.slices);
-    const bits = bitsBetween(0, SEGMENT);
-    found.forEach((part, block) => {
-      if (part.length > 0) callsWithAll(part, bits, block);
-    });
-    return bits;
+    const sets = await Promise.all(
+      signatures.map(async (slices) => {
+        const bits = bitsBetween(0, SEGMENT);
+        (await readSlices(this.redis, key, slices)).forEach((part, block) => {
+          if (part.length > 0) callsWithAll(part, bits, block);
+        });
+        return bits;
+      }),
+    );
+    const [any = bitsBetween(0, SEGMENT), ...others] = sets;
+    for (const other of others) other.forEach((byte, at) => (any[at] = (any[at] ?? 0) | byte));
+    return any;
   }
 }

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallEvent, CallPage, Problem } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { readSse } from '../support/sse.js';
+
+const TENANT = 'e2e-http-contract';
+const SUBMIT_KEY = 'key-that-may-only-submit-and-read';
+
+let gateway: TestGateway;
+let agent: Agent;
+
+beforeAll(async () => {
+  gateway = await startTestGateway(TENANT, {
+    keys: [
+      { id: 'main', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'operate'] },
+      { id: 'submitter', sha256: sha256(SUBMIT_KEY), tenant: TENANT, scopes: ['submit', 'read'] },
+    ],
+  });
+  agent = gateway.agent;
+});
+afterAll(() => gateway.close());
+
+const ended = async (sessionId?: string): Promise<string> => {
+  const { body } = await agent.submit('echo', {}, sessionId === undefined ? {} : { sessionId });
+  await gateway.run(body.id);
+  return body.id;
+};
+
+describe('HEAD', () => {
+  it.each([
+    '/v1/calls/{id}',
+    '/v1/calls/{id}/events',
+    '/v1/calls/{id}/output',
+    '/v1/tools',
+    '/v1/queues',
+    '/livez',
+    '/openapi.json',
+    '/docs',
+    '/',
+  ])('answers %s as GET does, without the body', async (path) => {
+    const url = path.replace('{id}', await ended());
+    const [get, head] = await Promise.all([agent.get(url), agent.request('HEAD', url)]);
+    const headers = ({ headers: all }: typeof get) =>
+      Object.fromEntries(
+        [...all].filter(
+          ([name]) => !['date', 'content-length', 'transfer-encoding', 'ratelimit', 'connection', 'keep-alive'].includes(name),
+        ),
+      );
+    expect([head.status, head.body]).toEqual([200, '']);
+    expect(headers(head)).toEqual(headers(get));
+    if (get.headers.has('content-length')) expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
+  });
+
+  it('ends at once on an event stream, and is refused as GET is', async () => {
+    const stream = await agent.request('HEAD', '/v1/events', undefined, { accept: 'text/event-stream' });
+    expect([stream.status, stream.headers.get('content-type'), stream.body]).toEqual([200, 'text/event-stream; charset=utf-8', '']);
+    expect((await agent.request('HEAD', '/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V')).status).toBe(404);
+    expect((await new Agent(gateway.url, 'no such key').request('HEAD', '/v1/tools')).status).toBe(401);
+    const allowed = (await agent.request('PUT', '/v1/tools', {})).headers.get('allow');
+    expect(allowed?.split(', ').sort()).toEqual(['GET', 'HEAD']);
+  });
+});
+
+describe('an EventSource that comes back', () => {
+  it('is answered 204 once it has had the End of its call, and goes on before', async () => {
+    const id = await ended();
+    const path = `/v1/calls/${id}/events`;
+    const messages = await readSse(gateway.url + path, { key: BOOTSTRAP_KEY });
+    expect(messages.map(({ event }) => event)).toEqual(['call.submitted', 'call.start', 'call.end']);
+    const ask = (lastEventId: string) => agent.get(path, { accept: 'text/event-stream', 'last-event-id': lastEventId });
+    const over = await ask(messages.at(-1)?.id ?? '');
+    expect([over.status, over.body]).toEqual([204, '']);
+    const before = await ask(messages.at(-2)?.id ?? '');
+    expect([before.status, String(before.body).includes('event: call.end')]).toEqual([200, true]);
+    expect((await ask('rubbish')).status).toBe(422);
+  });
+});
+
+describe('the events of a call', () => {
+  it('come page by page, each once, in order', async () => {
+    const [call, neighbour] = await Promise.all([1, 2].map(() => agent.submit('echo', {}, { sessionId: 'pages' })));
+    const [attempt, other] = await Promise.all([gateway.claim(call?.body.id ?? ''), gateway.claim(neighbour?.body.id ?? '')]);
+    for (let n = 0; n < 20; n += 1) {
+      await attempt.update(`update ${n}`);
+      await other.update('of another call');
+    }
+    await attempt.end('done');
+    const path = `/v1/calls/${call?.body.id}/events`;
+    const whole = await agent.get<{ events: CallEvent[]; nextCursor?: string }>(path);
+    expect([whole.body.events.length, whole.body.nextCursor]).toEqual([23, undefined]);
+
+    const paged: CallEvent[] = [];
+    for (let query = '?limit=7'; ;) {
+      const { body } = await agent.get<{ events: CallEvent[]; nextCursor?: string }>(path + query);
+      expect(body.events.length).toBeLessThanOrEqual(7);
+      paged.push(...body.events);
+      if (body.nextCursor === undefined) break;
+      query = `?limit=7&cursor=${body.nextCursor}`;
+    }
+    expect(paged).toEqual(whole.body.events);
+    const afterThird = await agent.get<{ events: CallEvent[] }>(`${path}?cursor=${paged[2]?.id}`);
+    expect(afterThird.body.events).toEqual(paged.slice(3));
+    for (const query of ['?limit=0', '?limit=1001', '?cursor=rubbish', '?surprise=1'])
+      expect([query, (await agent.get<Problem>(path + query)).status]).toEqual([query, 422]);
+  });
+});
+
+describe('Prefer: wait=n, cancel-on-disconnect', () => {
+  const abandon = async (prefer: string, toolCallId: string): Promise<string> => {
+    const leaving = new AbortController();
+    const asked = fetch(`${gateway.url}/v1/calls`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${BOOTSTRAP_KEY}`, 'content-type': 'application/json', prefer },
+      body: JSON.stringify({ tool: 'echo', toolCallId }),
+      signal: leaving.signal,
+    }).catch((error: unknown) => error);
+    const found = await eventually(async () => (await agent.get<CallPage>(`/v1/calls?toolCallId=${toolCallId}`)).body.calls[0], 'the call');
+    leaving.abort();
+    await asked;
+    return found.id;
+  };
+
+  it('cancels a call whose client goes away during the wait, and no other', async () => {
+    const kept = await abandon('wait=30', 'toolu_kept');
+    const cancelled = await agent.ended(await abandon('wait=30, cancel-on-disconnect', 'toolu_left'));
+    expect(cancelled).toMatchObject({ outcome: 'cancelled', error: { message: expect.stringContaining('went away') } });
+    expect((await agent.get(`/v1/calls/${kept}`)).body.status).toBe('queued');
+  });
+
+  it('says that it was heard, leaves a call alone whose answer came, and needs the scope cancel', async () => {
+    const prefer = 'wait=1, cancel-on-disconnect';
+    const answered = await agent.submit('echo', {}, {}, { prefer });
+    expect([answered.status, answered.headers.get('preference-applied')]).toEqual([202, prefer]);
+    expect((await agent.get(`/v1/calls/${answered.body.id}`)).body.status).toBe('queued');
+    const refused = await new Agent(gateway.url, SUBMIT_KEY).request<Problem>('POST', '/v1/calls', { tool: 'echo' }, { prefer });
+    expect([refused.status, refused.body.code, refused.body.result?.isError]).toEqual([403, 'forbidden', true]);
+  });
+});
+
+describe('a call of a model', () => {
+  it('is found by the id that the model gave it', async () => {
+    const wanted = await agent.submit('echo', {}, { toolCallId: 'call_8Hq2-x' });
+    await agent.submit('echo', {}, { toolCallId: 'call_8Hq2-y' });
+    const ids = async (query: string) => (await agent.get<CallPage>(`/v1/calls?${query}`)).body.calls.map(({ id }) => id);
+    expect(await ids('toolCallId=call_8Hq2-x')).toEqual([wanted.body.id]);
+    expect(await ids('toolCallId=call_8Hq2')).toEqual([]);
+    expect(await ids('toolCallId=call_8Hq2-x,call_8Hq2-y')).toHaveLength(2);
+    expect((await agent.get('/v1/calls:count?toolCallId=call_8Hq2-x')).body).toMatchObject({ count: 1, exact: true });
+  });
+
+  it('has its tools in the shape of the Responses API of OpenAI', async () => {
+    const { body } = await agent.get<{ tools: object[] }>('/v1/tools?format=openai-responses&q=echo');
+    expect(body.tools).toEqual([
+      {
+        type: 'function',
+        name: 'echo',
+        description: expect.any(String),
+        parameters: expect.objectContaining({ type: 'object' }),
+        strict: false,
+      },
+    ]);
+  });
+});
