@@ -85,7 +85,7 @@ describe('the HTTP door', () => {
     isProblem(await agent.get(`/v1/calls/${'x'.repeat(5000)}`), 404, 'resource_not_found');
     const wrongMethod = await agent.request('PUT', '/v1/calls', {});
     isProblem(wrongMethod, 405, 'method_not_allowed');
-    expect(wrongMethod.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'POST']);
+    expect(wrongMethod.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST']);
   });
 
   it('says that the stream is a WebSocket to who asks for none, or has a proxy that does not pass that on', async () => {
