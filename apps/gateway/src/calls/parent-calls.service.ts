@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Principal, type SubmitCallBody } from '#contracts';
-import { upcastEvent, type CallHead } from '#event-log';
+import type { CallHead } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
 import { PROMPT_REDIS } from '../tokens.js';
 import { CallReader } from './call-reader.service.js';
