@@ -1,7 +1,7 @@
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-const ENCODED = /(?:%2e|\.){2}(?:%2f|%5c|[/\\]|$)|(?:%2f|%5c)(?:%2e|\.){2}/i;
+const ENCODED = /(?:^|[/\\]|%2f|%5c)(?:%2e|\.){2}(?:%2f|%5c|[/\\]|$)|(?:%2f|%5c)(?:%2e|\.){2}/i;
 const LONGEST_PATH = 4_096;
 
 /** A path as far as its text tells; links are the business of whoever opens it. */
@@ -23,18 +23,15 @@ export function lexicalPath(given: string, workspaceRoot: string): LexicalPath {
   if (DIRECTION.test(given)) return refused('Path has characters in it that change the direction of text');
   const parents = hasParents(given);
   if (
-    !parents &&
-    (ENCODED.test(given) ||
-      hasParents(
-        given
-          .normalize('NFKC')
-          .replaceAll(/[\u2024\u2025\uff0e]/g, '.')
-          .replaceAll(/[\u2044\u2215\u29f8\uff0f\\]/g, '/'),
-      ))
-  ) {
+    hasDisguisedParents(
+      given
+        .split('/')
+        .filter((name) => name !== '..')
+        .join('/'),
+    )
+  )
     return refused(`Path has a parent folder in disguise: ${given}`);
-  }
-  if (/^~[^/]/.test(given)) return refused(`Path begins with another user's home folder: ${given}`);
+  if (/^~[^/]/.test(given)) return refused(`Path begins with another user's home folder: ${given}`, 'PathResolutionFailed');
   const relative = !given.startsWith('/') && given !== '~' && !given.startsWith('~/');
   return { ok: true, absolute: settled(relative ? `${workspaceRoot}/${given}` : given), given, parents, relative };
 }
@@ -58,10 +55,19 @@ export function settled(path: string): string {
   return `/${below}`;
 }
 
+/** `..` that only another reading of the text gives: encoded, in full-width characters, between backslashes. */
+function hasDisguisedParents(path: string): boolean {
+  const plain = path
+    .normalize('NFKC')
+    .replaceAll(/[\u2024\u2025\uff0e]/g, '.')
+    .replaceAll(/[\u2044\u2215\u29f8\uff0f\\]/g, '/');
+  return ENCODED.test(path) || hasParents(plain);
+}
+
 function hasParents(path: string): boolean {
   return path.split('/').includes('..');
 }
 
-function refused(reason: string): LexicalPath {
-  return { ok: false, reason };
+function refused(detail: string, why: 'InvalidArguments' | 'PathResolutionFailed' = 'InvalidArguments'): LexicalPath {
+  return { ok: false, reason: `blocked by security policy (${why}): ${detail}` };
 }
