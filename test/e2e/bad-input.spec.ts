@@ -33,7 +33,7 @@ describe('bad input at every door', () => {
   });
   afterAll(() => toolyard.close());
 
-  it('names near tools for an unknown one, as a problem and as a result for the model [CC-44, VA-13]', async () => {
+  it('names near tools for an unknown one, as a problem and as a result for the model [CC-44]', async () => {
     const answer = await agent.submit('file_raed', {});
     expect(answer).toMatchObject({
       status: 404,

@@ -106,7 +106,7 @@ describe('calls over HTTP', () => {
   });
 
   describe('that are refused', () => {
-    it('are calls with one End, and carry a result for the model [CC-37, CC-41, VA-13]', async () => {
+    it('are calls with one End, and carry a result for the model [CC-37, CC-41]', async () => {
       const { status, body } = await agent.request<Problem>('POST', '/v1/calls', { tool: 'echoo', arguments: {} });
       expect([status, body.code]).toEqual([404, 'not_found']);
       expect((body.result as Result).content).toEqual([{ type: 'text', text: 'Tool not found: echoo\nDid you mean: echo?' }]);

@@ -128,6 +128,25 @@ describe('limits of calls', () => {
     expect((await agent.get<{ calls: unknown[] }>('/v1/calls?sessionId=turn')).body.calls).toEqual([]);
   });
 
+  it('are those of the profile where nothing else is said: 20 actions an hour, 500 cents a day [PP-101, PP-102]', async () => {
+    const tenant = `limits-${randomUUID()}`;
+    const policy = { profile: 'zeroclaw' } as const;
+    const agents = { zeroclaw: { policy }, freed: { policy, limits: { actionsPerHour: 21 } } };
+    opened = [await startTestGateway(tenant, { agents: { [tenant]: agents } })];
+    const [gateway] = opened;
+    const write = async (agentId: string) => gateway?.agent.submit('file_write', ACT, { agentId, sessionId: `of-${agentId}` });
+    const statuses = async (agentId: string) =>
+      (await Promise.all(Array.from({ length: 25 }, () => write(agentId)))).map((it) => it?.status);
+    const accepted = async (agentId: string) => (await statuses(agentId)).filter((status) => status === 202).length;
+    expect([await accepted('zeroclaw'), await accepted('freed')]).toEqual([20, 21]);
+    const quote = await gateway?.agent.request<Quote>('POST', '/v1/calls:quote', {
+      tool: 'file_read',
+      arguments: { path: 'a' },
+      agentId: 'zeroclaw',
+    });
+    expect(quote?.body.decision?.reasons.find(({ rule }) => rule === 'cost')?.reason).toContain('500');
+  });
+
   it('are told by a quote, which counts nothing [PP-102]', async () => {
     const { agent } = await one({ actionsPerHour: 1, costPerDayCents: 500 });
     const quote = async () => (await agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'file_write', arguments: ACT })).body.decision;

@@ -45,7 +45,7 @@ describe('a command', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-policy-'));
   beforeAll(async () => {
     const config = join(folder, 'toolyard.json');
-    writeFileSync(config, JSON.stringify({ agents: AGENTS }));
+    writeFileSync(config, JSON.stringify({ agents: AGENTS, limits: { actionsPerHour: 100_000 } }));
     toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
@@ -191,7 +191,7 @@ describe('a command', () => {
     );
 
     it('is denied when it is none of the list [K-17, PP-43]', () =>
-      judge('single', 'curl x', { denied: "'curl' is not in shell allowlist" }));
+      judge('single', 'curl x', { denied: literally("blocked by security policy (CommandNotAllowed): 'curl' is not in shell allowlist") }));
   });
 
   describe('of an agent with patterns', () => {
@@ -282,6 +282,7 @@ describe('a command', () => {
       ['texts', 'Command timed out after 0.3s'],
       ['single-any', 'tool timed out after 0.3s'],
       ['ladder', 'Command exceeded timeout of 300 ms'],
+      ['rules-any', 'Command timed out after 0.3s and was killed'],
     ])('%s, when its time is over: %s [EX-28]', async (agentId, text) => {
       const call = await agent.run('shell', { command: 'sleep 20', timeout_ms: 300 }, { agentId });
       expect([call.outcome, call.error?.message]).toEqual(['timed_out', text]);

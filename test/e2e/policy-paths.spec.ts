@@ -39,6 +39,12 @@ describe('what a call names', () => {
     const AGENTS: Record<string, { policy: PolicySettings; posture: Posture }> = {
       confined: { policy: { profile: 'zeroclaw' }, posture: FULL },
       wide: { policy: { profile: 'zeroclaw', paths: { workspaceOnly: false } }, posture: FULL },
+      'wide-rooted': {
+        policy: { profile: 'zeroclaw', paths: { workspaceOnly: false, forbidden: [internal], roots: [{ path: shared, access: 'write' }] } },
+        posture: FULL,
+      },
+      plain: { policy: { profile: 'zeroclaw', paths: { forbidden: ['/etc'] } }, posture: FULL },
+      'reads-only': { policy: { profile: 'zeroclaw' }, posture: { autonomy: 'read_only', permissionMode: 'danger-full-access' } },
       unattended: { policy: {}, posture: FULL },
       supervised: { policy: {}, posture: SUPERVISED },
       mounts: {
@@ -67,6 +73,10 @@ describe('what a call names', () => {
       'web-no-private': { policy: { egress: { privateHosts: [] } }, posture: FULL },
       'web-listed': { policy: { egress: { allowedDomains: ['example.org'] } }, posture: FULL },
       'web-strict': { policy: { egress: { mode: 'strict', allowedDomains: ['example.org'] } }, posture: FULL },
+      'web-private': {
+        policy: { egress: { mode: 'strict', allowedDomains: ['example.org'], privateHosts: [`127.0.0.1:${port}`] } },
+        posture: FULL,
+      },
       'web-none': { policy: { egress: { mode: 'none' } }, posture: FULL },
       'web-off': { policy: { webTools: false }, posture: FULL },
     };
@@ -110,12 +120,38 @@ describe('what a call names', () => {
       }
     });
 
+    it('may be absolute where not only the workspace counts, in the workspace and in roots of the policy, unless it is forbidden [PP-23]', async () => {
+      await write('wide-rooted', 'own.txt', { runs: /./ });
+      const own = join(toolyard.workspaceRoot, 'default', 'sessions', 'of-wide-rooted', 'own.txt');
+      await read('wide-rooted', own, { runs: 'written' });
+      await write('wide-rooted', join(shared, 'wide.txt'), { runs: /./ });
+      await read('wide-rooted', join(shared, 'wide.txt'), { runs: 'written' });
+      await read('wide-rooted', join(internal, 'state.txt'), { denied: literally(`Forbidden path: ${internal}`) });
+      await read('wide-rooted', '/nowhere', { denied: literally('(PathOutsideAllowedRoots)') });
+      for (const path of [own, join(shared, 'wide.txt')]) await read('confined', path, { denied: /./ });
+    });
+
+    it('is refused in the words of its tool, and with the reason of the violation [PP-28, TB-20, TB-30]', async () => {
+      await read('plain', '../x', { denied: literally('Path not allowed by security policy: ../x') });
+      await write('plain', '../x', { denied: literally('Path not allowed: ../x') });
+      for (const path of ['../x', 'fine']) await write('reads-only', path, { denied: literally('Read-only mode: cannot write files') });
+      await read('mounts', '/nowhere', { denied: literally('blocked by security policy (PathOutsideAllowedRoots): ') });
+      await read('mounts', 'a\0b', { denied: literally('blocked by security policy (InvalidArguments): Path has a NUL byte in it') });
+      await read('mounts', '~root/x', { denied: literally('blocked by security policy (PathResolutionFailed): Path begins with another') });
+      await judge(
+        'mounts',
+        'shell',
+        { command: 'curl x' },
+        { denied: literally("blocked by security policy (CommandNotAllowed): 'curl'") },
+      );
+    });
+
     it('that is longer than any system takes is denied', () =>
       read('unattended', 'x'.repeat(5_000), { denied: 'Path is longer than 4096 characters' }));
 
     it.each(['/srv/x', 'a/../b', '../x', '.././x'])(
       'that is not plainly below the workspace is denied where only that counts: %s [K-18, PP-21, PP-23]',
-      (path) => read('confined', path, { denied: /(Path blocked by security policy|Forbidden path): / }),
+      (path) => read('confined', path, { denied: /(Path not allowed by security policy|Forbidden path): / }),
     );
 
     it.each(POLICY_PROFILES.zeroclaw.paths.forbidden)(
@@ -137,7 +173,7 @@ describe('what a call names', () => {
       });
     });
 
-    it('that is a link out of the workspace is refused by whoever opens it, whatever the policy said [PP-11, PP-25]', async () => {
+    it('that is a link out of the workspace is refused by whoever opens it, whatever the policy said [PP-25]', async () => {
       await write('unattended', 'd/own.txt', { runs: /./ });
       const root = join(toolyard.workspaceRoot, 'default', 'sessions', 'of-unattended');
       symlinkSync(join(folder, 'secret.txt'), join(root, 'link.txt'));
@@ -173,7 +209,7 @@ describe('what a call names', () => {
 
     it('in a shared folder is not there for agents whose policy does not name the folder [PP-26]', async () => {
       await read('supervised', join(vault, 'note.txt'), { asks: 'is outside of the workspace' });
-      await read('confined', join(vault, 'note.txt'), { denied: /(Path blocked by security policy|Forbidden path): / });
+      await read('confined', join(vault, 'note.txt'), { denied: /(Path not allowed by security policy|Forbidden path): / });
     });
 
     it('trusted by a glob runs, with all below; denied beats allowed; what nobody named is asked for [PP-30, PP-72, PP-74]', async () => {
@@ -236,7 +272,7 @@ describe('what a call names', () => {
       expect(call).toMatchObject({ decision: { effect: 'allow' }, outcome: 'denied', error: { code: 'policy_denied' } });
     });
 
-    it('is denied in a blocked domain with all its subdomains, for tools and for words of commands [PP-46]', async () => {
+    it('is denied in a blocked domain with all its subdomains, for tools and for words of commands', async () => {
       for (const host of ['example.com', 'sub.example.com'])
         await fetchUrl('web', `https://${host}/`, { denied: literally(`${host} is in the blocked domain example.com`) });
       await judge('web', 'shell', { command: 'echo https://sub.example.com/' }, { denied: 'in the blocked domain example.com' });
@@ -247,7 +283,40 @@ describe('what a call names', () => {
       await fetchUrl('web-none', 'https://example.org/', { denied: 'this policy allows no egress' });
     });
 
-    it('has no tool where tools of the web are switched off: none in the catalog, and a call of one is refused [AV-11, AV-12]', async () => {
+    it.each([
+      [{ mode: 'strict' }, 'no domain'],
+      [{ mode: 'strict', allowedDomains: ['*'] }, '*'],
+    ])('may not be strict without a list: no gateway starts with %j [PP-44]', async (egress, received) => {
+      const broken = join(folder, 'strict.json');
+      writeFileSync(broken, JSON.stringify({ policy: { egress } }));
+      await expect(toolyard.gateway({ TOOLYARD_CONFIG: broken })).rejects.toThrow(
+        `policy.egress.allowedDomains: expected the domains that the mode strict allows; received ${received}`,
+      );
+    });
+
+    it('is fetched by a connection of its own: a proxy that the environment names is not asked [PP-44]', async () => {
+      let asked = 0;
+      const proxy = createServer((_request, response) => void response.end(`proxied ${(asked += 1)}`));
+      proxy.on('connect', (_request, socket) => void socket.end(`HTTP/1.1 502 proxied ${(asked += 1)}\r\n\r\n`));
+      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+      const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'];
+      const [first] = toolyard.workers;
+      const proxied = await toolyard.worker({ ...Object.fromEntries(names.map((name) => [name, address])), NODE_USE_ENV_PROXY: '1' });
+      try {
+        first?.signal('SIGTERM');
+        await first?.ended();
+        await fetchUrl('web-private', `http://127.0.0.1:${port}/`, { runs: 'fetched' });
+        expect(asked).toBe(0);
+      } finally {
+        await toolyard.worker();
+        proxied.signal('SIGTERM');
+        await proxied.ended();
+        proxy.close();
+      }
+    });
+
+    it('has no tool where tools of the web are switched off: none in the catalog, and a call of one is refused [AV-11]', async () => {
       const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=openai&agentId=web-off');
       expect(JSON.stringify(body)).not.toContain('web_fetch');
       await fetchUrl('web-off', 'https://example.org/', { denied: 'tools of the web are switched off' });

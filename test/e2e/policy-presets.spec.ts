@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PolicyProfile, type Batch, type BatchStrategy, type OnFailure, type PolicySettings, type Problem } from '#contracts';
+import { LIMITS, PolicyProfile, type Batch, type BatchStrategy, type OnFailure, type PolicySettings, type Problem } from '#contracts';
 import type { Agent } from '../support/agent.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -55,7 +55,7 @@ const WRITE = { path: 'a', content: 'b' };
 /** ms: of a command that says no time, of listing, searching and writing files. */
 const TIMES: [string, number | undefined, number, number, number][] = [
   ['core', undefined, 30_000, 30_000, 30_000],
-  ['zeroclaw', undefined, 30_000, 30_000, 30_000],
+  ['zeroclaw', 60_000, 30_000, 30_000, 30_000],
   ['claw', 600_000, 30_000, 30_000, 30_000],
   ['phi', 120_000, 10_000, 30_000, 30_000],
   ['oxydra', 30_000, 10_000, 20_000, 15_000],
@@ -77,6 +77,17 @@ describe('the time that a call may take', () => {
       expect((await agent.events(body.id))[0]).toMatchObject({ data: { timeouts: { runMs: 55 } } });
     },
   );
+
+  it('has a maximum that neither a call nor a profile goes past [EX-27]', async () => {
+    const refused = await agent.request<Problem>('POST', '/v1/calls', { tool: 'shell', arguments: { command: 'ls', timeout_ms: 600_001 } });
+    expect([refused.status, refused.body.code]).toEqual([422, 'invalid_arguments']);
+    const longer = await agent.request<Problem>('POST', '/v1/calls', {
+      tool: 'file_list',
+      arguments: {},
+      timeouts: { runMs: LIMITS.runMs + 1 },
+    });
+    expect([longer.status, longer.body.code]).toEqual([422, 'invalid_request']);
+  });
 
   it('is checked like every argument, when an operator fills in what a tool does not take', async () => {
     const { status, body } = await agent.request<Problem>('POST', '/v1/calls', {

@@ -26,13 +26,13 @@ describe('a tool that no worker can run', () => {
     return body.tools.map(({ name }) => name);
   };
 
-  it('because its sandbox is switched off is not in the catalog of models, and people see why [AV-12, AV-14, AV-16, RP-10]', async () => {
+  it('because its sandbox is switched off is not in the catalog of models, and people see why [RP-10]', async () => {
     expect(await shell()).toEqual({ ok: false, reason: expect.stringMatching(/^shell is not available: .*SANDBOX switches commands off/) });
     expect(await forModels()).not.toContain('shell');
     expect(await forModels()).toContain('echo');
   });
 
-  it('is refused as unavailable by every door, with the reason and a result for the model, and by a quote [AV-16]', async () => {
+  it('is refused as unavailable by every door, with the reason and a result for the model, and by a quote', async () => {
     const refused = await eventually(async () => {
       const answer = await agent.request<Problem>('POST', '/v1/calls', SHELL);
       return answer.status === 503 ? answer : undefined;
@@ -68,7 +68,7 @@ describe('a tool that no worker can run', () => {
     expect(await forModels()).toContain('shell');
   });
 
-  it('leaves the catalog when its last worker stops, with the reason no_worker; its calls wait for the next worker [AV-14, AV-18]', async () => {
+  it('leaves the catalog when its last worker stops, with the reason no_worker; its calls wait for the next worker [AV-18]', async () => {
     const last = toolyard.workers.at(-1);
     last?.signal('SIGTERM');
     await last?.ended();

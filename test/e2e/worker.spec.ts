@@ -69,7 +69,7 @@ describe('a worker process', () => {
       ),
     );
 
-  it('runs calls, tells who it is and what it does, and leaves at SIGTERM with nothing behind [EX-22, PP-47]', async () => {
+  it('runs calls, tells who it is and what it does, and leaves at SIGTERM with nothing behind [EX-22]', async () => {
     const worker = await toolyard.worker({ WORKER_ID: 'w-one', WORKER_POOLS: 'read,shell', WORKER_CONCURRENCY: 'shell=2' });
     expect(await (await fetch(`${worker.url}/livez`)).json()).toEqual({ status: 'ok' });
     const call = await ended(await submit('echo', { n: 1 }));

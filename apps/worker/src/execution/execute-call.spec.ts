@@ -108,7 +108,7 @@ describe('executeCall', () => {
     });
   });
 
-  it('fails an unknown tool with the names that are near [VA-13]', async () => {
+  it('fails an unknown tool with the names that are near', async () => {
     const callId = await parts.submit('grete');
     await run(callId);
     expect(await parts.store.read(callId)).toMatchObject({

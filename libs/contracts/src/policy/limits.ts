@@ -31,7 +31,7 @@ export type ConcurrencyLimit = z.output<typeof ConcurrencyLimit>;
 /** What a call is measured against before it is accepted. What is not said is not limited, and costs nothing. */
 export const Limits = z
   .strictObject({
-    /** Calls of tools that act (all but read_only ones) per session, in any hour. */
+    /** Calls of tools that act (all but read_only ones) per session, in any hour. Not said, 20 under the profile zeroclaw, else unlimited. */
     actionsPerHour: z.number().int().min(0).max(100_000).optional(),
     /** Accepted and shown with each decision; nothing tells costs of calls yet, so nothing is counted. */
     costPerDayCents: z.number().int().min(0).optional(),

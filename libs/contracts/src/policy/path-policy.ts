@@ -37,7 +37,7 @@ export type PathPolicy = z.output<typeof PathPolicy>;
 /** Rules for the hosts that calls name. Addresses behind names are checked when the connection is made. */
 export const EgressRules = z
   .strictObject({
-    /** `default`: everything public but blocked domains. `strict`: only allowed domains. `none`: nothing. */
+    /** `default`: everything public but blocked domains. `strict`: only allowed domains, of which a file must name at least one and not `*`. No mode asks a proxy that the environment names. `none`: nothing. */
     mode: z.enum(['default', 'strict', 'none']),
     /** Domains with all their subdomains; `*` is every public host. */
     allowedDomains: z.array(z.string().min(1)),

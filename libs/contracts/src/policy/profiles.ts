@@ -1,6 +1,7 @@
 import type { CommandPolicy } from './command-policy.js';
 import type { EgressRules, PathPolicy } from './path-policy.js';
 import { MODEL_OUTPUT_CAP, type ExecutionPolicy } from './execution-policy.js';
+import type { Limits } from './limits.js';
 import type { PolicyConfig } from './policy-config.js';
 import type { PolicyProfile } from './profile.js';
 import type { ToolSettings } from './tool-settings.js';
@@ -97,6 +98,11 @@ const KIRO_TOOLS = {
   }),
 };
 
+/** Limits that a profile has where neither the file nor the agent says another. */
+export const PROFILE_LIMITS: Readonly<Partial<Record<PolicyProfile, Limits>>> = {
+  zeroclaw: { actionsPerHour: 20, costPerDayCents: 500 },
+};
+
 /** No engine, no classes: the session's posture alone decides about commands. */
 const noCommandRules: CommandPolicy = { ...commands, engines: [], classify: false };
 
@@ -114,6 +120,7 @@ export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
     ...core,
     profile: 'zeroclaw',
     trustModelApproval: true,
+    toolsSettings: builtin('shell', { defaults: { timeout_ms: 60_000 } }),
     execution: { ...execution, strategy: SEQUENTIAL, strictArguments: false, resultBytes: MODEL_OUTPUT_CAP },
     commands: {
       ...commands,

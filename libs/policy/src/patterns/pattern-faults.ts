@@ -30,22 +30,27 @@ export function configPatternFaults({ keys, policy, agents, tenants, hooks, safe
     ...policyFaults(['policy'], policy),
     ...hookFaults(['hooks'], hooks),
     ...globsAt(['safety', 'provenance', 'trusted'], safety.provenance.trusted),
-    ...agentFaults(['agents'], agents),
-    ...Object.entries(tenants).flatMap(([tenant, { agents: theirs }]) => agentFaults(['tenants', tenant, 'agents'], theirs)),
+    ...agentFaults(['agents'], agents, policy),
+    ...Object.entries(tenants).flatMap(([tenant, { agents: theirs }]) => agentFaults(['tenants', tenant, 'agents'], theirs, policy)),
   ];
 }
 
-function agentFaults(at: Path, agents: ConfigFile['agents']): FaultAt[] {
+function agentFaults(at: Path, agents: ConfigFile['agents'], everybody: PolicySettings): FaultAt[] {
   return Object.entries(agents).flatMap(([name, agent]) => [
-    ...policyFaults([...at, name, 'policy'], agent.policy ?? {}),
+    ...policyFaults([...at, name, 'policy'], agent.policy ?? {}, everybody),
     ...globsAt([...at, name, 'tools'], agent.tools),
     ...globsAt([...at, name, 'allowedTools'], agent.allowedTools),
     ...hookFaults([...at, name, 'hooks'], agent.hooks),
   ]);
 }
 
-function policyFaults(at: Path, { commands, paths, toolsSettings = {}, ...policy }: PolicySettings): FaultAt[] {
+function policyFaults(
+  at: Path,
+  { commands, paths, toolsSettings = {}, egress, ...policy }: PolicySettings,
+  everybody: PolicySettings = {},
+): FaultAt[] {
   return [
+    ...egressFaults([...at, 'egress'], { ...everybody.egress, ...egress }),
     ...(['tools', 'include', 'exclude', 'allowedTools'] as const).flatMap((name) => globsAt([...at, name], policy[name])),
     ...(['allowedCommands', 'deniedCommands'] as const).flatMap((name) => expressionsAt([...at, 'commands', name], commands?.[name])),
     ...(paths?.trusted ?? []).flatMap((trusted, index) =>
@@ -58,6 +63,15 @@ function policyFaults(at: Path, { commands, paths, toolsSettings = {}, ...policy
       ),
     ]),
   ];
+}
+
+/** `strict` is a list of domains: without one it would allow nothing, which `none` says, and `*` would be no list. */
+function egressFaults(at: Path, egress: PolicySettings['egress']): FaultAt[] {
+  if (egress?.mode !== 'strict') return [];
+  const { allowedDomains = [] } = egress;
+  if (allowedDomains.length > 0 && !allowedDomains.includes('*')) return [];
+  const given = allowedDomains.length === 0 ? 'no domain' : '*';
+  return [{ path: [...at, 'allowedDomains'], message: `expected the domains that the mode strict allows; received ${given}` }];
 }
 
 function hookFaults(at: Path, hooks: readonly { readonly match: readonly string[] }[] | null = []): FaultAt[] {

@@ -22,7 +22,8 @@ export const commandAllowlistRule: Rule = (facts, { commands }) => {
 
 function answer(rule: string, fault: string | undefined, { unlisted }: CommandPolicy): Answer {
   if (fault === undefined) return { axis: 'risk', rule, effect: 'allow', reason: 'every program of the command is in the allowlist' };
-  return { axis: 'risk', rule, effect: unlisted, reason: `Security policy violation: ${fault}`, liftedBy: 'arguments' };
+  const violation = rule === 'command-single' ? 'blocked by security policy (CommandNotAllowed)' : 'Security policy violation';
+  return { axis: 'risk', rule, effect: unlisted, reason: `${violation}: ${fault}`, liftedBy: 'arguments' };
 }
 
 const SEGMENTS_REFUSE: readonly ShellFeature[] = [

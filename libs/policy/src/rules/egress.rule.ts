@@ -32,18 +32,19 @@ function urlFault(text: string, rules: EgressRules): string | undefined {
   const host = hostOf(url);
   const isPrivate = whyNotPublicHost(host);
   if (isPrivate !== undefined && !trusts(rules.privateHosts, host, url.port)) return `Blocked: ${host} is ${isPrivate}`;
-  return domainFault(host, rules);
+  return domainFault(url, rules);
 }
 
 function wordFault(text: string, rules: EgressRules): string | undefined {
-  return URL.canParse(text) ? domainFault(hostOf(new URL(text)), rules) : undefined;
+  return URL.canParse(text) ? domainFault(new URL(text), rules) : undefined;
 }
 
-function domainFault(host: string, { mode, allowedDomains, blockedDomains, privateHosts }: EgressRules): string | undefined {
+function domainFault(url: URL, { mode, allowedDomains, blockedDomains, privateHosts }: EgressRules): string | undefined {
+  const host = hostOf(url);
   const blocked = blockedDomains.find((domain) => isUnder(host, domain));
   if (blocked !== undefined) return `Blocked: ${host} is in the blocked domain ${blocked}`;
   if (mode === 'none') return `Blocked: this policy allows no egress, also not to ${host}`;
-  if (trusts(privateHosts, host, '')) return undefined;
+  if (trusts(privateHosts, host, url.port)) return undefined;
   const wildcard = mode === 'default' && allowedDomains.includes('*');
   if (wildcard || allowedDomains.some((domain) => domain !== '*' && isUnder(host, domain))) return undefined;
   const allowed = allowedDomains.filter((domain) => domain !== '*').join(', ') || 'none';

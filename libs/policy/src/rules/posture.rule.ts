@@ -46,7 +46,8 @@ function answer(
   const { name } = tool;
   const { autonomy, permissionMode } = posture;
   if (autonomy === 'read_only' && tier !== 'read_only') {
-    return { effect: 'deny', reason: `Read-only mode: cannot perform '${name}' (${tier}); the session's autonomy is read_only` };
+    const files = tool.subjects.some((it) => it.kind === 'path' && it.access === 'write') ? 'Read-only mode: cannot write files. ' : '';
+    return { effect: 'deny', reason: `${files}Read-only mode: cannot perform '${name}' (${tier}); the session's autonomy is read_only` };
   }
   const effect = ANSWERS[permissionMode][tier];
   const need = NEED[tier];

@@ -28,7 +28,7 @@ export function judgePath({ path, access }: PathSubject, facts: Facts): PathVerd
   if (policy.paths.workspaceOnly && (!read.relative || read.parents)) {
     return {
       effect: 'deny',
-      reason: `Path blocked by security policy: ${path}. Only paths below the workspace are taken, relative and without ".."`,
+      reason: `${refusalFor(facts)}: ${path}. Only paths below the workspace are taken, relative and without ".."`,
     };
   }
   const trustedBy = trustOf(at, access, facts);
@@ -44,6 +44,14 @@ export function judgePath({ path, access }: PathSubject, facts: Facts): PathVerd
     effect: 'deny',
     reason: `Path blocked by security policy: ${path}. blocked by security policy (PathOutsideAllowedRoots): it is outside of the workspace and of every allowed root`,
   };
+}
+
+/** Tools that take paths and tools that run commands have each their known text. */
+function refusalFor({ tool }: Facts): string {
+  if (tool.subjects.some(({ kind }) => kind === 'command')) return 'Path blocked by security policy';
+  return tool.subjects.some((it) => it.kind === 'path' && it.access === 'write')
+    ? 'Path not allowed'
+    : 'Path not allowed by security policy';
 }
 
 /** Everything that denies paths to a tool, whatever the call names. */

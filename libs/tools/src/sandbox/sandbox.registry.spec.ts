@@ -67,7 +67,7 @@ describe('the sandbox of a pool', () => {
     expect(registry.warning()).toBeUndefined();
   });
 
-  it('is the host where nothing was asked for and bubblewrap does not work, with one clear warning [PP-47]', async () => {
+  it('is the host where nothing was asked for and bubblewrap does not work, with one clear warning', async () => {
     const registry = await open({});
     expect(registry.for('shell').name).toBe('host');
     expect(registry.status().shell).toMatchObject({

@@ -29,7 +29,7 @@ if ((await working.probe()).ok) {
 }
 
 describe('a sandbox that does not work', () => {
-  it('runs nothing and says what to install or set [PP-47]', async () => {
+  it('runs nothing and says what to install or set', async () => {
     await expectRefusal(new BubblewrapSandbox({ bwrap: '/bin/false' }), /^shell tool is disabled: bwrap does not work here/);
     await expectRefusal(
       new BubblewrapSandbox({ bwrap: undefined }),

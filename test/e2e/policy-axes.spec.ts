@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AgentSettings, Call, PutSessionBody } from '#contracts';
+import type { Agent } from '../support/agent.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'policy-axes';
+const WRITE = { path: 'a', content: 'b' };
+
+describe('a call', () => {
+  let gateway: TestGateway;
+  let agent: Agent;
+  let sessions = 0;
+
+  beforeAll(async () => {
+    const agents = {
+      denying: { policy: { paths: { forbidden: ['/'] }, allowedTools: ['*'] } },
+      excluding: { policy: { exclude: ['echo'] } },
+    } satisfies Record<string, AgentSettings>;
+    gateway = await startTestGateway(TENANT, { agents: { [TENANT]: agents } });
+    ({ agent } = gateway);
+  });
+  afterAll(() => gateway.close());
+
+  const session = async (body: PutSessionBody) => {
+    const id = `s-${++sessions}`;
+    expect((await agent.request('PUT', `/v1/sessions/${id}`, body)).status).toBe(200);
+    return id;
+  };
+  const submit = async (tool: string, args: object, more: Record<string, unknown> = {}) => (await agent.submit(tool, args, more)).body;
+  const submitted = async (tool: string, args: object, more: Record<string, unknown> = {}): Promise<Call> => {
+    const body = await submit(tool, args, more);
+    return 'callId' in body ? (await agent.get(`/v1/calls/${String(body.callId)}`)).body : body;
+  };
+  const effects = ({ decision }: Call) => new Map(decision.reasons.map(({ axis, rule, effect }) => [`${axis}:${rule}`, effect]));
+  const ALLOW = { posture: { autonomy: 'full', permissionMode: 'allow' } } as const;
+  const PROMPT = { posture: { autonomy: 'supervised', permissionMode: 'prompt' } } as const;
+
+  it('that one axis allows and another denies is denied, with the answers of both [PP-70]', async () => {
+    const call = await submitted('file_read', { path: '/x' }, { agentId: 'denying', sessionId: await session(ALLOW) });
+    expect(call).toMatchObject({ status: 'ended', outcome: 'denied', decision: { effect: 'deny' } });
+    expect([effects(call).get('facts:posture'), effects(call).get('risk:path')]).toEqual(['allow', 'deny']);
+  });
+
+  it('that one axis asks about and another denies is denied, and no person is asked [PP-70]', async () => {
+    const call = await submitted('echo', {}, { agentId: 'excluding', sessionId: await session(PROMPT) });
+    expect(call).toMatchObject({ status: 'ended', outcome: 'denied' });
+    expect(call.approval).toBeUndefined();
+  });
+
+  it('that one axis asks about and the others allow waits for a person, with what can be trusted [PP-70]', async () => {
+    const call = await submitted('file_write', WRITE, { sessionId: await session(PROMPT) });
+    expect(call).toMatchObject({ status: 'waiting_approval', decision: { effect: 'ask' } });
+    expect(call.decision.trustOptions).toContainEqual(expect.objectContaining({ id: 'paths' }));
+    expect([effects(call).get('facts:posture'), effects(call).get('risk:path')]).toEqual(['ask', 'allow']);
+    expect((await submitted('echo', {}, { sessionId: await session(PROMPT) })).decision.effect).toBe('allow');
+  });
+
+  it.each([
+    ['file_write', 'queued'],
+    ['fs_write', 'queued'],
+    ['file_*', 'queued'],
+    ['fs_*', 'queued'],
+    ['@builtin', 'queued'],
+    ['@builtin/file_write', 'queued'],
+    ['@builtin/file_*', 'queued'],
+    ['*', 'queued'],
+    ['file_read', 'waiting_approval'],
+    ['@mcp', 'waiting_approval'],
+    ['@git/file_write', 'waiting_approval'],
+    ['#file_write', 'waiting_approval'],
+  ])('of file_write under allowedTools %s is %s [PP-71]', async (pattern, status) => {
+    const call = await submitted('file_write', WRITE, { sessionId: await session({ ...PROMPT, allowedTools: [pattern] }) });
+    expect(call.status).toBe(status);
+    if (status === 'queued')
+      expect(call.decision.reasons).toContainEqual(expect.objectContaining({ satisfiedBy: `allowedTools: ${pattern}` }));
+  });
+
+  it('of a tool in allowedTools is denied still when another axis denies it [PP-70, PP-71]', async () => {
+    expect(await submitted('file_read', { path: '/x' }, { agentId: 'denying' })).toMatchObject({ outcome: 'denied' });
+    const denied = await session({ ...PROMPT, allowedTools: ['*'], grants: { ...NOTHING, deniedTools: ['file_write'] } });
+    expect(await submitted('file_write', WRITE, { sessionId: denied })).toMatchObject({ outcome: 'denied' });
+  });
+});
+
+const NOTHING = {
+  trustedTools: [],
+  deniedTools: [],
+  allowedPaths: { read: [], write: [] },
+  deniedPaths: { read: [], write: [] },
+  allowedCommands: [],
+};
