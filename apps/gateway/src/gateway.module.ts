@@ -25,6 +25,7 @@ import { DecideApprovalService } from './calls/decide-approval.service.js';
 import { ParentCalls } from './calls/parent-calls.service.js';
 import { ReplayCallService } from './calls/replay-call.service.js';
 import { SubmitCallService } from './calls/submit-call.service.js';
+import { DurableWrites } from './durability/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { BatchesController } from './http/batches.controller.js';
 import { CallsController } from './http/calls.controller.js';
@@ -84,6 +85,7 @@ export class GatewayModule {
         { provide: GATEWAY_CONFIG, useValue: config },
         { provide: MORE_PROBES, useValue: moreProbes },
         ...infrastructure,
+        DurableWrites,
         // who asks
         KeyRing,
         RateLimits,

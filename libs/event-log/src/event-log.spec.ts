@@ -216,6 +216,30 @@ describe('the event log over a bad connection', () => {
     await replica.stop();
   });
 
+  it('lets a call with effect once begin only when a replica has its Start, and others at once', async () => {
+    const local = await EventLog.open(redis, { partitions: 1 });
+    const log = await EventLog.open(redis, { partitions: 1, durability: 'replicated', replicaTimeoutMs: 20 });
+    const callOf = (effect: 'once' | 'pure') => aCall(log.newCallId('acme'), { submitted: aSubmission({ effect }) });
+    const [once, pure] = [callOf('once'), callOf('pure')];
+    await Promise.all([local.accept(once), local.accept(pure)]);
+    const claim = ({ callId }: typeof once) => log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
+    let begun = false;
+    const claimed = claim(once).finally(() => (begun = true));
+    expect(await claim(pure)).toMatchObject({ code: 'OK', attempt: 1 });
+    const runs = new Promise<void>((resolve) => {
+      let times = 0;
+      const stop = signals.scriptRun.on(() => ++times === 3 && (stop(), resolve()));
+    });
+    await runs;
+    expect(begun).toBe(false);
+    const replica = await startRedisServer({
+      settings: ['--save', '', '--appendonly', 'no', '--replicaof', '127.0.0.1', String(server.port)],
+    });
+    expect(await claimed).toMatchObject({ attempt: 1, fence: 1 });
+    await replica.stop();
+    await Promise.all([log.close(), local.close()]);
+  });
+
   it('says past the deadline that it is a replica that is missing', async () => {
     const log = await EventLog.open(redis, { partitions: 1, durability: 'replicated', replicaTimeoutMs: 20, deadlineMs: 200 });
     await expect(log.accept(aCall(log.newCallId('acme')))).rejects.toThrow(EventLogUnreplicated);

@@ -16,7 +16,7 @@ import * as to from './stream/to-transition.js';
 export interface EventLogOptions {
   /** Fixed for an installation; see `openInstallation`. */
   readonly partitions: number;
-  /** `replicated`: accepts and ends are answered when replicas have them too. Default `local`. */
+  /** `replicated`: accepts, ends, cancels, decisions and claims of calls with effect `once` are answered when replicas have them too. Default `local`. */
   readonly durability?: 'local' | 'replicated';
   /** How many; default 1. Only with all of them does a planned failover lose nothing: until it is over, the old master goes on with those left to it. */
   readonly replicas?: number;
@@ -91,11 +91,13 @@ export class EventLog implements EventLogWriter {
 
   async claim(input: Input<'claim'>, taken?: TakeAnswer): Promise<Claimed | Refusal> {
     const token = taken === undefined ? `${this.claimPrefix}.${(this.claims++).toString(36)}` : this.takeToken;
-    const answer = parseClaim(
-      taken?.kind === 'answered'
-        ? { now: Number(taken.shared), answer: taken.own }
-        : await this.batcher.submit(to.claimTransition(input, token)),
+    const claim = () => to.claimTransition(input, token);
+    const granted = parseClaim(
+      taken?.kind === 'answered' ? { now: Number(taken.shared), answer: taken.own } : await this.batcher.submit(claim()),
     );
+    // What must not run twice begins only when its Start cannot get lost. Asked again, the claim is answered the same.
+    const isToWait = this.options.durability === 'replicated' && 'submitted' in granted && granted.submitted.effect === 'once';
+    const answer = isToWait ? parseClaim(await this.batcher.submit({ ...claim(), durable: true })) : granted;
     if (!('submitted' in answer)) tellRefused('claim', answer);
     return answer;
   }

@@ -31,12 +31,25 @@ export const createScript = new LuaScript(`#!lua
 ${NOW}
 if ARGV[5] ~= '' then
   local before = redis.call('GET', KEYS[3])
-  if before then return before end
+  if before then
+    -- Written again, so that its answer waits for replicas too where that is wanted.
+    redis.call('SET', KEYS[3], before, 'KEEPTTL')
+    return before
+  end
   redis.call('SET', KEYS[3], ARGV[5] .. ' ' .. ARGV[1], 'EX', ARGV[6])
 end
-redis.call('HSET', KEYS[1], 'doc', ARGV[2], 'calls', ARGV[3], 'at', string.format('%.0f', now))
-redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4]), ARGV[1])
+if redis.call('HSETNX', KEYS[1], 'doc', ARGV[2]) == 1 then
+  redis.call('HSET', KEYS[1], 'calls', ARGV[3], 'at', string.format('%.0f', now))
+  redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4]), ARGV[1])
+end
 return ''`);
+
+/**
+ * Keeps a yes to a call of a batch; the first stays.
+ * KEYS 1 batch. ARGV 1 field, 2 approval as JSON. Answers 1 when this was the first.
+ */
+export const holdScript = new LuaScript(`#!lua flags=allow-oom
+return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`);
 
 /**
  * Renews the lease of the batches that the asker looks after, and hands it some that nobody looks after.
@@ -86,8 +99,10 @@ return 1`);
 /**
  * Queues a message of a person.
  * KEYS 1 steering. ARGV 1 message as JSON, 2 at most that many wait, 3 how long they are kept, s. Answers how many wait, 0 when it is full.
+ * Repeating it with the newest message changes nothing.
  */
 export const queueSteeringScript = new LuaScript(`#!lua
+if redis.call('LINDEX', KEYS[1], -1) == ARGV[1] then return redis.call('LLEN', KEYS[1]) end
 if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 local waiting = redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[3])

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { BATCH_LIMITS, type BatchCallBody, type BatchStop, type SteeringMessage } from '#contracts';
 import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
+import { DurableWrites } from '../durability/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import { BatchDoc, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord, type HeldApproval } from './batch-record.js';
-import { createScript, finishScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
+import { createScript, finishScript, holdScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
 
 /** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */
 const KEPT_SECONDS = 7 * 24 * 3600;
@@ -18,11 +19,15 @@ export interface BatchIdempotency {
   readonly requestSha256: string;
 }
 
-/** Batches and messages of people in Redis. Every method fails at once while Redis is out of reach, and may be repeated. */
+/**
+ * Batches and messages of people in Redis. Every method fails at once while Redis is out of reach, and may be repeated. What
+ * is acknowledged to somebody (`create`, `stop`, `hold`, `queueSteering`) waits for replicas where DURABILITY says so.
+ */
 @Injectable()
 export class BatchStore {
   constructor(
     @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
+    private readonly durable: DurableWrites,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -35,7 +40,7 @@ export class BatchStore {
     const partition = partitionOf(doc.id);
     const idempotencyKey = keys.idempotency(partition, doc.principal.tenantId, idempotency?.scopedKey ?? '');
     const args = [doc.id, JSON.stringify(doc), JSON.stringify(calls), LEASE_MS, idempotency?.requestSha256 ?? '', IDEMPOTENCY_SECONDS];
-    const before = String(await createScript.run(this.redis, [keys.batch(doc.id), keys.batches(partition), idempotencyKey], args));
+    const before = String(await this.durable.run(createScript, [keys.batch(doc.id), keys.batches(partition), idempotencyKey], args));
     if (before === '') return undefined;
     const [sha256, id = ''] = before.split(' ');
     return { id, same: sha256 === idempotency?.requestSha256 };
@@ -60,7 +65,7 @@ export class BatchStore {
 
   /** True when the batch goes on no more because of this. */
   async stop(id: string, stop: BatchStop): Promise<boolean> {
-    const isFirst = (await stopScript.run(this.redis, [keys.batch(id)], [JSON.stringify(stop)])) === 1;
+    const isFirst = (await this.durable.run(stopScript, [keys.batch(id)], [JSON.stringify(stop)])) === 1;
     if (isFirst) await this.tell(id);
     return isFirst;
   }
@@ -77,7 +82,7 @@ export class BatchStore {
 
   /** False when somebody said yes before. */
   async hold(id: string, callId: string, approval: HeldApproval): Promise<boolean> {
-    const isFirst = (await this.redis.hsetnx(keys.batch(id), fieldOf.held(callId), JSON.stringify(approval))) === 1;
+    const isFirst = (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), JSON.stringify(approval)])) === 1;
     await this.tell(id);
     return isFirst;
   }
@@ -111,7 +116,9 @@ export class BatchStore {
   /** How many wait now; 0 when there is no room. */
   async queueSteering(tenantId: string, sessionId: string, message: SteeringMessage): Promise<number> {
     const key = keys.steering(this.partitionOf(tenantId, sessionId), tenantId, sessionId);
-    return Number(await queueSteeringScript.run(this.redis, [key], [JSON.stringify(message), BATCH_LIMITS.steeringMessages, KEPT_SECONDS]));
+    return Number(
+      await this.durable.run(queueSteeringScript, [key], [JSON.stringify(message), BATCH_LIMITS.steeringMessages, KEPT_SECONDS]),
+    );
   }
 
   partitionOf(tenantId: string, sessionId: string): string {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { keys, LuaScript, type RedisConnection } from '#redis';
+import { DurableWrites } from '../durability/durable-writes.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import { BatchNews } from './batch-news.service.js';
 
@@ -22,10 +23,11 @@ export class SessionCancels {
   constructor(
     @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
     private readonly news: BatchNews,
+    private readonly durable: DurableWrites,
   ) {}
 
   async tell(tenantId: string, sessionId: string): Promise<void> {
-    await rememberScript.run(this.redis, [keys.sessionCancel(tenantId, sessionId)], [randomUUID(), KEPT_MS]);
+    await this.durable.run(rememberScript, [keys.sessionCancel(tenantId, sessionId)], [randomUUID(), KEPT_MS]);
     await this.redis.publish(keys.batchChannel(), about(tenantId, sessionId));
   }
 

@@ -3,6 +3,7 @@ import { ProblemError, SessionGrants, SessionPart, type GrantChange, type Princi
 import { sessionPatternFaults } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tools';
+import { DurableWrites } from '../durability/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { HookBook } from '../hooks/hook-book.service.js';
 import { refuseHooks } from '../hooks/session-hooks.js';
@@ -47,6 +48,7 @@ export class SessionStore {
     private readonly hookBook: HookBook,
     private readonly tools: ToolRegistry,
     private readonly news: SessionNews,
+    private readonly durable: DurableWrites,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
 
@@ -98,7 +100,7 @@ export class SessionStore {
   }
 
   async end(principal: Principal, sessionId: string): Promise<void> {
-    await END.run(this.redis, [keys.session(principal.tenantId, sessionId)], [Date.now(), LIFE_MS]);
+    await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), LIFE_MS]);
     await this.news.tell(principal, sessionId, 'session.deleted', {});
   }
 
@@ -113,7 +115,7 @@ export class SessionStore {
 
   private async put(tenantId: string, sessionId: string, before: string, state: SessionState): Promise<boolean> {
     const text = storedSession({ ...state, touchedAt: Date.now() });
-    return (await WRITE.run(this.redis, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
+    return (await this.durable.run(WRITE, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
   }
 
   private shown(tenantId: string, id: string, { posture, tools, allowedTools, grants, strategy, hooks }: SessionState): Session {

@@ -89,7 +89,7 @@ export function endTransition({ callId, guard, data, author }: Input<'end'>): Tr
 }
 
 export function cancelTransition({ callId, guard, data, author }: Input<'requestCancel'>): Transition {
-  return transition('cancel', callId, [guard.version, commandKey(callId, guard), ms(data.graceMs), eventText(author, data)]);
+  return transition('cancel', callId, [guard.version, commandKey(callId, guard), ms(data.graceMs), eventText(author, data)], true);
 }
 
 /** Throws a TypeError when a denial comes without its End: the two are one transition. */
@@ -106,7 +106,7 @@ export function decideTransition({ callId, guard, data, end, author }: Input<'de
     eventText(author, data),
     end ? endText(author, end) : '',
   ];
-  return transition('decide', callId, args, end !== undefined);
+  return transition('decide', callId, args, true);
 }
 
 function transition(operation: Transition['operation'], callId: string, args: readonly TransitionArgument[], durable = false): Transition {
