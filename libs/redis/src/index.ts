@@ -1,3 +1,4 @@
+export { noticeFailover } from './failover.js';
 export { inOneWrite } from './in-one-write.js';
 export { SettingsStore } from './settings-store.js';
 export * from './keys.js';

@@ -12,6 +12,8 @@ export const keys = {
   log: (partition: string) => `{p${partition}}:log`,
   seq: (partition: string) => `{p${partition}}:seq`,
   epoch: (partition: string) => `{p${partition}}:epoch`,
+  /** The replication history of the master that carried the partition last; see `noticeFailover`. */
+  history: (partition: string) => `{p${partition}}:history`,
   /** Workers that the log has told of and not told gone. */
   toldWorkers: (partition: string) => `{p${partition}}:workers`,
   timers: (partition: string) => `{p${partition}}:timers`,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ChainableCommander } from 'ioredis';
+import { noticeFailover } from './failover.js';
 import type { RedisConnection } from './redis-client.js';
 
 /** A script that Redis runs by its digest; the text travels only when Redis does not know it (first use, restart). */
@@ -26,7 +27,7 @@ export class LuaScript {
     try {
       return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      await unlessUnknown(redis, error);
       return redis.eval(this.source, keys.length, ...keys, ...args);
     }
   }
@@ -36,7 +37,7 @@ export class LuaScript {
     try {
       return await redis.callBuffer('EVALSHA', this.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      await unlessUnknown(redis, error);
       return redis.callBuffer('EVAL', this.source, keys.length, ...keys, ...args);
     }
   }
@@ -56,7 +57,7 @@ export class LuaScript {
           .wait(replicas, ms),
       );
     } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      await unlessUnknown(redis, error);
       return replies(
         redis
           .pipeline()
@@ -65,6 +66,12 @@ export class LuaScript {
       );
     }
   }
+}
+
+/** A node that does not know the script may have become the master just now: nothing is written before that is noticed. */
+async function unlessUnknown(redis: RedisConnection, error: unknown): Promise<void> {
+  if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+  await noticeFailover(redis);
 }
 
 /** Writes the numbers of lines such as `local FIRST, SECOND = 1, 2 -- inlined` where the names stand, and takes the lines out. */

@@ -1,4 +1,4 @@
-import { keys, partitionName, type RedisConnection } from '#redis';
+import { keys, noticeFailover, partitionName, type RedisConnection } from '#redis';
 import { signals } from '#signals';
 import type { StoredEvent } from '../event-log.port.js';
 import { seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
@@ -47,7 +47,7 @@ const ANSWER_SLACK_MS = 10_000;
 /**
  * Reads some partitions' logs on a connection of its own, each entry once and in order, for ever:
  * 1. wait for new entries (XREAD from the last one read; `$` is resolved once, at the start);
- * 2. after a reconnect and every `auditMs`: is the entry read last still in the log? If not, begin a new epoch and say so;
+ * 2. after a reconnect and every `auditMs`: is there a new master, is the entry read last still in the log? If so or if not, begin a new epoch and say so;
  * 3. check that no sequence number is missing, fetch what is, and hand everything on in one piece.
  * Since nothing but a place is remembered between two reads, a lost connection neither loses nor doubles an entry.
  */
@@ -126,6 +126,10 @@ export class TailReader {
   /** Answers the places that had to be moved: what was read before does not continue them. */
   private async audit(): Promise<readonly Place[]> {
     this.suspicious = false;
+    await noticeFailover(
+      this.connection,
+      this.places.map(({ name }) => name),
+    );
     const moved = await Promise.all(this.places.map((place) => this.auditPlace(place)));
     this.auditedAt = Date.now();
     return this.places.filter((_, index) => moved[index]);

@@ -1,0 +1,34 @@
+import { keys, partitionName } from './keys.js';
+import type { RedisConnection } from './redis-client.js';
+
+/**
+ * Raises the epoch of partitions whose log another master carries on: it may lack the newest events, and their ids must
+ * not be given to others. A promoted replica has a history id of its own and remembers the one before; a master that
+ * restarted has only a new one, and lacks nothing.
+ * KEYS: for each partition the history that it was in last, and its epoch. Answers nothing; repeating it changes nothing.
+ */
+const NOTICE = `
+local info = redis.pcall('INFO', 'replication')
+if type(info) ~= 'string' or not string.find(info, 'role:master', 1, true) then return end
+local history = string.match(info, 'master_replid:(%x+)')
+local promoted = tonumber(string.match(info, 'second_repl_offset:(%-?%d+)') or -1) >= 0
+for i = 1, #KEYS, 2 do
+  local before = redis.call('GET', KEYS[i])
+  if before ~= history then
+    if before and promoted then redis.call('SET', KEYS[i + 1], (redis.call('GET', KEYS[i + 1]) or 1) + 1) end
+    redis.call('SET', KEYS[i], history)
+  end
+end`;
+
+/** To be called before the first write to a master that may be a new one. Rejects while Redis is out of reach. */
+export async function noticeFailover(redis: RedisConnection, partitions?: readonly string[]): Promise<void> {
+  const names = (partitions ?? (await allPartitions(redis))).map((partition) => [keys.history(partition), keys.epoch(partition)]);
+  const runs = redis.isCluster ? names : [names.flat()];
+  await Promise.all(runs.filter((run) => run.length > 0).map((run) => redis.eval(NOTICE, run.length, ...run)));
+}
+
+async function allPartitions(redis: RedisConnection): Promise<string[]> {
+  const text = await redis.get(keys.installation());
+  const count = Number(/"partitions":(\d+)/.exec(text ?? '')?.[1] ?? 0);
+  return Array.from({ length: count }, (_, index) => partitionName(index));
+}
