@@ -6,7 +6,15 @@ import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
 import { StartFailure } from '#lifecycle';
 import { environmentSecrets } from '#safety';
-import { egressPolicyFrom, SANDBOX_ENV, sandboxConfig, sandboxContradictions, type EgressPolicy, type SandboxConfig } from '#tools';
+import {
+  egressPolicyFrom,
+  SANDBOX_ENV,
+  sandboxConfig,
+  sandboxContradictions,
+  type EgressPolicy,
+  type QuotaLimits,
+  type SandboxConfig,
+} from '#tools';
 import type { FileScopeSettings } from './execution/file-scope.js';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#tracing';
 
@@ -76,6 +84,15 @@ const outsideRoots = z
   .transform((text) => (text.trim() === 'none' ? [] : list(text)))
   .pipe(z.array(z.string().startsWith('/', 'expected none, or a list of absolute paths such as /srv/data,/home/me')));
 
+const GIBIBYTE = 1_073_741_824;
+/** What the files of a workspace, or of all workspaces of a tenant, may take. */
+const quota = (fallback: number) =>
+  z
+    .union([z.literal('none').transform(() => Infinity), z.coerce.number().int().min(1)], {
+      error: 'expected a whole number from 1, or none',
+    })
+    .default(fallback);
+
 /** Under a name that no tenant can have. */
 const LOCKS_FOLDER = '~locks';
 
@@ -102,6 +119,10 @@ const WorkerEnv = z.object({
   WORKSPACE_ROOT: z.string().min(1).optional(),
   SHARED_ROOTS: roots,
   OUTSIDE_ROOTS: outsideRoots,
+  WORKSPACE_QUOTA_BYTES: quota(10 * GIBIBYTE),
+  WORKSPACE_QUOTA_FILES: quota(500_000),
+  TENANT_QUOTA_BYTES: quota(50 * GIBIBYTE),
+  TENANT_QUOTA_FILES: quota(2_500_000),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   LEASE_MS: milliseconds(30_000, 500, 600_000),
   DRAIN_MS: milliseconds(25_000, 0, 3_600_000),
@@ -136,6 +157,7 @@ export interface WorkerConfig {
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
   readonly workspaceRoot: string;
+  readonly quotas: QuotaLimits;
   /** What calls may reach besides their workspaces, where the decision about them says so. */
   readonly files: FileScopeSettings;
   readonly leaseMs: number;
@@ -192,6 +214,10 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     port: values.WORKER_PORT,
     metricsKey: values.METRICS_KEY,
     workspaceRoot,
+    quotas: {
+      workspace: { bytes: values.WORKSPACE_QUOTA_BYTES, files: values.WORKSPACE_QUOTA_FILES },
+      tenant: { bytes: values.TENANT_QUOTA_BYTES, files: values.TENANT_QUOTA_FILES },
+    },
     files: {
       sharedRoots: values.SHARED_ROOTS,
       outsideRoots: values.OUTSIDE_ROOTS,

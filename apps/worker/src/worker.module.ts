@@ -5,7 +5,8 @@ import { HookRunner, HookSets } from '#hooks';
 import { Projector } from '#projection';
 import { BullCallQueue, startConsumer } from '#queue';
 import { createRedis, SettingsStore, type RedisConnection } from '#redis';
-import { Sandbox, SandboxRegistry, ToolRegistry, ToolsModule } from '#tools';
+import { signals } from '#signals';
+import { Sandbox, SandboxRegistry, ToolRegistry, ToolsModule, WorkspaceQuotas } from '#tools';
 import type { Tracing } from '#tracing';
 import { claimantOf } from './execution/attempt-writer.js';
 import { CancelListener } from './execution/cancel-listener.js';
@@ -82,7 +83,7 @@ const execution: Provider[] = [
       logger,
       hookSets,
       hooks,
-      workspaces: new Workspaces(config.workspaceRoot),
+      workspaces: new Workspaces(config.workspaceRoot, new WorkspaceQuotas(config.quotas, (refusal) => signals.quotaRefused.emit(refusal))),
       files: new FileScope(config.files, new SettingsStore(redis)),
       leaving: state.leaving,
       tracer: tracing && new AttemptTracer(tracing, store, config.id, tools),

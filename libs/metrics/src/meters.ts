@@ -40,6 +40,12 @@ export function createMeters(registry: Registry) {
       'tool',
     ]),
 
+    quotaRefusals: counter(
+      'toolyard_quota_refusals_total',
+      'Writes and commands that were refused or stopped because the files of a workspace or tenant take too much.',
+      ['scope', 'limit'],
+    ),
+
     // Attempts and leases
     attemptsStarted: counter('toolyard_attempts_started_total', 'Attempts started, by cause: first or retry.', ['pool', 'cause']),
     attemptsFinished: counter('toolyard_attempts_finished_total', 'Attempts over, by how: end, retry or lost.', ['pool', 'ended']),

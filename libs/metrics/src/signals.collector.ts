@@ -23,6 +23,7 @@ function onCalls(meters: Meters, tool: (name: string) => string) {
     signals.callEnded.on((call) => meters.callsEnded.inc({ tool: tool(call.tool), outcome: call.outcome, code: call.code ?? 'none' })),
     signals.retried.on((call) => meters.callsRetried.inc({ tool: tool(call.tool), reason: call.reason })),
     signals.cancelled.on((call) => meters.callCancel.observe({ how: call.how }, seconds(call.tookMs))),
+    signals.quotaRefused.on((refusal) => meters.quotaRefusals.inc({ scope: refusal.scope, limit: refusal.limit })),
     signals.outputTruncated.on((call) => meters.outputsTruncated.inc({ tool: tool(call.tool) })),
   ];
 }

@@ -39,6 +39,8 @@ export const signals = {
   retried: signal<{ tool: string; reason: RetryReason }>('call.retried'),
   /** Once for each End of a call that was to be cancelled; `tookMs` from when its writer knew of the request to the End. */
   cancelled: signal<{ tool: string; how: Stopped['how']; tookMs: number }>('call.cancelled'),
+  /** A write, or a command, that was refused or stopped because files take too much. */
+  quotaRefused: signal<{ scope: 'workspace' | 'tenant'; limit: 'bytes' | 'files' }>('quota.refused'),
   leaseExpired: signal<{ tool: string }>('lease.expired'),
   /** Work stopped because this worker could not renew, or was fenced off. */
   leaseLost: signal<{ tool: string }>('lease.lost'),

@@ -1,3 +1,4 @@
+export { WorkspaceQuotas, type QuotaLimits } from './workspace/workspace-quotas.js';
 export * from './tool.port.js';
 export { Tool, type ToolOptions } from './tool.decorator.js';
 export { describeTool, type ToolFacts } from './tool-descriptor.js';

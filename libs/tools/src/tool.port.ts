@@ -9,6 +9,23 @@ export interface Workspace {
   readonly opened?: readonly SharedRoot[];
   /** There when something is denied to the call. */
   readonly denied?: DeniedPaths;
+  /** There when what the workspace may take is limited; it says nothing about roots and opened paths. */
+  readonly quota?: WorkspaceQuota;
+}
+
+/** What the files of a workspace may still take. */
+export interface WorkspaceQuota {
+  /**
+   * Counts what is about to be written; what becomes smaller is always taken.
+   * @throws ToolFailure `quota_exceeded` when it does not fit.
+   */
+  reserve(growth: { readonly bytes: number; readonly files: number }): Promise<void>;
+  /** What is left, 0 and less when nothing is. */
+  left(): Promise<{ readonly bytes: number; readonly files: number }>;
+  /** Something was written that nobody counted: what is there is measured before the next question is answered. */
+  changed(): void;
+  /** Measures now, and says how the quota is exceeded. `tookMs`: how long that took. */
+  look(): Promise<{ readonly failure: ToolFailure | undefined; readonly tookMs: number }>;
 }
 
 /** What a call may not touch wherever it lies, also in its own workspace. */

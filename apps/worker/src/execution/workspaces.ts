@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { Label } from '#contracts';
 import type { CallMeta } from '#event-log';
-import type { Workspace } from '#tools';
+import type { Workspace, WorkspaceQuotas } from '#tools';
 
 /** How long a directory that was there is taken to be there still: calls of one session come in bursts. */
 const FRESH_MS = 2_000;
@@ -16,7 +16,11 @@ const REMEMBERED = 1_024;
 export class Workspaces {
   private readonly opened = new LRUCache<string, Workspace>({ max: REMEMBERED, ttl: FRESH_MS });
 
-  constructor(private readonly root: string) {}
+  /** With `quotas`, what the workspaces take is limited. */
+  constructor(
+    private readonly root: string,
+    private readonly quotas?: WorkspaceQuotas,
+  ) {}
 
   /** The workspace as it is configured; links are not resolved. Throws when a name is no label: here they become paths. */
   pathOf(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): string {
@@ -30,7 +34,8 @@ export class Workspaces {
     const known = this.opened.get(path);
     if (known) return known;
     await mkdir(path, { recursive: true, mode: 0o700 });
-    const workspace = { root: await realpath(path) };
+    const [root, tenant] = await Promise.all([realpath(path), realpath(join(this.root, Label.parse(meta.tenantId)))]);
+    const workspace = { root, ...(this.quotas === undefined ? {} : { quota: this.quotas.of(root, tenant) }) };
     this.opened.set(path, workspace);
     return workspace;
   }

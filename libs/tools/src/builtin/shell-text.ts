@@ -95,7 +95,7 @@ function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput,
   return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
 }
 
-function lastOutput(shown: Shown['shown'], ...streams: readonly CapturedOutput[]): string {
+export function lastOutput(shown: Shown['shown'], ...streams: readonly CapturedOutput[]): string {
   const parts = streams.map(({ text }) => shown(text).slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
   return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
 }

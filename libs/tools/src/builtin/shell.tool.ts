@@ -14,6 +14,7 @@ import { isWithin, pathNotAllowed } from '../workspace/workspace-path.js';
 import { SHELL_DIALECTS, type ShellDialect } from './shell-dialects.js';
 import { persistentArguments } from './shell-script.js';
 import { openShellState, type ShellState } from './shell-state.js';
+import { openCommandQuota } from './command-quota.js';
 import { exitText, overrunFailure, stoppedFailure, withinLimit, withoutHalves } from './shell-text.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -95,11 +96,13 @@ export class ShellTool {
     const limitMs = timeout_ms ?? DEFAULT_TIMEOUT_MS;
     const limit = AbortSignal.timeout(limitMs);
     const env = { ...ctx.env, HOME: root, PWD: cwd };
+    const quota = await openCommandQuota(ctx.workspace.quota);
     const view = await viewOf({ ...ctx.workspace, root }, ctx.signal);
-    const command = this.sandbox.wrap({ file: this.shell, args: shell.args, cwd, env, ...(state && { files: state.files }) }, root, view);
-    const report = await this.execute(command, AbortSignal.any([ctx.signal, limit]), ctx);
+    const wrapped = this.sandbox.wrap({ file: this.shell, args: shell.args, cwd, env, ...(state && { files: state.files }) }, root, view);
+    const command = quota.limit(wrapped);
+    const report = await this.execute(command, AbortSignal.any([ctx.signal, limit, quota.signal]), ctx).finally(() => quota.close());
     if (report.leftAlive.length > 0) ctx.log.warn('processes could not be killed', { pids: report.leftAlive });
-    const overrun = overrunFailure(report, ctx);
+    const overrun = overrunFailure(report, ctx) ?? quota.failureOf(report, ctx);
     if (overrun) throw overrun;
     if (report.ending.how === 'stopped' || report.ending.how === 'killed') throw stoppedFailure(report, ctx, limitMs, dialectOf(ctx));
     const tooLarge = (await state?.keep()) === 'too_large';

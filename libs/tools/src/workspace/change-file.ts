@@ -5,9 +5,12 @@ import { fileFailure } from './file-failure.js';
 import type { FilePlace } from './file-place.js';
 import { at } from './open-beneath.js';
 import { LockLost, withPathLock } from './path-lock.js';
+import { onDisk } from './workspace-quotas.js';
 import { openParent, replaceFile, statForWriting, tooLarge, type SizeLimit } from './workspace-file.js';
 
 const LOCK_LOST_RETRIES = 3;
+/** Of `blocks` in stat(2), whatever the file system's own are. */
+const STAT_BLOCK_BYTES = 512;
 
 export interface FileChange<T> {
   readonly bytes: Uint8Array;
@@ -32,6 +35,7 @@ export async function changeFile<T>(
     withPathLock(place, directory, name, ctx.signal, async (commit) => {
       const stats = await statForWriting(directory, name, path.shown);
       const { bytes, value } = await change(stats, (limit) => readInPlace(at(directory, name), path.shown, limit));
+      await place.quota?.reserve(growthOf(stats, bytes));
       await commit();
       await replaceFile(directory, name, bytes, { ...(stats ? { mode: stats.mode } : {}), signal: ctx.signal, shown: path.shown });
       return value;
@@ -45,11 +49,20 @@ export async function changeFile<T>(
       }
     }
   } catch (error) {
+    // What was counted may not have been written.
+    place.quota?.changed();
     ctx.signal.throwIfAborted();
     throw fileFailure(error, path.shown);
   } finally {
     await directory.handle.close();
   }
+}
+
+function growthOf(before: Stats | undefined, after: Uint8Array): { bytes: number; files: number } {
+  return {
+    bytes: onDisk(after.length) - (before === undefined ? 0 : before.blocks * STAT_BLOCK_BYTES),
+    files: before === undefined ? 1 : 0,
+  };
 }
 
 async function readInPlace(location: string, shown: string, limit: SizeLimit): Promise<Buffer> {

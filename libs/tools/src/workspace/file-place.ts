@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ToolFailure, type DeniedPaths, type Workspace } from '../tool.port.js';
+import { ToolFailure, type DeniedPaths, type Workspace, type WorkspaceQuota } from '../tool.port.js';
 import { isWithin, parseWorkspacePath, pathNotAllowed, type WorkspacePath } from './workspace-path.js';
 
 /** Where a path of a model leads: the folder that confines it, and the way from there. */
@@ -11,6 +11,8 @@ export interface FilePlace {
   /** `refuse`: the path itself was opened, and a symbolic link on the way would lead elsewhere. Otherwise links are followed below the root. */
   readonly links?: 'refuse';
   readonly denied?: DeniedPaths;
+  /** Of a workspace; other places have none. */
+  readonly quota?: WorkspaceQuota;
 }
 
 /**
@@ -23,7 +25,7 @@ export function filePlace(workspace: Workspace, given: string, access: 'read' | 
   return place;
 }
 
-function placeOf({ root, roots = [], opened = [], denied }: Workspace, given: string, access: 'read' | 'write'): FilePlace {
+function placeOf({ root, roots = [], opened = [], denied, quota }: Workspace, given: string, access: 'read' | 'write'): FilePlace {
   const rules = denied === undefined ? {} : { denied };
   const absolute = resolve(root, given);
   const very = opened.find((it) => it.path === absolute && (access === 'read' || it.access === 'write'));
@@ -33,7 +35,7 @@ function placeOf({ root, roots = [], opened = [], denied }: Workspace, given: st
   }
   const around = roots.filter(({ path }) => !isWithin(given, root) && isWithin(given, path));
   const [inner, ...others] = around;
-  if (inner === undefined) return { root, path: parseWorkspacePath(root, given), ...rules };
+  if (inner === undefined) return { root, path: parseWorkspacePath(root, given), ...rules, ...(quota === undefined ? {} : { quota }) };
   const shared = others.reduce((best, it) => (it.path.length > best.path.length ? it : best), inner);
   const { names } = parseWorkspacePath(shared.path, given);
   const shown = [shared.path, ...names].join('/');

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Call } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { textOf } from '../support/verdict.js';
+
+const MEBIBYTE = 1_048_576;
+
+describe('what the files of a session and of a tenant may take', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-quotas-'));
+  let toolyard: Toolyard;
+  let agent: Agent;
+  let other: Agent;
+
+  beforeAll(async () => {
+    const config = join(folder, 'toolyard.json');
+    const sha256 = createHash('sha256').update('key-of-the-other-tenant').digest('hex');
+    const scopes = ['submit', 'read', 'cancel', 'approve', 'admin'];
+    writeFileSync(config, JSON.stringify({ keys: [{ id: 'other', sha256, tenant: 'other', scopes }] }));
+    toolyard = await startToolyard({
+      env: {
+        TOOLYARD_CONFIG: config,
+        WORKSPACE_QUOTA_BYTES: String(4 * MEBIBYTE),
+        WORKSPACE_QUOTA_FILES: '100',
+        TENANT_QUOTA_BYTES: String(10 * MEBIBYTE),
+        TENANT_QUOTA_FILES: '1000',
+      },
+    });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    other = new Agent(agent.url, 'key-of-the-other-tenant');
+  });
+  afterAll(async () => {
+    await toolyard.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const write = (sessionId: string, path: string, bytes: number, by = agent): Promise<Call> =>
+    by.run('file_write', { path, content: 'x'.repeat(bytes) }, { sessionId });
+  const shell = (sessionId: string, command: string, more: Record<string, unknown> = {}): Promise<Call> =>
+    agent.run('shell', { command, ...more }, { sessionId });
+  const exceeded = {
+    outcome: 'failed',
+    error: { code: 'quota_exceeded', retryable: false, message: expect.stringMatching(/^Quota exceeded: /) },
+    attempt: 1,
+  };
+
+  it('a write that does not fit is refused with a code of its own, and what frees room is taken', async () => {
+    for (const name of ['a', 'b', 'c']) expect(await write('one', name, MEBIBYTE)).toMatchObject({ outcome: 'completed' });
+    expect(await write('one', 'd', 2 * MEBIBYTE)).toMatchObject(exceeded);
+    expect(await write('one', 'a', 10)).toMatchObject({ outcome: 'completed' });
+    expect(await write('one', 'd', MEBIBYTE)).toMatchObject({ outcome: 'completed' });
+    expect(await write('two', 'a', MEBIBYTE)).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('what commands wrote counts for the next write, also many small files; removing files makes room', async () => {
+    const filled = await shell('commands', 'for i in $(seq 30); do head -c 300000 /dev/zero > f$i; done; echo end');
+    expect(textOf(filled)).toContain('end');
+    expect(await write('commands', 'more', 10)).toMatchObject(exceeded);
+    expect(await shell('commands', 'echo more > more')).toMatchObject(exceeded);
+    expect(await shell('commands', 'rm f*; ls')).toMatchObject({ outcome: 'completed' });
+    expect(await write('commands', 'more', 10)).toMatchObject({ outcome: 'completed' });
+    await shell('commands', 'for i in $(seq 120); do : > e$i; done');
+    expect(await write('commands', 'another', 0)).toMatchObject(exceeded);
+    await shell('commands', 'rm e*');
+  });
+
+  it('one file of a command cannot become larger than what is left', async () => {
+    const ended = await shell('large', 'head -c 100M /dev/zero > large');
+    expect(ended).toMatchObject(exceeded);
+    const size = await shell('large', 'stat -c %s large; rm large');
+    expect(Number(textOf(size))).toBeLessThanOrEqual(4 * MEBIBYTE);
+  });
+
+  it('a command that goes on writing is stopped while it runs', async () => {
+    const ended = await shell('running', 'i=0; while :; do i=$((i+1)); head -c 1M /dev/zero > f$((i % 8)); sleep 0.1; done', {
+      timeout_ms: 100_000,
+    });
+    expect(ended).toMatchObject(exceeded);
+    expect(ended.error?.message).toMatch(/the workspace takes [\d,]+ of 4,194,304 bytes/);
+    await shell('running', 'rm f*');
+  });
+
+  it('sessions of one tenant share what the tenant may take, and another tenant goes on', async () => {
+    let last: Call | undefined;
+    for (const sessionId of ['s1', 's2', 's3', 's4']) last = await write(sessionId, 'file', 3 * MEBIBYTE);
+    expect(last).toMatchObject({ ...exceeded, error: { code: 'quota_exceeded', message: expect.stringContaining('of the tenant') } });
+    expect(await write('s1', 'file', 3 * MEBIBYTE, other)).toMatchObject({ outcome: 'completed' });
+    const metrics = await fetch(`${toolyard.workers[0]?.url}/metrics`).then((response) => response.text());
+    expect(metrics).toMatch(/toolyard_quota_refusals_total\{scope="tenant",limit="bytes"\} [1-9]/);
+    expect(metrics).toMatch(/toolyard_quota_refusals_total\{scope="workspace",limit="files"\} [1-9]/);
+  });
+});
