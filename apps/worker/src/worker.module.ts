@@ -210,8 +210,7 @@ export class WorkerModule {
       config.sandbox,
       config.pools.map(({ pool }) => pool),
     );
-    const warning = sandboxes.warning();
-    if (warning !== undefined) logger.warn(warning);
+    for (const warning of sandboxes.warnings()) logger.warn(warning);
     return {
       module: WorkerModule,
       imports: [await ToolsModule.forRoot({ providers: [{ provide: Sandbox, useValue: sandboxes.for('shell') }] })],

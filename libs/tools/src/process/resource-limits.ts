@@ -10,7 +10,7 @@ export interface ResourceLimits {
   readonly openFiles: number;
   /** Memory of all processes together, what they share counted once. Beyond it all are killed. */
   readonly memoryBytes: number;
-  /** Processes at one time. Beyond it all are killed. */
+  /** Processes at one time. Beyond it all are killed; where the kernel can be made to, it starts no more than eight times as many threads. */
   readonly processes: number;
   /** Writable memory of one process, held by the kernel: beyond it the process gets no more. Not said: only the sum above counts. */
   readonly dataBytes?: number;

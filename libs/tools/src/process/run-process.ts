@@ -7,6 +7,7 @@ import { watchForOwnDeath } from './orphan-watch.js';
 import { OutputCapture } from './output-capture.js';
 import type { Exit, ProcessEnding } from './process-ending.js';
 import { newTag, processMark } from './process-mark.js';
+import { openPidGroup, type PidGroup } from './pid-groups.js';
 import { killAll, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
 import { treeStopper } from './tree-stopper.js';
@@ -86,7 +87,22 @@ const PACE_REST_MS = 5;
 export async function runProcess(command: ProcessCommand, options: ProcessOptions): Promise<ProcessReport> {
   options.signal.throwIfAborted();
   const startedAt = performance.now();
-  const { child, tree, exited } = await start(command);
+  const group = command.limits && openPidGroup(command.limits.processes);
+  try {
+    return await runIn(group, command, options, startedAt);
+  } finally {
+    // Not waited for: an ended process leaves its group a moment later.
+    void group?.close();
+  }
+}
+
+async function runIn(
+  group: PidGroup | undefined,
+  command: ProcessCommand,
+  options: ProcessOptions,
+  startedAt: number,
+): Promise<ProcessReport> {
+  const { child, tree, exited } = await start(command, group);
   const captured = capture(child, options);
   const stopper = treeStopper(tree, options, command.limits);
   const exit = await Promise.race([exited, stopper.hopeless]);
@@ -103,12 +119,13 @@ interface Started {
   readonly exited: Promise<Exit>;
 }
 
-async function start(command: ProcessCommand): Promise<Started> {
+async function start(command: ProcessCommand, group: PidGroup | undefined): Promise<Started> {
   checkStartable(command);
   watchForOwnDeath();
   const mark = processMark();
   const tag = newTag();
-  const [file = command.file, ...args] = [...mark.prefix(tag, command.limits), command.file, ...command.args];
+  const words = [...mark.prefix(tag, command.limits), ...(group?.words ?? []), command.file, ...command.args];
+  const [file = command.file, ...args] = words;
   try {
     const child = spawn(file, args, {
       cwd: command.cwd,

@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { findExecutable } from '../process/find-executable.js';
+import { THREADS_A_PROCESS } from '../process/pid-groups.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import type { SandboxView } from './sandbox.port.js';
 
@@ -14,6 +15,8 @@ export interface Profile {
   /** Also forbids namespaces inside. */
   readonly hardened: boolean;
   readonly view?: SandboxView | undefined;
+  /** The user that starts bwrap. Default: that of this process. */
+  readonly uid?: number | undefined;
 }
 
 /** What programs under /usr need from outside it: libraries' cache, alternatives, certificates (never the private keys beside them), the time zone. */
@@ -28,15 +31,22 @@ const OWN_FILES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
 const WHOLE: SandboxView = { visible: [], hidden: [], readOnly: [] };
 /** The user `nobody`. Outside it is the user of the worker, who owns what is written in the workspace. */
 const USER = '65534';
-/** One process has many threads, and the kernel counts threads. */
-const THREADS_A_PROCESS = 8;
 
 /**
  * The words between `bwrap` and the command: the system under /usr read-only, the workspace writable at its own path,
  * an own /proc, /dev, /tmp and user (held in memory, so their size is bounded too), what the view shows, nothing else; own users, processes,
  * network, names; no capability, no terminal.
  */
-export function bubblewrapProfile({ workspace, cwd, network, readable, limits, hardened, view = WHOLE }: Profile): string[] {
+export function bubblewrapProfile({
+  workspace,
+  cwd,
+  network,
+  readable,
+  limits,
+  hardened,
+  view = WHOLE,
+  uid = process.getuid?.(),
+}: Profile): string[] {
   const inMemory = ['--size', String(Math.max(1_048_576, Math.floor(limits.memoryBytes / 4))), '--tmpfs'];
   const files = [...SYSTEM_FILES, ...(network === 'host' ? NETWORK_FILES : []), ...readable];
   return [
@@ -50,7 +60,7 @@ export function bubblewrapProfile({ workspace, cwd, network, readable, limits, h
     view.readOnly.flatMap((path) => ['--ro-bind', path, path]),
     view.hidden.flatMap(({ path, directory }) => (directory ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path])),
     ['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd],
-    processLimit(limits.processes),
+    processLimit(limits.processes, uid),
   ].flat();
 }
 
@@ -65,11 +75,12 @@ function topFolders(): string[] {
 
 /**
  * The kernel's own limit of threads, set inside, where since Linux 5.14 only what is inside counts. It stops a fork bomb
- * between two looks at the tree. The kernel never holds root to it: then the looks are all there is.
+ * between two looks at the tree. The kernel never holds root to it, also not in a namespace: then a control group does, where
+ * one can be made (`pid-groups.ts`), and otherwise the looks are all there is.
  */
-function processLimit(processes: number): string[] {
+function processLimit(processes: number, uid: number | undefined): string[] {
   const [major = 0, minor = 0] = release().split('.').map(Number);
   const prlimit = findExecutable(['prlimit'], '/usr/bin');
-  if (prlimit === undefined || process.getuid?.() === 0 || major < 5 || (major === 5 && minor < 14)) return ['--'];
+  if (prlimit === undefined || uid === 0 || major < 5 || (major === 5 && minor < 14)) return ['--'];
   return ['--', prlimit, `--nproc=${processes * THREADS_A_PROCESS}`, '--'];
 }

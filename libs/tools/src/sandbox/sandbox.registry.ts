@@ -1,4 +1,5 @@
 import type { Pool } from '#contracts';
+import { pidGroupsFolder } from '../process/pid-groups.js';
 import { BubblewrapSandbox } from './bubblewrap-sandbox.adapter.js';
 import { HostSandbox } from './host-sandbox.adapter.js';
 import { NoneSandbox } from './none-sandbox.adapter.js';
@@ -60,14 +61,33 @@ export class SandboxRegistry {
     return Object.fromEntries([...this.chosen].flatMap(([pool, { report }]) => (this.served.has(pool) ? [[pool, report]] : [])));
   }
 
-  /** For the operator, at the start: how commands run that the configuration did not ask for. At most one sentence. */
-  warning(): string | undefined {
+  /** For the operator, at the start: how commands run that the configuration did not ask for, and which limits do not hold. A sentence each. */
+  warnings(): string[] {
     const shell = this.chosen.get(COMMAND_POOL);
-    if (!shell || !this.served.has(COMMAND_POOL)) return undefined;
-    if (!shell.report.ok && shell.report.backend !== 'none') return `Commands of tools are refused: ${shell.report.reason}`;
-    if (!shell.fellBack) return undefined;
-    return `Commands of tools run with the rights of this worker: ${shell.report.reason}. SANDBOX=host says that this is meant; SANDBOX_REQUIRED=true refuses commands instead`;
+    if (!shell || !this.served.has(COMMAND_POOL)) return [];
+    const [isolation, limits] = [isolationWarning(shell), shell.report.ok ? processLimitWarning(shell.sandbox.name) : undefined];
+    return [isolation, limits].filter((it) => it !== undefined);
   }
+}
+
+/**
+ * What stops a fork bomb between two looks at the processes of a command: the limit of the user namespace that bubblewrap makes
+ * for an ordinary user, or a control group. Root is held to no limit of users, in whatever namespace.
+ */
+function processLimitWarning(backend: SandboxName): string | undefined {
+  if (process.platform !== 'linux' || pidGroupsFolder() !== undefined) return undefined;
+  const isRoot = process.getuid?.() === 0;
+  if (backend === 'bubblewrap' && !isRoot) return undefined;
+  const why = isRoot
+    ? 'the worker runs as root and may make no control groups'
+    : 'commands run on the host, and the worker may make no control groups';
+  return `The number of processes of a command is looked at twenty times a second and not held by the kernel: ${why}. ${isRoot ? 'Run it as another user, or give it a writable cgroup with the controller pids' : 'SANDBOX=bubblewrap holds it'}`;
+}
+
+function isolationWarning(shell: Choice): string | undefined {
+  if (!shell.report.ok && shell.report.backend !== 'none') return `Commands of tools are refused: ${shell.report.reason}`;
+  if (!shell.fellBack) return undefined;
+  return `Commands of tools run with the rights of this worker: ${shell.report.reason}. SANDBOX=host says that this is meant; SANDBOX_REQUIRED=true refuses commands instead`;
 }
 
 async function choose(
