@@ -37,7 +37,7 @@ describe('what agents of every kind rely on', () => {
     agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: change });
   const cancel = (id: string) => agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 100 });
 
-  it('runs a tool under the names that other agents taught models, and tells its own [CC-14, CC-21]', async () => {
+  it('runs a tool under the names that other agents taught models, and tells its own [CC-14]', async () => {
     await agent.run('fs_write', { path: 'named.txt', content: 'one' });
     for (const name of ['file_read', 'read_file', 'read', 'fs_read', 'fsRead']) {
       const call = await agent.run(name, { path: 'named.txt' });

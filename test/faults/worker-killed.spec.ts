@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { WebSocket } from 'ws';
 import { ToolyardClient } from '#client';
 import type { CallEvent } from '#contracts';
@@ -57,6 +58,30 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     await expectProved(body.id, 1);
     const after = await agent.run('shell', { command: 'cat ran.txt' });
     expect(after.result?.content).toEqual([{ type: 'text', text: 'once\n' }]);
+  });
+
+  it('ends its file_write as unknown and never writes again, whatever was written since [DX-03]', async () => {
+    const folder = join(toolyard.workspaceRoot, 'default', 'default');
+    // Somebody else holds the lock of the file, from the future: the write has begun and waits.
+    const name = createHash('sha256')
+      .update(`${statSync(folder).ino}/written.txt`)
+      .digest('hex')
+      .slice(0, 32);
+    const lock = join(dirname(folder), '~locks', `default.${name}`);
+    mkdirSync(dirname(lock), { recursive: true });
+    writeFileSync(lock, 'of somebody else');
+    utimesSync(lock, new Date(Date.now() + 3_600_000), new Date(Date.now() + 3_600_000));
+    const victim = toolyard.workers.at(-1);
+    const { body } = await agent.submit('file_write', { path: 'written.txt', content: 'by the lost worker' });
+    await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the write to run');
+    victim?.signal('SIGKILL');
+    await victim?.ended();
+    rmSync(lock);
+    writeFileSync(join(folder, 'written.txt'), 'by somebody else');
+    await toolyard.worker();
+    const call = await agent.ended(body.id);
+    expect(call).toMatchObject({ outcome: 'unknown', error: { code: 'outcome_unknown', retryable: false }, attempt: 1 });
+    expect(readFileSync(join(folder, 'written.txt'), 'utf8')).toBe('by somebody else');
   });
 
   it('gives each of 1,000 calls exactly one End, and each Start what follows it, while workers are killed again and again [DX-04, EV-03]', async () => {

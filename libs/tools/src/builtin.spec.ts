@@ -70,7 +70,7 @@ describe('the built-in tools', () => {
     expect(effects).toMatchObject({
       file_read: 'read_only pure',
       glob: 'read_only pure',
-      file_write: 'side_effecting idempotent',
+      file_write: 'side_effecting once',
       file_edit: 'side_effecting once',
       sleep: 'read_only pure',
     });

@@ -52,6 +52,7 @@ export interface UpdateOf {
 /** What a running tool knows and may do besides its arguments; never mixed with them. New fields may be added at any time. */
 export interface ToolContext {
   readonly callId: string;
+  /** The name by which the call was made: the tool's own, or one of its other names. */
   readonly toolName: string;
   readonly attempt: number;
   readonly fence: number;

@@ -9,6 +9,8 @@ import type { Attempt } from './attempt.js';
 export class CallContext implements ToolContext {
   readonly callId: string;
   readonly toolName: string;
+  /** The canonical name. */
+  private readonly tool: string;
   readonly attempt: number;
   readonly fence: number;
   readonly tenantId: string;
@@ -32,7 +34,8 @@ export class CallContext implements ToolContext {
   ) {
     const { meta, time, firstStartedAt, runMs } = claimed;
     this.callId = run.callId;
-    this.toolName = meta.tool;
+    this.toolName = claimed.submitted.requestedTool ?? meta.tool;
+    this.tool = meta.tool;
     this.attempt = claimed.attempt;
     this.fence = claimed.fence;
     this.tenantId = meta.tenantId;
@@ -60,7 +63,7 @@ export class CallContext implements ToolContext {
   }
 
   get log(): ToolContext['log'] {
-    const about = { callId: this.callId, tool: this.toolName };
+    const about = { callId: this.callId, tool: this.tool };
     return {
       debug: (message, facts) => this.logger.debug({ ...about, ...facts }, message),
       warn: (message, facts) => this.logger.warn({ ...about, ...facts }, message),

@@ -40,7 +40,15 @@ describe('executeCall', () => {
     expect(await run(`${callId.slice(0, 3)}01JZ8C5W3Q4X9R7T2M6K8N0P1V`)).toMatchObject({ kind: 'not_claimed', code: 'NOT_FOUND' });
   });
 
-  it('gives tools their ids, an environment and a directory of the session that exists [CC-20, CC-21]', async () => {
+  it('tells a tool the name by which it was called [CC-21]', async () => {
+    const seen: string[] = [];
+    parts.tool('look', { run: (_args, ctx) => (seen.push(ctx.toolName), '') });
+    await run(await parts.submit('look', {}, { requestedTool: 'fs_look' }));
+    await run(await parts.submit('look'));
+    expect(seen).toEqual(['fs_look', 'look']);
+  });
+
+  it('gives tools their ids, an environment and a directory of the session that exists [CC-20]', async () => {
     let seen: unknown;
     parts.tool('look', {
       run: (_args, ctx) => {

@@ -19,7 +19,8 @@ const input = z.strictObject({
   input,
   tier: 'side_effecting',
   subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
-  effect: 'idempotent',
+  // A lost worker may have written: a second write could undo what another call wrote since.
+  effect: 'once',
   timeoutMs: 30_000,
   aliases: ['write_file', 'write', 'fs_write', 'fsWrite'],
   argumentAliases: { path: ['file_path', 'filePath', 'filename', 'file'], content: ['contents', 'file_text', 'text'] },

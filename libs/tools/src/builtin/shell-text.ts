@@ -33,6 +33,7 @@ export function exitText(
   const output = outputText(stdout, stderr, dialect);
   const code = ending.how === 'exited' ? ending.code : -1;
   if (code === 0) return output === '' ? 'command completed with no output' : output;
+  if (dialect.failed !== undefined) return dialect.failed(code, output);
   const signal = ending.how === 'signalled' ? ending.signal : undefined;
   const hints = [limitHint(signal ?? signalOf(code), ran.limits), networkHint(stderr.text, ran.network)];
   const exit = [`Exit code: ${code}`, ...(signal === undefined ? [] : [`Signal: ${signal}`]), ...hints.flatMap((hint) => hint ?? [])].join(

@@ -61,7 +61,7 @@ export class WebFetchTool {
     const document = await this.fetch(args, ctx);
     if (document.status < 200 || document.status > 299) throw httpFailure(document, ctx);
     const shown = await this.show(document, args, ctx.signal);
-    return render(document, shown, args.max_chars, ctx);
+    return render(document, shown, args, ctx);
   }
 
   /** Called by Nest when the process ends. */
@@ -101,8 +101,8 @@ function httpFailure({ status, statusText, url, body, contentType, ...document }
   return new ToolFailure('tool_failed', `HTTP ${status} ${statusText} from ${url}${preview === '' ? '' : `\n\n${preview}`}`, { retryable });
 }
 
-function render(document: FetchedDocument, shown: Shown, maxChars: number, ctx: ToolContext): ToolOutputObject {
-  const kept = cutChars(shown.text, maxChars);
+function render(document: FetchedDocument, shown: Shown, args: Input, ctx: ToolContext): ToolOutputObject {
+  const kept = cutChars(shown.text, args.max_chars);
   const truncated = document.truncated || kept.length < shown.text.length;
   const body = shownPart(kept, truncated, ctx);
   const facts = {
@@ -115,6 +115,7 @@ function render(document: FetchedDocument, shown: Shown, maxChars: number, ctx: 
     truncated,
     ...(shown.note === undefined ? {} : { note: shown.note }),
   };
+  if (ctx.profile === 'oxydra') return { content: [{ type: 'text', text: oxydraText(facts, body, args.output_format) }], details: facts };
   const header = [
     `URL: ${facts.url}`,
     `Status: ${facts.status} ${document.statusText}`,
@@ -126,6 +127,25 @@ function render(document: FetchedDocument, shown: Shown, maxChars: number, ctx: 
   ].join('\n');
   const text = shown.mode === 'metadata_only' ? header : `${header}\n\n${body}${truncated ? '\n\n[truncated]' : ''}`;
   return { content: [{ type: 'text', text }], details: facts };
+}
+
+interface Facts {
+  readonly url: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly contentLength?: number;
+  readonly title?: string;
+  readonly mode: Shown['mode'];
+  readonly truncated: boolean;
+  readonly note?: string;
+}
+
+/** One JSON object, as agents of that kind read it. */
+function oxydraText({ url, status, mode, truncated, ...facts }: Facts, body: string, format: Input['output_format']): string {
+  const { contentType, contentLength = null, title = null, note = null } = facts;
+  const shown = mode === 'metadata_only' ? null : body + (truncated ? '\n\n[truncated]' : '');
+  const numbers = { content_type: contentType, content_length: contentLength, body: shown, truncated, title, note };
+  return JSON.stringify({ url, status, output_format: format, mode, ...numbers });
 }
 
 /** What was cut has no half of a secret at its end. */

@@ -59,7 +59,7 @@ describe('the number of processes of a command', () => {
       hardened: false,
       uid: NOBODY,
     });
-    const [file = '', ...args] = [...asNobody, bwrap ?? '', ...profile, '/bin/sh', '-c', BURST];
+    const [file, ...args] = [...asNobody, bwrap ?? '', ...profile, '/bin/sh', '-c', BURST];
     const { stderr, status } = spawnSync(file, args, { encoding: 'utf8', timeout: 20_000, cwd: '/' });
     expect([stderr, status]).toEqual([expect.stringMatching(/fork/i), expect.any(Number)]);
   });

@@ -1,0 +1,127 @@
+import { createServer, type Server } from 'node:http';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Call } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { textOf } from '../support/verdict.js';
+
+/** The smallest that is recognised as an image. */
+const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+
+/** What stands between the marks of content from outside. */
+function jsonOf(call: Call): unknown {
+  const text = textOf(call);
+  return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
+}
+
+describe('what a model reads of a tool', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-tools-'));
+  let site: Server;
+  let toolyard: Toolyard;
+  let agent: Agent;
+  let origin: string;
+
+  beforeAll(async () => {
+    site = createServer((request, response) => {
+      if (request.url === '/image') response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
+      else if (request.url === '/gone') response.writeHead(404, { 'content-type': 'text/plain' }).end('g'.repeat(2_000));
+      else response.writeHead(200, { 'content-type': 'text/html' }).end('<title>T</title><h1>Head</h1><p>text</p>');
+    });
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    const { port } = site.address() as AddressInfo;
+    origin = `http://127.0.0.1:${port}`;
+    const config = join(folder, 'toolyard.json');
+    const policy = { profile: 'oxydra', egress: { privateHosts: [`127.0.0.1:${port}`] } };
+    writeFileSync(config, JSON.stringify({ agents: { oxydra: { policy } } }));
+    toolyard = await startToolyard({
+      env: {
+        TOOLYARD_CONFIG: config,
+        EGRESS_ALLOW_HOSTS: `127.0.0.1:${port}`,
+        TOOL_ENV_ALLOWLIST: 'PATH,ONLY_THIS',
+        ONLY_THIS: 'given',
+        OTHER: 'not',
+      },
+    });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(async () => {
+    await toolyard.close();
+    site.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = (tool: string, args: unknown, more: Record<string, unknown> = {}) => agent.run(tool, args, { sessionId: 'rows', ...more });
+
+  it('is a sorted list with a slash behind folders, or that there is nothing [TB-28]', async () => {
+    await run('shell', { command: 'mkdir -p listed/b empty; touch listed/a' });
+    expect(textOf(await run('file_list', { path: 'listed' }))).toBe('a\nb/');
+    expect(textOf(await run('file_list', { path: 'empty' }))).toBe('no entries found');
+  });
+
+  it('is the similar lines, the number of places, or what was replaced, of an edit [TB-36]', async () => {
+    await run('file_write', { path: 'e.ts', content: 'function f() {\n    return 1;\n}\nx\nx\n' });
+    const edit = async (old_text: string, new_text: string, path = 'e.ts') => textOf(await run('edit_file', { path, old_text, new_text }));
+    const missing = await edit('  return 1;\n}\n\n', 'y');
+    expect(missing).toMatch(/^old_text not found in e\.ts\./);
+    expect(await edit('function f() {\n  return 1;', 'y')).toMatch(/Did you mean:[^]* {4}return 1;/);
+    expect(await edit('x', 'y')).toMatch(/^old_text matches 2 locations in e\.ts\. Include more surrounding context/);
+    expect(await edit('x', 'x')).toBe('No changes (old_text == new_text)');
+    expect(await edit('x', 'y', 'none.ts')).toContain('file_write');
+    expect(await edit('    return 1;\n', '    return 2;\n    // end\n')).toBe('Replaced 1 line(s) with 2 line(s) in e.ts');
+  });
+
+  it('is that a command could not be started, and why [EX-31, TB-01]', async () => {
+    const call = await run('shell', { command: `: ${'x'.repeat(150_000)}` });
+    expect(call).toMatchObject({ outcome: 'failed', error: { code: 'invalid_arguments' }, attempt: 1 });
+    expect(call.error?.message).toMatch(/^Execution failed: the command or the environment is longer than the system takes/);
+  });
+
+  it('is of a command what the session and the operator gave it: folder, home and variables, and no others [CC-19]', async () => {
+    const root = join(toolyard.workspaceRoot, 'default', 'sessions', 'rows');
+    expect(textOf(await run('shell', { command: 'pwd; echo $HOME; echo $ONLY_THIS; echo ${OTHER-none}' }))).toBe(
+      `${root}\n${root}\ngiven\nnone\n`,
+    );
+  });
+
+  it('is of a shell that goes on where it was: its folder; and the status of a command that failed [TB-05]', async () => {
+    const oxydra = { agentId: 'oxydra' };
+    await run('shell_exec', { command: 'cd /tmp', persistent: true });
+    expect(textOf(await run('shell_exec', { command: 'pwd', persistent: true }))).toBe('/tmp\n');
+    expect(textOf(await run('shell_exec', { command: 'echo out; exit 3' }, oxydra))).toBe('command exited with status 3: out\n');
+    expect(textOf(await run('shell_exec', { command: 'true' }, oxydra))).toBe('command completed with no output');
+  });
+
+  it('is one JSON object of a fetched page for agents that expect it; of a binary file its facts [TB-58]', async () => {
+    const fetched = async (path: string, more: object = {}) => run('web_fetch', { url: origin + path, ...more }, { agentId: 'oxydra' });
+    expect(jsonOf(await fetched('/image'))).toEqual({
+      url: `${origin}/image`,
+      status: 200,
+      output_format: 'auto',
+      mode: 'metadata_only',
+      content_type: 'image/png',
+      content_length: null,
+      body: null,
+      truncated: false,
+      title: null,
+      note: 'binary content omitted to reduce token usage',
+    });
+    const page: unknown = jsonOf(await fetched('/page', { max_body_chars: 6 }));
+    expect(page).toMatchObject({ status: 200, title: 'T', truncated: true, body: expect.stringMatching(/\n\n\[truncated\]$/) });
+    const gone = await fetched('/gone');
+    expect(gone).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' } });
+    expect(gone.error?.message).toContain(`HTTP 404 Not Found from ${origin}/gone\n\n${'g'.repeat(512)}`);
+    expect(gone.error?.message).not.toContain('g'.repeat(513));
+  });
+
+  it('is that a tool timed out, long before it would have ended by itself [CC-10]', async () => {
+    const call = await run('shell', { command: 'sleep 60', timeout_ms: 100 });
+    expect(call).toMatchObject({ outcome: 'timed_out', error: { code: 'run_timeout' } });
+    expect(call.error?.message).toMatch(/timed out after 0\.1s/);
+    const whole = await run('shell', { command: 'sleep 60' }, { timeouts: { runMs: 1_000 } });
+    expect(whole.error?.message).toMatch(/timed out after/);
+  });
+});
