@@ -28,7 +28,7 @@ describe('what a model reads of a tool', () => {
   beforeAll(async () => {
     site = createServer((request, response) => {
       if (request.url === '/image') response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
-      else if (request.url === '/gone') response.writeHead(404, { 'content-type': 'text/plain' }).end('g'.repeat(2_000));
+      else if (request.url === '/gone') response.writeHead(404, { 'content-type': 'text/plain' }).end('it is gone. '.repeat(200));
       else response.writeHead(200, { 'content-type': 'text/html' }).end('<title>T</title><h1>Head</h1><p>text</p>');
     });
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
@@ -91,8 +91,11 @@ describe('what a model reads of a tool', () => {
     const oxydra = { agentId: 'oxydra' };
     await run('shell_exec', { command: 'cd /tmp', persistent: true });
     expect(textOf(await run('shell_exec', { command: 'pwd', persistent: true }))).toBe('/tmp\n');
-    expect(textOf(await run('shell_exec', { command: 'echo out; exit 3' }, oxydra))).toBe('command exited with status 3: out\n');
-    expect(textOf(await run('shell_exec', { command: 'true' }, oxydra))).toBe('command completed with no output');
+    await run('file_write', { path: 'empty.txt', content: '' });
+    expect(textOf(await run('shell_exec', { command: 'cat missing.txt' }, oxydra))).toMatch(
+      /^command exited with status 1: .*missing\.txt/,
+    );
+    expect(textOf(await run('shell_exec', { command: 'cat empty.txt' }, oxydra))).toBe('command completed with no output');
   });
 
   it('is one JSON object of a fetched page for agents that expect it; of a binary file its facts [TB-58]', async () => {
@@ -113,8 +116,8 @@ describe('what a model reads of a tool', () => {
     expect(page).toMatchObject({ status: 200, title: 'T', truncated: true, body: expect.stringMatching(/\n\n\[truncated\]$/) });
     const gone = await fetched('/gone');
     expect(gone).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' } });
-    expect(gone.error?.message).toContain(`HTTP 404 Not Found from ${origin}/gone\n\n${'g'.repeat(512)}`);
-    expect(gone.error?.message).not.toContain('g'.repeat(513));
+    expect(gone.error?.message).toContain(`HTTP 404 Not Found from ${origin}/gone\n\n${'it is gone. '.repeat(30)}`);
+    expect(gone.error?.message).not.toContain('it is gone. '.repeat(43));
   });
 
   it('is that a tool timed out, long before it would have ended by itself [CC-10]', async () => {

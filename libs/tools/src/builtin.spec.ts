@@ -2,20 +2,41 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Test, type TestingModule } from '@nestjs/testing';
+import { egressPolicyFrom } from './egress/egress.config.js';
+import { EgressPolicy } from './egress/egress-policy.js';
+import { testSite, type TestSite } from './egress/test-site.fixture.js';
+import { BubblewrapSandbox } from './sandbox/bubblewrap-sandbox.adapter.js';
+import { DEFAULT_LIMITS } from './sandbox/default-limits.js';
+import { NoneSandbox } from './sandbox/none-sandbox.adapter.js';
+import { Sandbox } from './sandbox/sandbox.port.js';
 import { testWorkspace } from './testing/test-workspace.js';
 import { toolContract } from './tool.contract.js';
 import { ToolRegistry } from './tool.registry.js';
 import { ToolsModule } from './tools.module.js';
 
-/** Act outside the workspace, whatever their arguments. */
+/** Their examples need files and hosts that are not there. */
 const NOT_RUN = ['shell', 'web_fetch'];
 
 let app: TestingModule;
+let site: TestSite;
 beforeAll(async () => {
-  app = await Test.createTestingModule({ imports: [ToolsModule.forRoot()] }).compile();
+  site = await testSite((_request, response, path) =>
+    response.writeHead(path === '/page' ? 200 : 404, { 'content-type': 'text/html' }).end('<p>x'),
+  );
+  // Random commands run isolated or not at all.
+  const bubblewrap = new BubblewrapSandbox({ limits: { ...DEFAULT_LIMITS, cpuSeconds: 2, processes: 32 } });
+  const sandbox = (await bubblewrap.probe()).ok ? bubblewrap : new NoneSandbox();
+  const providers = [
+    { provide: Sandbox, useValue: sandbox },
+    { provide: EgressPolicy, useValue: egressPolicyFrom({ EGRESS_ALLOW_HOSTS: site.host }) },
+  ];
+  app = await Test.createTestingModule({ imports: [ToolsModule.forRoot({ providers })] }).compile();
   await app.init();
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  await site.close();
+});
 
 async function workspace(): Promise<{ root: string; snapshot(): Promise<string>; remove(): Promise<void> }> {
   const made = await testWorkspace();
@@ -38,7 +59,23 @@ async function snapshot(folder: string): Promise<string> {
 const files = await readdir(new URL('./builtin/', import.meta.url));
 const names = files.filter((file) => file.endsWith('.tool.ts')).map((file) => file.replace('.tool.ts', '').replaceAll('-', '_'));
 
-toolContract(names.sort(), () => ({ registry: app.get(ToolRegistry), workspace, notRun: NOT_RUN }));
+toolContract(names.sort(), () => ({
+  registry: app.get(ToolRegistry),
+  workspace,
+  notRun: NOT_RUN,
+  texts: {
+    shell: ['exit 3', 'kill -9 $$', 'echo a; echo b >&2', 'cat README.md; false', '"', "'", '$(', 'while', ': > x; rm -r *', 'cd ..; pwd'],
+    web_fetch: [
+      `http://${site.host}/page`,
+      `http://${site.host}/gone`,
+      'http://127.0.0.1:1/',
+      'file:///etc/passwd',
+      'http://[',
+      'https://',
+      '//x',
+    ],
+  },
+}));
 
 describe('the built-in tools', () => {
   it('are all there, each in the file of its name [RP-13]', () => {
