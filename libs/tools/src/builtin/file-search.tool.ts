@@ -57,12 +57,13 @@ const input = z.strictObject({
 })
 export class FileSearchTool {
   check({ query, literal, include }: z.output<typeof input>): void {
-    if (!literal) checkQuery(query);
+    checkQuery(query, literal);
     if (include !== undefined) checkGlob(include, 'include');
   }
 
   async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    if (args.include !== undefined) checkGlob(args.include, 'include');
+    // What else is wrong with an expression ripgrep says itself.
+    this.check({ ...args, literal: true });
     const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace, args.path, LARGEST_SEARCHED_BYTES) };
     const { lines, results, truncated } =
       args.output_mode === 'content' ? await searchContent(request, ctx) : await searchCounts(request, ctx);

@@ -9,8 +9,10 @@ const SURELY_WRONG =
   /missing closing [)\]]|unexpected \)|missing argument to repetition operator|trailing backslash|Perl syntax: `\(\?[=!]|named capture: `\(\?<[=!]|escape sequence: `\\[1-9]`/;
 const NOT_THERE = /`\(\?<?[=!]|`\\[1-9]`/;
 
-/** Throws a ToolFailure for a regular expression that no search could run. */
-export function checkQuery(query: string): void {
+/** Throws a ToolFailure for a text or regular expression that no search could run. */
+export function checkQuery(query: string, literal: boolean): void {
+  if (query.includes('\0')) throw new ToolFailure('invalid_arguments', 'Invalid query: it has a NUL character in it.');
+  if (literal) return;
   const fault = faultOf(query);
   if (fault === undefined || !SURELY_WRONG.test(fault)) return;
   const hint = NOT_THERE.test(fault) ? 'look-around and back-references are not available' : 'with literal, query is taken as plain text';
