@@ -188,6 +188,14 @@ describe('what agents of every kind rely on', () => {
     for (const id of [top, child, grandchild]) expect((await agent.ended(id)).outcome).toBe('cancelled');
   });
 
+  it('does not claim to have stopped a command that ended with success after it was asked to', async () => {
+    const { body } = await agent.submit('shell', { command: `trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done` });
+    await eventually(async () => firstOf(await agent.events(body.id), 'call.update'), 'the command to run');
+    await agent.request('POST', `/v1/calls/${body.id}/cancel`, { graceMs: 20_000 });
+    expect((await agent.ended(body.id)).outcome).toBe('cancelled');
+    expect(firstOf(await agent.events(body.id), 'call.end')?.data.stopped).toMatchObject({ how: 'unknown' });
+  });
+
   it('runs a call once, however often its tool call id comes [DX-02, EX-21]', async () => {
     const once = { sessionId: 'once', toolCallId: 'toolu_1' };
     const calls = await Promise.all(

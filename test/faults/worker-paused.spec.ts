@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,6 +31,28 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
       /toolyard_transitions_refused_total\{[^}]*code="(FENCED|ENDED)"[^}]*\} [1-9]/.test(metrics)
     );
   };
+
+  it('leaves a cancelled call whose command had ended before: the receipt says that nobody knows how', async () => {
+    const agent = new Agent(toolyard.gateways[0]?.url ?? '');
+    const [paused] = toolyard.workers;
+    const done = join(toolyard.workspaceRoot, 'default', 'default', 'done');
+    const { body } = await agent.submit('shell', { command: 'echo up; sleep 1; echo > done' });
+    await eventually(async () => (await agent.events(body.id)).some(({ type }) => type === 'call.update'), 'the command to run');
+    paused?.signal('SIGSTOP');
+    await eventually(() => existsSync(done), 'the command to end');
+    expect((await agent.request('POST', `/v1/calls/${body.id}/cancel`, { graceMs: 200 })).status).toBe(202);
+    const second = await toolyard.worker();
+    expect(await agent.ended(body.id)).toMatchObject({ outcome: 'cancelled' });
+    const end = (await agent.events(body.id)).at(-1);
+    expect(end).toMatchObject({
+      type: 'call.end',
+      actor: 'system:reconciler',
+      data: { stopped: { how: 'unknown' }, updates: { count: 1 } },
+    });
+    paused?.signal('SIGCONT');
+    second.signal('SIGTERM');
+    await second.ended();
+  });
 
   it('finds its call ended by another worker when it wakes, and its own End refused [DX-04]', async () => {
     const agent = new Agent(toolyard.gateways[0]?.url ?? '');

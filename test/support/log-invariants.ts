@@ -75,11 +75,11 @@ async function readPartition(redis: RedisConnection, partition: string, options:
   return { calls, events, violations: [...violations, ...(await checkHeads(redis, partition, calls))] };
 }
 
-/** I8: a key names one call in its tenant and session. */
+/** I8: a key names one call in its tenant and session. One that was refused does not hold its key: the next may pass. */
 function checkKeys(calls: ReadonlyMap<string, readonly CallEvent[]>): string[] {
   const holders = new Map<string, string>();
-  return [...calls].flatMap(([callId, [first]]) => {
-    if (first?.type !== 'call.submitted' || first.data.idempotencyKey === undefined) return [];
+  return [...calls].flatMap(([callId, [first, second]]) => {
+    if (second?.type === 'call.end' || first?.type !== 'call.submitted' || first.data.idempotencyKey === undefined) return [];
     const key = JSON.stringify([first.tenantid, first.sessionid, first.data.idempotencyKey]);
     const holder = holders.get(key);
     holders.set(key, callId);

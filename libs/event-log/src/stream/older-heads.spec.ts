@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallEvent, EndData } from '#contracts';
+import { CallStore, EventLog, isApplied, NO_UPDATES, UpdatesDigest } from '#event-log';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
+import { aCall, author, endOf } from '../../../../test/support/sample-calls.js';
+import { decodeHead, encodeHead } from '../call/call-head.js';
+
+describe('a head that an older release wrote, without the updates', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  let log: EventLog;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+    log = await EventLog.open(redis, { partitions: 4 });
+  });
+  afterAll(async () => {
+    await log.close();
+    redis.disconnect();
+    await server.stop();
+  });
+
+  /** What an older release leaves of a head that it rewrites. */
+  const rewrite = async (callId: string) => {
+    const packed = await redis.getBuffer(keys.call(callId));
+    if (packed === null) throw new Error('no head');
+    await redis.set(keys.call(callId), encodeHead({ ...decodeHead(callId, packed), updates: '' }));
+  };
+  const submit = async () => {
+    const callId = log.newCallId('acme');
+    await log.accept(aCall(callId));
+    return callId;
+  };
+  const claim = async (callId: string, attempt = 1) => {
+    const claimed = await log.claim({ callId, attempt, leaseMs: 60_000, worker: 'w', author });
+    if (!('updates' in claimed)) throw new Error(`the claim was answered ${claimed.code}`);
+    return claimed;
+  };
+  const endData = async (callId: string): Promise<EndData> => {
+    const last = (await new CallStore(redis).events(callId)).at(-1);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an event of this log
+    const event = JSON.parse(last?.json ?? 'null') as CallEvent;
+    if (event.type !== 'call.end') throw new Error(`the last event is ${event.type}`);
+    return event.data;
+  };
+  const end = (callId: string, fence: number, wseq: number) =>
+    log.end({ callId, guard: { by: 'worker', fence, wseq }, data: endOf('completed'), author });
+
+  it('is counted from its first attempt on: before, there can be none', async () => {
+    const callId = await submit();
+    await rewrite(callId);
+    const { fence, updates } = await claim(callId);
+    expect(updates).toBe(NO_UPDATES);
+    const counted = new UpdatesDigest(updates).add('[]');
+    await log.update({ callId, guard: { by: 'worker', fence, wseq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
+    expect(isApplied(await end(callId, fence, 2))).toBe(true);
+    expect((await endData(callId)).updates).toEqual({ count: 1, sha256: counted.split(' ')[1] });
+  });
+
+  it('says nothing of updates in End when an attempt was not counted', async () => {
+    const callId = await submit();
+    const first = await claim(callId);
+    const data = { reason: 'worker_drained' as const, nextAttempt: 2, delayMs: 0 };
+    await log.retry({ callId, guard: { by: 'worker', fence: first.fence, wseq: 1 }, data, countsAsFailure: false, author });
+    await rewrite(callId);
+    const { fence, updates } = await claim(callId, 2);
+    expect(updates).toBe('');
+    const counted = new UpdatesDigest(updates).add('[]');
+    await log.update({ callId, guard: { by: 'worker', fence, wseq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
+    expect(isApplied(await end(callId, fence, 2))).toBe(true);
+    expect(await endData(callId)).not.toHaveProperty('updates');
+  });
+});
