@@ -13,6 +13,8 @@ export interface Glob {
   readonly size: number;
 }
 
+const SPECIAL = /[*?[{\\(]/;
+
 const remembered = new LRUCache<string, Glob | PatternError>({
   maxSize: 2_000_000,
   sizeCalculation: (it, pattern) => (it instanceof PatternError ? 0 : it.size) + pattern.length + 100,
@@ -52,6 +54,8 @@ export function globOrFault(pattern: string): Glob | PatternError {
 
 /** Whether a glob matches the whole text; one that is refused means its own text only. */
 export function globMatches(pattern: string, text: string): boolean {
+  // Most patterns of tools are names: looking them up would cost more than comparing them.
+  if (pattern === text || !SPECIAL.test(pattern)) return pattern === text;
   const glob = globOrFault(pattern);
   return glob instanceof PatternError ? text === pattern : glob.matches(text);
 }
@@ -71,8 +75,6 @@ export function globFaults(patterns: readonly string[]): PatternFault[] {
   }
   return faults;
 }
-
-const SPECIAL = /[*?[{\\(]/;
 
 function compiled(pattern: string): Glob {
   if (!SPECIAL.test(pattern)) return plain(pattern);
