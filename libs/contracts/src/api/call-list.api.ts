@@ -152,7 +152,7 @@ export type ListApprovalsQuery = z.output<typeof ListApprovalsQuery>;
 export const ApprovalPage = z.object({ calls: z.array(Call), nextCursor: z.string().optional() }).meta({ id: 'ApprovalPage' });
 export type ApprovalPage = z.output<typeof ApprovalPage>;
 
-/** `exact: false`: a bound of the work was reached; there are at least as many. */
+/** `exact: false`: a bound of the work was reached, and there are at least as many; or the answer is behind the log, as `behind` says. */
 export const CallCount = z.object({ count: z.number().int(), exact: z.boolean(), behind: Behind.optional() }).meta({ id: 'CallCount' });
 export type CallCount = z.output<typeof CallCount>;
 
@@ -181,7 +181,7 @@ export type BulkReplayBody = z.output<typeof BulkReplayBody>;
 export type BulkReplayInput = z.input<typeof BulkReplayBody>;
 
 /**
- * What came of a bulk request. `matched`: how many calls fit (with `exact: false` at least as many); of these `done` in
+ * What came of a bulk request. `matched`: how many calls fit (with `exact: false` about as many, see `CallCount`); of these `done` in
  * this request, and `failed` with the problem of each. `cursor`: there are more; send the same request with it.
  * A dry run says `matched` and changes nothing.
  */

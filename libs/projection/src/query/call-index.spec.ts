@@ -234,6 +234,7 @@ describe('the index of calls', () => {
     await redis.incrby(keys.seq('00'), 10_000);
     const { behind } = await index.page('pages', query());
     expect(behind?.events).toBeGreaterThanOrEqual(10_000);
+    expect(await index.count('pages', query())).toMatchObject({ exact: false, behind: { events: behind?.events } });
     await redis.decrby(keys.seq('00'), 10_000);
     await project();
     expect((await index.page('pages', query())).behind).toBeUndefined();

@@ -60,7 +60,7 @@ export class CallIndex {
     };
   }
 
-  /** Not exact when free text has more candidates than one request may look at. */
+  /** Not exact when free text has more candidates than one request may look at, nor while the answer is behind the log. */
   async count(tenantId: string, filter: CallFilter): Promise<CallCount> {
     const wanted = wantedFrom(filter);
     const { readers, behind } = await this.open(tenantId, wanted);
@@ -69,7 +69,7 @@ export class CallIndex {
     const counts = await Promise.all(readers.map((reader) => countLane(reader, wanted, spend)));
     return {
       count: counts.reduce((sum, { count }) => sum + count, 0),
-      exact: counts.every(({ exact }) => exact),
+      exact: behind === undefined && counts.every(({ exact }) => exact),
       ...(behind === undefined ? {} : { behind }),
     };
   }
