@@ -123,6 +123,8 @@ const HIDDEN = [
   'toolyard_sockets_opened_total',
   'toolyard_sockets_closed_total',
   'toolyard_config_refused',
+  // By code, `toolyard_calls_ended_total` shows the calls; this one says what was full.
+  'toolyard_quota_refusals_total',
   'toolyard_queue_active_calls',
   'toolyard_redis_memory_fragmentation_ratio',
   'toolyard_event_loop_delay_median_seconds',
