@@ -164,6 +164,36 @@ describe('batches', () => {
       expect(await agent.request('POST', '/v1/batches', body)).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
   });
 
+  it('is cancelled as a whole, with or without a session: what has not ended ends, and nothing more starts', async () => {
+    for (const sessionId of [undefined, newSession()]) {
+      const { body: batch } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
+      await queued(batch.id, [0, 1]);
+      const cancel = (id = batch.id, key = BOOTSTRAP_KEY) =>
+        new Agent(gateway.url, key).request<Batch>('POST', `/v1/batches/${id}/cancel`, { reason: 'changed my mind' });
+      expect((await cancel(batch.id, OTHER_KEY)).status).toBe(404);
+      expect((await cancel()).status).toBe(202);
+      const after = await ended(batch.id);
+      expect(after.stopped).toEqual({ reason: 'cancelled', detail: 'changed my mind' });
+      expect(after.results.map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled', 'cancelled']);
+      const again = await cancel();
+      expect([again.status, again.body]).toEqual([202, after]);
+    }
+    expect((await agent.request('POST', '/v1/batches/nothing/cancel', {})).status).toBe(404);
+  });
+
+  it('that is cancelled answers every question of the turn as cancelled by the user [PP-97]', async () => {
+    for (const onFailure of ['isolate', 'abort']) {
+      const sessionId = newSession();
+      await agent.request<Session>('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+      const { body: batch } = await submit({ strategy: { type: 'parallel' }, onFailure, sessionId, calls: [write, write, write] });
+      const waiting = async () => (await look(batch.id)).results.filter(({ status }) => status === 'waiting_approval').length === 3;
+      await eventually(waiting, 'all three calls to wait for a person');
+      await agent.request('POST', `/v1/batches/${batch.id}/cancel`, {});
+      const after = await ended(batch.id);
+      expect([onFailure, texts(after)]).toEqual([onFailure, Array(3).fill('Tool use was cancelled by the user')]);
+    }
+  });
+
   it('of another tenant do not exist, and cannot be steered or cancelled', async () => {
     const sessionId = newSession();
     const { body } = await submit({ sessionId, strategy: { type: 'sequential' }, calls: [read, read] });

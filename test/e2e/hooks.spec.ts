@@ -31,6 +31,7 @@ const agentsOf = (files: Hooked): HookedAgents => {
     'stopped-unheard': { hooks: [{ ...ON_BEFORE, command: sleeper('unheard-pids'), timeoutMs: 60_000 }] },
     stopped: { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-pids'), timeoutMs: 60_000, onError: 'deny' }] },
     'stopped-batch': { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-batch-pids'), timeoutMs: 60_000 }] },
+    'stopped-turn': { hooks: [{ ...ON_BEFORE, command: sleeper('stopped-turn-pids'), timeoutMs: 60_000 }] },
     saying: { hooks: [{ ...ON_BEFORE, command: 'printf note' }] },
     // The reasons of a decision are cut at 1,000 characters, what is read of a hook at 50 bytes here.
     leaking: {
@@ -347,6 +348,18 @@ describe('a hook before a call', () => {
     }, 'the batch to end');
     expect(ended.results.map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled']);
     await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
+  });
+
+  it('is stopped when the batch of its call is cancelled, also without a session', async () => {
+    const body = { agentId: 'stopped-turn', strategy: { type: 'sequential' }, calls: [{ tool: 'echo', arguments: {} }] };
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body);
+    const pids = await hooked.pidsIn('stopped-turn-pids');
+    expect((await agent.request('POST', `/v1/batches/${batch.id}/cancel`, {})).status).toBe(202);
+    await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
+    const { body: after } = await agent.get<Batch>(`/v1/batches/${batch.id}?wait=10`);
+    expect(after.results.map(({ outcome, error }) => [outcome, error?.message])).toEqual([
+      ['cancelled', 'Cancelled: the batch was cancelled while hook `guard` ran'],
+    ]);
   });
 
   it('concerns the tools that it matches [HK-11]', async () => {

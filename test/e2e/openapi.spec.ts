@@ -114,6 +114,10 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['POST /v1/sessions/openapi/steer', { message: 'stop that' }],
     ['POST /v1/sessions/openapi/steer', {}],
   ],
+  cancelBatch: [
+    ['POST /v1/batches/{batch}/cancel', {}],
+    ['POST /v1/batches/nothing/cancel', {}],
+  ],
   cancelSession: [
     ['POST /v1/sessions/openapi/cancel', {}],
     ['POST /v1/sessions/a%2fb/cancel', {}],

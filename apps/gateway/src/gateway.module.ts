@@ -13,6 +13,7 @@ import { SessionCancels } from './batches/session-cancels.service.js';
 import { BatchReader } from './batches/batch-reader.service.js';
 import { BatchRuns } from './batches/batch-runs.service.js';
 import { BatchStore } from './batches/batch-store.service.js';
+import { CancelBatchService } from './batches/cancel-batch.service.js';
 import { CancelSessionService } from './batches/cancel-session.service.js';
 import { HeldApprovals } from './batches/held-approvals.service.js';
 import { SteerSessionService } from './batches/steer-session.service.js';
@@ -129,6 +130,7 @@ export class GatewayModule {
         BatchRuns,
         HeldApprovals,
         SteerSessionService,
+        CancelBatchService,
         CancelSessionService,
         // who watches
         EventStream,

@@ -12,9 +12,11 @@ import { identityOf } from '../calls/idempotency.js';
 import { endWithout, newCall, type JudgedCall } from '../calls/new-call.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
-import { BeforeHooks } from '../hooks/before-hooks.service.js';
+import { BeforeHooks, StoppedByPerson } from '../hooks/before-hooks.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
+import { BatchNews } from './batch-news.service.js';
 import type { BatchDoc, BatchRecord, HeldApproval } from './batch-record.js';
+import { BatchStore } from './batch-store.service.js';
 
 /**
  * What a batch does to its calls. Every method may be repeated, by any gateway: the same call of the same batch is one
@@ -33,6 +35,8 @@ export class BatchCalls {
     private readonly safety: SafetyEdition,
     private readonly blobs: BlobStore,
     private readonly keyRing: KeyRing,
+    private readonly batches: BatchStore,
+    private readonly news: BatchNews,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -47,7 +51,9 @@ export class BatchCalls {
 
   /** The call's id, also when it was refused. Rejects when it should be tried again later. */
   async submit(batch: BatchRecord, index: number): Promise<string> {
-    const options = { idempotencyKey: keyOf(batch, index), batchId: batch.doc.id, traceparent: batch.doc.traceparent };
+    const { id, traceparent } = batch.doc;
+    const stopped = new StopOfBatch(id, this.batches, this.news);
+    const options = { idempotencyKey: keyOf(batch, index), batchId: id, traceparent, gone: () => stopped.signal() };
     try {
       return (await this.submitCall.submit(this.principalOf(batch.doc), bodyOf(batch, index), options)).call.id;
     } catch (error) {
@@ -55,6 +61,8 @@ export class BatchCalls {
       if (error.facts.callId !== undefined) return error.facts.callId;
       if (errorEntry(error.code).retryable) throw error;
       return this.record(batch, index, failure(error.detail));
+    } finally {
+      stopped.close();
     }
   }
 
@@ -127,6 +135,34 @@ export class BatchCalls {
       newCall({ callId, principal, ...shown, author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
     );
     return 'callId' in answer ? answer.callId : callId;
+  }
+}
+
+/** Aborts hooks that are being asked about a call when its batch is cancelled. Costs nothing until `signal` is asked for. */
+class StopOfBatch {
+  private readonly cancelled = new AbortController();
+  private deafen = () => {};
+
+  constructor(
+    private readonly id: string,
+    private readonly batches: BatchStore,
+    private readonly news: BatchNews,
+  ) {}
+
+  signal(): AbortSignal {
+    this.deafen = this.news.listen(this.id, () => void this.look());
+    void this.look();
+    return this.cancelled.signal;
+  }
+
+  close(): void {
+    this.deafen();
+  }
+
+  /** Never rejects: without an answer hooks go on until their timeouts. */
+  private async look(): Promise<void> {
+    const { stop } = await this.batches.progress(this.id, []).catch(() => ({ stop: undefined }));
+    if (stop?.reason === 'cancelled') this.cancelled.abort(new StoppedByPerson('the batch was cancelled'));
   }
 }
 

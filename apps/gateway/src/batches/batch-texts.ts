@@ -11,7 +11,7 @@ export function skippedText({ reason, detail }: BatchStop, state: BatchSlot['sta
     case 'steered':
       return 'Skipped due to queued user message.';
     case 'cancelled':
-      return 'Cancelled';
+      return state === 'asking' || state === 'approved' ? 'Tool use was cancelled by the user' : 'Cancelled';
     case 'aborted':
       if (detail === INVALID_JSON) return 'Tool use was not executed because another tool use in the same response had invalid JSON';
       return state === 'approved' ? 'Tool use was approved, but did not execute' : 'Tool use was not executed';

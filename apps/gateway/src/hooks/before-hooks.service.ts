@@ -28,7 +28,8 @@ interface Found extends Hooked {
   readonly runs: readonly HookRun[];
 }
 
-class SessionCancelled extends Error {}
+/** Why hooks are given up: a person stopped what the call belongs to. */
+export class StoppedByPerson extends Error {}
 
 /** Of what hooks say before a call, what goes with it. */
 const FEEDBACK_CHARACTERS = 1_500;
@@ -81,7 +82,7 @@ export class BeforeHooks {
     if (sessionId === undefined) return this.askedUntil(request, hooks);
     const cancelled = new AbortController();
     const deafen = this.cancels.listen(request.principal.tenantId, sessionId, () => {
-      cancelled.abort(new SessionCancelled('the session was cancelled'));
+      cancelled.abort(new StoppedByPerson('the session was cancelled'));
     });
     try {
       return await this.askedUntil({ ...request, gone: AbortSignal.any([request.gone, cancelled.signal]) }, hooks);
@@ -107,7 +108,7 @@ export class BeforeHooks {
         run = shownRun(await this.runner.run({ hook, input, signal: request.gone, holdsSecrets }), about);
       } catch (error) {
         if (!request.gone.aborted) throw error;
-        const byPerson = request.gone.reason instanceof SessionCancelled;
+        const byPerson = request.gone.reason instanceof StoppedByPerson;
         const why = byPerson ? request.gone.reason.message : 'the caller went away';
         return { judged: refused(judged, 'cancelled', `Cancelled: ${why} while hook \`${hook.name}\` ran`), passing: !byPerson, runs };
       }

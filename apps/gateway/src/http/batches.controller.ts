@@ -12,6 +12,7 @@ import {
   type Steered,
 } from '#contracts';
 import { BatchReader } from '../batches/batch-reader.service.js';
+import { CancelBatchService } from '../batches/cancel-batch.service.js';
 import { CancelSessionService } from '../batches/cancel-session.service.js';
 import { SteerSessionService } from '../batches/steer-session.service.js';
 import { SubmitBatchService } from '../batches/submit-batch.service.js';
@@ -28,6 +29,7 @@ export class BatchesController {
     private readonly reader: BatchReader,
     private readonly steerSession: SteerSessionService,
     private readonly cancelSession: CancelSessionService,
+    private readonly cancelBatch: CancelBatchService,
   ) {}
 
   @Needs('submit')
@@ -51,6 +53,14 @@ export class BatchesController {
     if (!BatchId.safeParse(id).success) throw new ProblemError('resource_not_found', 'No batch with this id');
     const waitMs = parseWaitQuery(query);
     return waitMs === undefined ? this.reader.read(caller, id) : this.reader.readEnded(caller, id, waitMs);
+  }
+
+  @Needs('cancel')
+  @Post('batches/:id/cancel')
+  @HttpCode(202)
+  stop(@Caller() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<Batch> {
+    if (!BatchId.safeParse(id).success) throw new ProblemError('resource_not_found', 'No batch with this id');
+    return this.cancelBatch.cancel(caller, id, parse(CancelBody, body ?? {}, 'body'));
   }
 
   @Needs('submit')

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Batch, type SubmitBatchBody } from '#contracts';
+import { Batch, type CancelBody, type SubmitBatchBody } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 import { newIdempotencyKey } from '../http/submission-key.js';
@@ -37,6 +37,11 @@ export class BatchesApi {
   get(batchId: string, { waitMs, ...options }: RequestOptions & { readonly waitMs?: number | undefined } = {}): Promise<Batch> {
     const query = { wait: waitMs === undefined ? undefined : Math.ceil(waitMs / 1000) };
     return this.http.json({ method: 'GET', path: pathOf`/v1/batches/${batchId}`, query, waitMs, repeatable: true, ...options }, Batch);
+  }
+
+  /** Stops the batch and its calls; answered as it is then. Safe to repeat. */
+  cancel(batchId: string, body: z.input<typeof CancelBody> = {}, options: RequestOptions = {}): Promise<Batch> {
+    return this.http.json({ method: 'POST', path: pathOf`/v1/batches/${batchId}/cancel`, body, repeatable: true, ...options }, Batch);
   }
 
   wait(batchId: string, options: RequestOptions = {}): Promise<Batch> {

@@ -319,6 +319,18 @@ export const ROUTES: readonly Route[] = [
     problems: [...BODY, ...KEY, 'conflict', 'overloaded'],
   },
   {
+    operationId: 'cancelBatch',
+    method: 'post',
+    path: '/v1/batches/{id}/cancel',
+    tag: 'calls',
+    scope: 'cancel',
+    summary: 'Stop a batch and its calls; safe to repeat',
+    params: z.object({ id: BatchId }),
+    body: CancelBody,
+    responses: { 202: { description: 'The batch, stopped or on the way to it; one that has ended is as it was.', schema: Batch } },
+    problems: [...BODY, ...KEY, 'resource_not_found', 'conflict'],
+  },
+  {
     operationId: 'cancelSession',
     method: 'post',
     path: '/v1/sessions/{id}/cancel',
