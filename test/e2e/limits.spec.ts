@@ -1,7 +1,9 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { BATCH_LIMITS, type Limits, type Problem, type Quote } from '#contracts';
+import { EventLog, EventLogFull } from '#event-log';
 import { createRedis } from '#redis';
+import { ParentCalls } from '../../apps/gateway/src/calls/parent-calls.service.js';
 import type { Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -53,6 +55,40 @@ describe('limits of calls', () => {
     expect(call.decision).toMatchObject({ effect: 'deny' });
     expect(call.decision.reasons.at(-1)).toMatchObject({ axis: 'limits', rule: 'rate', effect: 'deny' });
     expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+  });
+
+  it('count no call that the log did not take, nor wait for its end', async () => {
+    const { agent } = await one({ rates: [{ per: 'tenant', calls: 1, windowMs: 3_600_000 }], concurrency: [{ per: 'tenant', calls: 1 }] });
+    for (const error of [new EventLogFull(), new RangeError('the call is too large for one transition')]) {
+      const accept = jest.spyOn(EventLog.prototype, 'accept').mockRejectedValueOnce(error);
+      expect((await agent.submit('echo', {})).status).toBeGreaterThanOrEqual(400);
+      accept.mockRestore();
+    }
+    expect((await agent.submit('echo', {})).status).toBe(202);
+    expect((await agent.submit('echo', {})).status).toBe(429);
+  });
+
+  it('say when to come again where waiting helps, and nothing where it cannot: a tree of calls is counted for good', async () => {
+    const { agent, claim } = await one({ treeCalls: 1, treeDepth: 1, concurrency: [{ per: 'session', calls: 3 }] });
+    const answerOf = (answer: Answer) => [answer.status, problemOf(answer).code, answer.headers.get('retry-after')];
+    for (let n = 0; n < 3; n++) expect((await agent.submit('echo', {}, { sessionId: 's' })).status).toBe(202);
+    expect(answerOf(await agent.submit('echo', {}, { sessionId: 's' }))).toEqual([429, 'quota_exceeded', '1']);
+    const { body: root } = await agent.submit('echo', {});
+    await claim(root.id);
+    const { body: child } = await agent.submit('echo', {}, { parentCallId: root.id });
+    expect(answerOf(await agent.submit('echo', {}, { parentCallId: root.id }))).toEqual([429, 'quota_exceeded', null]);
+    await claim(child.id);
+    expect(answerOf(await agent.submit('echo', {}, { parentCallId: child.id }))).toEqual([429, 'quota_exceeded', null]);
+  });
+
+  it('leave an accepted child accepted when nobody can look whether its parent still runs', async () => {
+    const { agent, claim } = await one({});
+    const { body: root } = await agent.submit('echo', {});
+    await claim(root.id);
+    const look = jest.spyOn(ParentCalls.prototype, 'isOrphan').mockRejectedValueOnce(new Error('Redis went away'));
+    const { status, body: child } = await agent.submit('echo', {}, { parentCallId: root.id });
+    expect([status, child.status, look.mock.calls.length]).toEqual([202, 'queued', 1]);
+    look.mockRestore();
   });
 
   it('give a place back when a call ends, whichever gateway is asked next', async () => {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { HookSet } from '#contracts';
 import { keys, sha256Hex, type RedisConnection } from '#redis';
 
@@ -12,8 +13,8 @@ const REMEMBERED = 1_000;
  * when it was accepted is what runs, whatever was reloaded since and wherever the worker is.
  */
 export class HookSets {
-  private readonly storedAt = new Map<string, number>();
-  private readonly loaded = new Map<string, HookSet>();
+  private readonly storedAt = new LRUCache<string, number>({ max: REMEMBERED });
+  private readonly loaded = new LRUCache<string, HookSet>({ max: REMEMBERED });
 
   constructor(private readonly redis: RedisConnection) {}
 
@@ -24,7 +25,6 @@ export class HookSets {
     const at = this.storedAt.get(digest);
     if (at !== undefined && performance.now() - at < STORED_FOR_MS) return digest;
     await this.redis.set(keys.hookSet(digest), text, 'PX', LIFE_MS);
-    if (this.storedAt.size >= REMEMBERED) this.storedAt.clear();
     this.storedAt.set(digest, performance.now());
     return digest;
   }
@@ -36,7 +36,6 @@ export class HookSets {
     const text = await this.redis.get(keys.hookSet(digest));
     if (text === null) return undefined;
     const set = HookSet.parse(JSON.parse(text));
-    if (this.loaded.size >= REMEMBERED) this.loaded.clear();
     this.loaded.set(digest, set);
     return set;
   }

@@ -23,7 +23,7 @@ export class BatchRuns implements OnApplicationBootstrap, OnApplicationShutdown 
   private readonly runs = new Map<string, BatchRun>();
   private readonly closing = new AbortController();
   private timer: NodeJS.Timeout | undefined;
-  private sweeping: Promise<void> = Promise.resolve();
+  private sweeping: Promise<void> | undefined;
 
   constructor(
     private readonly store: BatchStore,
@@ -38,7 +38,7 @@ export class BatchRuns implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => (this.sweeping = this.sweep()), SWEEP_MS).unref();
+    this.timer = setInterval(() => (this.sweeping ??= this.sweep().finally(() => (this.sweeping = undefined))), SWEEP_MS).unref();
   }
 
   /** Other gateways go on with what is left at their next look. Requests are over by now. */

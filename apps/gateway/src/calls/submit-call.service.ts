@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
 import { CancelBody, ProblemError, type Call, type Principal, type Quote, type SubmitCallBody } from '#contracts';
-import { EventHub, EventLog } from '#event-log';
+import { EventHub, EventLog, EventLogFull } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { KeyRing } from '../auth/key-ring.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
@@ -9,6 +10,7 @@ import { CallLimiter } from '../limits/call-limiter.service.js';
 import { FileDenials } from '../policy/file-denials.service.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
+import { LOGGER } from '../tokens.js';
 import { ToolReadiness } from '../workers/tool-readiness.service.js';
 import { acceptedCall } from './accepted-call.js';
 import { CallReader } from './call-reader.service.js';
@@ -71,6 +73,7 @@ export class SubmitCallService {
     private readonly keyRing: KeyRing,
     private readonly denials: FileDenials,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /**
@@ -100,36 +103,39 @@ export class SubmitCallService {
     const hooked = await this.hooked(principal, body, callId, admissible, options.gone);
     if (hooked.judged.hooks !== undefined && batchId === undefined) this.requireKey(principal, undefined);
     const admission = await this.limiter.admit({ principal, body, callId, family, idempotency: identity, ...hooked });
-    const { idempotency, retryAfterMs, resultBytes } = admission;
-    const shown = this.safety.show(body, admission.judged);
-    const { files } = shown.judged;
-    const author = authorOf(this.config.name, principal);
-    const call = newCall({
-      callId,
-      principal,
-      body: shown.body,
-      judged: shown.judged,
-      secret: shown.secret,
-      safety: shown.safety,
-      author,
-      traceparent,
-      idempotencyKey: idempotencyKey === undefined ? undefined : this.safety.identifier(idempotencyKey),
-      idempotency,
-      replayOf,
-      requesters,
-      resultBytes,
-      batchId,
-      family,
-      files: files && (await this.denials.keep(files)),
-      config: this.config,
-    });
-
-    const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
-    const unwatchKey = watch && this.keyRing.watch(principal, 'submit', () => watch.cancel());
+    let mayBeWritten = false;
+    let unwatch = () => {};
     try {
+      const { idempotency, retryAfterMs, resultBytes } = admission;
+      const shown = this.safety.show(body, admission.judged);
+      const { files } = shown.judged;
+      const author = authorOf(this.config.name, principal);
+      const call = newCall({
+        callId,
+        principal,
+        body: shown.body,
+        judged: shown.judged,
+        secret: shown.secret,
+        safety: shown.safety,
+        author,
+        traceparent,
+        idempotencyKey: idempotencyKey === undefined ? undefined : this.safety.identifier(idempotencyKey),
+        idempotency,
+        replayOf,
+        requesters,
+        resultBytes,
+        batchId,
+        family,
+        files: files && (await this.denials.keep(files)),
+        config: this.config,
+      });
+
+      const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
+      if (watch !== undefined) unwatch = this.watched(watch, principal);
       const dispatch = () => dispatchCall(this.queue, { callId, attempt: 1 }, call.submitted, principal.tenantId);
       const surelyQueued = call.then === undefined && call.idempotency === undefined;
       if (family !== undefined) await this.parents.adopt(family.parentCallId, callId);
+      mayBeWritten = true;
       const answer = await this.log.accept(call, surelyQueued ? dispatch : undefined);
       if ('callId' in answer) await admission.forget();
       if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
@@ -138,15 +144,34 @@ export class SubmitCallService {
       const accepted = acceptedCall(call, shown.judged.args, answer.time);
       if (accepted.status === 'ended') throw refusalOf(accepted, retryAfterMs);
       if (accepted.status === 'queued' && !surelyQueued) dispatch();
-      if (family !== undefined && (await this.parents.isOrphan(principal, family)))
-        await this.cancelCall.cancel(principal, callId, ORPHANED);
+      if (family !== undefined) await this.cancelOrphan(principal, callId, family);
       if (watch === undefined) return { call: accepted, created: true };
       const seen = await this.whileWanted(principal, callId, watch.ended, options);
       this.requireKey(principal, callId);
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };
+    } catch (error) {
+      if (!mayBeWritten || wroteNothing(error)) await admission.forget();
+      throw error;
     } finally {
-      unwatchKey?.();
-      watch?.cancel();
+      unwatch();
+    }
+  }
+
+  /** The answer is not waited for any longer when the key may not submit any more. Returns how to end the watch. */
+  private watched(watch: ReturnType<EventHub['watch']>, principal: Principal): () => void {
+    const unwatchKey = this.keyRing.watch(principal, 'submit', () => watch.cancel());
+    return () => {
+      unwatchKey();
+      watch.cancel();
+    };
+  }
+
+  /** The call is accepted: a failure here must not turn that into an error. No child has more time than its parent had left. */
+  private async cancelOrphan(principal: Principal, callId: string, family: Family): Promise<void> {
+    try {
+      if (await this.parents.isOrphan(principal, family)) await this.cancelCall.cancel(principal, callId, ORPHANED);
+    } catch (error) {
+      this.logger.warn({ callId, err: error }, 'could not look whether the parent of a call still runs');
     }
   }
 
@@ -214,4 +239,9 @@ export class SubmitCallService {
     if (wasRefused(call)) throw refusalOf(call);
     return call;
   }
+}
+
+/** The log refused the call as it was: of this submission there is nothing. */
+function wroteNothing(error: unknown): boolean {
+  return error instanceof EventLogFull || error instanceof RangeError;
 }

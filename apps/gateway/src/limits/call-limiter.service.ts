@@ -15,6 +15,7 @@ import {
 import { BullCallQueue } from '#queue';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { agentOf } from '../auth/agent-of.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
 import { Drain } from '../lifecycle/drain.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import type { JudgedCall } from '../calls/new-call.js';
@@ -23,8 +24,8 @@ import { LimitSettings } from './limit-settings.service.js';
 
 /** How deep calls may make calls where nothing is said. */
 const TREE_DEPTH = 3;
-/** Who runs longer is found when its limit is full. */
-const WATCH_MS = 86_400_000;
+/** A call may end a little after its time; one that nobody saw ending is found when its limit is full. */
+const WATCH_SLACK_MS = 60_000;
 /** When to ask again for a tool that no worker can run: workers tell how they are every few seconds. */
 const UNAVAILABLE_MS = 5_000;
 
@@ -65,6 +66,7 @@ export class CallLimiter {
     private readonly hub: EventHub,
     private readonly drain: Drain,
     @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'defaultTotalMs'>,
   ) {}
 
   /** Counts the call. Rejects when Redis is out of reach and has to be asked. */
@@ -86,7 +88,7 @@ export class CallLimiter {
     const counted = refused || checks.length === 0 ? [] : await this.counts.admit(principal.tenantId, callId, checks);
     const after = judgedByLimits(judged, [...uncounted, ...counted]);
     if (after.refusal !== undefined) return { ...plain, ...after, idempotency: await this.heldAlready(principal, callId, idempotency) };
-    return { ...plain, ...after, ...(checks.length === 0 ? {} : this.hold(principal.tenantId, callId, checks)) };
+    return { ...plain, ...after, ...(checks.length === 0 ? {} : this.hold(request, checks)) };
   }
 
   /** What the limits would say now. Nothing is counted. */
@@ -113,9 +115,12 @@ export class CallLimiter {
   }
 
   /** Watches for the End from before the call exists. Should this process die, the next full limit finds out by itself. */
-  private hold(tenantId: string, callId: string, checks: readonly LimitCheck[]): Pick<Admission, 'forget'> {
+  private hold({ principal: { tenantId }, callId, body }: LimitRequest, checks: readonly LimitCheck[]): Pick<Admission, 'forget'> {
     const watch = checks.some(({ kind }) => kind === 'open')
-      ? this.hub.watch(callId, { signal: this.drain.signal, timeoutMs: WATCH_MS })
+      ? this.hub.watch(callId, {
+          signal: this.drain.signal,
+          timeoutMs: (body.timeouts.totalMs ?? this.config.defaultTotalMs) + WATCH_SLACK_MS,
+        })
       : undefined;
     void watch?.ended.then((seen) => (seen === undefined ? undefined : this.counts.ended(tenantId, callId, checks))).catch(() => {});
     return {

@@ -13,6 +13,8 @@ const LOOK_MS = 2_000;
 export class LostWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
 
+  private looking = false;
+
   constructor(
     private readonly roll: WorkerRoll,
     private readonly notices: NoticeLog,
@@ -31,6 +33,8 @@ export class LostWorkers implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Never rejects: whoever looks next finds what was not told. */
   private async look(): Promise<void> {
+    if (this.looking) return;
+    this.looking = true;
     try {
       const told = await this.notices.toldWorkers();
       // Looked at afterwards: a worker is on the list before it is told of, and told gone before it leaves the list.
@@ -39,6 +43,8 @@ export class LostWorkers implements OnApplicationBootstrap, OnApplicationShutdow
       for (const id of lost) await this.notices.ofWorker(id, 'worker.gone', { how: 'lost' }, author);
     } catch (error) {
       this.log.debug({ err: error }, 'could not look for lost workers');
+    } finally {
+      this.looking = false;
     }
   }
 }
