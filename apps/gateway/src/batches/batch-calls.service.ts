@@ -60,7 +60,7 @@ export class BatchCalls {
       if (!(error instanceof ProblemError)) throw error;
       if (error.facts.callId !== undefined) return error.facts.callId;
       if (errorEntry(error.code).retryable) throw error;
-      return this.record(batch, index, failure(error.detail));
+      return await this.record(batch, index, failure(error.detail));
     } finally {
       stopped.close();
     }
