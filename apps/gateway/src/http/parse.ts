@@ -15,7 +15,7 @@ export function parse<S extends z.ZodType>(
   const faults = parsed.error.issues.flatMap(violationsOf);
   const errors = faults.slice(0, MOST_FAULTS);
   const more = faults.length > errors.length ? `; and ${faults.length - errors.length} more` : '';
-  throw new ProblemError('invalid_request', `The ${what} does not have the documented form: ${errors.map(sentence).join('; ')}${more}`, {
+  throw new ProblemError('invalid_request', `The ${what} is not valid: ${errors.map(sentence).join('; ')}${more}`, {
     errors,
   });
 }

@@ -38,11 +38,11 @@ export const CALL_ERRORS = {
 
 export const DOOR_ERRORS = {
   malformed_json: { status: 400, title: 'The body is not valid JSON', retryable: false },
-  invalid_request: { status: 422, title: 'The request does not have the documented form', retryable: false },
+  invalid_request: { status: 422, title: 'Invalid request', retryable: false },
   unauthenticated: { status: 401, title: 'Authentication required', retryable: false },
   forbidden: { status: 403, title: 'Not allowed with this key', retryable: false },
   origin_refused: { status: 403, title: 'Origin or Host not allowed', retryable: false },
-  resource_not_found: { status: 404, title: 'No such resource', retryable: false },
+  resource_not_found: { status: 404, title: 'Not found', retryable: false },
   method_not_allowed: { status: 405, title: 'Method not allowed', retryable: false },
   conflict: { status: 409, title: 'The state of the resource does not allow this', retryable: false },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', retryable: false },
