@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LATER_PATHS, type Batch } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startValidatingProxy, violationsOf, type ValidatingProxy } from '../support/validating-proxy.js';
 
 type Media = Record<string, { schema: object }>;
 interface Operation {
@@ -143,6 +144,7 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
 describe('every answer is one that the OpenAPI document foretells', () => {
   let gateway: TestGateway;
   let document: Document;
+  let proxy: ValidatingProxy | undefined;
   const ids: Record<string, string> = {};
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
@@ -151,13 +153,17 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     const { agent } = gateway;
     document = (await agent.get<Document>('/openapi.json')).body;
     ajv.addSchema({ $id: 'openapi', ...document });
+    proxy = await startValidatingProxy(document, gateway.url);
     ids['call'] = (await agent.submit('echo', { a: 1 }, { sessionId: 'openapi' })).body.id;
     await gateway.run(ids['call']);
     ids['batch'] = (await agent.request<Batch>('POST', '/v1/batches', { calls: [{ tool: 'echo' }] })).body.id;
     await agent.request('PUT', '/v1/sessions/openapi-asked', { posture: { autonomy: 'supervised' } });
     ids['asked'] = (await agent.submit('shell', { command: 'touch x' }, { sessionId: 'openapi-asked' })).body.id;
   });
-  afterAll(() => gateway.close());
+  afterAll(async () => {
+    proxy?.stop();
+    await gateway.close();
+  });
 
   const ask = (agent: Agent, [line, body, headers]: Request): Promise<Answer> => {
     const [method = '', path = ''] = fill(line).split(' ');
@@ -191,6 +197,13 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     throw new Error(`The document has no operation ${operationId}`);
   };
 
+  /** What Prism says of the answer to the same request when it goes through it. It waits for the end of a body, so no live streams. */
+  const faultByProxy = async (request: Request): Promise<unknown> => {
+    if (request[0].endsWith('/v1/stream') || request[2]?.['accept'] === EVENTS.accept) return [];
+    const { headers } = await ask(new Agent(proxy?.url ?? '', gateway.agent.key), request);
+    return violationsOf(headers.get('sl-violations'));
+  };
+
   const documented = (headers: Record<string, object> = {}, name: string) =>
     Object.keys(headers).some((known) => known.toLowerCase() === name);
 
@@ -207,6 +220,19 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     expect([...new Set(served)].sort()).toEqual(known.sort());
   });
 
+  it('is checked by a proxy that finds an answer which the document does not have', async () => {
+    const responses = {
+      200: { description: 'Other.', content: { 'application/json': { schema: { type: 'object', required: ['other'] } } } },
+    };
+    const other = { ...document, paths: { '/livez': { get: { operationId: 'live', responses } } } };
+    const strict = await startValidatingProxy(other, gateway.url);
+    try {
+      expect(violationsOf((await new Agent(strict.url, '').get('/livez')).headers.get('sl-violations'))).not.toEqual([]);
+    } finally {
+      strict.stop();
+    }
+  });
+
   it('knows no operation that nobody asks here', () => {
     const documented = Object.values(document.paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
     expect(documented.sort()).toEqual(Object.keys(REQUESTS).sort());
@@ -217,6 +243,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
       const answer = await ask(gateway.agent, request);
       expect([...request, faultOf(operationId, answer)]).toEqual([...request, undefined]);
       expect([...request, answer.status < 500 || answer.status === 501]).toEqual([...request, true]);
+      expect([...request, await faultByProxy(request)]).toEqual([...request, []]);
     }
     const [first] = REQUESTS[operationId] ?? [];
     const open = document.paths[whereIs(operationId)[0]]?.[whereIs(operationId)[1]]?.security.length === 0;
