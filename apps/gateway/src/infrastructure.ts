@@ -100,7 +100,7 @@ export const infrastructure: Provider[] = [
         role: 'gateway',
         version: VERSION,
         isKnownTool: (name) => tools.resolve(name)?.name === name,
-        tools: tools.list(),
+        tools: () => tools.list(),
         probes: {
           queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
           redisMemoryInfo: () => redis.info('memory'),

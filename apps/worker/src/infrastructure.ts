@@ -67,7 +67,7 @@ export const infrastructure: Provider[] = [
         role: 'worker',
         version: VERSION,
         isKnownTool: (name) => tools.resolve(name)?.name === name,
-        tools: tools.list(),
+        tools: () => tools.list(),
         probes: {
           queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
           slots: () => processor.slots().map(({ pool, slots, running }) => ({ pool, slots: state.draining ? 0 : slots, running })),

@@ -24,7 +24,7 @@ const allProbes: Required<MetricsOptions>['probes'] = {
 
 describe('metrics', () => {
   it('begins counters at 0 under each of their labels, so that their first event is an increase', async () => {
-    const lines = (await open({ probes: allProbes, tools: [{ name: 'shell', pool: 'shell' }] }).scrape()).split('\n');
+    const lines = (await open({ probes: allProbes, tools: () => [{ name: 'shell', pool: 'shell' }] }).scrape()).split('\n');
     expect(lines).toEqual(
       expect.arrayContaining([
         'toolyard_calls_ended_total{tool="shell",outcome="unknown",code="outcome_unknown"} 0',
@@ -39,7 +39,7 @@ describe('metrics', () => {
 
   it('keeps what it begins with within bounds, however many tools there are', async () => {
     const tools = Array.from({ length: 1_000 }, (_unused, n) => ({ name: `tool_${n}`, pool: 'read' as const }));
-    const lines = (await open({ tools }).scrape()).split('\n');
+    const lines = (await open({ tools: () => tools }).scrape()).split('\n');
     expect(lines.filter((line) => line.startsWith('toolyard_calls_submitted_total{'))).toHaveLength(200);
   });
 

@@ -4,7 +4,7 @@ import { collectProbes } from './probes.collector.js';
 import type { MetricsProbes } from './probes.port.js';
 import { collectProcess } from './process.collector.js';
 import { collectSignals } from './signals.collector.js';
-import { beginAtZero, type ToolLabels } from './zero-series.js';
+import { beginAtZero, beginToolsAtZero, type ToolLabels } from './zero-series.js';
 
 export interface MetricsOptions {
   readonly role: 'gateway' | 'worker';
@@ -12,8 +12,8 @@ export interface MetricsOptions {
   readonly probes?: MetricsProbes;
   /** Which tool names may stand in labels; all others become `other`. Without it the first 200 names pass. */
   readonly isKnownTool?: (name: string) => boolean;
-  /** Tools whose counters begin at 0; the others begin with their first event. */
-  readonly tools?: readonly ToolLabels[];
+  /** Tools whose counters begin at 0, asked at each scrape; the others begin with their first event. */
+  readonly tools?: () => readonly ToolLabels[];
   /** How long a scrape waits for a probe. */
   readonly probeTimeoutMs?: number;
 }
@@ -35,13 +35,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const stopSignals = collectSignals(meters, options.isKnownTool);
   const processCollector = collectProcess(meters);
   for (const kind of ['ws', 'sse']) meters.sockets.set({ kind }, 0);
-  beginAtZero(meters, options.tools ?? []);
+  beginAtZero(meters);
+  let known: readonly ToolLabels[] = [];
   meters.buildInfo.set({ role: options.role, version: options.version ?? 'unknown', node: process.version }, 1);
 
   let running: Promise<string> | undefined;
   const scrape = async () => {
     await collectProbes(meters, options.probes ?? {}, options.probeTimeoutMs);
     processCollector.collect();
+    const tools = options.tools?.() ?? [];
+    if (tools !== known) beginToolsAtZero(meters, tools);
+    known = tools;
     return registry.metrics();
   };
   return {

@@ -26,13 +26,7 @@ const ALERTS = ['unknown_syscall', 'denied_syscall', 'denied_rate_exceeded', 'ev
  * Lets counters with closed labels begin at 0. Prometheus sees an increase only from one sample to the next: a series that
  * is born with its first event hides that event from `rate` and `increase`, and boards show nothing where 0 is meant.
  */
-export function beginAtZero(meters: Meters, tools: readonly ToolLabels[]): void {
-  for (const { name: tool, pool } of tools.slice(0, TOOLS)) {
-    meters.callsSubmitted.inc({ tool, pool }, 0);
-    for (const [outcome, code] of ENDS) meters.callsEnded.inc({ tool, outcome, code }, 0);
-    for (const reason of RetryReason.options) meters.callsRetried.inc({ tool, reason }, 0);
-    for (const counter of [meters.outputsTruncated, meters.leasesExpired, meters.leasesLost]) counter.inc({ tool }, 0);
-  }
+export function beginAtZero(meters: Meters): void {
   for (const pool of POOLS) {
     for (const counter of [meters.dispatchFailures, meters.dispatchRepeats]) counter.inc({ pool }, 0);
     for (const code of REFUSALS) meters.dispatchDuplicates.inc({ pool, code }, 0);
@@ -52,4 +46,14 @@ export function beginAtZero(meters: Meters, tools: readonly ToolLabels[]): void 
   for (const kind of ['ws', 'sse']) meters.socketsOpened.inc({ kind }, 0);
   for (const where of ['worker', 'socket']) meters.updatesMerged.inc({ where }, 0);
   for (const result of ['ok', 'failed']) meters.spansExported.inc({ result }, 0);
+}
+
+/** The same for what is counted by tool. A tool that is here already stays as it is. */
+export function beginToolsAtZero(meters: Meters, tools: readonly ToolLabels[]): void {
+  for (const { name: tool, pool } of tools.slice(0, TOOLS)) {
+    meters.callsSubmitted.inc({ tool, pool }, 0);
+    for (const [outcome, code] of ENDS) meters.callsEnded.inc({ tool, outcome, code }, 0);
+    for (const reason of RetryReason.options) meters.callsRetried.inc({ tool, reason }, 0);
+    for (const counter of [meters.outputsTruncated, meters.leasesExpired, meters.leasesLost]) counter.inc({ tool }, 0);
+  }
 }
