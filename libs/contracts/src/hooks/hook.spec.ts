@@ -7,9 +7,19 @@ const faultsOf = (hook: object) => {
 };
 
 describe('a hook in the config file', () => {
-  it('concerns all tools, has ten seconds and ten KiB, is not cached, and lets calls pass when it fails, unless it says so [HK-12]', () => {
+  it('concerns all tools, has ten seconds and ten KiB, is not cached, sees no secrets, and lets calls pass when it fails, unless it says so [HK-12]', () => {
     expect(ConfigFile.parse({ hooks: [{ name: 'a', on: 'after', command: 'true' }] }).hooks).toEqual([
-      { name: 'a', on: 'after', command: 'true', match: ['*'], timeoutMs: 10_000, maxOutputBytes: 10_240, cacheMs: 0, onError: 'allow' },
+      {
+        name: 'a',
+        on: 'after',
+        command: 'true',
+        match: ['*'],
+        timeoutMs: 10_000,
+        maxOutputBytes: 10_240,
+        cacheMs: 0,
+        onError: 'allow',
+        secrets: false,
+      },
     ]);
   });
 
