@@ -17,7 +17,7 @@ function problemOf(action: () => unknown): ProblemError {
 
 describe('what is wrong', () => {
   it('is said in the words of who wrote it: which header, and no NaN', () => {
-    expect(problemOf(() => parseIdempotencyKey('two words\n')).message).toContain(': The header Idempotency-Key does not');
+    expect(problemOf(() => parseIdempotencyKey('two words\n')).message).toContain(': The header Idempotency-Key is not valid');
     expect(problemOf(() => parseWaitQuery({ wait: 'soon' })).facts.errors).toEqual([{ pointer: '/wait', message: 'expected a number' }]);
     expect(problemOf(() => parse(ListCallsQuery, { limit: 'all' }, 'query')).facts.errors).toEqual([
       { pointer: '/limit', message: 'expected a number' },
