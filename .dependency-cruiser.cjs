@@ -104,8 +104,15 @@ module.exports = {
       name: 'front-door-only',
       comment: 'What a library offers is what its index.ts exports by name. A deep import makes its inside public.',
       severity: 'error',
-      from: { path: '^(libs|apps|test)/([^/]+)/' },
+      from: { path: '^(libs|apps)/([^/]+)/' },
       to: { path: '^libs/[^/]+/src/', pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'front-door-only-for-tests',
+      comment: 'Tests of the product use what a library exports, and what it keeps for tests below testing/.',
+      severity: 'error',
+      from: { path: '^test/' },
+      to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/[^/]+/src/testing/'] },
     },
     {
       name: 'deciders-are-pure',

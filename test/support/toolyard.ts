@@ -68,6 +68,7 @@ export async function startToolyard({
     TOOLYARD_API_KEY: TEST_KEY,
     WORKSPACE_ROOT: workspaceRoot,
     LOG_LEVEL: 'warn',
+    OUTSIDE_ROOTS: '/',
     ...OPEN_POSTURE,
     ...env,
   };

@@ -106,7 +106,12 @@ const OPEN_POSTURE: Posture = { autonomy: 'full', permissionMode: 'danger-full-a
 
 /** Standalone has one port and is read by a person: the worker serves nothing, and the log tells what is wrong and no more. */
 function readApps(env: NodeJS.ProcessEnv): AppConfigs {
-  const ours = { ...env, WORKER_PORT: env['WORKER_PORT'] || 'off', LOG_LEVEL: env['LOG_LEVEL'] || 'warn' };
+  const ours = {
+    ...env,
+    WORKER_PORT: env['WORKER_PORT'] || 'off',
+    LOG_LEVEL: env['LOG_LEVEL'] || 'warn',
+    OUTSIDE_ROOTS: env['OUTSIDE_ROOTS'] || '/',
+  };
   const faults: string[] = [];
   const read = <T>(reader: () => T): T | undefined => {
     try {

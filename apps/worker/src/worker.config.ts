@@ -77,10 +77,10 @@ const roots = z
     }),
   );
 
-/** Where a person's yes opens paths outside of the workspace: `/` is everywhere, `none` nowhere. */
+/** Where a person's yes opens paths outside of the workspace: `/` is everywhere, `none` nowhere. A worker serves many tenants: none unless its operator says so. */
 const outsideRoots = z
   .string()
-  .default('/')
+  .default('none')
   .transform((text) => (text.trim() === 'none' ? [] : list(text)))
   .pipe(z.array(z.string().startsWith('/', 'expected none, or a list of absolute paths such as /srv/data,/home/me')));
 

@@ -1,4 +1,3 @@
-export { answersPing } from './answers-ping.js';
 export { makeFolder } from './make-folder.js';
 export { outliveReaders } from './outlive-readers.js';
 export { reachRedis } from './reach-redis.js';

@@ -7,6 +7,8 @@ export interface Workspace {
   readonly roots?: readonly SharedRoot[];
   /** Paths outside of all folders that a person or the policy opened for this call: these very paths, never through a link. */
   readonly opened?: readonly SharedRoot[];
+  /** Paths that the decision opens and this worker's operator does not. */
+  readonly unopened?: readonly string[];
   /** There when something is denied to the call. */
   readonly denied?: DeniedPaths;
   /** There when what the workspace may take is limited; it says nothing about roots and opened paths. */

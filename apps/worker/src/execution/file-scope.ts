@@ -42,12 +42,15 @@ export class FileScope {
   async of(workspace: Workspace, configured: string, tool: string, files: FileAccess | undefined): Promise<Workspace> {
     if (files === undefined) return workspace;
     const roots = this.rootsFor(files.roots ?? []);
-    const opened = (files.opened ?? []).filter(({ path }) => this.mayOpen(path)).map((it) => ({ ...it, locks: this.settings.locks }));
+    const named = files.opened ?? [];
+    const opened = named.filter(({ path }) => this.mayOpen(path)).map((it) => ({ ...it, locks: this.settings.locks }));
+    const unopened = named.filter(({ path }) => !this.mayOpen(path)).map(({ path }) => path);
     const denials = files.denials === undefined ? undefined : await this.denials(files.denials);
     return {
       ...workspace,
       ...(roots.length === 0 ? {} : { roots }),
       ...(opened.length === 0 ? {} : { opened }),
+      ...(unopened.length === 0 ? {} : { unopened }),
       ...(denials === undefined ? {} : { denied: this.deniedBy(denials, tool, workspace.root, configured) }),
     };
   }

@@ -25,7 +25,11 @@ export function filePlace(workspace: Workspace, given: string, access: 'read' | 
   return place;
 }
 
-function placeOf({ root, roots = [], opened = [], denied, quota }: Workspace, given: string, access: 'read' | 'write'): FilePlace {
+function placeOf(
+  { root, roots = [], opened = [], unopened = [], denied, quota }: Workspace,
+  given: string,
+  access: 'read' | 'write',
+): FilePlace {
   const rules = denied === undefined ? {} : { denied };
   const absolute = resolve(root, given);
   const very = opened.find((it) => it.path === absolute && (access === 'read' || it.access === 'write'));
@@ -33,6 +37,11 @@ function placeOf({ root, roots = [], opened = [], denied, quota }: Workspace, gi
     const { names } = parseWorkspacePath('/', absolute);
     return { root: '/', path: { names, shown: absolute }, locks: very.locks, links: 'refuse', ...rules };
   }
+  if (unopened.includes(absolute))
+    throw new ToolFailure(
+      'policy_denied',
+      `Path not allowed: ${absolute}. The decision allows it, but this worker opens no path there: its operator names the folders in OUTSIDE_ROOTS.`,
+    );
   const around = roots.filter(({ path }) => !isWithin(given, root) && isWithin(given, path));
   const [inner, ...others] = around;
   if (inner === undefined) return { root, path: parseWorkspacePath(root, given), ...rules, ...(quota === undefined ? {} : { quota }) };
