@@ -1,41 +1,67 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { ConfigFile } from '#contracts';
 
-const readme = readFileSync('README.md', 'utf8');
+const CONFIGURATION = 'deploy/CONFIGURATION.md';
+/** Documents for readers of the whole product; those of single libraries are read with their code. */
+const DOCUMENTS = [
+  'README.md',
+  CONFIGURATION,
+  'apps/README.md',
+  'deploy/README.md',
+  'libs/README.md',
+  'libs/tools/README.md',
+  'test/README.md',
+];
 const configs = ['gateway/src/gateway', 'worker/src/worker', 'standalone/src/standalone']
   .map((path) => readFileSync(`apps/${path}.config.ts`, 'utf8'))
   .join('\n');
 
+const read = (path: string) => readFileSync(path, 'utf8');
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] ?? '');
+const withoutDiagrams = (text: string) => text.replaceAll(/```mermaid\n[\s\S]*?```/g, '');
+/** As the web pages of Git hosts make them of headings. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 _-]/g, '')
+    .replaceAll(' ', '-');
 
-describe('README.md', () => {
+describe('deploy/CONFIGURATION.md', () => {
+  const configuration = read(CONFIGURATION);
+
   it('lists every variable that an app reads, and no other', () => {
-    const rows = matches(readme, /^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm).flatMap((cell) => matches(cell, /`([A-Z_]+)`/g));
-    const read = [
+    const rows = matches(configuration, /^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm).flatMap((cell) => matches(cell, /`([A-Z_]+)`/g));
+    const variables = [
       ...matches(configs, /^ {2}([A-Z][A-Z_]+): /gm),
-      ...matches(readFileSync('libs/tools/src/sandbox/sandbox.config.ts', 'utf8'), /^ {2}(SANDBOX[A-Z_]*): /gm),
-      ...matches(readFileSync('libs/tracing/src/tracing.config.ts', 'utf8'), /^ {2}(OTEL_[A-Z_]+): /gm),
-      ...matches(readFileSync('libs/tools/src/egress/egress.config.ts', 'utf8'), /env\['([A-Z_]+)'\]/g),
+      ...matches(read('libs/tools/src/sandbox/sandbox.config.ts'), /^ {2}(SANDBOX[A-Z_]*): /gm),
+      ...matches(read('libs/tracing/src/tracing.config.ts'), /^ {2}(OTEL_[A-Z_]+): /gm),
+      ...matches(read('libs/tools/src/egress/egress.config.ts'), /env\['([A-Z_]+)'\]/g),
     ];
-    expect(read.length).toBeGreaterThan(20);
-    expect(sorted(rows)).toEqual(sorted(read));
+    expect(variables.length).toBeGreaterThan(20);
+    expect(sorted(rows)).toEqual(sorted(variables));
+    expect(rows).toHaveLength(new Set(rows).size);
   });
 
-  it('names only files and scripts that exist', () => {
-    const files = matches(readme, /\]\(([^)#]+)\)/g).filter((path) => !path.startsWith('http'));
-    expect(files.length).toBeGreaterThan(10);
-    expect(files.filter((path) => !existsSync(path))).toEqual([]);
-    const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(readFileSync('package.json', 'utf8')));
-    expect(matches(readme, /npm run ([a-z:]+)/g).filter((name) => !(name in scripts))).toEqual([]);
+  it('names every field of the config file', () => {
+    const fields = Object.keys(ConfigFile.shape).filter((field) => field !== '$schema');
+    expect(fields.length).toBeGreaterThan(5);
+    expect(fields.filter((field) => !configuration.includes(`\`${field}\``))).toEqual([]);
+  });
+
+  it('shows parts of a config file that are valid', () => {
+    const parts = matches(configuration, /```yaml\n([\s\S]*?)```/g).map((text) => z.record(z.string(), z.unknown()).parse(parse(text)));
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.filter((part) => !ConfigFile.safeParse(part).success)).toEqual([]);
   });
 
   it('shows hooks that do what it says', () => {
-    const [text = ''] = matches(readme, /```yaml\n(hooks:[\s\S]*?)```/g);
+    const [text = ''] = matches(configuration, /```yaml\n(hooks:[\s\S]*?)```/g);
     const guard = ConfigFile.parse(parse(text)).hooks.find((hook) => hook.command !== undefined);
     const exitCodeFor = (command: string) => {
       const input = JSON.stringify({ event: 'before', hook: guard?.name, tool_name: 'shell', tool_input: { command } });
@@ -43,13 +69,54 @@ describe('README.md', () => {
     };
     expect([exitCodeFor('echo fine'), exitCodeFor('kubectl --context prod delete pod x')]).toEqual([0, 2]);
   });
+});
 
+describe('README.md', () => {
+  it('has at most 150 lines', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
+  });
+});
+
+describe('libs/tools/README.md', () => {
   it('names every built-in tool', () => {
     const folder = 'libs/tools/src/builtin';
     const tools = readdirSync(folder)
       .filter((file) => file.endsWith('.tool.ts'))
-      .flatMap((file) => matches(readFileSync(`${folder}/${file}`, 'utf8'), /^ {2}name: '([a-z_]+)'/gm));
+      .flatMap((file) => matches(read(`${folder}/${file}`), /^ {2}name: '([a-z_]+)'/gm));
     expect(tools.length).toBeGreaterThan(5);
-    expect(tools.filter((tool) => !readme.includes(`\`${tool}\``))).toEqual([]);
+    expect(tools.filter((tool) => !read('libs/tools/README.md').includes(`\`${tool}\``))).toEqual([]);
+  });
+});
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  const text = read(path);
+
+  it('links only to files and headings that exist', () => {
+    const links = matches(text, /\]\(([^)]+)\)/g).filter((link) => !link.startsWith('http'));
+    const broken = links.filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(target)) return true;
+      return (
+        anchor !== undefined &&
+        !matches(read(target), /^#+ (.+)$/gm)
+          .map(anchorOf)
+          .includes(anchor)
+      );
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('names only scripts that exist', () => {
+    const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read('package.json')));
+    expect(matches(text, /npm run ([a-z:]+)/g).filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it('has lines of at most 120 characters', () => {
+    expect(
+      withoutDiagrams(text)
+        .split('\n')
+        .filter((line) => line.length > 120),
+    ).toEqual([]);
   });
 });
