@@ -12,6 +12,8 @@ const DOCUMENTS = [
   'README.md',
   CONFIGURATION,
   'apps/README.md',
+  'apps/cli/README.md',
+  'apps/examples/README.md',
   'deploy/README.md',
   'libs/README.md',
   'libs/tools/README.md',
