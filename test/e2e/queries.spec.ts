@@ -43,13 +43,13 @@ describe('questions over many calls', () => {
 
   it('say by pointer what is wrong with them', async () => {
     for (const [path, pointer] of [
-      ['/v1/calls?status=sleeping', '/status/0'],
+      ['/v1/calls?status=sleeping', '/status'],
       ['/v1/calls?colour=blue', '/colour'],
       ['/v1/calls?since=yesterday', '/since'],
       ['/v1/calls?limit=201', '/limit'],
       ['/v1/calls?cursor=zzz', '/cursor'],
       ['/v1/calls?q=%21%21', '/q'],
-      ['/v1/calls:count?fingerprint=abc', '/fingerprint/0'],
+      ['/v1/calls:count?fingerprint=abc', '/fingerprint'],
       ['/v1/stats?stepMs=0', '/stepMs'],
       ['/v1/stats?since=2999-01-01T00:00:00Z', '/since'],
       ['/v1/failures?until=now', '/until'],
