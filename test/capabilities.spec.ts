@@ -2,6 +2,19 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { capabilityMap, claimsOf } from './capability-map.mjs';
 
+/** Rows about shapes and pure functions: a test of the unit shows them. Every other row needs a test of the running product. */
+const SHOWN_BY_A_UNIT = new Set(
+  [
+    ['CC-01', 'CC-02', 'CC-03', 'CC-04', 'CC-05', 'CC-12', 'CC-40', 'CC-42'], // definitions and error values
+    ['RP-01', 'RP-12', 'RP-13', 'RP-17'], // registration
+    ['VA-04', 'VA-11', 'VA-12', 'VA-15'], // validation of arguments
+    ['EX-47'], // cutting at a character boundary
+    ['HK-06'], // reading a hook's answer
+    ['CC-21', 'PP-41', 'PP-96'], // what a tool is given: a worker takes no tools of a test yet
+    ['CC-49', 'PP-32'], // thousands of runs of one tool
+  ].flat(),
+);
+
 const map = capabilityMap();
 
 describe('test/capabilities.json', () => {
@@ -11,6 +24,11 @@ describe('test/capabilities.json', () => {
 
   it('has rows of the matrix and nothing else', () => {
     expect(Object.keys(map).filter((row) => !/^(CC|RP|PP|EX|EV|HK|TB|TS|VA|AV|CN|DX|K)-\d{2,3}$/.test(row))).toEqual([]);
+  });
+
+  it('has a test of the running product for each row that is about it', () => {
+    const unitOnly = Object.entries(map).filter(([row, tests]) => !SHOWN_BY_A_UNIT.has(row) && !tests.some((it) => it.startsWith('test/')));
+    expect(unitOnly.map(([row]) => row)).toEqual([]);
   });
 });
 

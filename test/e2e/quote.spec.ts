@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Quote } from '#contracts';
 import { Agent } from '../support/agent.js';
@@ -25,6 +25,8 @@ describe('the expected start of a quote', () => {
     const command = 'until [ -e go ]; do sleep 0.05; done';
     const calls = [await agent.submit('shell', { command }), await agent.submit('shell', { command })];
     await eventually(async () => ((await startOf()) ?? 0) > 0, 'a wait');
+    // The wait is known before the first command has made its folder.
+    mkdirSync(dirname(gate), { recursive: true });
     writeFileSync(gate, '');
     for (const { body } of calls) await agent.ended(body.id);
     await eventually(async () => (await startOf()) === 0, 'a free slot again');

@@ -56,6 +56,13 @@ describe('what a model reads of a tool', () => {
 
   const run = (tool: string, args: unknown, more: Record<string, unknown> = {}) => agent.run(tool, args, { sessionId: 'rows', ...more });
 
+  it('counts the bytes of a file that is written and makes its folders [TB-33]', async () => {
+    const first = await run('file_write', { path: 'written/deep/x', content: 'é' });
+    expect(textOf(first)).toBe('Wrote 2 bytes to written/deep/x');
+    expect(first.result?.details).toEqual({ path: 'written/deep/x', bytes: 2, created: true });
+    expect((await run('file_write', { path: 'written/deep/x', content: '' })).result?.details).toMatchObject({ bytes: 0, created: false });
+  });
+
   it('is a sorted list with a slash behind folders, or that there is nothing [TB-28]', async () => {
     await run('shell', { command: 'mkdir -p listed/b empty; touch listed/a' });
     expect(textOf(await run('file_list', { path: 'listed' }))).toBe('a\nb/');
