@@ -13,9 +13,11 @@ const DOCUMENTS = [
   CONFIGURATION,
   'apps/README.md',
   'apps/cli/README.md',
+  'apps/dashboard/README.md',
   'apps/examples/README.md',
   'deploy/README.md',
   'libs/README.md',
+  'libs/client/README.md',
   'libs/tools/README.md',
   'test/README.md',
 ];
@@ -76,6 +78,23 @@ describe('deploy/CONFIGURATION.md', () => {
 describe('README.md', () => {
   it('has at most 150 lines', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(150);
+  });
+});
+
+describe('libs/README.md and apps/README.md', () => {
+  const foldersOf = (path: string) =>
+    readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+
+  it('name every library and every app', () => {
+    expect(foldersOf('libs').filter((name) => !read('libs/README.md').includes(`[\`${name}\`](${name})`))).toEqual([]);
+    expect(foldersOf('apps').filter((name) => !read('apps/README.md').includes(`| \`${name}\` |`))).toEqual([]);
+  });
+
+  it('map the folders of gateway and worker', () => {
+    const folders = [...foldersOf('apps/gateway/src'), ...foldersOf('apps/worker/src')];
+    expect(folders.filter((name) => !read('apps/README.md').includes(`\`${name}/\``))).toEqual([]);
   });
 });
 
