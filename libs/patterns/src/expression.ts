@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { mostSize, reasonOf } from './expressions.js';
+import { classCosts, classFault, mostSize, reasonOf } from './expressions.js';
 import { PATTERN_LIMITS, PatternError } from './pattern-limits.js';
 
 /** One expression of others as the usual methods of a RegExp. */
@@ -17,25 +17,34 @@ export interface Expression {
 export function compileExpression(pattern: string): Expression {
   checkSize(pattern, PATTERN_LIMITS.length);
   try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    const translated = RE2JS.translateRegExp(pattern);
+    checkClasses(translated);
+    const compiled = RE2JS.compile(translated);
     return { test: (text) => compiled.test(text), toString: () => pattern };
   } catch (error) {
+    if (error instanceof PatternError) throw error;
     throw new PatternError(`invalid regular expression: ${reasonOf(error)}`);
   }
 }
 
 /**
  * What RE2 says about an expression that another engine of its kind will run, such as ripgrep's; undefined when it says nothing.
- * @throws PatternError when its counts of repetition make it larger than any engine should have to compile
+ * @throws PatternError when its counts of repetition or its classes make it larger than any engine should have to compile
  */
 export function syntaxFault(pattern: string): string | undefined {
   checkSize(pattern, PATTERN_LIMITS.queryLength);
+  checkClasses(pattern);
   try {
     RE2JS.compile(pattern);
     return undefined;
   } catch (error) {
     return reasonOf(error);
   }
+}
+
+function checkClasses(pattern: string): void {
+  const fault = classFault(classCosts(pattern));
+  if (fault !== undefined) throw new PatternError(fault);
 }
 
 function checkSize(pattern: string, length: number): void {

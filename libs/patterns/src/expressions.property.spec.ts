@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
+import { compileExpression, syntaxFault } from './expression.js';
 import { compileExpressions, quoted } from './expressions.js';
-import { PATTERN_LIMITS } from './pattern-limits.js';
+import { PATTERN_LIMITS, PatternError } from './pattern-limits.js';
 
 const atom = fc.constantFrom('a', 'b', '.', '[ab]', '(a|b)', ' ', '^', '$', '\\w', '(?:ab)');
 const expression = fc
@@ -24,6 +25,38 @@ describe('a list of expressions', () => {
 
   it('is compiled once for each content', () => {
     expect(compileExpressions(['git .*'])).toBe(compileExpressions(['git .*']));
+  });
+
+  it('is not taken for another one whose patterns have what could separate them', () => {
+    expect(compileExpressions(['a\n\0b']).matching('a')).toEqual([]);
+    expect(compileExpressions(['a', 'b']).matching('b')).toEqual(['b']);
+    expect(faultsOf('a\n\0b')).toEqual([{ index: 0, message: expect.stringContaining('no NUL character') }]);
+  });
+
+  it('is refused as a whole, and not compiled, when it has too many characters', () => {
+    const list = compileExpressions(Array.from({ length: 20 }, (_, index) => `[${'a'.repeat(4_000)}]${index}`));
+    expect(list.faults).toEqual([{ index: 16, message: 'expected at most 65536 characters in the whole list' }]);
+    expect(list.matching('a0')).toEqual([]);
+  });
+
+  it.each([
+    `(?i)[${'C-\u{1e942}'.repeat(900)}]`,
+    `a(?s-i)|(?i:[${'C-\\x{1e942}'.repeat(350)}])`,
+    `(?i)[${'\\pL'.repeat(6)}]`,
+    `[${'\\pL'.repeat(800)}]`,
+  ])('refuses at once, however it is compiled, what takes seconds: %.30s', (pattern) => {
+    const start = performance.now();
+    expect(faultsOf(pattern)).toEqual([{ index: 0, message: expect.stringMatching(/Unicode classes \(\\p\)/) }]);
+    expect(() => compileExpression(pattern)).toThrow(PatternError);
+    expect(() => syntaxFault(pattern)).toThrow(PatternError);
+    expect(performance.now() - start).toBeLessThan(200);
+  });
+
+  it('shares what may ignore case among a list, and charges nothing for plain ranges', () => {
+    const folded = Array.from({ length: 6 }, (_, index) => `(?i)[à-ÿ]${index}`);
+    expect(faultsOf(...folded)).toEqual([{ index: 5, message: expect.stringContaining('at most 5 ranges above ASCII') }]);
+    expect(faultsOf(...Array.from({ length: 50 }, (_, index) => `(?i)git[a-z0-9_.-]+ \\w${index}`))).toEqual([]);
+    expect(faultsOf(...Array.from({ length: 50 }, (_, index) => `[à-ÿ]${index}`))).toEqual([]);
   });
 
   it('never throws, and keeps what is usable beside what is not', () => {

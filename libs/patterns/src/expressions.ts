@@ -25,9 +25,10 @@ const byText = new LRUCache<string, Expressions>({ maxSize: 1_000_000, sizeCalcu
 
 /** Compiles a list of expressions, once for each list and once for each content. Never throws. Lists must not be changed. */
 export function compileExpressions(patterns: readonly string[]): Expressions {
-  const known = byList.get(patterns);
+  const known = byList.get(patterns) ?? tooLong(patterns);
   if (known !== undefined) return known;
-  const text = patterns.join('\n\0');
+  // No separator would do: it could be part of a pattern, and two lists would share one entry.
+  const text = JSON.stringify(patterns);
   let list = byText.get(text);
   if (list === undefined) {
     list = compiled(patterns);
@@ -35,6 +36,21 @@ export function compileExpressions(patterns: readonly string[]): Expressions {
   }
   byList.set(patterns, list);
   return list;
+}
+
+/** What a list with too many characters is: nothing of it is compiled, so that it need not be remembered. */
+function tooLong(patterns: readonly string[]): Expressions | undefined {
+  let length = 0;
+  for (const [index, pattern] of patterns.entries()) {
+    length += pattern.length;
+    if (length > PATTERN_LIMITS.listCharacters)
+      return {
+        faults: [{ index, message: `expected at most ${PATTERN_LIMITS.listCharacters} characters in the whole list` }],
+        size: 0,
+        matching: () => [],
+      };
+  }
+  return undefined;
 }
 
 function compiled(patterns: readonly string[]): Expressions {
@@ -72,7 +88,7 @@ class ListError extends PatternError {}
 class ListBudget {
   size = 0;
   private patterns = 0;
-  private classes = 0;
+  private readonly classes: ClassCosts = { unicode: 0, folded: 0 };
   /** Also of refused expressions, since compiling them costs the same. */
   private compiled = 0;
 
@@ -80,11 +96,15 @@ class ListBudget {
 
   /** Checks the cheap limits first, so that nothing is compiled that could be large. @throws PatternError */
   spend(pattern: string): void {
-    const { length, count, programSize, listProgramSize, unicodeClasses } = PATTERN_LIMITS;
+    const { length, count, programSize, listProgramSize } = PATTERN_LIMITS;
     if (++this.patterns > count) throw new ListError(`expected at most ${count} patterns; received ${this.received}`);
     if (pattern.length > length) throw new PatternError(`expected at most ${length} characters; received ${pattern.length}`);
-    this.classes += pattern.match(/\\p/gi)?.length ?? 0;
-    if (this.classes > unicodeClasses) throw new ListError(`expected at most ${unicodeClasses} Unicode classes (\\p) in the whole list`);
+    if (pattern.includes('\0')) throw new PatternError('expected no NUL character; it is written \\x00');
+    const { unicode, folded } = classCosts(pattern);
+    this.classes.unicode += unicode;
+    this.classes.folded += folded;
+    const fault = classFault(this.classes);
+    if (fault !== undefined) throw new ListError(`${fault} in the whole list`);
     if (mostSize(pattern) > 4 * programSize) throw new PatternError('expected smaller counts of repetition');
     const size = programSizeOf(pattern);
     this.compiled += size;
@@ -119,6 +139,28 @@ export function mostSize(pattern: string): number {
     else size += count;
   }
   return size * groups;
+}
+
+/** What is costly to compile whatever its length is. */
+export interface ClassCosts {
+  unicode: number;
+  folded: number;
+}
+
+/** No less than what RE2 finds: escapes and flags are not followed. */
+export function classCosts(pattern: string): ClassCosts {
+  const unicode = pattern.match(/\\p/gi)?.length ?? 0;
+  if (!/\(\?[a-z-]*i/i.test(pattern)) return { unicode, folded: 0 };
+  const wide = pattern.match(/-(?:[^ -~]|\\[x0-7])/g)?.length ?? 0;
+  return { unicode, folded: unicode + wide };
+}
+
+export function classFault({ unicode, folded }: ClassCosts): string | undefined {
+  const { unicodeClasses, foldedRanges } = PATTERN_LIMITS;
+  if (unicode > unicodeClasses) return `expected at most ${unicodeClasses} Unicode classes (\\p)`;
+  if (folded > foldedRanges)
+    return `expected at most ${foldedRanges} ranges above ASCII and Unicode classes (\\p) where case is ignored (?i)`;
+  return undefined;
 }
 
 /** The expression that matches exactly `text`. */

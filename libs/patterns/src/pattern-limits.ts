@@ -14,8 +14,12 @@ export const PATTERN_LIMITS = {
   programSize: 2_500,
   /** The same of all expressions of one list. */
   listProgramSize: 10_000,
-  /** Unicode classes (`\p{…}`) of all expressions of one list; each is compiled from hundreds of ranges. */
+  /** Characters of all expressions of one list as written. */
+  listCharacters: 65_536,
+  /** Unicode classes (`\p{…}`) of one expression, and of all of one list; each is compiled from hundreds of ranges. */
   unicodeClasses: 20,
+  /** The same, and ranges that end above ASCII, where an expression ignores case: each character in them is folded, for 5 ms. */
+  foldedRanges: 5,
   /**
    * Instructions of a list times characters of the texts that it is matched against: above it nothing is matched. What users
    * wrote must be cheap however it is written; the operator's expressions may meet longer texts.
