@@ -18,6 +18,7 @@ const DOCUMENTS = [
   'deploy/README.md',
   'libs/README.md',
   'libs/client/README.md',
+  'libs/hooks/README.md',
   'libs/policy/README.md',
   'libs/tools/README.md',
   'test/README.md',
