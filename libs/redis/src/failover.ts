@@ -5,9 +5,10 @@ import type { RedisConnection } from './redis-client.js';
  * Raises the epoch of partitions whose log another master carries on: it may lack the newest events, and their ids must
  * not be given to others. A promoted replica has a history id of its own and remembers the one before; a master that
  * restarted has only a new one, and lacks nothing.
+ * Not refused above maxmemory: what was accepted can always finish, also behind a master that just began.
  * KEYS: for each partition the history that it was in last, and its epoch. Answers nothing; repeating it changes nothing.
  */
-const NOTICE = `
+const NOTICE = `#!lua flags=allow-oom
 local info = redis.pcall('INFO', 'replication')
 if type(info) ~= 'string' or not string.find(info, 'role:master', 1, true) then return end
 local history = string.match(info, 'master_replid:(%x+)')

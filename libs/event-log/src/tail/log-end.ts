@@ -44,7 +44,7 @@ export async function checkPlace(redis: RedisConnection, partition: string, plac
 }
 
 /** KEYS[1] epoch · ARGV[1] the epoch in which the loss was seen · answers the epoch of now. Many readers see one loss: it is raised once. The loss may have taken epochs with it. */
-const RAISE_EPOCH = `
+const RAISE_EPOCH = `#!lua flags=allow-oom
 local now = tonumber(redis.call('GET', KEYS[1]) or '${FIRST_EPOCH}')
 if now <= tonumber(ARGV[1]) then
   now = tonumber(ARGV[1]) + 1

@@ -184,6 +184,18 @@ describe('LogTail', () => {
     expect(recorder.resets).toContainEqual({ partition: 3, reason: 'log_rolled_back', epoch: (start[3]?.epoch ?? 0) + 1, seq: last + 3 });
   });
 
+  it('hands on what it reads while Redis refuses to note who the master is', async () => {
+    const refusing = () => {
+      const connection = createRedis(server.url, { role: 'blocking' });
+      return Object.assign(connection, { eval: () => Promise.reject(new Error('OOM command not allowed')) });
+    };
+    const { recorder, tail, start } = await follow({ connect: refusing });
+    for (let n = 0; n < 5; n += 1) await appendRaw(redis, { callId: rawCallId(1) });
+    await eventually(() => recorder.total >= 5, 'all entries');
+    tail.close();
+    expectDense(recorder, start, 5);
+  });
+
   it('may be closed twice, and before anything came', async () => {
     const { tail } = await follow({ blockMs: 60_000 });
     tail.close();

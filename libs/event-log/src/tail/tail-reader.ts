@@ -123,13 +123,16 @@ export class TailReader {
     }
   }
 
-  /** Answers the places that had to be moved: what was read before does not continue them. */
+  /**
+   * Answers the places that had to be moved: what was read before does not continue them. A Redis that refuses writes is
+   * asked again after the next read, and read meanwhile.
+   */
   private async audit(): Promise<readonly Place[]> {
     this.suspicious = false;
     await noticeFailover(
       this.connection,
       this.places.map(({ name }) => name),
-    );
+    ).catch(() => (this.suspicious = true));
     const moved = await Promise.all(this.places.map((place) => this.auditPlace(place)));
     this.auditedAt = Date.now();
     return this.places.filter((_, index) => moved[index]);
