@@ -140,7 +140,10 @@ export class BatchRun {
         this.lookedBefore = step.group;
         return;
       case 'finish':
-        await store.finish(doc);
+        await store.finish(
+          doc,
+          this.slots.flatMap(({ callId }, index) => (callId === undefined ? [] : [[index, callId] as const])),
+        );
         this.ended = true;
         return;
       default:

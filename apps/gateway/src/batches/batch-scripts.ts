@@ -83,14 +83,16 @@ redis.call('HSETNX', KEYS[1], 'stop', ARGV[1])
 return 1`);
 
 /**
- * Ends a batch, with the messages that came meanwhile, and tells everybody. Repeating it changes nothing.
- * KEYS 1 batch, 2 batches, 3 steering. ARGV 1 id, 2 channel, 3 how long the batch is kept, s.
+ * Ends a batch, with the messages that came meanwhile and all its calls (what was noted of them before may be lost), and
+ * tells everybody. Repeating it changes nothing.
+ * KEYS 1 batch, 2 batches, 3 steering. ARGV 1 id, 2 channel, 3 how long the batch is kept, s, 4… field and id of each call.
  */
 export const finishScript = new LuaScript(`#!lua flags=allow-oom
 ${NOW}${TAKE_STEERING}
 redis.call('ZREM', KEYS[2], ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HSETNX', KEYS[1], 'ended', string.format('%.0f', now)) == 0 then return 0 end
 takeSteering(KEYS[1], KEYS[3])
+for i = 4, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 redis.call('HDEL', KEYS[1], 'calls')
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 redis.call('PUBLISH', ARGV[2], ARGV[1])

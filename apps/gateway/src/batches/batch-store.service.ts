@@ -75,9 +75,15 @@ export class BatchStore {
     return (await steerScript.run(this.redis, [keys.batch(doc.id), this.steeringOf(doc)], [JSON.stringify(stop)])) === 1;
   }
 
-  async finish(doc: BatchDoc): Promise<void> {
+  /** `callIds`: of all its calls. */
+  async finish(doc: BatchDoc, callIds: readonly (readonly [number, string])[]): Promise<void> {
     const of = [keys.batch(doc.id), keys.batches(partitionOf(doc.id)), this.steeringOf(doc)];
-    await finishScript.run(this.redis, of, [doc.id, keys.batchChannel(), KEPT_SECONDS]);
+    await finishScript.run(this.redis, of, [
+      doc.id,
+      keys.batchChannel(),
+      KEPT_SECONDS,
+      ...callIds.flatMap(([index, callId]) => [fieldOf.call(index), callId]),
+    ]);
   }
 
   /** False when somebody said yes before. */
