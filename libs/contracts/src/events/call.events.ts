@@ -134,7 +134,7 @@ export type Stopped = z.output<typeof Stopped>;
  * `updates` lets a reader prove that it has every Update of all attempts, unaltered. `sha256` is over the concatenated JSON
  * texts of their `content`, each followed by a line feed; where an attempt before had Updates, the digest of a later one
  * begins with the digest of those, as 64 hexadecimal digits and a line feed. Absent where a release that did not count
- * wrote a part of the call. Ends of earlier releases tell of the last attempt only.
+ * wrote a part of the call, and where an Update never came to the log. Ends of earlier releases tell of the last attempt only.
  */
 export const EndData = z.object({
   outcome: CallOutcome,

@@ -1,6 +1,6 @@
 import type { CallState } from './call-head.js';
 import type { CallFact } from './call.commands.js';
-import { NO_UPDATES } from './updates-digest.js';
+import { countedUpdates, NO_UPDATES } from './updates-digest.js';
 
 /** A call just accepted is dispatched at once; its timer is the safety net for when that fails. */
 export const DISPATCH_SAFETY_MS = 2_000;
@@ -20,7 +20,7 @@ export function evolve(head: CallState | undefined, fact: CallFact): CallState {
   const next: CallState = { ...head, version: head.version + 1, lastSeq: fact.seq, lifecycleSeqs: lifecycle(head, fact) };
   switch (fact.type) {
     case 'call.update':
-      return { ...next, updates: fact.updates };
+      return { ...next, updates: countedUpdates(head.updates, fact.updates) };
     case 'call.progress':
       return next;
     case 'call.approval_requested': {

@@ -170,11 +170,17 @@ local function toQueue(c, delayMs, timerDelayMs, notBefore)
   setTimer(c, math.min(now + timerDelayMs, deadline))
 end
 
--- Behind the text of an End: the updates of all attempts; nothing where an older release wrote in between.
+-- Nothing is known any more once the worker counted an update that the log does not have.
+local function counted(before, after)
+  local old, new = match(before, '^%d+'), match(after, '^%d+')
+  return old and new and new - old == 1 and after or ''
+end
+
+-- Behind the text of an End: the updates of all attempts; nothing where an older release wrote in between, or one is lost.
 local function withUpdates(h, text)
   local updates = h[UPDATES]
-  if updates == '' then return text .. '}' end
   local count, sha256 = match(updates, '^(%d+) ?(%x*)$')
+  if not count then return text .. '}' end
   if sha256 == '' then sha256 = NO_UPDATES_SHA256 end
   return text .. ',"updates":{"count":' .. count .. ',"sha256":"' .. sha256 .. '"}}'
 end
@@ -264,7 +270,7 @@ local function stream(c, a, type, updates)
   local refusal = workerGuard(c, fence, wseq)
   if refusal then return refusal end
   if c.head[ST] ~= 'r' then return wrongState(c) end
-  if updates then c.head[UPDATES] = updates end
+  if updates then c.head[UPDATES] = counted(c.head[UPDATES], updates) end
   append(c, type, fence, text, true)
   wroteByWorker(c.head, wseq)
   return ok(c)
