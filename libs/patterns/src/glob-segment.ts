@@ -1,4 +1,4 @@
-import { classEnd } from './glob-expansion.js';
+import { classEnd, skipAtom } from './glob-expansion.js';
 import { PatternError } from './pattern-limits.js';
 
 interface CharacterClass {
@@ -13,8 +13,23 @@ type Token = '*' | '?' | number | CharacterClass;
 /** What one name between slashes must look like. A text is a name with nothing special in it. */
 export type Segment = string | readonly Token[];
 
-/** Parentheses with an operator in front or an alternative in them: regular expressions for other programs, names for this one. */
-const EXTENDED = /^(?:[@!+*?]\(|\([^)]*\|)/;
+/** A regular expression for other programs. */
+const GROUP = /^(?:[@!+*?]?\(|\))/;
+
+/** @throws PatternError for what would be part of a name here, and means something else to other programs */
+export function checkSyntax(pattern: string): void {
+  let before = '';
+  for (let at = 0; at < pattern.length;) {
+    if (GROUP.test(pattern.slice(at, at + 2)))
+      throw new PatternError(`expected {a,b} in place of "${pattern.slice(at, at + 20)}"; a parenthesis in a name is written \\( or \\)`);
+    if (pattern[at] === '"') throw new PatternError('expected \\" in place of "');
+    if (pattern[at] === '+' && /^(?!\\).*[\]}]$/s.test(before))
+      throw new PatternError(`expected \\+ in place of + behind ${before.slice(-1)}`);
+    const next = skipAtom(pattern, at);
+    before = pattern.slice(at, next);
+    at = next;
+  }
+}
 
 /** Reads one segment of a glob without braces. @throws PatternError for syntax that is not supported */
 export function readSegment(source: string): Segment {
@@ -23,8 +38,6 @@ export function readSegment(source: string): Segment {
   while (at < source.length) {
     const char = source[at];
     const end = char === '[' ? classEnd(source, at) : undefined;
-    if (EXTENDED.test(source.slice(at, at + 200)))
-      throw new PatternError(`expected {a,b} in place of "${source.slice(at, at + 20)}"; a parenthesis in a name is written \\(`);
     if (end !== undefined) {
       tokens.push(readClass(source.slice(at + 1, end - 1)));
       at = end;

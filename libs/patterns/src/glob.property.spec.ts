@@ -70,12 +70,33 @@ describe('a glob', () => {
     [`{${'a'.repeat(40)},b}{c,d}{e,f}{g,h}{i,j}${'x'.repeat(200)}`, /at most 4096 characters with braces written out/],
     ['!(a)', /expected \{a,b\} in place of "!\(a\)"/],
     ['src/(a|b)', /expected \{a,b\} in place of/],
+    ['s[0-9]+', /expected \\\+ in place of \+ behind \]/],
+    ['s[\\w]+', /behind \]/],
+    ['{a,b}+', /behind \}/],
+    ['x/(abc)', /a parenthesis in a name is written \\\(/],
+    ['x/(a(b)|c)', /written \\\(/],
+    ['x/((a)|b)', /written \\\(/],
+    ['a)*', /written \\\(/],
+    ['"a b"', /expected \\" in place of "/],
     ['[!a]', /expected \[\^a\] in place of \[!a\]/],
     ['[z-a]', /from low to high/],
     ['{1..9}', /in place of the range \{1\.\.9\}/],
   ])('is refused with what was expected: %.30s', (pattern, reason) => {
     expect(globFaults(['fine', pattern])).toEqual([{ index: 1, message: expect.stringMatching(reason) }]);
     expect(globMatches(pattern, 'anything')).toBe(false);
+  });
+
+  it('takes what is refused for plain text behind a backslash, as picomatch does, and as it is in a class', () => {
+    for (const [pattern, name] of [
+      ['app/\\(main\\)/*', 'app/(main)/x'],
+      ['s[0-9]\\+', 's1+'],
+      ['{a,b}\\+', 'a+'],
+      ['a\\]+*', 'a]+x'],
+      ['c++*', 'c++x'],
+      ['\\"a b\\"', '"a b"'],
+      ['[()"]', '('],
+    ] as const)
+      expect([pattern, compileGlob(pattern).matches(name), picomatch(pattern, options)(name)]).toEqual([pattern, true, true]);
   });
 
   it('shares the limits of its list', () => {

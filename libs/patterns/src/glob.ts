@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { expandBraces } from './glob-expansion.js';
-import { readSegment, segmentMatches, type Segment } from './glob-segment.js';
+import { checkSyntax, readSegment, segmentMatches, type Segment } from './glob-segment.js';
 import { PATTERN_LIMITS, PatternError, type PatternFault } from './pattern-limits.js';
 
 /** A compiled glob. Matching takes at most (`size`) × (characters of the text) steps, whatever they are. */
@@ -13,7 +13,7 @@ export interface Glob {
   readonly size: number;
 }
 
-const SPECIAL = /[*?[{\\(]/;
+const SPECIAL = /[*?[{\\()"]/;
 
 const remembered = new LRUCache<string, Glob | PatternError>({
   maxSize: 2_000_000,
@@ -78,6 +78,7 @@ export function globFaults(patterns: readonly string[]): PatternFault[] {
 
 function compiled(pattern: string): Glob {
   if (!SPECIAL.test(pattern)) return plain(pattern);
+  checkSyntax(pattern);
   const expanded = expandBraces(pattern);
   const alternatives = expanded.map(partsOf);
   const fits = (names: readonly string[], prefix: boolean) => alternatives.some((parts) => namesMatch(parts, names, prefix));
