@@ -134,6 +134,11 @@ export class EventHub implements SubscriptionHost, TailListener {
     this.wake();
   }
 
+  continues(partition: number, epoch: number): void {
+    this.timeline.recent(partition).continueIn(epoch);
+    this.wake();
+  }
+
   moved(): Promise<void> {
     return new Promise((resolve) => this.waitingForMove.push(resolve));
   }

@@ -10,7 +10,8 @@ export interface LogEnd extends Position {
 /** How a place that a reader remembers compares with the log of now. */
 export type PlaceVerdict =
   | { readonly kind: 'there' }
-  | { readonly kind: 'other_epoch'; readonly epoch: number }
+  /** `continues`: the entry is there all the same, so nothing that the reader has seen was lost. */
+  | { readonly kind: 'other_epoch'; readonly epoch: number; readonly continues: boolean }
   | { readonly kind: 'rolled_back' };
 
 /** Where `$` is now. The counter is read first: if the stream is empty then, nothing was appended in between. */
@@ -35,9 +36,12 @@ export async function checkPlace(redis: RedisConnection, partition: string, plac
     redis.get(keys.seq(partition)),
     redis.xrange(keys.log(partition), `${place.seq}-0`, `${place.seq}-0`),
   ]);
-  if (epochOf(epoch) > place.epoch) return { kind: 'other_epoch', epoch: epochOf(epoch) };
-  if (epochOf(epoch) < place.epoch) return { kind: 'rolled_back' };
   const [entry] = found;
+  if (epochOf(epoch) > place.epoch) {
+    const seen = entry === undefined ? undefined : fingerprintOf(entry[1]);
+    return { kind: 'other_epoch', epoch: epochOf(epoch), continues: place.seq === 0 || (seen !== undefined && seen === place.fingerprint) };
+  }
+  if (epochOf(epoch) < place.epoch) return { kind: 'rolled_back' };
   if (entry === undefined) return Number(counter ?? 0) < place.seq ? { kind: 'rolled_back' } : { kind: 'there' };
   const other = place.fingerprint !== undefined && place.fingerprint !== fingerprintOf(entry[1]);
   return other ? { kind: 'rolled_back' } : { kind: 'there' };

@@ -33,6 +33,12 @@ class Recorder implements TailListener {
     this.resets.push({ partition, reason, ...position });
   };
 
+  readonly epochs: { partition: number; epoch: number }[] = [];
+
+  continues: TailListener['continues'] = (partition, epoch) => {
+    this.epochs.push({ partition, epoch });
+  };
+
   get total(): number {
     return this.seqs.reduce((sum, seqs) => sum + seqs.length, 0);
   }
@@ -166,6 +172,20 @@ describe('LogTail', () => {
     await eventually(() => [one, two].every(({ recorder }) => recorder.seqs[2]?.at(-1) === seq), 'both to go on');
     one.tail.close();
     two.tail.close();
+  });
+
+  it('goes on from its place when a new epoch began and nothing that it has read was lost', async () => {
+    const { recorder, start } = await follow();
+    const callId = rawCallId(0);
+    await appendRaw(redis, { callId });
+    await eventually(() => recorder.total === 1, 'the first entry');
+    await redis.set(keys.epoch(partitionName(0)), (start[0]?.epoch ?? 1) + 1);
+    await eventually(() => recorder.epochs.length > 0, 'the tail to notice');
+    await appendRaw(redis, { callId });
+    await eventually(() => recorder.total === 2, 'the second entry');
+    expectDense(recorder, start, 2);
+    expect(recorder.resets).toEqual([]);
+    expect(recorder.epochs).toEqual([{ partition: 0, epoch: (start[0]?.epoch ?? 1) + 1 }]);
   });
 
   it('notices another log in the same place, even when it has grown past the old one meanwhile', async () => {

@@ -50,6 +50,11 @@ export class RecentEvents {
     return seq >= this.last ? [] : this.events.slice(this.indexAfter(seq));
   }
 
+  /** A new epoch begins behind what is here; nothing of it was lost. */
+  continueIn(epoch: number): void {
+    this.currentEpoch = epoch;
+  }
+
   /** Forgets everything: the log was rolled back, or events are missing. */
   reset({ epoch, seq }: Position): void {
     this.events = [];

@@ -19,6 +19,8 @@ export interface TailRead {
 export interface TailListener {
   arrived(reads: readonly TailRead[]): void;
   reset(partition: number, position: Position, reason: TailReset): void;
+  /** A new epoch begins behind what has arrived; nothing of it was lost. */
+  continues(partition: number, epoch: number): void;
 }
 
 export interface TailTiming {
@@ -47,7 +49,7 @@ const ANSWER_SLACK_MS = 10_000;
 /**
  * Reads some partitions' logs on a connection of its own, each entry once and in order, for ever:
  * 1. wait for new entries (XREAD from the last one read; `$` is resolved once, at the start);
- * 2. after a reconnect and every `auditMs`: is there a new master, is the entry read last still in the log? If so or if not, begin a new epoch and say so;
+ * 2. after a reconnect and every `auditMs`: is there a new master (then a new epoch began), is the entry read last still in the log? If not, begin a new epoch and say so;
  * 3. check that no sequence number is missing, fetch what is, and hand everything on in one piece.
  * Since nothing but a place is remembered between two reads, a lost connection neither loses nor doubles an entry.
  */
@@ -57,7 +59,7 @@ export class TailReader {
   private suspicious = false;
   private auditedAt = Date.now();
   private closed = false;
-  private listener: TailListener = { arrived: () => {}, reset: () => {} };
+  private listener: TailListener = { arrived: () => {}, reset: () => {}, continues: () => {} };
   private following = false;
 
   constructor(
@@ -141,6 +143,12 @@ export class TailReader {
   private async auditPlace(place: Place): Promise<boolean> {
     const verdict = await checkPlace(this.connection, place.name, place);
     if (verdict.kind === 'there' || this.closed) return false;
+    if (verdict.kind === 'other_epoch' && verdict.continues) {
+      // What was read meanwhile may be of the master before: it is read again.
+      place.epoch = verdict.epoch;
+      this.listener.continues(place.index, verdict.epoch);
+      return true;
+    }
     if (verdict.kind === 'rolled_back') await raiseEpoch(this.connection, place.name, place.epoch);
     await this.locate(place);
     if (this.closed) return false;
