@@ -55,13 +55,22 @@ export function bubblewrapProfile({
     ['--ro-bind', '/usr', '/usr', ...topFolders(), '--proc', '/proc', '--dev', '/dev', ...inMemory, '/dev/shm', ...inMemory, '/tmp'],
     ['--symlink', '/tmp', '/var/tmp', ...OWN_FILES.flatMap(({ from, to }) => ['--ro-bind', from, to])],
     files.flatMap((file) => ['--ro-bind-try', file, file]),
-    view.visible.flatMap(({ path, access }) => [access === 'write' ? '--bind' : '--ro-bind', path, path]),
-    ['--bind', workspace, workspace],
-    view.readOnly.flatMap((path) => ['--ro-bind', path, path]),
-    view.hidden.flatMap(({ path, directory }) => (directory ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path])),
+    mounts(workspace, view),
     ['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', cwd],
     processLimit(limits.processes, uid),
   ].flat();
+}
+
+/** Outer ones first: what is mounted later covers what is mounted below it, and a denied folder may have the workspace in it. */
+function mounts(workspace: string, { visible, readOnly, hidden }: SandboxView): string[] {
+  const all = [
+    ...visible.map(({ path, access }) => ({ path, words: [access === 'write' ? '--bind' : '--ro-bind', path, path] })),
+    { path: workspace, words: ['--bind', workspace, workspace] },
+    ...readOnly.map((path) => ({ path, words: ['--ro-bind', path, path] })),
+    ...hidden.map(({ path, directory }) => ({ path, words: directory ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path] })),
+  ];
+  const emptied = hidden.flatMap(({ path, directory }) => (directory ? ['--remount-ro', path] : []));
+  return [...all.toSorted((a, b) => a.path.length - b.path.length).flatMap(({ words }) => words), ...emptied];
 }
 
 /** `/bin`, `/lib` and the like are links into /usr on most systems and folders of their own on some. */

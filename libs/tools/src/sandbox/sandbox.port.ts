@@ -14,7 +14,7 @@ export interface SandboxReport {
 /** `none` runs nothing at all. */
 export type SandboxName = 'host' | 'bubblewrap' | 'none';
 
-/** What of the file system a command sees besides the system and its workspace, and what of the workspace it does not. Real paths. */
+/** What of the file system a command sees besides the system and its workspace, and what of them it does not. Real paths. */
 export interface SandboxView {
   readonly visible: readonly { readonly path: string; readonly access: 'read' | 'write' }[];
   readonly hidden: readonly { readonly path: string; readonly directory: boolean }[];

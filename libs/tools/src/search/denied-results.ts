@@ -36,7 +36,7 @@ export class DeniedResults {
   private async linksToDenied(): Promise<ReadonlySet<string> | undefined> {
     const { place, root } = this.target;
     if (place.denied === undefined) return new Set();
-    const { links, complete } = await deniedEntries(place.root === '/' ? root : place.root, place.denied, 'read', this.ctx.signal);
+    const { links, complete } = await deniedEntries([place.root === '/' ? root : place.root], place.denied, 'read', this.ctx.signal);
     return complete ? new Set(links) : undefined;
   }
 }

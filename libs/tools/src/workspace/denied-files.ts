@@ -1,11 +1,14 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { DeniedPaths } from '../tool.port.js';
 import { absoluteOf, type FilePlace } from './file-place.js';
 import { pathNotAllowed } from './workspace-path.js';
 
 /** A folder with more entries is not looked through to its end. */
 const MOST_ENTRIES = 200_000;
+/** How long a search may keep everything else in this process waiting. */
+const BUSY_MS = 20;
 const LINKED = 'It is another name of a file that is denied to this call.';
 const UNKNOWN = 'The file has other names, and the folder is too large to find out whether one of them is denied to this call.';
 
@@ -20,23 +23,24 @@ export interface DeniedEntries {
   readonly entries: readonly DeniedEntry[];
   /** Other names of denied files (hard links). */
   readonly links: readonly string[];
-  /** False: the folder has too many entries, and some were not looked at. */
+  /** False: the folders have too many entries, and some were not looked at. */
   readonly complete: boolean;
 }
 
 const NOTHING_DENIED: DeniedEntries = { entries: [], links: [], complete: true };
 
-/** Looks through a folder for what a call may not touch, without following links. Rejects with the signal's reason. */
+/** Looks through folders for what a call may not touch, without following links. Rejects with the signal's reason. */
 export async function deniedEntries(
-  root: string,
+  roots: readonly string[],
   denied: DeniedPaths,
   access: 'read' | 'write',
   signal: AbortSignal,
 ): Promise<DeniedEntries> {
-  if (!denied.mayDenyBelow(root)) return NOTHING_DENIED;
+  const searched = roots.filter((root) => denied.mayDenyBelow(root));
+  if (searched.length === 0) return NOTHING_DENIED;
   const entries: DeniedEntry[] = [];
   const files: string[] = [];
-  const complete = await visit(root, signal, async (path, directory) => {
+  const complete = await visit(searched, signal, async (path, directory) => {
     if (denied.why(path, access) === undefined) {
       if (!directory) files.push(path);
       return true;
@@ -54,19 +58,30 @@ export async function deniedEntries(
  */
 export async function refuseLinkedToDenied({ root, path, denied }: FilePlace, stats: Stats, signal: AbortSignal): Promise<void> {
   if (denied === undefined || stats.nlink < 2 || root === '/') return;
-  const { entries, complete } = await deniedEntries(root, denied, 'read', signal);
+  const { entries, complete } = await deniedEntries([root], denied, 'read', signal);
   if ((await inodesOf(entries, signal)).has(inodeOf(stats))) throw pathNotAllowed(path.shown, LINKED);
   if (!complete) throw pathNotAllowed(path.shown, UNKNOWN);
 }
 
 /** `enter` says whether to look into a folder. False: stopped at the limit. */
-async function visit(root: string, signal: AbortSignal, enter: (path: string, directory: boolean) => Promise<boolean>): Promise<boolean> {
-  const folders = [root];
+async function visit(
+  roots: readonly string[],
+  signal: AbortSignal,
+  enter: (path: string, directory: boolean) => Promise<boolean>,
+): Promise<boolean> {
+  const folders = [...roots];
   let seen = 0;
+  let breathedAt = performance.now();
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     signal.throwIfAborted();
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
       if (++seen > MOST_ENTRIES) return false;
+      // Reasons are found without waiting for anything: timers, cancels and other calls would not come through.
+      if (performance.now() - breathedAt > BUSY_MS) {
+        await setImmediate();
+        signal.throwIfAborted();
+        breathedAt = performance.now();
+      }
       const path = absoluteOf(folder, [entry.name]);
       if ((await enter(path, entry.isDirectory())) && entry.isDirectory()) folders.push(path);
     }
@@ -81,7 +96,7 @@ async function inodesOf(entries: readonly DeniedEntry[], signal: AbortSignal): P
   for (const { path, directory, stats } of entries) {
     if (!directory) add(stats);
     else
-      await visit(path, signal, async (inner, isFolder) => {
+      await visit([path], signal, async (inner, isFolder) => {
         if (!isFolder) add(await lstat(inner).catch(() => undefined));
         return true;
       });
