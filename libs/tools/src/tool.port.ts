@@ -22,12 +22,15 @@ export interface WorkspaceQuota {
    * @throws ToolFailure `quota_exceeded` when it does not fit.
    */
   reserve(growth: { readonly bytes: number; readonly files: number }): Promise<void>;
-  /** What is left, 0 and less when nothing is. */
+  /**
+   * What is left for a command, 0 and less when nothing is.
+   * @throws ToolFailure `quota_exceeded` when there are so many files that no command may run.
+   */
   left(): Promise<{ readonly bytes: number; readonly files: number }>;
   /** Something was written that nobody counted: what is there is measured before the next question is answered. */
   changed(): void;
-  /** Measures now, and says how the quota is exceeded. `tookMs`: how long that took. */
-  look(): Promise<{ readonly failure: ToolFailure | undefined; readonly tookMs: number }>;
+  /** Measures now, and says how the quota is exceeded, in files by more than `overdrawn`. `tookMs`: how long that took. */
+  look(overdrawn: number): Promise<{ readonly failure: ToolFailure | undefined; readonly tookMs: number }>;
 }
 
 /** What a call may not touch wherever it lies, also in its own workspace. */

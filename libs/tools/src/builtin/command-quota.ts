@@ -34,7 +34,7 @@ export async function openCommandQuota(quota: WorkspaceQuota | undefined): Promi
   const most = left.files > 0 ? Math.max(0, left.bytes) : 0;
   const exceeded = new AbortController();
   const closed = new AbortController();
-  void watch(quota, exceeded, closed.signal);
+  void watch(quota, Math.max(0, -left.files), exceeded, closed.signal);
   let isLimit = false;
   return {
     signal: exceeded.signal,
@@ -62,11 +62,12 @@ export async function openCommandQuota(quota: WorkspaceQuota | undefined): Promi
   };
 }
 
-async function watch(quota: WorkspaceQuota, exceeded: AbortController, closed: AbortSignal): Promise<void> {
+/** `overdrawn`: the files there were beyond the limit when the command started; it may remove them, and add none. */
+async function watch(quota: WorkspaceQuota, overdrawn: number, exceeded: AbortController, closed: AbortSignal): Promise<void> {
   for (let waitMs = LOOK_MS; ;) {
     await sleep(waitMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
     if (closed.aborted) return;
-    const { failure, tookMs } = await quota.look();
+    const { failure, tookMs } = await quota.look(overdrawn);
     if (failure !== undefined && !closed.aborted) return exceeded.abort(failure);
     waitMs = Math.max(LOOK_MS, tookMs * LOOKING_SHARE);
   }

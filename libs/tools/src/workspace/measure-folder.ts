@@ -8,50 +8,75 @@ export interface Usage {
 
 /**
  * What runs in the thread; given as text, so that it is the same in compiled and in tested code. Links are not followed, a file
- * with several names counts once, and what cannot be read is left out.
+ * with several names counts once, and what cannot be read is left out. A folder with more files than `most` is not looked through
+ * to its end: that it has more is all that anybody asks, and the names of millions do not fit into the thread.
  */
 const THREAD = `
 const { parentPort } = require('node:worker_threads');
-const { lstatSync, readdirSync } = require('node:fs');
-const measure = (root) => {
+const { lstatSync, opendirSync } = require('node:fs');
+const measure = (root, most) => {
   let bytes = 0, files = 0;
   const linked = new Set();
   const folders = [root];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    let entries = [];
-    try { entries = readdirSync(folder, { withFileTypes: true }); } catch {}
-    for (const entry of entries) {
-      const path = folder + '/' + entry.name;
-      files += 1;
-      try {
-        const { blocks, nlink, dev, ino } = lstatSync(path);
-        if (entry.isDirectory()) folders.push(path);
-        else if (nlink > 1) {
-          const key = dev + ':' + ino;
-          if (linked.has(key)) continue;
-          linked.add(key);
-        }
-        bytes += blocks * 512;
-      } catch {}
-    }
+  const add = (path, isFolder) => {
+    files += 1;
+    try {
+      const { blocks, nlink, dev, ino } = lstatSync(path);
+      if (isFolder) folders.push(path);
+      else if (nlink > 1) {
+        const key = dev + ':' + ino;
+        if (linked.has(key)) return;
+        linked.add(key);
+      }
+      bytes += blocks * 512;
+    } catch {}
+  };
+  for (let folder = folders.pop(); folder !== undefined && files <= most; folder = folders.pop()) {
+    let open;
+    try {
+      open = opendirSync(folder, { bufferSize: 256 });
+      for (let entry = open.readSync(); entry !== null && files <= most; entry = open.readSync())
+        add(folder + '/' + entry.name, entry.isDirectory());
+    } catch {}
+    try { open?.closeSync(); } catch {}
   }
   return { bytes, files };
 };
-parentPort.on('message', ({ id, root }) => parentPort.postMessage({ id, usage: measure(root) }));`;
+parentPort.on('message', ({ id, root, most }) => parentPort.postMessage({ id, usage: measure(root, most) }));`;
+
+interface Question {
+  readonly root: string;
+  readonly most: number;
+  readonly resolve: (usage: Usage) => void;
+  readonly reject: (error: Error) => void;
+  /** The thread ended once before it answered. */
+  readonly again?: boolean;
+}
 
 /** Looks through folders, one after another, in a thread of its own: some ten microseconds an entry that leases and sockets do not wait for. */
 export class FolderMeasurer {
   private thread: Worker | undefined;
   private last = 0;
-  private readonly asked = new Map<number, { readonly resolve: (usage: Usage) => void; readonly reject: (error: Error) => void }>();
+  private readonly asked = new Map<number, Question>();
 
-  /** Rejects when the thread ends before it answers. */
-  measure(root: string): Promise<Usage> {
+  /**
+   * The figures are exact for a folder with at most `most` files; for another one `files` is larger than `most`. Rejects when
+   * the thread ends at this folder, or twice before it comes to it.
+   */
+  measure(root: string, most = Infinity): Promise<Usage> {
+    return new Promise<Usage>((resolve, reject) => this.ask({ root, most, resolve, reject }));
+  }
+
+  /** Ends the thread; the next question starts another one. */
+  async endThread(): Promise<void> {
+    await this.thread?.terminate();
+  }
+
+  private ask(question: Question): void {
     this.thread ??= this.newThread();
     const id = (this.last += 1);
-    const measured = new Promise<Usage>((resolve, reject) => this.asked.set(id, { resolve, reject }));
-    this.thread.postMessage({ id, root });
-    return measured;
+    this.asked.set(id, question);
+    this.thread.postMessage({ id, root: question.root, most: question.most });
   }
 
   private newThread(): Worker {
@@ -65,8 +90,13 @@ export class FolderMeasurer {
     made.on('error', () => undefined);
     made.on('exit', () => {
       if (this.thread === made) this.thread = undefined;
-      for (const { reject } of this.asked.values()) reject(new Error('the thread that measures folders ended'));
+      // It answers in order: the first that is left is the one that ended it.
+      const [first, ...others] = this.asked.values();
       this.asked.clear();
+      first?.reject(new Error('the thread that measures folders ended'));
+      for (const question of others)
+        if (question.again) question.reject(new Error('the thread that measures folders ended twice'));
+        else this.ask({ ...question, again: true });
     });
     return made;
   }

@@ -63,6 +63,8 @@ export class WorkspaceQuotas {
       },
       left: async () => {
         await Promise.all([this.current(own()), this.current(all())]);
+        const failure = this.failureOf(own(), all(), { bytes: 0, files: 1 }, mostOverdrawn);
+        if (failure !== undefined) throw failure;
         const { workspace, tenant: most } = this.limits;
         return {
           bytes: Math.min(workspace.bytes - own().usage.bytes, most.bytes - all().usage.bytes),
@@ -73,23 +75,30 @@ export class WorkspaceQuotas {
         own().dirty = true;
         void this.current(own()).catch(() => undefined);
       },
-      look: async () => {
+      look: async (overdrawn) => {
         const folder = own();
         folder.dirty = true;
         await this.current(folder).catch(() => undefined);
-        return { failure: this.failureOf(folder, all(), { bytes: 1, files: 0 }), tookMs: folder.tookMs };
+        const failure = this.failureOf(folder, all(), { bytes: 1, files: 1 }, (files) => files + overdrawn + 1);
+        return { failure, tookMs: folder.tookMs };
       },
     };
   }
 
-  private failureOf(own: Folder, all: Folder, growth: Usage): ToolFailure | undefined {
+  /** Ends the threads that measure. */
+  async close(): Promise<void> {
+    await Promise.all([this.measurers.workspace.endThread(), this.measurers.tenant.endThread()]);
+  }
+
+  /** `mostFiles` makes of a limit of files what is held against this once. */
+  private failureOf(own: Folder, all: Folder, growth: Usage, mostFiles = (files: number): number => files): ToolFailure | undefined {
     const { workspace, tenant } = this.limits;
     for (const [scope, folder, most] of [
       ['workspace', own, workspace],
       ['tenant', all, tenant],
     ] as const)
       for (const limit of ['bytes', 'files'] as const)
-        if (growth[limit] > 0 && folder.usage[limit] + growth[limit] > most[limit]) {
+        if (growth[limit] > 0 && folder.usage[limit] + growth[limit] > (limit === 'files' ? mostFiles(most.files) : most.bytes)) {
           this.onRefused({ scope, limit });
           return quotaFailure({ scope, limit }, folder.usage[limit], most[limit]);
         }
@@ -98,7 +107,12 @@ export class WorkspaceQuotas {
 
   private folder(path: string, kind: Folder['kind']): Folder {
     const known = this.folders.get(path);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      // The least recently used goes first: tenants are used by every call and expensive to measure again.
+      this.folders.delete(path);
+      this.folders.set(path, known);
+      return known;
+    }
     const [oldest] = this.folders.keys();
     if (oldest !== undefined && this.folders.size >= MOST_REMEMBERED) this.folders.delete(oldest);
     const made = { path, kind, usage: { bytes: 0, files: 0 }, measuredAt: 0, tookMs: 0, dirty: true, measuring: undefined, known: false };
@@ -127,7 +141,7 @@ export class WorkspaceQuotas {
       folder.dirty = false;
       const startedAt = performance.now();
       const before = folder.usage;
-      const found = await this.measurers[folder.kind].measure(folder.path);
+      const found = await this.measurers[folder.kind].measure(folder.path, mostOverdrawn(this.limits[folder.kind].files));
       // What was counted while it was measured may be in it or not: the larger figure holds until the next look.
       const since = { bytes: folder.usage.bytes - before.bytes, files: folder.usage.files - before.files };
       const usage = { bytes: found.bytes + Math.max(0, since.bytes), files: found.files + Math.max(0, since.files) };
@@ -147,6 +161,11 @@ export class WorkspaceQuotas {
       if (around.known && around !== folder && folder.path.startsWith(`${around.path}/`))
         around.usage = sum(around.usage, { bytes: usage.bytes - folder.usage.bytes, files: usage.files - folder.usage.files });
   }
+}
+
+/** Only commands can remove files, so they run beyond the limit too, and from here on none does: many short ones would go on for ever. */
+function mostOverdrawn(files: number): number {
+  return files * 2;
 }
 
 /** What a file of so many bytes takes on a disk. */
