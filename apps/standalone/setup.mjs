@@ -132,7 +132,7 @@ if (npmMissing) console.log('  npm packages of package-lock.json (npm ci)');
 for (const program of missing)
   console.log(`  ${program.names.join(' or ')}: ${program.for}${program.without === undefined ? '' : ` (without it ${program.without})`}`);
 
-const onTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
+const onTerminal = process.stdin.isTTY && process.stdout.isTTY;
 const agreed = isRoot || (onTerminal && (await askPerson(`Install ${names.length > 0 ? `with npm and ${manager}` : 'with npm'}? [Y/n] `)));
 
 if (npmMissing) {
