@@ -169,6 +169,28 @@ describe('what is open when its key changes', () => {
     await eventually(async () => (await look()).stopped?.reason === 'forbidden', 'the batch to stop');
   });
 
+  it.each([...CHANGE_NAMES, 'given fewer tools'] as const)(
+    'a call that waits for a person and whose key was %s is denied at the yes',
+    async (how) => {
+      const { agent, entry, change } = await newKey();
+      const sessionId = `waits-${entry.id}`;
+      await gateway.agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+      const { body: waiting } = await agent.submit('file_write', { path: 'a.txt', content: 'x' }, { sessionId });
+      expect(waiting.status).toBe('waiting_approval');
+      if (how === 'given fewer tools') {
+        entries.set(entry.id, [{ ...entry, tools: ['echo'] }]);
+        save();
+        await eventually(async () => (await agent.submit('file_read', { path: 'a.txt' })).status === 403, 'the changed file to hold');
+      } else await change(how);
+      const { body: call } = await gateway.agent.request('POST', `/v1/calls/${waiting.id}/decision`, { decision: 'allow' });
+      expect(call).toMatchObject({
+        outcome: 'denied',
+        attempt: 0,
+        error: { code: 'policy_denied', message: expect.stringContaining(entry.id) },
+      });
+    },
+  );
+
   it('is a call whose hooks are being asked: it is refused, and nothing of it runs', async () => {
     const { agent, change } = await newKey();
     const submitting = agent.request<Problem>('POST', '/v1/calls', { tool: 'glob', arguments: { pattern: '*' } });

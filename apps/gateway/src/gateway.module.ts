@@ -19,6 +19,7 @@ import { HeldApprovals } from './batches/held-approvals.service.js';
 import { SteerSessionService } from './batches/steer-session.service.js';
 import { SubmitBatchService } from './batches/submit-batch.service.js';
 import { BulkCallsService } from './calls/bulk-calls.service.js';
+import { ApprovalJudge } from './calls/approval-judge.service.js';
 import { CallJudge } from './calls/call-judge.service.js';
 import { CallReader } from './calls/call-reader.service.js';
 import { CancelCallService } from './calls/cancel-call.service.js';
@@ -96,6 +97,7 @@ export class GatewayModule {
         { provide: APP_FILTER, useClass: ProblemFilter },
         // what they want
         CallJudge,
+        ApprovalJudge,
         CallLimiter,
         LimitSettings,
         SubmitCallService,

@@ -6,6 +6,8 @@ import { ToolRegistry } from '#tools';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { agentRefusal } from '../auth/agent-of.js';
 import { KeyRing } from '../auth/key-ring.service.js';
+import { ApprovalJudge } from '../calls/approval-judge.service.js';
+import { CallReader } from '../calls/call-reader.service.js';
 import { dispatchCall } from '../calls/dispatch-call.js';
 import { authorOf } from '../calls/gateway-author.js';
 import { identityOf } from '../calls/idempotency.js';
@@ -35,6 +37,8 @@ export class BatchCalls {
     private readonly safety: SafetyEdition,
     private readonly blobs: BlobStore,
     private readonly keyRing: KeyRing,
+    private readonly reader: CallReader,
+    private readonly judge: ApprovalJudge,
     private readonly batches: BatchStore,
     private readonly news: BatchNews,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
@@ -92,15 +96,31 @@ export class BatchCalls {
     await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
   }
 
-  /** Lets an approved call run, in the name of whoever approved it. Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires. */
+  /**
+   * Lets an approved call run, in the name of whoever approved it, or ends it as denied when what holds by now denies it.
+   * Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires.
+   */
   async release(batch: BatchRecord, callId: string, { actor, ...approval }: HeldApproval): Promise<void> {
+    const { id, principal } = batch.doc;
     const head = await this.store.head(callId);
     if (head?.status !== 'waiting_approval') return;
+    const author = { ...authorOf(this.config.name, principal), actor };
+    const call = await this.reader.read(principal, callId);
+    const { requester } = await this.reader.accepted(principal, callId);
+    const denial = await this.judge.denialNow(call, requester);
+    if (denial !== undefined) {
+      const guard = { by: 'command', version: head.version, commandId: `deny:${id}` } as const;
+      const data = { ...endWithout('denied', denial.error, denial.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
+      const ended = await this.log.end({ callId, guard, data, author });
+      if (!isApplied(ended)) throw new Error(`The log refused the denial of ${callId}: ${ended.code}`);
+      await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
+      return;
+    }
     const answer = await this.log.decideApproval({
       callId,
-      guard: { by: 'command', version: head.version, commandId: `release:${batch.doc.id}` },
+      guard: { by: 'command', version: head.version, commandId: `release:${id}` },
       data: { decision: 'allow', ...approval },
-      author: { ...authorOf(this.config.name, batch.doc.principal), actor },
+      author,
     });
     if (!isApplied(answer)) throw new Error(`The log refused the approval of ${callId}: ${answer.code}`);
     dispatchCall(this.queue, { callId, attempt: head.attempt + 1 }, head, head.meta.tenantId);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { z } from 'zod';
-import { Json, ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type Principal } from '#contracts';
+import { ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type Principal } from '#contracts';
 import { BlobStore, EventLog, isApplied, type CallHead } from '#event-log';
 import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
@@ -9,20 +8,18 @@ import { ToolRegistry } from '#tools';
 import { grantOf } from '../approvals/grant-of.js';
 import { HeldApprovals } from '../batches/held-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { ApprovalHooks, type ApprovalRefused } from '../hooks/approval-hooks.service.js';
+import { ApprovalHooks } from '../hooks/approval-hooks.service.js';
 import { Rulebook } from '../policy/rulebook.service.js';
 import { refuseOtherEpoch, SessionStore } from '../sessions/session-store.service.js';
 import { SafetyEdition } from '../safety/safety-edition.service.js';
-import { CallJudge } from './call-judge.service.js';
+import { ApprovalJudge } from './approval-judge.service.js';
 import { CallReader, type AcceptedAs } from './call-reader.service.js';
 import { dispatchCall } from './dispatch-call.js';
 import { authorOf } from './gateway-author.js';
-import { endWithout, type JsonValue } from './new-call.js';
+import { endWithout } from './new-call.js';
 
 /** A session that was deleted remembers it for longer. */
 const REPEATABLE_MS = 86_400_000;
-
-const Salted = z.object({ arguments: Json });
 
 /**
  * A person allows or denies a call that waits. Steps: the call waits → may this key decide → what the answer grants, and the
@@ -47,7 +44,7 @@ export class DecideApprovalService {
     private readonly blobs: BlobStore,
     private readonly safety: SafetyEdition,
     private readonly hooks: ApprovalHooks,
-    private readonly judge: CallJudge,
+    private readonly judge: ApprovalJudge,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -85,13 +82,10 @@ export class DecideApprovalService {
 
   /** True when what holds now denies the call, or a hook that is asked after people refused it, and the call has ended with that. */
   private async endedBefore(principal: Principal, head: CallHead, call: Call, accepted: AcceptedAs): Promise<boolean> {
-    const args = async () => {
-      const salted = call.argumentsRedacted ? Salted.safeParse(await this.argumentsOf(call)).data : undefined;
-      return salted?.arguments ?? call.arguments;
-    };
+    const args = () => this.judge.argumentsOf(call);
     const { hookSet } = accepted;
     const refusal =
-      (await this.denialNow(principal, call, await args(), accepted)) ??
+      (await this.judge.denialNow(call, accepted.requester)) ??
       (hookSet === undefined ? undefined : await this.hooks.refusalOf({ call, hookSet, args }));
     if (refusal === undefined) return false;
     const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
@@ -100,22 +94,6 @@ export class DecideApprovalService {
     if (!isApplied(answer)) throw changedMeanwhile(call.id);
     if (call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
     return true;
-  }
-
-  /** Judged as the call of the key that submitted it. What is said about its arguments is shown without their secrets. */
-  private async denialNow(
-    { tenantId }: Principal,
-    call: Call,
-    args: JsonValue,
-    { requester }: AcceptedAs,
-  ): Promise<ApprovalRefused | undefined> {
-    const keyId = requester.replace(/^apikey:/, '');
-    const submitter: Principal = { keyId, tenantId, scopes: [], ...(call.agentId === undefined ? {} : { agentId: call.agentId }) };
-    const denial = await this.judge.denialNow(submitter, call, isObject(args) ? args : {});
-    if (denial === undefined) return undefined;
-    const shown = this.safety.about(args);
-    const { error, text } = denial;
-    return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
   }
 
   /** A yes to a call of a batch that is all or nothing waits for the other answers of the batch. */
@@ -158,13 +136,7 @@ export class DecideApprovalService {
 
   /** Of what would run now. When the tool changed since the question was asked it differs, and the log refuses. */
   private async digestNow(call: Call): Promise<string> {
-    return approvalDigest(call.tool, this.tools.resolve(call.tool)?.version ?? 'none', await this.argumentsOf(call));
-  }
-
-  /** What the approval is bound to: as they were submitted, with a salt where they hold secrets. */
-  private async argumentsOf({ id, arguments: args, argumentsRedacted }: Call): Promise<unknown> {
-    const secret = argumentsRedacted ? await this.blobs.get(id, 'secret-arguments') : undefined;
-    return secret === undefined ? args : JSON.parse(secret.toString('utf8'));
+    return approvalDigest(call.tool, this.tools.resolve(call.tool)?.version ?? 'none', await this.judge.submittedOf(call));
   }
 
   private decidedAlike(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {
@@ -183,10 +155,6 @@ export class DecideApprovalService {
       throw new ProblemError('overloaded', why, { callId: id, retryAfterMs: 1000 });
     }
   }
-}
-
-function isObject(value: JsonValue): value is Record<string, JsonValue> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function changedMeanwhile(callId: string): ProblemError {
