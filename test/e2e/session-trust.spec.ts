@@ -7,7 +7,9 @@ const TENANT = 'session-trust';
 const PERSON_KEY = 'person-key-of-the-session-trust-tests';
 const SUBMITTER_KEY = 'submitter-key-of-the-session-trust-tests';
 const SCOPES = ['submit', 'read', 'cancel', 'approve', 'admin'] as const;
+const KEEPER_KEY = 'keeper-key-of-the-session-trust-tests';
 const KEYS: KeyEntry[] = [
+  { id: 'keeper', key: KEEPER_KEY, tenant: TENANT, scopes: ['read', 'approve', 'admin'] },
   { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: [...SCOPES] },
   { id: 'person', key: PERSON_KEY, tenant: TENANT, scopes: [...SCOPES] },
   { id: 'submitter', key: SUBMITTER_KEY, tenant: TENANT, scopes: [...SCOPES] },
@@ -139,6 +141,28 @@ describe('with four eyes', () => {
     const { sessionId: denying } = await asked(person);
     await put(person, denying, { grants: { deniedTools: ['file_write'] } });
     expect(codeOf(await write(person, denying))).toBe('policy_denied');
+  });
+
+  it('no key that submits calls takes away what restricts them: posture, tools, denials, hooks, the session', async () => {
+    const [submitter, person] = [of(SUBMITTER_KEY), of(PERSON_KEY)];
+    const hooks = [{ name: 'look', on: 'before', url: 'https://hooks.invalid/look' }];
+    for (const [restricted, lifted] of [
+      [{ posture: { autonomy: 'read_only' } }, { posture: { autonomy: 'supervised' } }],
+      [{ posture: { permissionMode: 'read-only' } }, { posture: { permissionMode: 'prompt' } }],
+      [{ tools: ['echo'] }, { tools: null }],
+      [{ tools: ['echo'] }, { tools: ['echo', 'file_write'] }],
+      [{ grants: { deniedTools: ['file_write'] } }, { grants: {} }],
+      [{ grants: { deniedPaths: { read: ['a'], write: [] } } }, { grants: {} }],
+      [{ hooks }, { hooks: null }],
+    ]) {
+      const sessionId = `trust-${++sessions}`;
+      expect((await put(person, sessionId, restricted ?? {})).status).toBe(200);
+      const refused = [await put(submitter, sessionId, lifted ?? {}), await submitter.request('DELETE', `/v1/sessions/${sessionId}`)];
+      expect([lifted, ...refused.map(codeOf)]).toEqual([lifted, 'forbidden', 'forbidden']);
+      expect((await put(submitter, sessionId, { ...restricted, allowedTools: [] })).status).toBe(200);
+      expect((await put(of(KEEPER_KEY), sessionId, lifted ?? {})).status).toBe(200);
+      expect((await of(KEEPER_KEY).request('DELETE', `/v1/sessions/${sessionId}`)).status).toBe(204);
+    }
   });
 
   it('what the key changed counts again when the session was deleted and set by another key', async () => {

@@ -6,8 +6,11 @@ import {
   Posture,
   SessionGrants,
   SessionHooks,
+  SessionPart,
   ToolPattern,
+  type Autonomy,
   type GrantChange,
+  type PermissionMode,
   type PutSessionBody,
 } from '#contracts';
 import { addGrant, oldGrants } from '#policy';
@@ -60,6 +63,44 @@ export function grantedBy(keyId: string, state: SessionState, grants: GrantChang
   const granted = { ...state, grants: addGrant(state.grants, { grants }) };
   const { trustedTools, allowedPaths, allowedCommands } = grants;
   return (trustedTools ?? allowedPaths ?? allowedCommands) === undefined ? granted : noted(keyId, granted);
+}
+
+const AUTONOMY: readonly Autonomy[] = ['read_only', 'supervised', 'full'];
+const MODES: readonly PermissionMode[] = ['read-only', 'prompt', 'workspace-write', 'danger-full-access', 'allow'];
+
+/** What restricts calls by `before` and does so no more, or less, by `after`. A posture that is taken away counts as lifted, as agents have others. Pure. */
+export function liftedParts(before: SessionState, after: SessionState): SessionPart[] {
+  const lifted: Partial<Record<SessionPart, boolean>> = {
+    posture:
+      isLooser(AUTONOMY, before.posture.autonomy, after.posture.autonomy) ||
+      isLooser(MODES, before.posture.permissionMode, after.posture.permissionMode),
+    tools: before.tools !== undefined && (after.tools === undefined || lacks(before.tools, after.tools)),
+    grants: lacks(denialsOf(after.grants), denialsOf(before.grants)),
+    hooks: lacks(after.hooks ?? [], before.hooks ?? []),
+  };
+  return SessionPart.options.filter((part) => lifted[part]);
+}
+
+function isLooser<T>(fromStrictest: readonly T[], before: T | undefined, after: T | undefined): boolean {
+  if (before === undefined) return false;
+  return (after === undefined ? fromStrictest.length - 1 : fromStrictest.indexOf(after)) > fromStrictest.indexOf(before);
+}
+
+/** Whether something of `wanted` is not among `list`. */
+function lacks(list: readonly unknown[], wanted: readonly unknown[]): boolean {
+  return wanted.some((item) => !list.some((other) => isDeepStrictEqual(item, other)));
+}
+
+function denialsOf({ deniedTools, deniedPaths, literalPaths }: SessionGrants): (readonly [string, string])[] {
+  const of = (kind: string, names: readonly string[] = []) => names.map((name) => [kind, name] as const);
+  const literal = literalPaths?.denied;
+  return [
+    ...of('tool', deniedTools),
+    ...of('read', deniedPaths.read),
+    ...of('write', deniedPaths.write),
+    ...of('literal read', literal?.read),
+    ...of('literal write', literal?.write),
+  ];
 }
 
 function noted(keyId: string, state: SessionState): SessionState {

@@ -11,7 +11,7 @@ import { Rulebook } from '../policy/rulebook.service.js';
 import { PROMPT_REDIS } from '../tokens.js';
 import { withKnownTools } from './granted-tools.js';
 import { SessionNews } from './session-news.service.js';
-import { grantedBy, NEW_SESSION, parseSession, putBy, type SessionState, storedSession } from './session-state.js';
+import { grantedBy, liftedParts, NEW_SESSION, parseSession, putBy, type SessionState, storedSession } from './session-state.js';
 
 const DAY_MS = 86_400_000;
 /** From the last use on; a use is noted once a day. */
@@ -74,11 +74,14 @@ export class SessionStore {
     refusePatterns(change);
     refuseHooks(change.hooks ?? [], this.hookBook.sessionCommands, this.config.egress);
     const { grants, ...others } = change;
-    const next = (state: SessionState) =>
-      putBy(principal.keyId, state, {
+    const next = (state: SessionState) => {
+      const changed = putBy(principal.keyId, state, {
         ...others,
         ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools) }),
       });
+      this.refuseLifting(principal, state, changed);
+      return changed;
+    };
     const state = await this.change(tenantId, sessionId, next);
     const changed = SessionPart.options.filter((part) => change[part] !== undefined);
     await this.news.tell(principal, sessionId, 'session.put', { changed });
@@ -93,6 +96,7 @@ export class SessionStore {
     await this.change(principal.tenantId, sessionId, (state) => {
       refuseOtherEpoch(state, epoch);
       const grown = grantedBy(principal.keyId, state, grants);
+      this.refuseLifting(principal, state, grown);
       refuseGrants(grown.grants);
       return grown;
     });
@@ -100,8 +104,18 @@ export class SessionStore {
   }
 
   async end(principal: Principal, sessionId: string): Promise<void> {
+    this.refuseLifting(principal, await this.state(principal.tenantId, sessionId), NEW_SESSION);
     await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), LIFE_MS]);
     await this.news.tell(principal, sessionId, 'session.deleted', {});
+  }
+
+  /** Four eyes: a key that submits calls may add to what restricts them, but not take it away. */
+  private refuseLifting({ scopes }: Principal, before: SessionState, after: SessionState): void {
+    if (!this.rulebook.fourEyes || !scopes.includes('submit')) return;
+    const lifted = liftedParts(before, after);
+    if (lifted.length === 0) return;
+    const why = `Four eyes: this takes away what restricts the session (${lifted.join(', ')}); another key must do it, one without the scope submit`;
+    throw new ProblemError('forbidden', why);
   }
 
   private async change(tenantId: string, sessionId: string, next: (state: SessionState) => SessionState): Promise<SessionState> {
