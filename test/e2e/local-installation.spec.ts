@@ -53,6 +53,15 @@ describe('an example without a gateway', () => {
     expect([code, said.trim().split('\n')]).toEqual([1, [expect.stringContaining(`No API key: there is no ${join(folder, 'key')}.`)]]);
   });
 
+  it('sends no key to another machine that the folder names', async () => {
+    const folder = freshDirectory();
+    const file = join(folder, 'address');
+    writeFileSync(file, 'https://gateway.invalid\n');
+    const { code, said } = await example({ TOOLYARD_DATA: folder, TOOLYARD_API_KEY: 'a-key-of-the-environment' });
+    const why = `${file} names https://gateway.invalid, which is not this machine`;
+    expect([code, said.trim().split('\n')]).toEqual([1, [expect.stringContaining(why)]]);
+  });
+
   it('says in one line that no gateway answers, and where it looked', async () => {
     const folder = freshDirectory();
     const url = `http://127.0.0.1:${await freePort()}`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCAL_INSTALLATION } from '#contracts';
+import { isLoopbackUrl, LOCAL_INSTALLATION } from '#contracts';
 import { UsageError } from './usage-error.js';
 
 export const DEFAULT_URL = LOCAL_INSTALLATION.url;
@@ -36,7 +36,10 @@ function addressOf(flags: Flags, env: NodeJS.ProcessEnv, file: string): Pick<Cli
   const fromEnv = env['TOOLYARD_URL'];
   if (fromEnv) return checked(fromEnv, 'TOOLYARD_URL');
   const written = read(file);
-  return written === undefined ? { url: DEFAULT_URL, urlFrom: `the default, as there is no ${file}` } : checked(written, file);
+  if (written === undefined) return { url: DEFAULT_URL, urlFrom: `the default, as there is no ${file}` };
+  const found = checked(written, file);
+  if (isLoopbackUrl(written)) return found;
+  throw new UsageError(`${file} names ${written}, which is not this machine: give --url or set TOOLYARD_URL to send the API key there`);
 }
 
 function checked(url: string, urlFrom: string): Pick<CliConfig, 'url' | 'urlFrom'> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError } from '#client';
-import { LOCAL_INSTALLATION } from '#contracts';
+import { isLoopbackUrl, LOCAL_INSTALLATION } from '#contracts';
 
 /** There is no gateway to talk to; `message` says what to do. */
 class NoGateway extends Error {
@@ -34,13 +34,19 @@ export async function withToolyard(agent: (toolyard: ToolyardClient) => Promise<
 function connect(env: NodeJS.ProcessEnv): ToolyardClient {
   const folder = env['TOOLYARD_DATA'] || LOCAL_INSTALLATION.data;
   const keyFile = join(folder, LOCAL_INSTALLATION.keyFile);
-  const baseUrl = env['TOOLYARD_URL'] || (read(join(folder, LOCAL_INSTALLATION.addressFile)) ?? LOCAL_INSTALLATION.url);
+  const baseUrl = env['TOOLYARD_URL'] || localUrl(join(folder, LOCAL_INSTALLATION.addressFile));
   const apiKey = env['TOOLYARD_API_KEY'] || read(keyFile);
   if (!apiKey)
     throw new NoGateway(
       `No API key: there is no ${keyFile}. Run \`npm start\` in this folder first, or set TOOLYARD_DATA to its data folder, or TOOLYARD_URL and TOOLYARD_API_KEY`,
     );
   return new ToolyardClient({ baseUrl, apiKey, WebSocket });
+}
+
+function localUrl(file: string): string {
+  const url = read(file) ?? LOCAL_INSTALLATION.url;
+  if (isLoopbackUrl(url)) return url;
+  throw new NoGateway(`${file} names ${url}, which is not this machine: set TOOLYARD_URL to send the API key there`);
 }
 
 function read(file: string): string | undefined {
