@@ -64,12 +64,15 @@ for _, id in ipairs(orphans) do redis.call('ZADD', KEYS[1], 'XX', untilMs, id) e
 return orphans`);
 
 /**
- * Stops a batch that has not ended; the first reason stays.
- * KEYS 1 batch. ARGV 1 stop as JSON. Answers 1 when this was the first.
+ * Stops a batch that has not ended; the first reason stays, but that it was cancelled replaces any other.
+ * KEYS 1 batch. ARGV 1 stop as JSON. Answers 1 when this is the reason from now on.
  */
 export const stopScript = new LuaScript(`#!lua flags=allow-oom
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
-return redis.call('HSETNX', KEYS[1], 'stop', ARGV[1])`);
+local before = redis.call('HGET', KEYS[1], 'stop')
+if before and (cjson.decode(before)['reason'] == 'cancelled' or cjson.decode(ARGV[1])['reason'] ~= 'cancelled') then return 0 end
+redis.call('HSET', KEYS[1], 'stop', ARGV[1])
+return 1`);
 
 /**
  * Between two groups: messages of people stop the batch and come with its result.

@@ -63,11 +63,13 @@ export class BatchStore {
     await this.redis.hset(keys.batch(id), Object.fromEntries(callIds.map(([index, callId]) => [fieldOf.call(index), callId])));
   }
 
-  /** True when the batch goes on no more because of this. */
+  /** True when the batch goes on no more because of this. Told also when it was written and not replicated. */
   async stop(id: string, stop: BatchStop): Promise<boolean> {
-    const isFirst = (await this.durable.run(stopScript, [keys.batch(id)], [JSON.stringify(stop)])) === 1;
-    if (isFirst) await this.tell(id);
-    return isFirst;
+    try {
+      return (await this.durable.run(stopScript, [keys.batch(id)], [JSON.stringify(stop)])) === 1;
+    } finally {
+      await this.tell(id);
+    }
   }
 
   /** Hands the messages that wait to the batch, which they stop. False when there are none. */
@@ -88,9 +90,11 @@ export class BatchStore {
 
   /** False when somebody said yes before. */
   async hold(id: string, callId: string, approval: HeldApproval): Promise<boolean> {
-    const isFirst = (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), JSON.stringify(approval)])) === 1;
-    await this.tell(id);
-    return isFirst;
+    try {
+      return (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), JSON.stringify(approval)])) === 1;
+    } finally {
+      await this.tell(id);
+    }
   }
 
   /** Renews the leases of `owned` and answers the batches of the partition, at most `limit`, that are nobody's and now the caller's. */

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Batch } from '#contracts';
+import { BatchStore } from '../../apps/gateway/src/batches/batch-store.service.js';
+import { ApprovalJudge } from '../../apps/gateway/src/calls/approval-judge.service.js';
+import { eventually } from '../support/eventually.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'batch-stops';
+
+describe('a batch', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startTestGateway(TENANT);
+  });
+  afterAll(() => gateway?.close());
+
+  const submit = async (body: object) => (await gateway.agent.request<Batch>('POST', '/v1/batches', body)).body;
+  const look = async (id: string) => (await gateway.agent.get<Batch>(`/v1/batches/${id}`)).body;
+  const ended = (id: string) =>
+    eventually(async () => {
+      const batch = await look(id);
+      return batch.status === 'ended' ? batch : undefined;
+    }, `batch ${id} to end`);
+
+  it('judges each yes that it held again when its calls start: what is denied by then ends as denied', async () => {
+    const { agent } = gateway;
+    const session = '/v1/sessions/held';
+    await agent.request('PUT', session, { posture: { autonomy: 'supervised' } });
+    const write = { tool: 'shell', arguments: { command: 'true' } };
+    const { id } = await submit({ onFailure: 'abort', strategy: { type: 'parallel' }, sessionId: 'held', calls: [write, write] });
+    const waiting = await eventually(async () => {
+      const { results } = await look(id);
+      return results.every(({ status }) => status === 'waiting_approval') ? results.map(({ callId }) => callId) : undefined;
+    }, 'the questions');
+    const allow = (callId = '') => agent.request('POST', `/v1/calls/${callId}/decision`, { decision: 'allow' });
+    await allow(waiting[0]);
+    const judge = gateway.app.get(ApprovalJudge);
+    const denialNow = judge.denialNow.bind(judge);
+    jest.spyOn(judge, 'denialNow').mockImplementationOnce(async (call, requester) => {
+      const before = await denialNow(call, requester);
+      await agent.request('PUT', session, { posture: { autonomy: 'read_only' } });
+      return before;
+    });
+    expect((await allow(waiting[1])).status).toBe(200);
+    const denied = ['denied', 'policy_denied'];
+    expect((await ended(id)).results.map(({ outcome, error }) => [outcome, error?.code])).toEqual([denied, denied]);
+  });
+
+  it('says that it was cancelled, whatever stopped it before', async () => {
+    const { id } = await submit({ calls: [{ tool: 'echo', arguments: { n: 1 } }] });
+    const store = gateway.app.get(BatchStore);
+    expect(await store.stop(id, { reason: 'aborted', detail: 'first' })).toBe(true);
+    expect(await store.stop(id, { reason: 'steered', detail: 'second' })).toBe(false);
+    expect(await store.stop(id, { reason: 'cancelled', detail: 'third' })).toBe(true);
+    expect(await store.stop(id, { reason: 'cancelled', detail: 'fourth' })).toBe(false);
+    expect(await ended(id)).toMatchObject({ stopped: { reason: 'cancelled', detail: 'third' }, results: [{ outcome: 'cancelled' }] });
+  });
+});
