@@ -59,6 +59,6 @@ it('ends a batch with all its calls, also those whose notes a failover lost', as
   await run.over;
   const ended = await store.load(BATCH);
   expect(ended?.endedAt).toBeGreaterThan(0);
-  expect([...(ended?.callIds ?? [])]).toEqual([...CALLS.entries()]);
+  expect(new Map(ended?.callIds)).toEqual(new Map(CALLS.entries()));
   expect(await redis.zrange(keys.batches('00'), '0', '-1')).toEqual([]);
 });
