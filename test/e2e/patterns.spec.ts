@@ -57,15 +57,19 @@ describe('patterns that a tenant sets', () => {
     const commands = (...allowedCommands: string[]) => ({ grants: { allowedCommands } });
     const sent = [
       refused('many', commands(...large)),
-      refused('long', commands('a*'.repeat(225_000))),
+      refused('long', commands('a*'.repeat(3_000))),
+      refused('longest', commands('a*'.repeat(225_000))),
       refused('counts', commands('(a{1000}){1000}')),
     ];
     await undisturbed();
-    const [many, long, counts] = await Promise.all(sent);
+    const [many, long, longest, counts] = await Promise.all(sent);
     expect(many?.errors).toEqual([
       { pointer: '/grants/allowedCommands/11', message: 'expected expressions of at most 10000 instructions in the whole list' },
     ]);
-    expect(long?.errors).toEqual([{ pointer: '/grants/allowedCommands/0', message: 'expected at most 4096 characters; received 450000' }]);
+    expect(long?.errors).toEqual([{ pointer: '/grants/allowedCommands/0', message: 'expected at most 4096 characters; received 6000' }]);
+    expect(longest?.errors).toEqual([
+      { pointer: '/grants/allowedCommands/0', message: 'expected at most 65536 characters in the whole list' },
+    ]);
     expect(counts?.errors).toEqual([{ pointer: '/grants/allowedCommands/0', message: 'expected smaller counts of repetition' }]);
   });
 
