@@ -158,7 +158,7 @@ describe('which files a call reaches', () => {
       expect((await call('file_write', { path, content: '' }, 'supervised', 'trusts')).status).toBe('waiting_approval');
     });
 
-    it('never the files of other sessions, nor the system behind processes, whoever says yes', async () => {
+    it('never the files of other sessions, nor the system behind processes, also after a yes', async () => {
       await call('file_write', { path: 'own.txt', content: SECRET }, 'unattended', 'victim');
       for (const path of [join(workspaceOf('victim'), 'own.txt'), '/proc/self/environ', `${workspaceOf('x')}/../victim/own.txt`]) {
         const ended = await approve(await call('file_read', { path }, 'supervised'));
