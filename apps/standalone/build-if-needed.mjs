@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', '.swcrc', 'apps/standalone/build-if-needed.mjs'];
-/** Compiled file by file; the bench is there since its processes run in Node without Jest. */
-const SERVER = ['apps', 'libs', 'test/bench'];
+/** Compiled file by file; the bench and what it shares with the tests are there since its processes run in Node without Jest. */
+const SERVER = ['apps', 'libs', 'test/bench', 'test/support'];
 /** Bundled: the dashboard and the libraries that run in the browser. */
 const DASHBOARD = ['apps/dashboard', 'libs/client', 'libs/contracts'];
 const SHIPPED = /\.(tsx?|lua|json|html|css|svg)$|\/sandbox\/etc\/[^/]+$/;
