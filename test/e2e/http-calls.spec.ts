@@ -5,6 +5,7 @@ import { describeTool, ToolRegistry, type ToolSource } from '#tools';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
+import { startRedisServer } from '../support/redis-server.mjs';
 
 describe('calls over HTTP', () => {
   let gateway: TestGateway;
@@ -199,19 +200,26 @@ describe('calls over HTTP', () => {
 
   describe('cancelled', () => {
     it('end at once while queued and wait in no queue, and a second cancel changes nothing [CC-37, EX-26]', async () => {
-      const waiting = async () =>
-        (await agent.get<{ queues: { waiting: number }[] }>('/v1/queues')).body.queues.reduce((sum, pool) => sum + pool.waiting, 0);
-      const before = await waiting();
-      const { body } = await agent.submit('echo', {});
-      await eventually(async () => (await waiting()) === before + 1, 'the call to wait');
-      const cancel = () => agent.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'no longer needed' });
-      expect(await cancel()).toMatchObject({
-        status: 202,
-        body: { status: 'ended', outcome: 'cancelled', result: { content: [{ text: 'Cancelled' }] } },
-      });
-      await eventually(async () => (await waiting()) === before, 'the job to be withdrawn');
-      expect((await cancel()).status).toBe(202);
-      expect((await agent.events(body.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+      // Its own Redis: the queues of the shared one hold jobs of other test files too.
+      const server = await startRedisServer();
+      const alone = await startTestGateway('cancelled-in-queue', { redisUrl: server.url });
+      try {
+        const waiting = async () =>
+          (await alone.agent.get<{ queues: { waiting: number }[] }>('/v1/queues')).body.queues.reduce((sum, pool) => sum + pool.waiting, 0);
+        const { body } = await alone.agent.submit('echo', {});
+        await eventually(async () => (await waiting()) === 1, 'the call to wait');
+        const cancel = () => alone.agent.request('POST', `/v1/calls/${body.id}/cancel`, { reason: 'no longer needed' });
+        expect(await cancel()).toMatchObject({
+          status: 202,
+          body: { status: 'ended', outcome: 'cancelled', result: { content: [{ text: 'Cancelled' }] } },
+        });
+        await eventually(async () => (await waiting()) === 0, 'the job to be withdrawn');
+        expect((await cancel()).status).toBe(202);
+        expect((await alone.agent.events(body.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.end']);
+      } finally {
+        await alone.close();
+        await server.stop();
+      }
     });
 
     it('are asked to stop while running, once', async () => {
