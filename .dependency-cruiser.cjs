@@ -4,24 +4,26 @@ const lib = (...names) => `^libs/(${names.join('|')})/src/`;
 const SIBLINGS = [
   'event-log',
   'hooks',
-  'lifecycle',
   'limits',
-  'metrics',
+  'observability',
   'patterns',
+  'platform',
   'policy',
   'projection',
   'queue',
+  'redaction',
   'redis',
-  'safety',
-  'signals',
+  'sandbox',
+  'tool-sdk',
   'tools',
-  'tracing',
 ];
 
-/** What a library may import besides itself, contracts and (all of them) signals and patterns. Hooks run programs and requests the way tools do, by the very same code. */
+/** What a library may import besides itself, contracts, observability and patterns. */
 const MAY_ALSO_SEE = {
-  hooks: ['redis', 'tools'],
-  lifecycle: ['redis', 'event-log'],
+  hooks: ['redis', 'sandbox'],
+  platform: ['redis', 'event-log'],
+  sandbox: ['tool-sdk'],
+  tools: ['tool-sdk', 'sandbox'],
   queue: ['redis'],
   limits: ['redis'],
   'event-log': ['redis'],
@@ -29,7 +31,7 @@ const MAY_ALSO_SEE = {
 };
 
 const siblingRules = SIBLINGS.map((name) => {
-  const allowed = ['contracts', 'signals', 'patterns', ...(MAY_ALSO_SEE[name] ?? []), name];
+  const allowed = ['contracts', 'observability', 'patterns', ...(MAY_ALSO_SEE[name] ?? []), name];
   return {
     name: `siblings-apart-${name}`,
     comment: `libs/${name} may see ${allowed.slice(0, -1).join(', ')} and nothing else of libs: apps put libraries together, so that each can be read, tested and replaced alone.`,
@@ -105,7 +107,7 @@ module.exports = {
       comment: 'What a library offers is what its index.ts exports by name. A deep import makes its inside public.',
       severity: 'error',
       from: { path: '^(libs|apps)/([^/]+)/' },
-      to: { path: '^libs/[^/]+/src/', pathNot: ['^$1/$2/', '^libs/[^/]+/src/index\\.ts$'] },
+      to: { path: '^libs/[^/]+/src/', pathNot: ['^$1/$2/', '^libs/[^/]+/src/(index\\.ts$|testing/)'] },
     },
     {
       name: 'front-door-only-for-tests',
@@ -148,17 +150,17 @@ module.exports = {
       to: { path: '^node_modules/(@types/)?(picomatch|re2js|minimatch|micromatch)/' },
     },
     {
-      name: 'prom-client-behind-metrics',
-      comment: 'Metrics are named in one file. Others emit signals.',
+      name: 'prom-client-behind-observability',
+      comment: 'Metrics are named in one file. Others emit telemetry events.',
       severity: 'error',
-      from: { path: '^(libs|apps)/', pathNot: '^libs/metrics/' },
+      from: { path: '^(libs|apps)/', pathNot: '^libs/observability/' },
       to: { path: '^node_modules/prom-client/' },
     },
     {
       name: 'opentelemetry-behind-tracing',
-      comment: 'Off means not loaded: libs/tracing imports the SDK when it is wanted, everybody else sees its port.',
+      comment: 'Off means not loaded: libs/observability imports the SDK when tracing is on; everything else uses its port.',
       severity: 'error',
-      from: { path: '^(libs|apps)/', pathNot: '^libs/tracing/src/(otel-tracing|told-exporter)\\.ts$' },
+      from: { path: '^(libs|apps)/', pathNot: '^libs/observability/src/tracing/(otel-tracing|monitored-span-exporter)\\.ts$' },
       to: { path: '^node_modules/@opentelemetry/' },
     },
     {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { EventLog, type Author } from '#event-log';
+import { EventLog, type EventOrigin } from '#event-log';
 import { aSubmission } from '../support/sample-calls.js';
 import { residentOf } from './processes.js';
 import { openSocket, type ToolyardUnderTest } from './toolyard.contender.js';
@@ -12,7 +12,7 @@ export interface UpdateFigures {
   readonly spared: number;
 }
 
-const AUTHOR: Author = { source: '/bench', actor: 'worker:bench' };
+const AUTHOR: EventOrigin = { source: '/bench', actor: 'worker:bench' };
 const DEADLINE_MS = 120_000;
 
 /**

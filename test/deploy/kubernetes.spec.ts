@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { POOLS } from '#contracts';
-import { createMetrics } from '#metrics';
+import { createMetrics } from '#observability';
 import { schemaFaults, typeFaults, type Manifest } from './kubernetes-schemas.js';
 
 const BASE = 'deploy/kubernetes/base';

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { Prometheus, alertRules, boards, expressionsOf } from '../support/prometheus.js';
-import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 describe('a real run, scraped by a real Prometheus', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-monitored-'));
   const config = join(folder, 'config.yaml');
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let prometheus: Prometheus;
   let agent: Agent;
   let [first, second]: AppProcess[] = [];
 
   beforeAll(async () => {
     writeFileSync(config, 'keys: []\n');
-    toolyard = await startToolyard({ workers: 0, env: { TOOLYARD_CONFIG: config, LEASE_MS: '1000' } });
+    toolyard = await startTestCluster({ workers: 0, env: { TOOLYARD_CONFIG: config, LEASE_MS: '1000' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     first = await toolyard.worker();
     second = await toolyard.worker({ WORKER_POOLS: 'read' });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { createMetrics } from '#metrics';
+import { createMetrics } from '#observability';
 import { alertRules, boards, expressionsOf } from '../support/prometheus.js';
 
 const FOLDER = 'deploy/prometheus';

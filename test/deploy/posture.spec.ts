@@ -4,7 +4,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import type { Session } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const Compose = z.object({ services: z.object({ gateway: z.object({ environment: z.record(z.string(), z.string()) }) }) });
 const Deployment = z.object({
@@ -28,11 +28,13 @@ const environments = {
 };
 
 describe.each<[string, Record<string, string>]>(Object.entries(environments))('a gateway with the settings of %s', (_file, env) => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
     const posture = Object.entries(env).filter(([name]) => name.startsWith('DEFAULT_'));
-    toolyard = await startToolyard({ gatewayEnv: { DEFAULT_AUTONOMY: '', DEFAULT_PERMISSION_MODE: '', ...Object.fromEntries(posture) } });
+    toolyard = await startTestCluster({
+      gatewayEnv: { DEFAULT_AUTONOMY: '', DEFAULT_PERMISSION_MODE: '', ...Object.fromEntries(posture) },
+    });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard?.close());

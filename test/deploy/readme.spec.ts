@@ -23,7 +23,7 @@ const DOCUMENTS = [
   'libs/tools/README.md',
   'test/README.md',
 ];
-const configs = ['gateway/src/gateway', 'worker/src/worker', 'standalone/src/standalone']
+const configs = ['gateway/src/platform/gateway', 'worker/src/platform/worker', 'standalone/src/standalone']
   .map((path) => readFileSync(`apps/${path}.config.ts`, 'utf8'))
   .join('\n');
 
@@ -45,9 +45,9 @@ describe('deploy/CONFIGURATION.md', () => {
     const rows = matches(configuration, /^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm).flatMap((cell) => matches(cell, /`([A-Z_]+)`/g));
     const variables = [
       ...matches(configs, /^ {2}([A-Z][A-Z_]+): /gm),
-      ...matches(read('libs/tools/src/sandbox/sandbox.config.ts'), /^ {2}(SANDBOX[A-Z_]*): /gm),
-      ...matches(read('libs/tracing/src/tracing.config.ts'), /^ {2}(OTEL_[A-Z_]+): /gm),
-      ...matches(read('libs/tools/src/egress/egress.config.ts'), /env\['([A-Z_]+)'\]/g),
+      ...matches(read('libs/sandbox/src/sandbox/sandbox.config.ts'), /^ {2}(SANDBOX[A-Z_]*): /gm),
+      ...matches(read('libs/observability/src/tracing/tracing.config.ts'), /^ {2}(OTEL_[A-Z_]+): /gm),
+      ...matches(read('libs/sandbox/src/egress/egress.config.ts'), /env\['([A-Z_]+)'\]/g),
     ];
     expect(variables.length).toBeGreaterThan(20);
     expect(sorted(rows)).toEqual(sorted(variables));
@@ -102,8 +102,8 @@ describe('libs/README.md and apps/README.md', () => {
 
 describe('libs/tools/README.md', () => {
   it('names every built-in tool', () => {
-    const folder = 'libs/tools/src/builtin';
-    const tools = readdirSync(folder)
+    const folder = 'libs/tools/src';
+    const tools = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.tool.ts'))
       .flatMap((file) => matches(read(`${folder}/${file}`), /^ {2}name: '([a-z_]+)'/gm));
     expect(tools.length).toBeGreaterThan(5);

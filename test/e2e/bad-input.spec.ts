@@ -7,12 +7,12 @@ import type { Problem } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
 
 describe('bad input at every door', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
     const config = join(mkdtempSync(join(tmpdir(), 'toolyard-config-')), 'toolyard.json');
@@ -28,7 +28,7 @@ describe('bad input at every door', () => {
         ],
       }),
     );
-    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config } });
+    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard.close());

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Batch } from '#contracts';
 import { BatchStore } from '../../apps/gateway/src/batches/batch-store.service.js';
-import { ApprovalJudge } from '../../apps/gateway/src/calls/approval-judge.service.js';
+import { ApprovalEvaluator } from '../../apps/gateway/src/approvals/approval-evaluator.service.js';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -34,7 +34,7 @@ describe('a batch', () => {
     }, 'the questions');
     const allow = (callId = '') => agent.request('POST', `/v1/calls/${callId}/decision`, { decision: 'allow' });
     await allow(waiting[0]);
-    const judge = gateway.app.get(ApprovalJudge);
+    const judge = gateway.app.get(ApprovalEvaluator);
     const denialNow = judge.denialNow.bind(judge);
     jest.spyOn(judge, 'denialNow').mockImplementationOnce(async (call, requester) => {
       const before = await denialNow(call, requester);

@@ -3,16 +3,16 @@ import type { Batch, CallEvent, Steered } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const APPROVAL_MS = 1_500;
 
 describe('batches on real workers', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   let other: Agent;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 2, workers: 2, env: { APPROVAL_MS: String(APPROVAL_MS) } });
+    toolyard = await startTestCluster({ gateways: 2, workers: 2, env: { APPROVAL_MS: String(APPROVAL_MS) } });
     [agent, other] = toolyard.gateways.map(({ url }) => new Agent(url)) as [Agent, Agent];
   });
   afterAll(() => toolyard.close());

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApprovalPage, Call, CallEvent, CallEventOf, CallEventType, CallPage, ToolDescriptor } from '#contracts';
-import { executeCall } from '../../apps/worker/src/execution/execute-call.js';
+import { executeCall } from '../../apps/worker/src/attempts/execute-call.js';
 import { newMarker, processesWith } from '../../libs/tools/src/testing/shell-runs.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { WorkerParts } from '../support/worker-parts.js';
 
 const firstOf = <T extends CallEventType>(events: readonly CallEvent[], type: T): CallEventOf<T> | undefined =>
@@ -25,10 +25,10 @@ async function inTime<T>(ms: number, answer: Promise<T>): Promise<T> {
 const textOf = (call: Call) => call.result?.content.map((item) => (item.type === 'text' ? item.text : '')).join('');
 
 describe('what agents of every kind rely on', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startToolyard({ workers: 2, env: { WORKER_SECRET: 'canary' } });
+    toolyard = await startTestCluster({ workers: 2, env: { WORKER_SECRET: 'canary' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard.close());

@@ -6,13 +6,13 @@ import { startCli, type CliOptions } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { freshDirectory, cleanUp } from '../support/standalone.js';
 import { freePort } from '../support/redis-server.mjs';
-import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-let toolyard: Toolyard;
+let toolyard: TestCluster;
 let client: ToolyardClient;
 
 beforeAll(async () => {
-  toolyard = await startToolyard();
+  toolyard = await startTestCluster();
   client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
 });
 afterAll(async () => {
@@ -242,7 +242,7 @@ describe('toolyard doctor', () => {
   });
 
   it('names what is wrong, and the fix', async () => {
-    const bare = await startToolyard({
+    const bare = await startTestCluster({
       workers: 0,
       redisSettings: ['--save', '', '--appendonly', 'no', '--maxmemory-policy', 'allkeys-lru'],
     });

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError, type StreamState, type WatchItem } from '#client';
 import { eventually } from '../support/eventually.js';
-import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-let toolyard: Toolyard;
+let toolyard: TestCluster;
 let client: ToolyardClient;
 const clients: ToolyardClient[] = [];
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  toolyard = await startToolyard();
+  toolyard = await startTestCluster();
   client = clientOf(gatewayUrl());
 });
 afterAll(async () => {

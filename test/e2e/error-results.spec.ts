@@ -4,14 +4,14 @@ import { ToolyardClient } from '#client';
 import { Agent } from '../support/agent.js';
 import { startCli } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
-import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-let toolyard: Toolyard;
+let toolyard: TestCluster;
 let agent: Agent;
 let client: ToolyardClient;
 
 beforeAll(async () => {
-  toolyard = await startToolyard();
+  toolyard = await startTestCluster();
   agent = new Agent(url(), TEST_KEY);
   client = new ToolyardClient({ baseUrl: url(), apiKey: TEST_KEY });
 });

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ToolyardClient } from '#client';
-import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-let toolyard: Toolyard;
+let toolyard: TestCluster;
 beforeAll(async () => {
-  toolyard = await startToolyard();
+  toolyard = await startTestCluster();
 });
 afterAll(() => toolyard.close());
 

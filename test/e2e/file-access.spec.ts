@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call, PolicySettings, Posture } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { submitted, textOf } from '../support/verdict.js';
 
 const UNATTENDED: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
@@ -17,7 +17,7 @@ describe('which files a call reaches', () => {
   const vault = join(folder, 'vault');
   const team = join(vault, 'team');
   const outside = join(folder, 'outside');
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
 
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('which files a call reaches', () => {
       mode: 0o755,
     });
     const PATH = `${bin}:${process.env['PATH'] ?? ''}`;
-    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config, SHARED_ROOTS: `write=${vault}`, PATH } });
+    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config, SHARED_ROOTS: `write=${vault}`, PATH } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(async () => {

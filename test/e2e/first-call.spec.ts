@@ -5,7 +5,7 @@ import type { CallEvent } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { readSse } from '../support/sse.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const LINE_A_SECOND = 'for i in 1 2 3; do echo line $i; sleep 1; done';
 /** Within it a line of a running command is promised to be seen. */
@@ -15,10 +15,10 @@ const textOf = (event: CallEvent) =>
   event.type === 'call.update' ? event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('') : '';
 
 describe('one call, end to end through every door', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 2, workers: 2 });
+    toolyard = await startTestCluster({ gateways: 2, workers: 2 });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard.close());
@@ -146,9 +146,9 @@ describe('one call, end to end through every door', () => {
 });
 
 describe('a call that sleeps', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startToolyard({ env: { WORKER_CONCURRENCY: 'read=1' } });
+    toolyard = await startTestCluster({ env: { WORKER_CONCURRENCY: 'read=1' } });
   });
   afterAll(() => toolyard.close());
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { startToolyard, TEST_KEY, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 
 const run = promisify(execFile);
 
@@ -88,11 +88,11 @@ const COMPILER = ['--strict', '--skipLibCheck', '--module', 'nodenext', '--targe
 describe('clients that public generators make from /openapi.json', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-clients-'));
   const program = (name: string) => resolve('node_modules/.bin', name);
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let url: string;
 
   beforeAll(async () => {
-    toolyard = await startToolyard();
+    toolyard = await startTestCluster();
     url = toolyard.gateways[0]?.url ?? '';
     writeFileSync(join(folder, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
     writeFileSync(join(folder, 'package.json'), '{"type":"commonjs"}');

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ApprovalPage, Call, Problem, Quote, Session, ToolDescriptor } from '#contracts';
-import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
-import { OPEN_POSTURE } from '../support/toolyard.js';
+import { OPEN_POSTURE } from '../support/test-cluster.js';
 
 const TENANT = 'governed';
 const SECOND_KEY = 'second-key-of-the-governed-tests';

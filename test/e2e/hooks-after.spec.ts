@@ -5,17 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallEvent, type Session } from '#contracts';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { Hooked, isAlive, problemOf, textOf, type HookedAgents } from '../support/hooked.js';
-import type { AppProcess } from '../support/toolyard.js';
+import { HookTestCluster, isAlive, problemOf, textOf, type HookedAgents } from '../support/hook-test-cluster.js';
+import type { AppProcess } from '../support/test-cluster.js';
 
 const ON_BEFORE = { name: 'guard', on: 'before' };
 const ON_AFTER = { name: 'review', on: 'after' };
 
-let hooked: Hooked;
+let hooked: HookTestCluster;
 let agent: Agent;
 let sessions = 0;
 
-const agentsOf = (files: Hooked): HookedAgents => {
+const agentsOf = (files: HookTestCluster): HookedAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   const at = (name: string) => files.at(name);
   const sleeper = (name: string) => files.sleeper(name);
@@ -50,7 +50,7 @@ const agentsOf = (files: Hooked): HookedAgents => {
 };
 
 beforeAll(async () => {
-  hooked = await Hooked.start(agentsOf);
+  hooked = await HookTestCluster.start(agentsOf);
   ({ agent } = hooked);
 });
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { Hooked, problemOf, type HookedAgents } from '../support/hooked.js';
+import { HookTestCluster, problemOf, type HookedAgents } from '../support/hook-test-cluster.js';
 
 const ON_BEFORE = { name: 'guard', on: 'before' };
 const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 
-let hooked: Hooked;
+let hooked: HookTestCluster;
 let agent: Agent;
 let sessions = 0;
 
-const agentsOf = ({ webhooks }: Hooked): HookedAgents => {
+const agentsOf = ({ webhooks }: HookTestCluster): HookedAgents => {
   const url = (path: string) => `${webhooks.url}${path}`;
   return {
     'people-first': { policy: { hookOrder: 'permission_approval_hooks' }, hooks: [{ ...ON_BEFORE, url: url('/people-first') }] },
@@ -22,7 +22,7 @@ const agentsOf = ({ webhooks }: Hooked): HookedAgents => {
 };
 
 beforeAll(async () => {
-  hooked = await Hooked.start(agentsOf);
+  hooked = await HookTestCluster.start(agentsOf);
   ({ agent } = hooked);
 });
 

@@ -4,16 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { HookInput } from '#contracts';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { Hooked, problemOf, textOf, type HookedAgents } from '../support/hooked.js';
+import { HookTestCluster, problemOf, textOf, type HookedAgents } from '../support/hook-test-cluster.js';
 
 const GITHUB = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
 const ON_BEFORE = { name: 'guard', on: 'before' };
 
-let hooked: Hooked;
+let hooked: HookTestCluster;
 let agent: Agent;
 let sessions = 0;
 
-const agentsOf = (files: Hooked): HookedAgents => {
+const agentsOf = (files: HookTestCluster): HookedAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   const everywhere = (path: string, more: object = {}) => [
     { ...ON_BEFORE, url: url(path), ...more },
@@ -45,7 +45,7 @@ const agentsOf = (files: Hooked): HookedAgents => {
 };
 
 beforeAll(async () => {
-  hooked = await Hooked.start(agentsOf);
+  hooked = await HookTestCluster.start(agentsOf);
   ({ agent } = hooked);
 });
 

@@ -5,19 +5,19 @@ import type { Batch, Call, Quote } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { HOOK_SECRET, HOOK_TOKEN, Hooked, isAlive, problemOf, textOf, type HookedAgents } from '../support/hooked.js';
+import { HOOK_SECRET, HOOK_TOKEN, HookTestCluster, isAlive, problemOf, textOf, type HookedAgents } from '../support/hook-test-cluster.js';
 
 const ON_BEFORE = { name: 'guard', on: 'before' };
 const HOOK_GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 const refuses = "echo 'not on a Friday' >&2; exit 2";
 const hookReasons = ({ decision }: Call) => decision.reasons.filter(({ axis }) => axis === 'hooks');
 
-let hooked: Hooked;
+let hooked: HookTestCluster;
 let agent: Agent;
 let redis: RedisConnection;
 let sessions = 0;
 
-const agentsOf = (files: Hooked): HookedAgents => {
+const agentsOf = (files: HookTestCluster): HookedAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   const at = (name: string) => files.at(name);
   const sleeper = (name: string) => files.sleeper(name);
@@ -99,7 +99,7 @@ const agentsOf = (files: Hooked): HookedAgents => {
 };
 
 beforeAll(async () => {
-  hooked = await Hooked.start(agentsOf);
+  hooked = await HookTestCluster.start(agentsOf);
   ({ agent } = hooked);
   redis = createRedis(hooked.redisUrl);
   writeFileSync(hooked.at('guard.mjs'), 'export default async ({ tool_input }) => tool_input.fine === true;\n');

@@ -1,7 +1,7 @@
 import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApprovalPage, Call, CallPage, CallSummary, Problem, Quote, Result } from '#contracts';
-import { describeTool, ToolRegistry, type ToolSource } from '#tools';
+import { ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SCOPES } from '#contracts';
-import { Drain } from '../../apps/gateway/src/lifecycle/drain.service.js';
+import { ShutdownState } from '../../apps/gateway/src/platform/shutdown-state.service.js';
 import { eventually } from '../support/eventually.js';
 import { EventHub } from '#event-log';
 import { Agent } from '../support/agent.js';
@@ -19,7 +19,7 @@ describe('a gateway that stops', () => {
 
   it('says that it is not ready before it closes the door', async () => {
     const gateway = await startTestGateway('drain');
-    gateway.app.get(Drain).begin();
+    gateway.app.get(ShutdownState).begin();
     const answer = await fetch(`${gateway.url}/readyz`);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     expect((await gateway.agent.submit('echo', {})).status).toBe(202);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, BulkResult, Principal, Problem, Quote, ToolDescriptor } from '#contracts';
-import { readGatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 

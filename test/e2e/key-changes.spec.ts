@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CLOSE_CODES, type Batch, type KeyEntry, type Problem } from '#contracts';
-import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { CLOSE_CODES, type Batch, type ApiKeyConfig, type Problem } from '#contracts';
+import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -11,7 +11,7 @@ import { openSse } from '../support/sse.js';
 
 const TENANT = 'key-changes';
 const RIVAL = 'key-changes-rival';
-type Entry = Partial<KeyEntry> & { readonly id: string; readonly key: string };
+type Entry = Partial<ApiKeyConfig> & { readonly id: string; readonly key: string };
 
 /** What the file says of a key from one moment on; none when it is not there any more. */
 const CHANGES = {
@@ -55,7 +55,7 @@ describe('what is open when its key changes', () => {
   });
 
   /** A key that the gateway knows, and how to change it; `change` resolves when single requests meet the change. */
-  async function newKey(more: Partial<KeyEntry> = {}) {
+  async function newKey(more: Partial<ApiKeyConfig> = {}) {
     const id = `key-${++keys}`;
     const entry: Entry = { id, key: `key-of-the-changes-number-${keys}`, tenant: TENANT, ...more };
     const agent = new Agent(gateway.url, entry.key);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { BATCH_LIMITS, type Limits, type Problem, type Quote } from '#contracts';
 import { EventLog, EventLogFull } from '#event-log';
 import { createRedis } from '#redis';
-import { ParentCalls } from '../../apps/gateway/src/calls/parent-calls.service.js';
+import { ChildCallService } from '../../apps/gateway/src/calls/child-call.service.js';
 import type { Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -85,7 +85,7 @@ describe('limits of calls', () => {
     const { agent, claim } = await one({});
     const { body: root } = await agent.submit('echo', {});
     await claim(root.id);
-    const look = jest.spyOn(ParentCalls.prototype, 'isOrphan').mockRejectedValueOnce(new Error('Redis went away'));
+    const look = jest.spyOn(ChildCallService.prototype, 'isOrphan').mockRejectedValueOnce(new Error('Redis went away'));
     const { status, body: child } = await agent.submit('echo', {}, { parentCallId: root.id });
     expect([status, child.status, look.mock.calls.length]).toEqual([202, 'queued', 1]);
     look.mockRestore();

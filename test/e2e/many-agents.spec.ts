@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent, type Stream } from '../support/agent.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const AGENTS = 20;
 const CALLS_EACH = 50;
@@ -16,9 +16,9 @@ function* choices(seed: number): Generator<number, never> {
 }
 
 describe('1,000 calls of 20 agents that repeat themselves', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 2, workers: 2 });
+    toolyard = await startTestCluster({ gateways: 2, workers: 2 });
   });
   afterAll(() => toolyard.close());
 

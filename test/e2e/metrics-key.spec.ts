@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const KEY = 'key-of-the-metrics-tests';
 
 describe('a key for /metrics', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startToolyard({ env: { METRICS_KEY: KEY } });
+    toolyard = await startTestCluster({ env: { METRICS_KEY: KEY } });
   });
   afterAll(() => toolyard.close());
 

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.js';
 import { OtlpCollector } from '../support/otlp-collector.js';
 import { alertRules, boards, expressionsOf } from '../support/prometheus.js';
 import { readSse } from '../support/sse.js';
-import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 /** What nothing from outside can bring about: it begins at 0 and stays there. */
 const ONLY_ZERO = ['toolyard_dispatch_failures_total'];
@@ -21,7 +21,7 @@ interface Metric {
 
 describe('the metrics of a run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-metrics-'));
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let collector: OtlpCollector;
   let agent: Agent;
   let [worker, paused]: AppProcess[] = [];
@@ -41,7 +41,7 @@ describe('the metrics of a run', () => {
     );
     collector = await OtlpCollector.start();
     const env = { TOOLYARD_CONFIG: config, LEASE_MS: '1000', SANDBOX: 'host' };
-    toolyard = await startToolyard({
+    toolyard = await startTestCluster({
       workers: 0,
       env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
     });

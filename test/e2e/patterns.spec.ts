@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, Session } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const ATTACKER = 'key-of-the-tenant-that-attacks';
 const NEIGHBOUR = 'key-of-the-tenant-beside-it';
 
 describe('patterns that a tenant sets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-patterns-'));
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let attacker: Agent;
   let neighbour: Agent;
 
@@ -23,7 +23,7 @@ describe('patterns that a tenant sets', () => {
       { id: 'neighbour', key: NEIGHBOUR, tenant: 'neighbour', scopes },
     ];
     writeFileSync(config, JSON.stringify({ keys }));
-    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config } });
+    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config } });
     const url = toolyard.gateways[0]?.url ?? '';
     attacker = new Agent(url, ATTACKER);
     neighbour = new Agent(url, NEIGHBOUR);

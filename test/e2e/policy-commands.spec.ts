@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PolicySettings, Posture, Quote } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { expectVerdict, literally, submitted, textOf, type Expected } from '../support/verdict.js';
 
 const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'danger-full-access' };
@@ -40,13 +40,13 @@ const AGENTS: Record<string, AgentEntry> = {
 };
 
 describe('a command', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-policy-'));
   beforeAll(async () => {
     const config = join(folder, 'toolyard.json');
     writeFileSync(config, JSON.stringify({ agents: AGENTS, limits: { actionsPerHour: 100_000 } }));
-    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config } });
+    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { POLICY_PROFILES, type PolicySettings, type Posture } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { expectVerdict, literally, submitted, type Expected } from '../support/verdict.js';
 
 const FULL: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
@@ -19,7 +19,7 @@ describe('what a call names', () => {
   const shared = join(folder, 'shared');
   const internal = join(shared, 'internal');
   let site: Server;
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   let port: number;
 
@@ -82,7 +82,7 @@ describe('what a call names', () => {
     };
     const config = join(folder, 'toolyard.json');
     writeFileSync(config, JSON.stringify({ agents: AGENTS }));
-    toolyard = await startToolyard({
+    toolyard = await startTestCluster({
       env: {
         TOOLYARD_CONFIG: config,
         SHARED_ROOTS: `read=${vault},write=${shared}`,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PermissionMode, Posture, ToolDescriptor, ToolTier } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { expectVerdict, literally, type Expected } from '../support/verdict.js';
 
 /** One harmless call of each tier. */
@@ -47,13 +47,13 @@ const TABLE: [Posture['autonomy'], PermissionMode, [Expected, Expected, Expected
 ];
 
 describe('the posture of a session', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-postures-'));
   beforeAll(async () => {
     const config = join(folder, 'toolyard.json');
     writeFileSync(config, JSON.stringify({ agents: { gated: { policy: { gatePrivileged: true } } } }));
-    toolyard = await startToolyard({ env: { TOOLYARD_CONFIG: config } });
+    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PolicySettings, Posture, Quote, ToolDescriptor, ToolTier } from '#contracts';
-import { describeTool, ToolRegistry } from '#tools';
+import { ToolRegistry, describeTool } from '#tool-sdk';
 import type { Agent } from '../support/agent.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { namesOfNobody, ownTool } from '../support/own-tools.js';
+import { namesOfNobody, ownTool } from '../support/fixture-tools.js';
 import { submitted, type Judged } from '../support/verdict.js';
 
 const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { textOf } from '../support/verdict.js';
 
 const MEBIBYTE = 1_048_576;
@@ -14,7 +14,7 @@ const LARGE = 900_000;
 
 describe('what the files of a session and of a tenant may take', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-quotas-'));
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   let other: Agent;
 
@@ -23,7 +23,7 @@ describe('what the files of a session and of a tenant may take', () => {
     const sha256 = createHash('sha256').update('key-of-the-other-tenant').digest('hex');
     const scopes = ['submit', 'read', 'cancel', 'approve', 'admin'];
     writeFileSync(config, JSON.stringify({ keys: [{ id: 'other', sha256, tenant: 'other', scopes }] }));
-    toolyard = await startToolyard({
+    toolyard = await startTestCluster({
       env: {
         TOOLYARD_CONFIG: config,
         WORKSPACE_QUOTA_BYTES: String(4 * MEBIBYTE),

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Quote } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('the expected start of a quote', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startToolyard({ env: { WORKER_POOLS: 'shell,read', WORKER_CONCURRENCY: 'shell=1,read=1' } });
+    toolyard = await startTestCluster({ env: { WORKER_POOLS: 'shell,read', WORKER_CONCURRENCY: 'shell=1,read=1' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   }, 60_000);
   afterAll(() => toolyard.close());

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call, WorkerStatus } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { textOf } from '../support/verdict.js';
 
 /** Small limits, so that a runaway meets them before the machine notices. */
@@ -78,12 +78,12 @@ const RUNAWAYS: Runaway[] = [
 ];
 
 describe.each(['host', 'bubblewrap'])('with the sandbox %s, a command that', (sandbox) => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   /** False where a machine forbids user namespaces: there nothing may run unisolated instead. */
   let works = true;
   beforeAll(async () => {
-    toolyard = await startToolyard({ env: { SANDBOX: sandbox, ...LIMITS } });
+    toolyard = await startTestCluster({ env: { SANDBOX: sandbox, ...LIMITS } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     const { body } = await agent.get<{ workers: WorkerStatus[] }>('/v1/workers');
     works = body.workers[0]?.sandbox?.shell?.ok === true;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Call, KeyEntry, Problem, Session } from '#contracts';
+import type { Call, ApiKeyConfig, Problem, Session } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
 
@@ -8,7 +8,7 @@ const PERSON_KEY = 'person-key-of-the-session-trust-tests';
 const SUBMITTER_KEY = 'submitter-key-of-the-session-trust-tests';
 const SCOPES = ['submit', 'read', 'cancel', 'approve', 'admin'] as const;
 const KEEPER_KEY = 'keeper-key-of-the-session-trust-tests';
-const KEYS: KeyEntry[] = [
+const KEYS: ApiKeyConfig[] = [
   { id: 'keeper', key: KEEPER_KEY, tenant: TENANT, scopes: ['read', 'approve', 'admin'] },
   { id: 'bootstrap', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: [...SCOPES] },
   { id: 'person', key: PERSON_KEY, tenant: TENANT, scopes: [...SCOPES] },

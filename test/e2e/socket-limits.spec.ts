@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { CLOSE_CODES, type KeyEntry, type Problem, type ServerFrame } from '#contracts';
+import { CLOSE_CODES, type ApiKeyConfig, type Problem, type ServerFrame } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
@@ -10,7 +10,7 @@ import { openSse, type OpenSse } from '../support/sse.js';
 
 const TENANT = 'socket-limits';
 const keyOf = (name: string) => `key-of-${name}-of-the-sockets`;
-const entry = (id: string, tenant = TENANT): KeyEntry => ({ id, key: keyOf(id), tenant, scopes: ['submit', 'read'] });
+const entry = (id: string, tenant = TENANT): ApiKeyConfig => ({ id, key: keyOf(id), tenant, scopes: ['submit', 'read'] });
 const SOCKETS = { perKey: 2, perTenant: 3, perAddress: 5, unauthenticated: 2 };
 
 describe('open sockets', () => {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ToolyardClient } from '#client';
-import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** Its example reads a page of the internet. */
 const OUTSIDE = 'web_fetch';
 
-let toolyard: Toolyard;
+let toolyard: TestCluster;
 let client: ToolyardClient;
 
 beforeAll(async () => {
-  toolyard = await startToolyard();
+  toolyard = await startTestCluster();
   client = new ToolyardClient({ baseUrl: toolyard.gateways[0]!.url, apiKey: TEST_KEY });
 });
 afterAll(() => toolyard.close());

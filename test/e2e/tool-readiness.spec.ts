@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Problem, Quote, ToolDescriptor } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const SHELL = { tool: 'shell', arguments: { command: 'echo here' } };
 
 /** The tests are steps of one story: the shell pool of a running installation, from refusing through running to gone. */
 describe('a tool that no worker can run', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startToolyard({ workers: 0 });
+    toolyard = await startTestCluster({ workers: 0 });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     await Promise.all([toolyard.worker({ WORKER_POOLS: 'read' }), toolyard.worker({ WORKER_POOLS: 'shell', SANDBOX: 'none' })]);
   });

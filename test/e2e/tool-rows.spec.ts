@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 import { textOf } from '../support/verdict.js';
 
 /** The smallest that is recognised as an image. */
@@ -21,7 +21,7 @@ function jsonOf(call: Call): unknown {
 describe('what a model reads of a tool', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-tools-'));
   let site: Server;
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   let origin: string;
 
@@ -37,7 +37,7 @@ describe('what a model reads of a tool', () => {
     const config = join(folder, 'toolyard.json');
     const policy = { profile: 'oxydra', egress: { privateHosts: [`127.0.0.1:${port}`] } };
     writeFileSync(config, JSON.stringify({ agents: { oxydra: { policy } } }));
-    toolyard = await startToolyard({
+    toolyard = await startTestCluster({
       env: {
         TOOLYARD_CONFIG: config,
         EGRESS_ALLOW_HOSTS: `127.0.0.1:${port}`,

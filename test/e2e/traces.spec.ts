@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { OtlpCollector, type CollectedSpan } from '../support/otlp-collector.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** What an agent would send with a call: its own span, which nobody here ever exports. */
 function agentSpan(sampled = true) {
@@ -24,7 +24,7 @@ describe('traces', () => {
   let collector: OtlpCollector;
   let site: { url: string; host: string; seen: IncomingHttpHeaders[]; close(): void };
   let folder = '';
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('traces', () => {
     folder = mkdtempSync(join(tmpdir(), 'toolyard-traces-'));
     const config = join(folder, 'config.yaml');
     writeFileSync(config, 'policy: { egress: { privateHosts: [127.0.0.1, localhost] } }\n');
-    toolyard = await startToolyard({
+    toolyard = await startTestCluster({
       env: {
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
         OTEL_BSP_SCHEDULE_DELAY: '50',
@@ -235,7 +235,7 @@ describe('a collector that is away', () => {
     const collector = await OtlpCollector.start();
     const { url } = collector;
     await collector.close();
-    const toolyard = await startToolyard({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_BSP_SCHEDULE_DELAY: '20' } });
+    const toolyard = await startTestCluster({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_BSP_SCHEDULE_DELAY: '20' } });
     try {
       const agent = new Agent(toolyard.gateways[0]?.url ?? '');
       const calls = await Promise.all(Array.from({ length: 20 }, (_unused, n) => agent.run('echo', { n })));
@@ -258,7 +258,7 @@ describe('without a collector', () => {
   it.each(['gateway', 'worker'])('OpenTelemetry’s SDK is not loaded by the %s', (app) => {
     const script = `
       await import('./dist/apps/${app}/src/main.js');
-      const { openTracing, tracingConfig } = await import('#tracing');
+      const { openTracing, tracingConfig } = await import('#observability');
       const opened = await openTracing(tracingConfig({ OTEL_SDK_DISABLED: false }, 'x'), '1', console);
       const { createRequire } = await import('node:module');
       const loaded = Object.keys(createRequire(import.meta.url).cache).filter((path) => /@opentelemetry\\/(?!api\\/)/.test(path));

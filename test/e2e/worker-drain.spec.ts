@@ -6,16 +6,16 @@ import { Problem, type WorkerStatus } from '#contracts';
 import { createRedis, keys } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('draining a worker on request', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   let reader: Agent;
   let stranger: Agent;
   beforeAll(async () => {
     const [readKey, strangersKey] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')];
-    toolyard = await startToolyard({ workers: 0, gateways: 0 });
+    toolyard = await startTestCluster({ workers: 0, gateways: 0 });
     const config = join(toolyard.workspaceRoot, 'keys.yaml');
     const strangers = `{ id: stranger, key: ${strangersKey}, tenant: elsewhere, scopes: [submit, read, admin] }`;
     writeFileSync(config, `keys: [{ id: reader, key: ${readKey}, tenant: default, scopes: [submit, read] }, ${strangers}]\n`);

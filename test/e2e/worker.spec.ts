@@ -10,19 +10,19 @@ import { BullCallQueue } from '#queue';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { eventually } from '../support/eventually.js';
 import { aSubmission } from '../support/sample-calls.js';
-import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 const WORKER = ['--enable-source-maps', 'dist/apps/worker/src/main.js'];
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
 
 describe('a worker process', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let redis: RedisConnection;
   let log: EventLog;
   let store: CallStore;
   let queue: BullCallQueue;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 0, workers: 0 });
+    toolyard = await startTestCluster({ gateways: 0, workers: 0 });
     redis = createRedis(toolyard.redis.url);
     log = await EventLog.open(redis, { partitions: 16 });
     store = new CallStore(redis);

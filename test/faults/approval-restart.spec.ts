@@ -5,15 +5,15 @@ import type { ApprovalPage } from '#contracts';
 import { createRedis, keys } from '#redis';
 import { Agent } from '../support/agent.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const SESSION = 'asked';
 
 describe('approvals while everything is killed (SIGKILL) and started again', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startToolyard({ env: { LEASE_MS: '3000' } });
+    toolyard = await startTestCluster({ env: { LEASE_MS: '3000' } });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
     await agent.request('PUT', `/v1/sessions/${SESSION}`, { posture: { permissionMode: 'prompt' } });
   });

@@ -3,12 +3,12 @@ import type { Batch, CallEvent } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 2, workers: 2 });
+    toolyard = await startTestCluster({ gateways: 2, workers: 2 });
   });
   afterAll(() => toolyard.close());
 

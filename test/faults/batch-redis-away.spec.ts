@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { CuttingProxy } from '../support/cutting-proxy.js';
+import { CuttingProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** What a gateway sends to note which call of a batch has which id. */
 const NOTES_A_CALL = /\r\nhset\r\n\$\d+\r\n\{p\d+\}:batch:[^\r]+\r\n\$\d+\r\nc\d+\r\n/i;
 
 describe('Redis going away after it accepted a call of a batch, before the batch has its id', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let proxy: CuttingProxy;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 0, workers: 1, env: { WORKER_POOLS: 'read' } });
+    toolyard = await startTestCluster({ gateways: 0, workers: 1, env: { WORKER_POOLS: 'read' } });
     proxy = await CuttingProxy.start(toolyard.redis.url);
     await toolyard.gateway({ REDIS_URL: proxy.url.replace('http:', 'redis:') });
   });

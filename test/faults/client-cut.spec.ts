@@ -2,16 +2,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError } from '#client';
 import type { CallEvent } from '#contracts';
-import { CuttingProxy } from '../support/cutting-proxy.js';
-import { TEST_KEY, startToolyard, type Toolyard } from '../support/toolyard.js';
+import { CuttingProxy } from '../support/faulty-proxy.js';
+import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-let toolyard: Toolyard;
+let toolyard: TestCluster;
 let proxy: CuttingProxy;
 let client: ToolyardClient;
 let direct: ToolyardClient;
 
 beforeAll(async () => {
-  toolyard = await startToolyard();
+  toolyard = await startTestCluster();
 });
 beforeEach(async () => {
   const { url } = toolyard.gateways[0]!;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ToolDescriptor } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
-import { readGatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { readGatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';

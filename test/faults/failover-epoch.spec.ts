@@ -3,15 +3,15 @@ import { createRedis } from '#redis';
 import { Agent, type Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const SESSION = 'a-session';
 
 describe('a failover to a replica that lacks the newest events, while no gateway watches', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let replica: RedisServer;
   beforeAll(async () => {
-    toolyard = await startToolyard({ env: { WORKER_POOLS: 'read' } });
+    toolyard = await startTestCluster({ env: { WORKER_POOLS: 'read' } });
     replica = await startRedisServer({
       settings: ['--save', '', '--appendonly', 'yes', '--replicaof', '127.0.0.1', String(toolyard.redis.port)],
     });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** Beside the bootstrap key's tenant, two that share the pools. */
 const config = {
@@ -13,7 +13,7 @@ const config = {
 };
 
 describe('limits and fair share over whole processes', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let folder: string;
 
   const agentOf = (tenant: string, gateway = 0) => new Agent(toolyard.gateways[gateway]?.url ?? '', `key-of-the-tenant-${tenant}`);
@@ -22,7 +22,7 @@ describe('limits and fair share over whole processes', () => {
     folder = mkdtempSync(join(tmpdir(), 'toolyard-limits-'));
     const file = join(folder, 'toolyard.json');
     writeFileSync(file, JSON.stringify(config));
-    toolyard = await startToolyard({
+    toolyard = await startTestCluster({
       gateways: 3,
       workers: 0,
       env: { TOOLYARD_CONFIG: file, LEASE_MS: '1000', WORKER_CONCURRENCY: 'read=2,write=4' },

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CuttingProxy } from '../support/cutting-proxy.js';
+import { CuttingProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 describe('/readyz while one connection to Redis is away and all others stand', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let proxy: CuttingProxy;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 0, workers: 0 });
+    toolyard = await startTestCluster({ gateways: 0, workers: 0 });
     proxy = await CuttingProxy.start(toolyard.redis.url);
     const env = { REDIS_URL: proxy.url.replace('http:', 'redis:') };
     await Promise.all([toolyard.gateway(env), toolyard.worker({ ...env, WORKER_POOLS: 'read' })]);

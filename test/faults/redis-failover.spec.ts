@@ -4,14 +4,18 @@ import { Agent, type Answer, type Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
 import { startReplicatedRedis, type ReplicatedRedis } from '../support/replicated-redis.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('Sentinel makes another Redis the master under load, with DURABILITY=replicated', () => {
   let redis: ReplicatedRedis;
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeAll(async () => {
     redis = await startReplicatedRedis({ replicas: 2 });
-    toolyard = await startToolyard({ gateways: 2, workers: 2, env: { REDIS_URL: redis.url, DURABILITY: 'replicated', LEASE_MS: '5000' } });
+    toolyard = await startTestCluster({
+      gateways: 2,
+      workers: 2,
+      env: { REDIS_URL: redis.url, DURABILITY: 'replicated', LEASE_MS: '5000' },
+    });
   });
   afterAll(async () => {
     await toolyard?.close();

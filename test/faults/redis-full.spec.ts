@@ -5,12 +5,12 @@ import { createRedis } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('Redis at maxmemory', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startToolyard();
+    toolyard = await startTestCluster();
   });
   afterAll(() => toolyard.close());
 

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('Redis killed (SIGKILL) and started again under load', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 1, workers: 2, env: { LEASE_MS: '5000' } });
+    toolyard = await startTestCluster({ gateways: 1, workers: 2, env: { LEASE_MS: '5000' } });
   });
   afterAll(() => toolyard.close());
 

@@ -3,14 +3,14 @@ import { createRedis } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('with DURABILITY=replicated and a replica that hangs', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let replica: RedisServer;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startToolyard({ gateways: 0, env: { WORKER_POOLS: 'read,shell' } });
+    toolyard = await startTestCluster({ gateways: 0, env: { WORKER_POOLS: 'read,shell' } });
     replica = await startRedisServer({
       settings: ['--save', '', '--appendonly', 'no', '--replicaof', '127.0.0.1', String(toolyard.redis.port)],
     });

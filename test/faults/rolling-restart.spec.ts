@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('SIGTERM of all workers in turn under load', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeAll(async () => {
-    toolyard = await startToolyard({ workers: 3 });
+    toolyard = await startTestCluster({ workers: 3 });
   });
   afterAll(() => toolyard.close());
 

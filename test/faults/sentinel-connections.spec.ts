@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedis, type RedisConnection } from '#redis';
-import { CuttingProxy } from '../support/cutting-proxy.js';
+import { CuttingProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { startReplicatedRedis, type ReplicatedRedis } from '../support/replicated-redis.js';
 

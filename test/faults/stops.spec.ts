@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 const STARTED_UPGRADE = [
   'GET /v1/stream HTTP/1.1',
@@ -13,9 +13,9 @@ const STARTED_UPGRADE = [
 ].join('\r\n');
 
 describe('SIGTERM', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   beforeEach(async () => {
-    toolyard = await startToolyard({ gateways: 1, workers: 1, env: { DRAIN_MS: '2000', WORKER_POOLS: 'read', LEASE_MS: '2000' } });
+    toolyard = await startTestCluster({ gateways: 1, workers: 1, env: { DRAIN_MS: '2000', WORKER_POOLS: 'read', LEASE_MS: '2000' } });
   });
   afterEach(async () => {
     toolyard.redis.signal('SIGCONT');

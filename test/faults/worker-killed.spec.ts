@@ -7,15 +7,15 @@ import { ToolyardClient } from '#client';
 import type { CallEvent } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { startToolyard, TEST_KEY, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, TEST_KEY, type TestCluster } from '../support/test-cluster.js';
 
 const LEASE = { LEASE_MS: '1500' };
 
 describe('a worker that is killed (SIGKILL) while it runs calls', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {
-    toolyard = await startToolyard({ workers: 0, env: LEASE });
+    toolyard = await startTestCluster({ workers: 0, env: LEASE });
     agent = new Agent(toolyard.gateways[0]?.url ?? '');
   });
   afterAll(() => toolyard.close());

@@ -8,16 +8,16 @@ import { createRedis } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { violationsOf } from '../support/installation-log.js';
-import { startToolyard, type AppProcess, type Toolyard } from '../support/toolyard.js';
+import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
-  let toolyard: Toolyard;
+  let toolyard: TestCluster;
   let folder = '';
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'toolyard-paused-'));
     writeFileSync(join(folder, 'toolyard.yaml'), 'policy: { egress: { privateHosts: [127.0.0.1] } }\n');
     const env = { LEASE_MS: '1500', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: join(folder, 'toolyard.yaml') };
-    toolyard = await startToolyard({ workers: 1, env });
+    toolyard = await startTestCluster({ workers: 1, env });
   });
   afterAll(async () => {
     await toolyard.close();

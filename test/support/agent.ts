@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import type { Call, CallEvent, ClientFrame, LogEvent, Notice, ServerFrame } from '#contracts';
 import { eventually } from './eventually.js';
 import { historiesOf } from './invariants/client-histories.js';
-import { TEST_KEY } from './toolyard.js';
+import { TEST_KEY } from './test-cluster.js';
 
 export interface Answer<T = unknown> {
   readonly status: number;

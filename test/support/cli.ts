@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventually } from './eventually.js';
-import { TEST_KEY } from './toolyard.js';
+import { TEST_KEY } from './test-cluster.js';
 
 const BIN = resolve('apps/cli/toolyard.mjs');
 

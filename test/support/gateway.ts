@@ -5,9 +5,9 @@ import { EventLog, isApplied, LogReader, UpdatesDigest } from '#event-log';
 import { Projector } from '#projection';
 import { createRedis } from '#redis';
 import { startGateway, type Gateway } from '../../apps/gateway/src/main.js';
-import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/gateway.config.js';
+import { readGatewayConfig, type GatewayConfig } from '../../apps/gateway/src/platform/gateway.config.js';
 import { Agent } from './agent.js';
-import { OPEN_POSTURE } from './toolyard.js';
+import { OPEN_POSTURE } from './test-cluster.js';
 
 export interface TestGateway extends Gateway {
   readonly agent: Agent;

@@ -1,8 +1,8 @@
 import type { CallOutcome, EndData, SubmittedData } from '#contracts';
-import type { Author, NewCall } from '#event-log';
+import type { EventOrigin, NewCall } from '#event-log';
 
 /** Calls as tests submit them; what a test is about it says itself. */
-export const author: Author = { source: '/gateway/test', actor: 'apikey:test' };
+export const author: EventOrigin = { source: '/gateway/test', actor: 'apikey:test' };
 
 export function aSubmission(changes: Partial<SubmittedData> = {}): SubmittedData {
   return {

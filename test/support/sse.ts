@@ -1,4 +1,4 @@
-import { TEST_KEY } from './toolyard.js';
+import { TEST_KEY } from './test-cluster.js';
 
 export interface SseMessage {
   readonly id: string;

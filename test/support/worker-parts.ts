@@ -6,15 +6,16 @@ import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#c
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
 import { createRedis, SettingsStore, type RedisConnection } from '#redis';
-import { describeTool, EgressPolicy, type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource } from '#tools';
-import { systemClock } from '../../apps/worker/src/execution/clock.js';
-import type { ExecuteDeps } from '../../apps/worker/src/execution/execute-deps.js';
-import { RunningCalls } from '../../apps/worker/src/execution/running-calls.js';
-import { Workspaces } from '../../apps/worker/src/execution/workspaces.js';
-import { SafetyBySettings } from '../../apps/worker/src/safety/safety-settings.service.js';
-import { LeaseRenewer } from '../../apps/worker/src/lease/lease-renewer.js';
-import { RenewalLoop } from '../../apps/worker/src/lease/renewal-loop.js';
-import { Leaving } from '../../apps/worker/src/lifecycle/leaving.js';
+import { EgressPolicy } from '#sandbox';
+import { type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
+import { systemClock } from '../../apps/worker/src/platform/clock.js';
+import type { ExecuteDeps } from '../../apps/worker/src/attempts/execute-deps.js';
+import { InFlightAttempts } from '../../apps/worker/src/attempts/in-flight-attempts.js';
+import { Workspaces } from '../../apps/worker/src/attempts/workspaces.js';
+import { RedactionSettingsService } from '../../apps/worker/src/attempts/redaction-settings.service.js';
+import { LeaseRenewer } from '../../apps/worker/src/leases/lease-renewer.js';
+import { RenewalLoop } from '../../apps/worker/src/leases/renewal-loop.js';
+import { ForcedShutdown } from '../../apps/worker/src/platform/forced-shutdown.js';
 import { aSubmission } from './sample-calls.js';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
 
@@ -27,7 +28,7 @@ export type TestTool = Partial<ToolFacts> & {
 
 /** The parts of a worker over a Redis of its own, without BullMQ: calls are put into the log and executed by name of the attempt. */
 export class WorkerParts {
-  readonly leaving = new Leaving();
+  readonly leaving = new ForcedShutdown();
   readonly tools = new Map<string, { tool: ToolDescriptor; run: TestTool['run'] }>();
   private readonly closers: (() => unknown)[] = [];
 
@@ -82,12 +83,12 @@ export class WorkerParts {
       config: { id, leaseMs, stopGraceMs, maxAttempts: 20, maxBackoffMs: 600_000, toolEnv },
       log: this.log,
       blobs: this.blobs,
-      safety: new SafetyBySettings(new SettingsStore(this.redis), []),
+      safety: new RedactionSettingsService(new SettingsStore(this.redis), []),
       tools: this.registry(),
       hookSets: new HookSets(this.redis),
       hooks: this.hookRunner(),
       leases,
-      running: new RunningCalls(),
+      running: new InFlightAttempts(),
       workspaces: new Workspaces(this.workspaceRoot),
       files: { of: async (workspace) => workspace },
       leaving: this.leaving,

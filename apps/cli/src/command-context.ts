@@ -1,6 +1,6 @@
 import type { ToolyardClient } from '#client';
 import type { CliConfig } from './cli.config.js';
-import type { Interrupts } from './interrupts.js';
+import type { SigintHandler } from './sigint-handler.js';
 import type { Terminal } from './terminal/terminal.js';
 
 /** What every command works with. */
@@ -10,6 +10,6 @@ export interface CommandContext {
   readonly terminal: Terminal;
   /** One JSON text a line instead of words for people. */
   readonly json: boolean;
-  readonly interrupts: Interrupts;
+  readonly interrupts: SigintHandler;
   readonly version: string;
 }

@@ -4,7 +4,7 @@ import { ToolyardClient, ToolyardError } from '#client';
 import { readCliConfig } from './cli.config.js';
 import { addCompletion } from './completion.js';
 import { EXIT, exitCodeOfError } from './exit-code.js';
-import { Interrupts } from './interrupts.js';
+import { SigintHandler } from './sigint-handler.js';
 import { buildProgram, type Runner } from './program.js';
 import { fetchOf } from './refused-fetch.js';
 import { contentText } from './terminal/result-text.js';
@@ -15,7 +15,7 @@ import { UsageError } from './usage-error.js';
 export async function main(version: string): Promise<void> {
   const { argv, env, stdout, stderr } = process;
   const terminal = new Terminal(stdout, stderr, env);
-  const interrupts = new Interrupts(process, (code) => {
+  const interrupts = new SigintHandler(process, (code) => {
     terminal.clearStatus();
     process.exit(code);
   });

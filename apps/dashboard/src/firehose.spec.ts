@@ -3,8 +3,8 @@ import { CallFilter, type CallEvent } from '#contracts';
 import { CallView, KEPT_EVENTS } from './call/call-view.js';
 import { TERMINAL_LIMITS } from './call/terminal-text.js';
 import { CallTable } from './calls/call-table.js';
-import { Board } from './live/board.js';
-import { KEPT_ACTIVE } from './live/now-counts.js';
+import { LiveStats } from './live/live-stats.js';
+import { KEPT_ACTIVE } from './live/current-counts.js';
 import { Series } from './live/series.js';
 
 const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
@@ -52,7 +52,7 @@ function life(n: number, ends = true): CallEvent[] {
 
 describe('a call that completes with an error result', () => {
   it('counts as failing on the live page, and in a line of its own', () => {
-    const board = new Board();
+    const board = new LiveStats();
     const series = new Series(1000, 3);
     board.show(series);
     const end = (n: number, data: object) => event('call.end', callId(n, BEGIN), BEGIN + n, { attempts: 1, runMs: 4, ...data }, 3, 1);
@@ -80,7 +80,7 @@ describe('an hour of calls', () => {
   });
 
   it('keeps figures that do not grow, and counts right', () => {
-    const board = new Board();
+    const board = new LiveStats();
     const series = new Series(2000, 300);
     board.show(series);
     for (let n = 0; n < 20_000; n += 1) board.fold(life(n));

@@ -1,8 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { CallSearch } from './calls/call-search.js';
-import { Shell } from './shell/shell.js';
-import { NotFoundPage, PageFailed, PageLoading } from './shell/page-states.js';
-import { WindowSearch } from './parts/time-window.js';
+import { Shell } from './layout/shell.js';
+import { NotFoundPage, PageFailed, PageLoading } from './layout/page-states.js';
+import { WindowSearch } from './components/time-window.js';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
 const parent = () => root;

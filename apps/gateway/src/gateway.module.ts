@@ -1,68 +1,68 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import type { MetricsProbes } from '#metrics';
+import type { MetricsProbes } from '#observability';
 import { ToolsModule } from '#tools';
-import { WaitingApprovals } from './approvals/waiting-approvals.service.js';
-import { KeyRing } from './auth/key-ring.service.js';
+import { PendingApprovals } from './approvals/pending-approvals.service.js';
+import { ApiKeyStore } from './auth/api-key-store.service.js';
 import { OpenSockets } from './auth/open-sockets.service.js';
 import { OriginPolicy } from './auth/origin-policy.service.js';
 import { RateLimits } from './auth/rate-limits.service.js';
 import { BatchCalls } from './batches/batch-calls.service.js';
-import { BatchNews } from './batches/batch-news.service.js';
-import { SessionCancels } from './batches/session-cancels.service.js';
+import { BatchNotifications } from './batches/batch-notifications.service.js';
+import { SessionCancelChannel } from './sessions/session-cancel-channel.service.js';
 import { BatchReader } from './batches/batch-reader.service.js';
-import { BatchRuns } from './batches/batch-runs.service.js';
+import { BatchCoordinator } from './batches/batch-coordinator.service.js';
 import { BatchStore } from './batches/batch-store.service.js';
 import { CancelBatchService } from './batches/cancel-batch.service.js';
 import { CancelSessionService } from './batches/cancel-session.service.js';
-import { HeldApprovals } from './batches/held-approvals.service.js';
+import { DeferredApprovals } from './batches/deferred-approvals.service.js';
 import { SteerSessionService } from './batches/steer-session.service.js';
 import { SubmitBatchService } from './batches/submit-batch.service.js';
 import { BulkCallsService } from './calls/bulk-calls.service.js';
-import { ApprovalJudge } from './calls/approval-judge.service.js';
-import { CallJudge } from './calls/call-judge.service.js';
+import { ApprovalEvaluator } from './approvals/approval-evaluator.service.js';
+import { CallEvaluator } from './calls/admission/call-evaluator.service.js';
 import { CallReader } from './calls/call-reader.service.js';
 import { CancelCallService } from './calls/cancel-call.service.js';
-import { DecideApprovalService } from './calls/decide-approval.service.js';
-import { ParentCalls } from './calls/parent-calls.service.js';
+import { DecideApprovalService } from './approvals/decide-approval.service.js';
+import { ChildCallService } from './calls/child-call.service.js';
 import { ReplayCallService } from './calls/replay-call.service.js';
 import { SubmitCallService } from './calls/submit-call.service.js';
-import { DurableWrites } from './durability/durable-writes.service.js';
-import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
-import { BatchesController } from './http/batches.controller.js';
-import { CallsController } from './http/calls.controller.js';
-import { EventsController } from './http/events.controller.js';
-import { HealthController } from './http/health.controller.js';
-import { LaterController } from './http/later.controller.js';
-import { OperationsController } from './http/operations.controller.js';
-import { OutputController } from './http/output.controller.js';
-import { QueriesController } from './http/queries.controller.js';
-import { PrincipalGuard } from './http/principal.guard.js';
-import { ProblemFilter } from './http/problem.filter.js';
-import { SessionsController } from './http/sessions.controller.js';
-import { ToolsController } from './http/tools.controller.js';
-import { ApprovalHooks } from './hooks/approval-hooks.service.js';
-import { BeforeHooks } from './hooks/before-hooks.service.js';
-import { HookBook } from './hooks/hook-book.service.js';
-import { infrastructure } from './infrastructure.js';
-import { CallLimiter } from './limits/call-limiter.service.js';
-import { LimitSettings } from './limits/limit-settings.service.js';
-import { DiagnosticsService } from './lifecycle/diagnostics.service.js';
-import { Drain } from './lifecycle/drain.service.js';
-import { Readiness } from './lifecycle/readiness.service.js';
-import { CallRulesService } from './policy/call-rules.service.js';
-import { FileDenials } from './policy/file-denials.service.js';
-import { ConfigReload } from './policy/config-reload.service.js';
-import { Rulebook } from './policy/rulebook.service.js';
-import { SafetyEdition } from './safety/safety-edition.service.js';
-import { SessionNews } from './sessions/session-news.service.js';
+import { DurableWrites } from './platform/durable-writes.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from './platform/gateway.config.js';
+import { BatchesController } from './batches/batches.controller.js';
+import { CallsController } from './calls/calls.controller.js';
+import { EventsController } from './streaming/events.controller.js';
+import { HealthController } from './operations/health.controller.js';
+import { NotImplementedController } from './operations/not-implemented.controller.js';
+import { OperationsController } from './operations/operations.controller.js';
+import { OutputController } from './calls/output.controller.js';
+import { QueriesController } from './calls/queries.controller.js';
+import { PrincipalGuard } from './auth/principal.guard.js';
+import { ProblemFilter } from './platform/http/problem.filter.js';
+import { SessionsController } from './sessions/sessions.controller.js';
+import { ToolsController } from './calls/tools.controller.js';
+import { ApprovalHooks } from './approvals/approval-hooks.service.js';
+import { BeforeHooks } from './calls/admission/before-hooks.service.js';
+import { HookConfigService } from './governance/hook-config.service.js';
+import { infrastructure } from './platform/infrastructure.js';
+import { CallLimiter } from './calls/admission/call-limiter.service.js';
+import { LimitConfigService } from './governance/limit-config.service.js';
+import { DiagnosticsService } from './operations/diagnostics.service.js';
+import { ShutdownState } from './platform/shutdown-state.service.js';
+import { Readiness } from './operations/readiness.service.js';
+import { EffectivePolicyService } from './calls/admission/effective-policy.service.js';
+import { FileDenials } from './governance/file-denials.service.js';
+import { ConfigReload } from './governance/config-reload.service.js';
+import { PolicyConfigService } from './governance/policy-config.service.js';
+import { RedactionConfigService } from './governance/redaction-config.service.js';
+import { SessionEventPublisher } from './sessions/session-event-publisher.service.js';
 import { SessionStore } from './sessions/session-store.service.js';
-import { EventStream } from './sse/event-stream.js';
-import { StreamGateway } from './ws/stream.gateway.js';
-import { MORE_PROBES } from './tokens.js';
-import { LostWorkers } from './workers/lost-workers.service.js';
-import { ToolReadiness } from './workers/tool-readiness.service.js';
-import { WorkerRoll } from './workers/worker-roll.service.js';
+import { EventStream } from './streaming/sse/event-stream.js';
+import { StreamGateway } from './streaming/ws/stream.gateway.js';
+import { EXTRA_METRICS_PROBES } from './platform/tokens.js';
+import { WorkerLivenessMonitor } from './workers/worker-liveness-monitor.service.js';
+import { ToolAvailabilityService } from './workers/tool-availability.service.js';
+import { WorkerRegistry } from './workers/worker-registry.service.js';
 
 /** The gateway, whole: doors, the use cases behind them, and what they stand on. Nothing is request-scoped. */
 @Module({})
@@ -80,57 +80,57 @@ export class GatewayModule {
         SessionsController,
         OperationsController,
         QueriesController,
-        LaterController,
+        NotImplementedController,
         HealthController,
       ],
       providers: [
         { provide: GATEWAY_CONFIG, useValue: config },
-        { provide: MORE_PROBES, useValue: moreProbes },
+        { provide: EXTRA_METRICS_PROBES, useValue: moreProbes },
         ...infrastructure,
         DurableWrites,
         // who asks
-        KeyRing,
+        ApiKeyStore,
         RateLimits,
         OpenSockets,
         OriginPolicy,
         { provide: APP_GUARD, useClass: PrincipalGuard },
         { provide: APP_FILTER, useClass: ProblemFilter },
         // what they want
-        CallJudge,
-        ApprovalJudge,
+        CallEvaluator,
+        ApprovalEvaluator,
         CallLimiter,
-        LimitSettings,
+        LimitConfigService,
         SubmitCallService,
         CallReader,
         CancelCallService,
-        ParentCalls,
+        ChildCallService,
         DecideApprovalService,
         ReplayCallService,
         BulkCallsService,
         SessionStore,
-        SessionNews,
-        WaitingApprovals,
+        SessionEventPublisher,
+        PendingApprovals,
         // by which rules
-        Rulebook,
-        SafetyEdition,
-        CallRulesService,
+        PolicyConfigService,
+        RedactionConfigService,
+        EffectivePolicyService,
         FileDenials,
-        HookBook,
+        HookConfigService,
         BeforeHooks,
         ApprovalHooks,
         ConfigReload,
-        WorkerRoll,
-        ToolReadiness,
-        LostWorkers,
+        WorkerRegistry,
+        ToolAvailabilityService,
+        WorkerLivenessMonitor,
         // several of them at once
         SubmitBatchService,
         BatchReader,
         BatchStore,
         BatchCalls,
-        BatchNews,
-        SessionCancels,
-        BatchRuns,
-        HeldApprovals,
+        BatchNotifications,
+        SessionCancelChannel,
+        BatchCoordinator,
+        DeferredApprovals,
         SteerSessionService,
         CancelBatchService,
         CancelSessionService,
@@ -138,7 +138,7 @@ export class GatewayModule {
         EventStream,
         StreamGateway,
         // whether this process is here for it
-        Drain,
+        ShutdownState,
         Readiness,
         DiagnosticsService,
       ],

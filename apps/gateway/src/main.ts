@@ -6,19 +6,18 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
-import { reachRedis, runUntilSignal, StartFailure, VERSION } from '#lifecycle';
-import type { MetricsProbes } from '#metrics';
-import { openTracing, type Tracing } from '#tracing';
-import { setupDocs } from './docs/setup-docs.js';
-import { ConfigError, readGatewayConfig, type GatewayConfig } from './gateway.config.js';
-import { createLogger, nestLogger } from './logger.js';
+import { reachRedis, runUntilSignal, StartFailure, VERSION } from '#platform';
+import { type MetricsProbes, type Tracing, openTracing } from '#observability';
+import { setupDocs } from './operations/docs/setup-docs.js';
+import { ConfigError, readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
+import { createLogger, nestLogger } from './platform/logger.js';
 import { GatewayModule } from './gateway.module.js';
-import { setupDashboard } from './http/dashboard.js';
-import { createDoor, furnishDoor } from './http/door.js';
-import { closeGateway } from './lifecycle/shutdown.js';
-import { traceGateway } from './tracing/trace-gateway.js';
-import { StreamAdapter } from './ws/stream.adapter.js';
-import { LOGGER } from './tokens.js';
+import { setupDashboard } from './operations/dashboard.js';
+import { createHttpAdapter, configureHttpServer } from './http-server.js';
+import { closeGateway } from './platform/shutdown.js';
+import { traceGateway } from './operations/tracing/trace-gateway.js';
+import { StreamAdapter } from './streaming/ws/stream.adapter.js';
+import { LOGGER } from './platform/tokens.js';
 
 export interface Gateway {
   /** Where it listens; with GATEWAY_PORT=0 the port that was free. */
@@ -52,12 +51,12 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
 /** The application, ready but not listening. */
 async function createGateway(config: GatewayConfig, module: DynamicModule, tracing?: Tracing): Promise<NestFastifyApplication> {
   const logger = createLogger(config.logLevel, config.name, config.secrets);
-  const app = await NestFactory.create<NestFastifyApplication>(module, createDoor(config), {
+  const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(config), {
     logger: nestLogger(logger),
     bodyParser: false,
     abortOnError: false,
   });
-  furnishDoor(app, config);
+  configureHttpServer(app, config);
   if (tracing !== undefined) traceGateway(app, tracing);
   app.useWebSocketAdapter(new StreamAdapter(app));
   setupDocs(app, VERSION);

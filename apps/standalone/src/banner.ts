@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Posture } from '#contracts';
-import type { ConfigFacts } from '../../gateway/src/config-facts.js';
+import type { ConfigFacts } from '../../gateway/src/platform/config-facts.js';
 import type { Programs } from './programs.js';
 
 export interface BannerFacts {

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { outliveReaders } from '#lifecycle';
+import { outliveReaders } from '#platform';
 import { banner } from './banner.js';
 import { StartFailure } from './start-failure.js';
 import { startStandalone, type Standalone } from './start-standalone.js';

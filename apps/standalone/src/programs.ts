@@ -1,4 +1,4 @@
-import { findExecutable, SandboxRegistry } from '#tools';
+import { SandboxRegistry, findExecutable } from '#sandbox';
 import type { RunningWorker } from '../../worker/src/main.js';
 
 /** The programs of this machine that tools run, and how. */

@@ -1,4 +1,4 @@
-import { StartFailure } from '#lifecycle';
+import { StartFailure } from '#platform';
 
 export { StartFailure };
 

@@ -4,17 +4,16 @@ import { fileURLToPath } from 'node:url';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { makeFolder, reachRedis, runUntilSignal, VERSION } from '#lifecycle';
-import type { SlotReading } from '#metrics';
+import { makeFolder, reachRedis, runUntilSignal, VERSION } from '#platform';
+import { type SlotReading, openTracing } from '#observability';
 import { Projector } from '#projection';
-import { openTracing } from '#tracing';
-import { CancelListener } from './execution/cancel-listener.js';
-import { ToolCallProcessor } from './execution/tool-call.processor.js';
-import { closeWorker } from './lifecycle/shutdown.js';
+import { CancelListener } from './attempts/cancel-listener.js';
+import { ToolCallProcessor } from './attempts/tool-call.processor.js';
+import { closeWorker } from './shutdown.js';
 import { Reconciler } from './recovery/reconciler.js';
-import { WorkerRegistration } from './registry/worker-registration.js';
-import { readWorkerConfig, type WorkerConfig } from './worker.config.js';
-import { createLogger, nestLogger } from './worker.logger.js';
+import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
+import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
+import { createLogger, nestLogger } from './platform/worker.logger.js';
 import { WorkerModule } from './worker.module.js';
 
 export interface RunningWorker {
@@ -48,7 +47,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
     app.get(ToolCallProcessor).start();
     app.get(Reconciler).start();
     app.get(Projector).start();
-    await app.get(WorkerRegistration).start();
+    await app.get(WorkerHeartbeat).start();
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
     return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close };
   } catch (error) {

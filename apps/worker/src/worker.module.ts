@@ -5,33 +5,34 @@ import { HookRunner, HookSets } from '#hooks';
 import { Projector } from '#projection';
 import { BullCallQueue, startConsumer } from '#queue';
 import { createRedis, SettingsStore, type RedisConnection } from '#redis';
-import { signals } from '#signals';
-import { Sandbox, SandboxRegistry, ToolRegistry, ToolsModule, WorkspaceQuotas } from '#tools';
-import type { Tracing } from '#tracing';
-import { claimantOf } from './execution/attempt-writer.js';
-import { CancelListener } from './execution/cancel-listener.js';
-import { systemClock } from './execution/clock.js';
-import type { ExecuteDeps } from './execution/execute-deps.js';
-import { FileScope } from './execution/file-scope.js';
-import { RunningCalls } from './execution/running-calls.js';
-import { ToolCallProcessor } from './execution/tool-call.processor.js';
-import { Workspaces } from './execution/workspaces.js';
-import { HealthController } from './health/health.controller.js';
-import { ProblemFilter } from './health/problem.filter.js';
-import { infrastructure } from './infrastructure.js';
-import { LeaseRenewer } from './lease/lease-renewer.js';
-import { Readiness } from './lifecycle/readiness.js';
-import { WorkerState } from './lifecycle/worker-state.js';
+import { type Tracing, signals } from '#observability';
+import { Sandbox, SandboxRegistry, WorkspaceQuotas } from '#sandbox';
+import { ToolRegistry } from '#tool-sdk';
+import { ToolsModule } from '#tools';
+import { workerIdentity } from './attempts/attempt-writer.js';
+import { CancelListener } from './attempts/cancel-listener.js';
+import { systemClock } from './platform/clock.js';
+import type { ExecuteDeps } from './attempts/execute-deps.js';
+import { FileScope } from './attempts/file-scope.js';
+import { InFlightAttempts } from './attempts/in-flight-attempts.js';
+import { ToolCallProcessor } from './attempts/tool-call.processor.js';
+import { Workspaces } from './attempts/workspaces.js';
+import { HealthController } from './operations/health.controller.js';
+import { ProblemFilter } from './operations/problem.filter.js';
+import { infrastructure } from './platform/infrastructure.js';
+import { LeaseRenewer } from './leases/lease-renewer.js';
+import { Readiness } from './operations/readiness.js';
+import { WorkerState } from './platform/worker-state.js';
 import { Reconciler } from './recovery/reconciler.js';
-import { SweepLease } from './recovery/sweep-lease.js';
-import { WorkerRegistration } from './registry/worker-registration.js';
+import { SweeperLock } from './recovery/sweeper-lock.js';
+import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { DiskRoom } from './registry/disk-room.js';
 import { workerStatus } from './registry/worker-status.js';
-import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
-import { SafetyBySettings } from './safety/safety-settings.service.js';
-import { LOGGER, type WorkerLog } from './worker.logger.js';
-import { AttemptTracer } from './tracing/attempt-tracer.js';
-import { COMMAND_REDIS, SPANS, type Spans } from './worker.tokens.js';
+import { WORKER_CONFIG, type WorkerConfig } from './platform/worker.config.js';
+import { RedactionSettingsService } from './attempts/redaction-settings.service.js';
+import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
+import { AttemptTracer } from './attempts/attempt-tracer.js';
+import { BUFFERED_REDIS, SPANS, type Spans } from './platform/worker.tokens.js';
 
 /** How often a sweeper says that it still sweeps, times four. */
 const SWEEP_LEASE_MS = 2_000;
@@ -40,7 +41,7 @@ const EXECUTE_DEPS = Symbol('EXECUTE_DEPS');
 
 /** Jobs in, tools run, events out. */
 const execution: Provider[] = [
-  RunningCalls,
+  InFlightAttempts,
   {
     provide: EXECUTE_DEPS,
     inject: [
@@ -49,14 +50,14 @@ const execution: Provider[] = [
       BlobStore,
       ToolRegistry,
       LeaseRenewer,
-      RunningCalls,
+      InFlightAttempts,
       WorkerState,
       LOGGER,
       CallStore,
       SPANS,
       HookSets,
       HookRunner,
-      COMMAND_REDIS,
+      BUFFERED_REDIS,
     ],
     useFactory: (
       config: WorkerConfig,
@@ -64,7 +65,7 @@ const execution: Provider[] = [
       blobs: BlobStore,
       tools: ToolRegistry,
       leases: LeaseRenewer,
-      running: RunningCalls,
+      running: InFlightAttempts,
       state: WorkerState,
       logger: WorkerLog,
       store: CallStore,
@@ -76,7 +77,7 @@ const execution: Provider[] = [
       config,
       log,
       blobs,
-      safety: new SafetyBySettings(new SettingsStore(redis), config.secrets),
+      safety: new RedactionSettingsService(new SettingsStore(redis), config.secrets),
       tools,
       leases,
       running,
@@ -93,7 +94,7 @@ const execution: Provider[] = [
   },
   {
     provide: ToolCallProcessor,
-    inject: [WORKER_CONFIG, COMMAND_REDIS, BullCallQueue, CallStore, EXECUTE_DEPS, LOGGER],
+    inject: [WORKER_CONFIG, BUFFERED_REDIS, BullCallQueue, CallStore, EXECUTE_DEPS, LOGGER],
     useFactory: (
       config: WorkerConfig,
       redis: RedisConnection,
@@ -103,15 +104,15 @@ const execution: Provider[] = [
       logger: WorkerLog,
     ) => {
       const { pools, redisUrl, queueBackend: backend, leaseMs: lockMs } = config;
-      const whenTaken = deps.log.claimWhenTaken(claimantOf(config));
+      const whenTaken = deps.log.claimWhenTaken(workerIdentity(config));
       const onError = (error: Error) => logger.error({ err: error }, 'the queue');
       return new ToolCallProcessor(pools, startConsumer({ redisUrl, backend, lockMs, on: redis, whenTaken, onError }), queue, store, deps);
     },
   },
   {
     provide: CancelListener,
-    inject: [WORKER_CONFIG, CallStore, RunningCalls, LOGGER],
-    useFactory: ({ redisUrl, stopGraceMs }: WorkerConfig, store: CallStore, running: RunningCalls, logger: WorkerLog) =>
+    inject: [WORKER_CONFIG, CallStore, InFlightAttempts, LOGGER],
+    useFactory: ({ redisUrl, stopGraceMs }: WorkerConfig, store: CallStore, running: InFlightAttempts, logger: WorkerLog) =>
       new CancelListener(createRedis(redisUrl, { role: 'subscriber', name: 'worker-cancels' }), store, running, stopGraceMs, logger),
   },
 ];
@@ -120,7 +121,7 @@ const execution: Provider[] = [
 const recovery: Provider[] = [
   {
     provide: Reconciler,
-    inject: [WORKER_CONFIG, COMMAND_REDIS, EventLog, CallStore, BullCallQueue, LOGGER, SPANS],
+    inject: [WORKER_CONFIG, BUFFERED_REDIS, EventLog, CallStore, BullCallQueue, LOGGER, SPANS],
     useFactory: (
       { id, partitions }: WorkerConfig,
       redis: RedisConnection,
@@ -139,7 +140,7 @@ const recovery: Provider[] = [
         queue,
         logger,
         tracing,
-        lease: new SweepLease(redis, id, SWEEP_LEASE_MS),
+        lease: new SweeperLock(redis, id, SWEEP_LEASE_MS),
       }),
   },
 ];
@@ -148,7 +149,7 @@ const recovery: Provider[] = [
 const projection: Provider[] = [
   {
     provide: Projector,
-    inject: [WORKER_CONFIG, COMMAND_REDIS, LOGGER],
+    inject: [WORKER_CONFIG, BUFFERED_REDIS, LOGGER],
     useFactory: ({ id, partitions }: WorkerConfig, redis: RedisConnection, logger: WorkerLog) =>
       new Projector({
         id,
@@ -165,7 +166,7 @@ const presence: Provider[] = [
   WorkerState,
   {
     provide: Readiness,
-    inject: [WorkerState, LeaseRenewer, COMMAND_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
+    inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
     useFactory: (
       state: WorkerState,
       leases: LeaseRenewer,
@@ -176,19 +177,19 @@ const presence: Provider[] = [
     ) => new Readiness(state, leases, () => [redis, ...queue.connections, cancels.subscriber, ...processor.connections]),
   },
   {
-    provide: WorkerRegistration,
-    inject: [WORKER_CONFIG, COMMAND_REDIS, WorkerState, ToolCallProcessor, RunningCalls, SandboxRegistry, LOGGER],
+    provide: WorkerHeartbeat,
+    inject: [WORKER_CONFIG, BUFFERED_REDIS, WorkerState, ToolCallProcessor, InFlightAttempts, SandboxRegistry, LOGGER],
     useFactory: (
       { id, partitions, workspaceRoot }: WorkerConfig,
       redis: RedisConnection,
       state: WorkerState,
       processor: ToolCallProcessor,
-      running: RunningCalls,
+      running: InFlightAttempts,
       sandboxes: SandboxRegistry,
       logger: WorkerLog,
     ) => {
       const disk = new DiskRoom(workspaceRoot);
-      return new WorkerRegistration(
+      return new WorkerHeartbeat(
         redis,
         new NoticeLog(redis, partitions),
         () => workerStatus(id, state, processor, running, sandboxes, disk),

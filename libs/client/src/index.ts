@@ -7,5 +7,5 @@ export type { ModelTool } from './api/tools.api.js';
 export type { Ready } from './api/gateway.api.js';
 export type { Socket, SocketConstructor } from './stream/socket.port.js';
 export type { StreamState } from './stream/stream-state.js';
-export { CallTrack } from './stream/call-track.js';
+export { EventSequenceVerifier as CallTrack } from './stream/event-sequence-verifier.js';
 export { Watch, type WatchItem, type WatchOptions } from './stream/watch.js';

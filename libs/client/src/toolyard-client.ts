@@ -10,7 +10,7 @@ import { ToolsApi } from './api/tools.api.js';
 import { WorkersApi } from './api/workers.api.js';
 import type { ToolyardClientOptions } from './client-options.js';
 import { HttpTransport } from './http/http-transport.js';
-import { StreamLinks } from './stream/stream-links.js';
+import { TransportPool } from './stream/transport-pool.js';
 import { ToolyardError } from './toolyard-error.js';
 import { Watch, type WatchOptions } from './stream/watch.js';
 
@@ -25,7 +25,7 @@ export class ToolyardClient {
   readonly queues: QueuesApi;
   readonly stats: StatsApi;
   readonly gateway: GatewayApi;
-  private readonly streams: StreamLinks;
+  private readonly streams: TransportPool;
 
   /** Throws a TypeError for options that cannot work. Nothing is sent before the first request. */
   constructor(options: ToolyardClientOptions) {
@@ -39,7 +39,7 @@ export class ToolyardClient {
     this.queues = new QueuesApi(http);
     this.stats = new StatsApi(http);
     this.gateway = new GatewayApi(http);
-    this.streams = new StreamLinks(options, http, () => this.whyUnreachable());
+    this.streams = new TransportPool(options, http, () => this.whyUnreachable());
   }
 
   /** Everything the key may see that the filter lets through, live; an empty filter is the whole tenant. */

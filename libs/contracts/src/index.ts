@@ -18,7 +18,7 @@ export * from './tools/tool.js';
 export * from './hooks/hook.js';
 export * from './jobs/call-job.js';
 export * from './events/call.events.js';
-export * from './events/notice.events.js';
+export * from './events/system.events.js';
 export * from './events/envelope.js';
 export * from './api/principal.js';
 export * from './api/calls.api.js';

@@ -22,7 +22,7 @@ export interface CallMeta {
 }
 
 /** Who writes an event: CloudEvents `source` and the audit's `actor`. */
-export interface Author {
+export interface EventOrigin {
   readonly source: string;
   readonly actor: string;
 }
@@ -35,7 +35,7 @@ export interface NewCall {
   readonly argumentsBlob?: string;
   /** What the worker reads instead of the arguments shown, when `submitted.argumentsRedacted` says so. Gone with the End, at the latest after its time. */
   readonly secretArguments?: { readonly text: string; readonly ttlMs: number };
-  readonly author: Author;
+  readonly author: EventOrigin;
   readonly idempotency?: { readonly scopedKey: string; readonly requestSha256: string };
   /** What comes with the submission in the same transition: nothing (queued), a question for a person, or the End of a refused call. */
   readonly then?:
@@ -44,7 +44,7 @@ export interface NewCall {
 }
 
 /** Answers that any transition may get instead of OK. None of them wrote anything. */
-export type Refusal =
+export type Rejection =
   | { readonly code: 'CONFLICT'; readonly version: number }
   | { readonly code: 'FENCED'; readonly fence: number }
   | { readonly code: 'ENDED' }
@@ -81,10 +81,10 @@ export interface Claimed extends Applied {
 }
 
 /** The worker that claims, as its events name it, and how long a claim holds without renewal. */
-export interface Claimant {
+export interface WorkerIdentity {
   readonly leaseMs: number;
   readonly worker: string;
-  readonly author: Author;
+  readonly author: EventOrigin;
 }
 
 /** Proves that a write comes from the worker that holds the attempt. `wseq` is 1, 2, 3 … within the attempt. */
@@ -107,7 +107,7 @@ export interface CommandGuard {
   readonly commandId: string;
 }
 
-export interface CallHead {
+export interface CallSnapshot {
   readonly callId: string;
   readonly status: CallStatus;
   readonly version: number;
@@ -146,43 +146,54 @@ export interface EventLogWriter {
    */
   accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer>;
   /** `taken`: the call was claimed when its job was taken, and this is what the script of `claimWhenTaken` said. */
-  claim(input: Claimant & { callId: string; attempt: number }, taken?: TakeAnswer): Promise<Claimed | Refusal>;
+  claim(input: WorkerIdentity & { callId: string; attempt: number }, taken?: TakeAnswer): Promise<Claimed | Rejection>;
   /** Lets a queue claim the calls of jobs in the script that takes the jobs. */
-  claimWhenTaken(claimant: Claimant): TakeScript;
+  claimWhenTaken(claimant: WorkerIdentity): TakeScript;
   /** `updates`: of the call by now, as `UpdatesDigest` says it; without it no End of the call proves its updates. */
-  update(input: { callId: string; guard: WorkerGuard; data: UpdateData; updates?: string; author: Author }): Promise<Applied | Refusal>;
-  progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: Author }): Promise<Applied | Refusal>;
+  update(input: {
+    callId: string;
+    guard: WorkerGuard;
+    data: UpdateData;
+    updates?: string;
+    author: EventOrigin;
+  }): Promise<Applied | Rejection>;
+  progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: EventOrigin }): Promise<Applied | Rejection>;
   /** Sends no event. The answer tells whether a cancel was requested meanwhile. */
-  renew(input: { callId: string; fence: number; leaseMs: number }): Promise<{ code: 'OK'; cancelRequested: boolean } | Refusal>;
+  renew(input: { callId: string; fence: number; leaseMs: number }): Promise<{ code: 'OK'; cancelRequested: boolean } | Rejection>;
   retry(input: {
     callId: string;
     guard: WorkerGuard | ReconcilerGuard;
     data: RetryData;
     countsAsFailure: boolean;
-    author: Author;
-  }): Promise<Applied | Refusal>;
+    author: EventOrigin;
+  }): Promise<Applied | Rejection>;
   /** `sent` as of `accept`. What stands in End about the updates of the call is the log's own: `data.updates` is not looked at. */
   end(
     input: {
       callId: string;
       guard: WorkerGuard | ReconcilerGuard | CommandGuard;
       data: EndData;
-      author: Author;
+      author: EventOrigin;
     },
     sent?: () => void,
-  ): Promise<Applied | Refusal>;
+  ): Promise<Applied | Rejection>;
   /** Only on a running call; what is not running yet is ended by `end` with a CommandGuard. */
-  requestCancel(input: { callId: string; guard: CommandGuard; data: CancelRequestedData; author: Author }): Promise<Applied | Refusal>;
+  requestCancel(input: {
+    callId: string;
+    guard: CommandGuard;
+    data: CancelRequestedData;
+    author: EventOrigin;
+  }): Promise<Applied | Rejection>;
   /** `allow` queues the call; `deny` comes with the End in the same transition. */
   decideApproval(input: {
     callId: string;
     guard: CommandGuard;
     data: ApprovalDecidedData;
     end?: EndData;
-    author: Author;
-  }): Promise<Applied | Refusal>;
+    author: EventOrigin;
+  }): Promise<Applied | Rejection>;
   /** Moves the timer of a queued call after it was dispatched again. Sends no event. */
-  deferDispatch(input: { callId: string; fence: number; delayMs: number }): Promise<{ code: 'OK' } | Refusal>;
+  deferDispatch(input: { callId: string; fence: number; delayMs: number }): Promise<{ code: 'OK' } | Rejection>;
   close(): Promise<void>;
 }
 

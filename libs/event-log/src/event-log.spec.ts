@@ -12,7 +12,7 @@ import {
   type EventLogOptions,
 } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
-import { signals } from '#signals';
+import { signals } from '#observability';
 import { checkInvariants } from '../../../test/support/log-invariants.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author, endOf } from '../../../test/support/sample-calls.js';

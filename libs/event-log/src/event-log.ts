@@ -2,12 +2,12 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
 import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, type TakeAnswer, type TakeScript } from '#redis';
-import { signals } from '#signals';
+import { signals } from '#observability';
 import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
-import type { AcceptAnswer, Applied, Claimant, Claimed, EventLogWriter, NewCall, Refusal } from './event-log.port.js';
-import { openInstallation } from './installation.js';
+import type { AcceptAnswer, Applied, WorkerIdentity, Claimed, EventLogWriter, NewCall, Rejection } from './event-log.port.js';
+import { ensureLogMetadata } from './log-metadata.js';
 import { BlobStore } from './read/blob-store.js';
-import { claimWhenTaken } from './stream/claim-when-taken.js';
+import { claimWhenTaken } from './stream/claim-on-dequeue.js';
 import { isApplied, parseAnswer, parseClaim, refusal } from './stream/transition-answer.js';
 import { TransitionBatcher } from './stream/transition-batcher.js';
 import type { Transition } from './stream/transition.js';
@@ -56,7 +56,7 @@ export class EventLog implements EventLogWriter {
   static async open(redis: string | RedisConnection, options: EventLogOptions): Promise<EventLog> {
     const connection = typeof redis === 'string' ? createRedis(redis, { name: 'event-log' }) : redis;
     try {
-      await openInstallation(connection, options.partitions);
+      await ensureLogMetadata(connection, options.partitions);
     } catch (error) {
       if (typeof redis === 'string') connection.disconnect();
       throw error;
@@ -89,7 +89,7 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  async claim(input: Input<'claim'>, taken?: TakeAnswer): Promise<Claimed | Refusal> {
+  async claim(input: Input<'claim'>, taken?: TakeAnswer): Promise<Claimed | Rejection> {
     const token = taken === undefined ? `${this.claimPrefix}.${(this.claims++).toString(36)}` : this.takeToken;
     const claim = () => to.claimTransition(input, token);
     const granted = parseClaim(
@@ -102,42 +102,42 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  claimWhenTaken(claimant: Claimant): TakeScript {
+  claimWhenTaken(claimant: WorkerIdentity): TakeScript {
     return claimWhenTaken(claimant, this.takeToken);
   }
 
-  update(input: Input<'update'>): Promise<Applied | Refusal> {
+  update(input: Input<'update'>): Promise<Applied | Rejection> {
     return this.apply(to.updateTransition(input));
   }
 
-  progress(input: Input<'progress'>): Promise<Applied | Refusal> {
+  progress(input: Input<'progress'>): Promise<Applied | Rejection> {
     return this.apply(to.progressTransition(input));
   }
 
-  async renew(input: Input<'renew'>): Promise<{ code: 'OK'; cancelRequested: boolean } | Refusal> {
+  async renew(input: Input<'renew'>): Promise<{ code: 'OK'; cancelRequested: boolean } | Rejection> {
     let cancelRequested = false;
     const answer = await this.apply(to.renewTransition(input), (note) => (cancelRequested = note === '1'));
     return isApplied(answer) ? { code: 'OK', cancelRequested } : answer;
   }
 
-  retry(input: Input<'retry'>): Promise<Applied | Refusal> {
+  retry(input: Input<'retry'>): Promise<Applied | Rejection> {
     return this.apply(to.retryTransition(input), (tool) => signals.retried.emit({ tool, reason: input.data.reason }));
   }
 
-  end(input: Input<'end'>, sent?: () => void): Promise<Applied | Refusal> {
+  end(input: Input<'end'>, sent?: () => void): Promise<Applied | Rejection> {
     return this.apply(to.endTransition(input), (tool) => tellEnded(tool, input.data), sent);
   }
 
-  requestCancel(input: Input<'requestCancel'>): Promise<Applied | Refusal> {
+  requestCancel(input: Input<'requestCancel'>): Promise<Applied | Rejection> {
     return this.apply(to.cancelTransition(input));
   }
 
-  async decideApproval(input: Input<'decideApproval'>): Promise<Applied | Refusal> {
+  async decideApproval(input: Input<'decideApproval'>): Promise<Applied | Rejection> {
     const { end } = input;
     return this.apply(to.decideTransition(input), (tool) => end && tellEnded(tool, end));
   }
 
-  async deferDispatch(input: Input<'deferDispatch'>): Promise<{ code: 'OK' } | Refusal> {
+  async deferDispatch(input: Input<'deferDispatch'>): Promise<{ code: 'OK' } | Rejection> {
     const answer = await this.apply(to.deferTransition(input));
     return isApplied(answer) ? { code: 'OK' } : answer;
   }
@@ -151,7 +151,7 @@ export class EventLog implements EventLogWriter {
   }
 
   /** `told` hears what the script adds to an OK. Not for a REPLAY: whoever asks again has heard, or has given up on hearing. */
-  private async apply(transition: Transition, told?: (note: string) => void, sent?: () => void): Promise<Applied | Refusal> {
+  private async apply(transition: Transition, told?: (note: string) => void, sent?: () => void): Promise<Applied | Rejection> {
     const { note, ...answer } = parseAnswer(await this.batcher.submit(transition, sent));
     if (!isApplied(answer)) return tellRefused(transition.operation, refusal(answer));
     told?.(note ?? '');
@@ -184,7 +184,7 @@ function lapse(deadlineMs: number): Promise<never> {
   });
 }
 
-function tellRefused(transition: string, answer: Refusal): Refusal {
+function tellRefused(transition: string, answer: Rejection): Rejection {
   signals.transitionRefused.emit({ transition, code: answer.code });
   return answer;
 }

@@ -1,5 +1,5 @@
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
-import { findExecutable, ProcessStartError, runProcess, type ProcessReport } from '#tools';
+import { type ProcessReport, ProcessStartError, findExecutable, runProcess } from '#sandbox';
 import { readAnswer } from './hook-answer.js';
 import { HookFailure } from './hook-failure.js';
 import { hookVariables } from './hook-input.js';

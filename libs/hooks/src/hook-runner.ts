@@ -1,7 +1,7 @@
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
 import type { RedisConnection } from '#redis';
-import { signals } from '#signals';
-import type { EgressPolicy } from '#tools';
+import { signals } from '#observability';
+import type { EgressPolicy } from '#sandbox';
 import { askCommand, type CommandSurroundings } from './command-hook.js';
 import { HookCache, type HoldsSecrets } from './hook-cache.js';
 import { HookFailure } from './hook-failure.js';
@@ -17,7 +17,7 @@ export interface HookRunnerOptions extends CommandSurroundings {
   readonly onFailure: (hook: string, error: unknown) => void;
 }
 
-export interface HookQuestion {
+export interface HookInvocation {
   readonly hook: AppliedHook;
   readonly input: HookInput;
   /** Aborting stops the hook and all that it started. */
@@ -54,7 +54,7 @@ export class HookRunner {
   }
 
   /** Rejects only when `signal` is aborted, with its reason, and then nothing of the hook is left; a hook that fails is an answer by its `onError`. */
-  async run(question: HookQuestion): Promise<HookRun> {
+  async run(question: HookInvocation): Promise<HookRun> {
     const { hook, input, signal, holdsSecrets } = question;
     const startedAt = performance.now();
     const tell = (verdict: 'allow' | 'deny' | 'failed' | 'cancelled', cached: boolean) => {
@@ -92,7 +92,7 @@ export class HookRunner {
     return this.webhooks.close();
   }
 
-  private async ask({ hook, input, signal, budgetMs = Infinity }: HookQuestion): Promise<HookVerdict> {
+  private async ask({ hook, input, signal, budgetMs = Infinity }: HookInvocation): Promise<HookVerdict> {
     const limitMs = Math.max(1, Math.floor(Math.min(hook.timeoutMs, budgetMs)));
     const limit = AbortSignal.timeout(limitMs);
     try {

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
-import { EgressError, EgressPolicy, SafeFetch } from '#tools';
+import { EgressError, EgressPolicy, SafeFetch } from '#sandbox';
 import { readAnswer } from './hook-answer.js';
 import { HookFailure } from './hook-failure.js';
 

@@ -1,4 +1,4 @@
 export { HookRunner, type HookRun } from './hook-runner.js';
-export { HookSets } from './hook-sets.js';
+export { HookSnapshotStore as HookSets } from './hook-snapshot-store.js';
 export { hookEventName, textOf } from './hook-input.js';
-export { shownRun } from './shown-run.js';
+export { redactHookRun as shownRun } from './redact-hook-run.js';

@@ -1,9 +1,9 @@
 import { LuaScript, keys, type RedisConnection } from '#redis';
-import { signals } from '#signals';
-import { countedAnswer, type LimitAnswer } from './limit-answers.js';
+import { signals } from '#observability';
+import { countedAnswer, type LimitResult } from './limit-results.js';
 import type { LimitCheck } from './limit-checks.js';
 
-const ADMIT = LuaScript.load(new URL('./lua/admit.lua', import.meta.url));
+const ADMIT = LuaScript.load(new URL('./lua/acquire.lua', import.meta.url));
 
 /** A call is counted before the log has it; for so long it may be missing there and still be on its way. */
 const ACCEPT_MS = 60_000;
@@ -26,12 +26,12 @@ export class CallLimits {
   ) {}
 
   /** Counts the call against all checks, or against none when one is full. */
-  admit(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitAnswer[]> {
+  admit(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
     return this.ask('take', tenantId, callId, checks);
   }
 
   /** The same answers, and nothing is counted. */
-  quote(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitAnswer[]> {
+  quote(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
     return this.ask('look', tenantId, callId, checks);
   }
 
@@ -49,7 +49,7 @@ export class CallLimits {
     await Promise.all(checks.map(({ name }) => this.redis.zrem(keys.limit(tenantId, name), callId)));
   }
 
-  private async ask(mode: 'take' | 'look', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitAnswer[]> {
+  private async ask(mode: 'take' | 'look', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
     if (checks.length === 0) return [];
     const first = await this.run(mode, tenantId, callId, checks);
     const full = checks.filter((check, index) => check.kind === 'open' && first[index]?.refusal !== undefined);
@@ -60,14 +60,14 @@ export class CallLimits {
     return answers;
   }
 
-  private async run(mode: 'take' | 'look', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitAnswer[]> {
+  private async run(mode: 'take' | 'look', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
     const names = checks.map(({ name }) => keys.limit(tenantId, name));
     const answer: unknown = await ADMIT.run(this.redis, names, [
       callId,
       mode,
       ...checks.flatMap(({ kind, calls, ms }) => [kind, calls, ms]),
     ]);
-    if (!Array.isArray(answer)) throw new Error(`admit.lua answered ${typeof answer}, expected a list.`);
+    if (!Array.isArray(answer)) throw new Error(`acquire.lua answered ${typeof answer}, expected a list.`);
     return checks.map((check, index) => countedAnswer(check, Number(answer[2 * index + 2]), Number(answer[2 * index + 3])));
   }
 

@@ -10,4 +10,4 @@ export { resolvePolicy } from './grants/resolve-policy.js';
 export { oldGrants } from './grants/old-grants.js';
 export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
 export { matchesTool } from './patterns/tool-pattern.js';
-export { denialOf, mayDenyBelow } from './subjects/judge-path.js';
+export { denialOf, mayDenyBelow } from './subjects/evaluate-path.js';

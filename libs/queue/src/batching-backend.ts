@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisQueueBackend, type IQueueBackend, type JobJson, type MinimalJob } from 'bullmq';
 import { JOB_NAME, JOB_OPTIONS, LOCK_MS, lockOf } from './bull-settings.js';
 import type { LuaScript, RedisConnection, TakeAnswer, TakeScript } from '#redis';
-import { IdleNote } from './idle-note.js';
+import { IdleRegistration } from './idle-registration.js';
 import { commandOf, composeHandOver, composeTake, idleKeyOf, type QueueScript } from './queue-scripts.js';
-import { answersOf, fetchedOf, nextJob, type NextJob } from './taken-jobs.js';
-import { TickBatcher } from './tick-batcher.js';
+import { answersOf, fetchedOf, nextJob, type NextJob } from './dequeued-jobs.js';
+import { MicroBatcher } from './micro-batcher.js';
 
 const MAX_BATCH = 500;
 /** How long a backend that closes waits for Redis to have what was added: the log's timers look after what it has not. */
@@ -65,8 +65,8 @@ interface ScriptOnCalls {
  */
 export class BatchingBackend extends RedisQueueBackend {
   private readonly lockToken = randomUUID();
-  private readonly adds = new TickBatcher<NewJob, string>((jobs) => this.runAdds(jobs), MAX_BATCH, 'now');
-  private readonly moves = new TickBatcher<Move, NextJob>((moves) => this.runMoves(moves), MAX_BATCH, 'now');
+  private readonly adds = new MicroBatcher<NewJob, string>((jobs) => this.runAdds(jobs), MAX_BATCH, 'now');
+  private readonly moves = new MicroBatcher<Move, NextJob>((moves) => this.runMoves(moves), MAX_BATCH, 'now');
   private readonly inHand = new Set<string>();
   private surplus: NextJob[] = [];
   private slots = 1;
@@ -78,7 +78,7 @@ export class BatchingBackend extends RedisQueueBackend {
   private take: (ScriptOnCalls & { readonly args: readonly string[] }) | undefined;
   private readonly takeAnswers = new Map<string, TakeAnswer>();
   private handOver: ScriptOnCalls | undefined;
-  private readonly idle = new IdleNote();
+  private readonly idle = new IdleRegistration();
   private handSubscriber: RedisConnection | undefined;
   private listens = false;
   /** Set when a loop that waits, or is about to, shall ask once more. */
@@ -226,7 +226,7 @@ export class BatchingBackend extends RedisQueueBackend {
   override async moveStalledJobsToWait(): Promise<string[]> {
     const { wait, active, stalled, marker } = this.keys;
     const given = await this.script(
-      'returnStalled',
+      'requeueStalled',
       [wait, active, stalled, marker, this.toKey('stalled-check')],
       [this.toKey(''), String(Math.floor(lockOf(this.lockMs).stalledInterval * 0.8))],
     );
@@ -273,7 +273,7 @@ export class BatchingBackend extends RedisQueueBackend {
 
   private receive(message: string): void {
     const handed: unknown = JSON.parse(message);
-    if (!Array.isArray(handed)) throw new Error(`hand-over.lua sent ${typeof handed}, expected a list.`);
+    if (!Array.isArray(handed)) throw new Error(`direct-dispatch.lua sent ${typeof handed}, expected a list.`);
     const note = Number(handed[0]);
     const [empty, jobs] = fetchedOf(handed[1]);
     const known = new Set(jobs.flatMap(([, id]) => (id !== undefined && this.wasAdopted(id, note) ? [id] : [])));
@@ -362,13 +362,13 @@ export class BatchingBackend extends RedisQueueBackend {
 
   private async finishAndFetch(finished: readonly string[], wanted: number): Promise<NextJob[]> {
     const args = [this.toKey(''), this.lockToken, String(this.lockMs), String(wanted), ...finished];
-    if (this.take === undefined) return this.fetched(await this.script('finishAndFetch', this.movingKeys(), args));
+    if (this.take === undefined) return this.fetched(await this.script('completeAndDequeue', this.movingKeys(), args));
 
     const { on, script, idleKey } = this.take;
     const free = Math.min(MAX_BATCH, this.slots - (this.inHand.size - finished.length) - this.surplus.length);
     const note = this.idle.next(wanted > 0 && this.listens && !this.stopping ? free : 0);
     const answer = await script.run(on, [...this.movingKeys(), idleKey], [...note.words, ...this.take.args, ...args]);
-    if (!Array.isArray(answer)) throw new Error(`take-or-wait.lua answered ${typeof answer}, expected a list.`);
+    if (!Array.isArray(answer)) throw new Error(`dequeue-or-register.lua answered ${typeof answer}, expected a list.`);
     const jobs = this.fetched(answer[0]);
     const { message } = this.idle;
     this.idle.answered(note.number, answer[1]);
@@ -415,7 +415,7 @@ export class BatchingBackend extends RedisQueueBackend {
     this.untidy = false;
     this.surplus = [];
     const { wait, active, prioritized, stalled, marker } = this.keys;
-    await this.script('giveBack', [wait, active, prioritized, stalled, marker], [this.toKey(''), this.lockToken, ...this.inHand]);
+    await this.script('requeueOwned', [wait, active, prioritized, stalled, marker], [this.toKey(''), this.lockToken, ...this.inHand]);
     this.knownEmpty = false;
   }
 

@@ -4,7 +4,7 @@ import { createRedis, inOneWrite, type RedisConnection, type TakeScript } from '
 import { BatchingBackend } from './batching-backend.js';
 import { producerBackend } from './bull-connection.js';
 import { CLASS_SPAN, JOB_NAME, JOB_OPTIONS, PRIORITY, queueOf, type QueueBackend } from './bull-settings.js';
-import type { CallQueue, PoolDepth, QueuePlace } from './queue.port.js';
+import type { CallQueue, PoolDepth, QueuePosition } from './queue.port.js';
 
 export interface CallQueueOptions {
   readonly redisUrl: string;
@@ -71,7 +71,7 @@ export class BullCallQueue implements CallQueue {
     await this.queueFor(pool).remove(jobIdOf(job));
   }
 
-  async place(pool: Pool, job: CallJob): Promise<QueuePlace | undefined> {
+  async place(pool: Pool, job: CallJob): Promise<QueuePosition | undefined> {
     await this.connected;
     const { wait = '', prioritized = '', active = '' } = this.queueFor(pool).getBackend().keys;
     const [rank, givenBackAt, scored, givenBack, running] = await Promise.all([

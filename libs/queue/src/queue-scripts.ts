@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { LuaScript, type RedisConnection } from '#redis';
 
 /** Our scripts on BullMQ's keys: the command's name on a client, and how many of its arguments are keys. */
-const SCRIPTS = { addJobs: 3, finishAndFetch: 7, giveBack: 5, returnStalled: 5 } as const;
+const SCRIPTS = { addJobs: 3, completeAndDequeue: 7, requeueOwned: 5, requeueStalled: 5 } as const;
 
 export type QueueScript = keyof typeof SCRIPTS;
 
@@ -20,12 +20,12 @@ export function defineQueueScripts(client: RedisConnection): void {
 
 /** What a worker runs: it ends jobs and takes others, with what is done about their calls, or waits for some to be handed to it. */
 export function composeTake(withTaken: string): LuaScript {
-  return compose('#!lua flags=allow-oom', taking(withTaken), 'take-or-wait.lua');
+  return compose('#!lua flags=allow-oom', taking(withTaken), 'dequeue-or-register.lua');
 }
 
 /** What adds jobs where workers may wait for some to be handed to them. */
 export function composeHandOver(withTaken: string): LuaScript {
-  return compose('#!lua', { 'addJobs(KEYS, ARGV)': read('add-jobs.lua'), ...taking(withTaken) }, 'hand-over.lua');
+  return compose('#!lua', { 'addJobs(KEYS, ARGV)': read('add-jobs.lua'), ...taking(withTaken) }, 'direct-dispatch.lua');
 }
 
 /** Where the notes of workers stand that run the same scripts for what they take: others would not understand them. */
@@ -35,9 +35,9 @@ export function idleKeyOf(withTaken: string): string {
 
 function taking(withTaken: string): Record<string, string> {
   return {
-    'finishAndFetch(KEYS, ARGV)': read('finish-and-fetch.lua'),
+    'finishAndFetch(KEYS, ARGV)': read('complete-and-dequeue.lua'),
     'withTaken(CALLS, ARGV)': withTaken,
-    'take(KEYS, OWN, ARGV)': read('take.lua'),
+    'take(KEYS, OWN, ARGV)': read('dequeue-and-claim.lua'),
   };
 }
 

@@ -9,7 +9,7 @@ export interface PoolDepth {
 }
 
 /** Where a job stands: how many waiting ones will be taken before it as things are, how many wait, how many run. */
-export interface QueuePlace {
+export interface QueuePosition {
   readonly ahead: number;
   readonly waiting: number;
   readonly active: number;
@@ -27,7 +27,7 @@ export interface CallQueue {
   /** Takes out a job that waits, of a call that has ended meanwhile. One that a worker has, or that is gone, is left alone. */
   withdraw(pool: Pool, job: CallJob): Promise<void>;
   /** Undefined when the job does not wait: it runs, or is gone. */
-  place(pool: Pool, job: CallJob): Promise<QueuePlace | undefined>;
+  place(pool: Pool, job: CallJob): Promise<QueuePosition | undefined>;
   /** Read anew unless an answer came at most `maxAgeMs` ago; by default none is old enough. */
   depth(pool: Pool, maxAgeMs?: number): Promise<PoolDepth>;
   /** Only how many wait, for those who ask for each call. */

@@ -1,17 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { egressPolicyFrom } from './egress/egress.config.js';
-import { EgressPolicy } from './egress/egress-policy.js';
-import { testSite, type TestSite } from './egress/test-site.fixture.js';
-import { BubblewrapSandbox } from './sandbox/bubblewrap-sandbox.adapter.js';
-import { DEFAULT_LIMITS } from './sandbox/default-limits.js';
-import { NoneSandbox } from './sandbox/none-sandbox.adapter.js';
-import { Sandbox } from './sandbox/sandbox.port.js';
+import { BubblewrapSandbox, DEFAULT_LIMITS, EgressPolicy, NoneSandbox, Sandbox, egressPolicyFrom } from '#sandbox';
+import { ToolRegistry } from '#tool-sdk';
+import { type TestSite, testSite } from '../../sandbox/src/testing/test-site.fixture.js';
 import { testWorkspace } from './testing/test-workspace.js';
 import { toolContract } from './tool.contract.js';
-import { ToolRegistry } from './tool.registry.js';
 import { ToolsModule } from './tools.module.js';
 
 /** Their examples need files and hosts that are not there. */
@@ -56,8 +51,8 @@ async function snapshot(folder: string): Promise<string> {
   return (await Promise.all(files)).sort().join('\n');
 }
 
-const files = await readdir(new URL('./builtin/', import.meta.url));
-const names = files.filter((file) => file.endsWith('.tool.ts')).map((file) => file.replace('.tool.ts', '').replaceAll('-', '_'));
+const files = await readdir(new URL('./', import.meta.url), { recursive: true });
+const names = files.filter((file) => file.endsWith('.tool.ts')).map((file) => basename(file, '.tool.ts').replaceAll('-', '_'));
 
 toolContract(names.sort(), () => ({
   registry: app.get(ToolRegistry),

@@ -1,16 +1,1 @@
-export { WorkspaceQuotas, type QuotaLimits } from './workspace/workspace-quotas.js';
-export * from './tool.port.js';
-export { Tool, type ToolOptions } from './tool.decorator.js';
-export { describeTool, type ToolFacts } from './tool-descriptor.js';
-export { ToolRegistry, type Prepared } from './tool.registry.js';
 export { ToolsModule } from './tools.module.js';
-export { findExecutable } from './process/find-executable.js';
-export { ProcessStartError, runProcess, type ProcessReport } from './process/run-process.js';
-export { EgressError } from './egress/egress-error.js';
-export { EgressPolicy } from './egress/egress-policy.js';
-export { egressPolicyFrom } from './egress/egress.config.js';
-export { SafeFetch } from './egress/safe-fetch.js';
-export { Sandbox } from './sandbox/sandbox.port.js';
-export { SandboxRegistry } from './sandbox/sandbox.registry.js';
-export { SANDBOX_ENV, sandboxConfig, sandboxContradictions, type SandboxConfig } from './sandbox/sandbox.config.js';
-export { formatCatalog, matchesSearch, type CatalogEntry } from './catalog-formats.js';

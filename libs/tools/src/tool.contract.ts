@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Content, ToolDescriptor } from '#contracts';
 import { fakeToolContext } from './testing/tool-context.js';
-import { Suspension, ToolFailure, type ToolContext, type ToolOutput, type ToolSource } from './tool.port.js';
-import type { ToolRegistry } from './tool.registry.js';
+import { Suspension, type ToolContext, ToolFailure, type ToolOutput, type ToolRegistry, type ToolSource } from '#tool-sdk';
 
 const SETTLES_MS = 10_000;
 

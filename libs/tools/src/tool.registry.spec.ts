@@ -3,11 +3,8 @@ import { Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { z } from 'zod';
 import type { ToolDescriptor } from '#contracts';
-import { formatCatalog, matchesSearch } from './catalog-formats.js';
-import { describeTool, type ToolFacts } from './tool-descriptor.js';
-import { Tool, type ToolOptions } from './tool.decorator.js';
-import type { ToolSource } from './tool.port.js';
-import { ToolRegistry } from './tool.registry.js';
+import { formatCatalog, matchesSearch } from '#tool-sdk';
+import { Tool, type ToolFacts, type ToolOptions, ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
 import { ToolsModule, type ToolsModuleOptions } from './tools.module.js';
 
 const facts = (name: string, more: Partial<ToolFacts> = {}): ToolFacts => ({

@@ -1,20 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import { BuiltinSource, type DecoratedTool } from './sources/builtin.source.js';
-import { ToolMetadata, type AnyToolHandler } from './tool.decorator.js';
-import { ToolRegistry } from './tool.registry.js';
+import { type AnyToolHandler, BuiltinSource, type DecoratedTool, ToolMetadata, ToolRegistry } from '#tool-sdk';
 
-const BUILTIN_FOLDER = new URL('./builtin/', import.meta.url);
+const HERE = new URL('./', import.meta.url);
 
 export interface ToolsModuleOptions {
   /** What the constructors of built-in tools ask for. */
   readonly providers?: readonly Provider[];
-  /** Further tool classes, beside those in `builtin/`. */
+  /** Further tool classes, besides those of this library. */
   readonly tools?: readonly Type[];
 }
 
-/** Every tool of this process. Every class in `builtin/*.tool.ts` is in; adding a tool is adding its file. */
+/** All tools of a process. Every class in `<family>/*.tool.ts` is included: a new tool is a new file. */
 @Module({})
 export class ToolsModule {
   static async forRoot(options: ToolsModuleOptions = {}): Promise<DynamicModule> {
@@ -38,14 +36,17 @@ export class ToolsModule {
   }
 }
 
-/** The classes that the tool files export; a tool file without one stops the boot. One import after another: Jest's loader fails on imports that overlap. */
+/**
+ * The classes that the tool files export. The imports run one after another: Jest's loader fails on imports that overlap.
+ * @throws Error for a tool file without a decorated class
+ */
 async function builtinClasses(): Promise<Type[]> {
-  const files = (await readdir(BUILTIN_FOLDER)).filter((file) => /\.tool\.[jt]s$/.test(file)).sort();
+  const files = (await readdir(HERE, { recursive: true })).filter((file) => /^[^/]+\/[^/]+\.tool\.[jt]s$/.test(file)).sort();
   const classes: Type[] = [];
   for (const file of files) {
-    const exported: unknown = await import(`./builtin/${file.replace(/\.ts$/, '.js')}`);
+    const exported: unknown = await import(`./${file.replace(/\.ts$/, '.js')}`);
     const found = Object.values(exported ?? {}).filter(isToolClass);
-    if (found.length === 0) throw new Error(`builtin/${file} exports no class with @Tool({...}): decorate and export it`);
+    if (found.length === 0) throw new Error(`${file} exports no class with @Tool({...}): decorate and export it`);
     classes.push(...found);
   }
   return classes;

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from '@jest/globals';
-import { dashboardStage } from '../../support/dashboard-stage.js';
+import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 
-const stage = dashboardStage();
+const stage = dashboardHarness();
 beforeAll(async () => {
   await stage.agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
 });

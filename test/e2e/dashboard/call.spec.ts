@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { dashboardStage } from '../../support/dashboard-stage.js';
+import { dashboardHarness } from '../../support/dashboard-harness.js';
 
-const stage = dashboardStage();
+const stage = dashboardHarness();
 
 const state = (page: Page, name: string) => page.locator(`main [data-state=${name}]`).first().waitFor();
 

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.js';
-import { dashboardStage } from '../../support/dashboard-stage.js';
-import { TEST_KEY } from '../../support/toolyard.js';
+import { dashboardHarness } from '../../support/dashboard-harness.js';
+import { TEST_KEY } from '../../support/test-cluster.js';
 
-const stage = dashboardStage();
+const stage = dashboardHarness();
 
 const row = (page: Page, callId: string) => page.locator(`[role=row][data-call="${callId}"]`);
 const live = (page: Page) => page.locator('[data-connection=live]').waitFor();

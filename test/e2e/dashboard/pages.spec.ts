@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { accessibilityFaults } from '../../support/browser.js';
-import { dashboardStage } from '../../support/dashboard-stage.js';
+import { dashboardHarness } from '../../support/dashboard-harness.js';
 import { eventually } from '../../support/eventually.js';
 
-const stage = dashboardStage();
+const stage = dashboardHarness();
 let failed = '';
 let exited = '';
 

@@ -1,4 +1,4 @@
-import { CallStore, EventLog, type CallHead } from '#event-log';
+import { CallStore, EventLog, type CallSnapshot } from '#event-log';
 import { keys, partitionName, type RedisConnection } from '#redis';
 import { eventually } from '../eventually.js';
 
@@ -19,7 +19,7 @@ export async function comeToRest(redis: RedisConnection, partitions: number, nee
     const ids = (await Promise.all(names.map((name) => redis.zrange(name, '0', '-1')))).flat();
     return (await Promise.all(ids.map((id) => store.head(id)))).filter((head): head is NonNullable<typeof head> => head !== undefined);
   };
-  let left: CallHead[] = [];
+  let left: CallSnapshot[] = [];
   try {
     await eventually(
       async () => {
@@ -40,7 +40,7 @@ export async function comeToRest(redis: RedisConnection, partitions: number, nee
 }
 
 /** What is refused has changed meanwhile, and is looked at again. */
-async function cancel(log: EventLog, { callId, status, version, attempt, cancelRequested }: CallHead): Promise<void> {
+async function cancel(log: EventLog, { callId, status, version, attempt, cancelRequested }: CallSnapshot): Promise<void> {
   const guard = { by: 'command', version, commandId: `rest-${callId}-${version}` } as const;
   if (cancelRequested) return;
   if (status === 'running')

@@ -1,4 +1,4 @@
-import type { Diagnostics, QueueStatus, RedisFacts, ToolDescriptor, WorkerStatus } from '#contracts';
+import type { Diagnostics, QueueStatus, RedisServerInfo, ToolDescriptor, WorkerStatus } from '#contracts';
 
 /** One line of the doctor. `fix` is there where something can be done. */
 export interface Check {
@@ -27,7 +27,7 @@ export function checkClock(what: string, offsetMs: number): Check {
 }
 
 /** What the promises of the event log rest on. Without `durability` it is not known what the gateways want of replicas. */
-export function checkRedis(redis: RedisFacts, durability: Diagnostics['durability'] | undefined): Check[] {
+export function checkRedis(redis: RedisServerInfo, durability: Diagnostics['durability'] | undefined): Check[] {
   return [
     checkServer(redis),
     checkAppendOnly(redis),
@@ -39,21 +39,21 @@ export function checkRedis(redis: RedisFacts, durability: Diagnostics['durabilit
   ];
 }
 
-function checkServer({ server, version, mode, role, replicas }: RedisFacts): Check {
+function checkServer({ server, version, mode, role, replicas }: RedisServerInfo): Check {
   const found = `${server} ${version}, ${mode}, ${role}${replicas === 0 ? '' : `, ${replicas} replicas`}`;
   if (Number(version.split('.')[0]) < 7) return { what: 'redis', verdict: 'fail', found, fix: 'install Redis 7 or newer, or Valkey' };
   if (role !== 'master') return { what: 'redis', verdict: 'fail', found, fix: 'point REDIS_URL to the master, or use redis+sentinel://' };
   return { what: 'redis', verdict: 'ok', found };
 }
 
-function checkAppendOnly({ appendOnly }: RedisFacts): Check {
+function checkAppendOnly({ appendOnly }: RedisServerInfo): Check {
   const what = 'redis appendonly';
   if (appendOnly) return { what, verdict: 'ok', found: 'yes' };
   const fix = 'redis-cli CONFIG SET appendonly yes, and the same in redis.conf';
   return { what, verdict: 'fail', found: 'no: a restart of Redis loses every call', fix };
 }
 
-function checkFsync({ appendFsync }: RedisFacts): Check {
+function checkFsync({ appendFsync }: RedisServerInfo): Check {
   const what = 'redis appendfsync';
   if (appendFsync === 'always') return { what, verdict: 'ok', found: 'always' };
   if (appendFsync === undefined) return { what, verdict: 'warn', found: 'not shown by this Redis', fix: 'make sure that it is always' };
@@ -61,21 +61,21 @@ function checkFsync({ appendFsync }: RedisFacts): Check {
   return { what, verdict: 'warn', found, fix: 'redis-cli CONFIG SET appendfsync always, and the same in redis.conf' };
 }
 
-function checkDisk({ lastWriteOk }: RedisFacts): Check {
+function checkDisk({ lastWriteOk }: RedisServerInfo): Check {
   const what = 'redis disk';
   if (lastWriteOk) return { what, verdict: 'ok', found: 'the last write went well' };
   const fix = 'look for a full disk, and into the log of Redis';
   return { what, verdict: 'fail', found: 'the last write to the append-only file failed', fix };
 }
 
-function checkEviction({ maxmemoryPolicy }: RedisFacts): Check {
+function checkEviction({ maxmemoryPolicy }: RedisServerInfo): Check {
   const what = 'redis maxmemory-policy';
   if (maxmemoryPolicy === 'noeviction') return { what, verdict: 'ok', found: 'noeviction' };
   const fix = 'redis-cli CONFIG SET maxmemory-policy noeviction, and the same in redis.conf';
   return { what, verdict: 'fail', found: `${maxmemoryPolicy}: Redis may drop calls when memory is short`, fix };
 }
 
-function checkMemory({ maxmemoryBytes, usedMemoryBytes }: RedisFacts): Check {
+function checkMemory({ maxmemoryBytes, usedMemoryBytes }: RedisServerInfo): Check {
   const what = 'redis memory';
   if (maxmemoryBytes === 0) return { what, verdict: 'ok', found: `${mebibytes(usedMemoryBytes)}, no limit set` };
   const used = usedMemoryBytes / maxmemoryBytes;
@@ -84,7 +84,7 @@ function checkMemory({ maxmemoryBytes, usedMemoryBytes }: RedisFacts): Check {
   return { what, verdict: used < 0.9 ? 'warn' : 'fail', found, fix: 'raise maxmemory: above it, new calls are refused' };
 }
 
-function checkReplicas({ replicas }: RedisFacts, durability: Diagnostics['durability'] | undefined): Check[] {
+function checkReplicas({ replicas }: RedisServerInfo, durability: Diagnostics['durability'] | undefined): Check[] {
   if (durability !== 'replicated' || replicas > 0) return [];
   const fix = 'attach a replica, or set DURABILITY=local';
   return [{ what: 'redis replicas', verdict: 'fail', found: 'none, but DURABILITY=replicated waits for one', fix }];

@@ -2,10 +2,10 @@ import { Code, CopyButton, Group, Paper, Text, Tooltip, UnstyledButton } from '@
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { Call } from '#contracts';
-import { durationText, momentText } from '../parts/duration.js';
-import { visible } from '../parts/visible.js';
+import { durationText, momentText } from '../components/duration.js';
+import { visible } from '../components/visible.js';
 import classes from './call-facts.module.css';
-import { LinkAnchor } from '../parts/links.js';
+import { LinkAnchor } from '../components/links.js';
 
 /** What a call is, beside what happened to it. */
 export function CallFacts({ call }: { readonly call: Call }) {

@@ -5,24 +5,24 @@ import { useMemo, useState } from 'react';
 import { ToolyardError } from '#client';
 import type { Call, CallError } from '#contracts';
 import { stateOfCall } from '../calls/call-row.js';
-import { Json } from '../parts/json.js';
-import { LinkButton } from '../parts/links.js';
-import { PageHead } from '../parts/page-head.js';
-import { StateBadge } from '../parts/state-badge.js';
-import { ErrorState, LoadingRows } from '../parts/states.js';
-import { durationText } from '../parts/duration.js';
-import { Ago, useNow } from '../parts/time.js';
-import { visible } from '../parts/visible.js';
+import { Json } from '../components/json.js';
+import { LinkButton } from '../components/links.js';
+import { PageHead } from '../components/page-head.js';
+import { StateBadge } from '../components/state-badge.js';
+import { ErrorState, LoadingRows } from '../components/states.js';
+import { durationText } from '../components/duration.js';
+import { Ago, useNow } from '../components/time.js';
+import { visible } from '../components/visible.js';
 import { CallActions } from './call-actions.js';
 import { CallFacts, CopyableId } from './call-facts.js';
-import { storyOf } from './call-story.js';
+import { buildTimeline } from './call-timeline.js';
 import type { CallView } from './call-view.js';
 import { ContentView } from './content.js';
 import { DecisionView } from './decision-view.js';
 import { EventsView } from './events-view.js';
 import { OutputView, WholeOutput } from './output-view.js';
-import { StoryBar } from './story-bar.js';
-import { StoryList } from './story-list.js';
+import { TimelineBar } from './timeline-bar.js';
+import { TimelineList } from './timeline-list.js';
 import classes from './call-page.module.css';
 import { useCall } from './use-call.js';
 
@@ -36,7 +36,7 @@ export function CallPage() {
 
 function OneCall({ callId }: { readonly callId: string }) {
   const { call, view, version, connection } = useCall(callId);
-  const story = useMemo(() => storyOf(view.lifecycle), [view, version]);
+  const story = useMemo(() => buildTimeline(view.lifecycle), [view, version]);
   if (call.isPending) return <LoadingRows rows={8} />;
   if (call.isError) return <NoCall callId={callId} error={call.error} onRetry={() => void call.refetch()} />;
   const { data } = call;
@@ -86,14 +86,14 @@ function OneCall({ callId }: { readonly callId: string }) {
           />
         )}
         {data.outcome === 'completed' && data.isError === true && <ErrorResultAlert call={data} />}
-        <StoryBar segments={story.segments} />
+        <TimelineBar segments={story.segments} />
         <Grid gap="md">
           <Grid.Col span={{ base: 12, md: 8 }}>
             <CallTabs call={data} view={view} version={version} />
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 4 }}>
             <Stack gap="md">
-              <StoryList moments={story.moments} />
+              <TimelineList moments={story.moments} />
               <CallFacts call={data} />
             </Stack>
           </Grid.Col>

@@ -1,8 +1,8 @@
 import { Anchor, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import type { Content } from '#contracts';
-import { Json } from '../parts/json.js';
-import { visible } from '../parts/visible.js';
+import { Json } from '../components/json.js';
+import { visible } from '../components/visible.js';
 import { Terminal } from './terminal.js';
 import { linesOf } from './terminal-text.js';
 

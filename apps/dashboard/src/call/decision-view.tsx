@@ -1,8 +1,8 @@
 import { Badge, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import type { Approval, Decision } from '#contracts';
-import { momentText } from '../parts/duration.js';
-import stacked from '../parts/stacked.module.css';
-import { visible } from '../parts/visible.js';
+import { momentText } from '../components/duration.js';
+import stacked from '../components/stacked.module.css';
+import { visible } from '../components/visible.js';
 
 const COLORS = { allow: 'teal', ask: 'yellow', deny: 'red' } as const;
 const AXES = { facts: 'Tool and posture', risk: 'Arguments', grants: 'Grants', limits: 'Limits', hooks: 'Hooks' } as const;

@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { Fragment, useState } from 'react';
 import type { CallEvent } from '#contracts';
-import { clockText } from '../parts/duration.js';
-import { Json } from '../parts/json.js';
+import { clockText } from '../components/duration.js';
+import { Json } from '../components/json.js';
 
 const SHOWN = 200;
 

@@ -2,8 +2,8 @@ import { Alert, Button, Group, Progress, SegmentedControl, Stack, Text } from '@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Call } from '#contracts';
-import { tellFailed } from '../parts/tell.js';
-import { visible } from '../parts/visible.js';
+import { tellFailed } from '../components/tell.js';
+import { visible } from '../components/visible.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { completeness, faultOf, type AttemptOutput, type CallView } from './call-view.js';
 import { ContentView } from './content.js';

@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { z } from 'zod';
 import { Json, type Call, type Violation } from '#contracts';
 import { ToolyardError } from '#client';
-import { ErrorState } from '../parts/states.js';
-import { tellDone } from '../parts/tell.js';
+import { ErrorState } from '../components/states.js';
+import { tellDone } from '../components/tell.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const Arguments = z.record(z.string(), Json);

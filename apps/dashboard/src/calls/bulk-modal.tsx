@@ -2,7 +2,7 @@ import { Alert, Button, Code, Group, Loader, Modal, Progress, Stack, Text, TextI
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { BulkResult, CallFilterInput } from '#contracts';
-import { ErrorState } from '../parts/states.js';
+import { ErrorState } from '../components/states.js';
 import { useToolyard } from '../stream/toolyard.js';
 import type { CallSearch } from './call-search.js';
 

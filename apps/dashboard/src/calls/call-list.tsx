@@ -4,12 +4,12 @@ import { IconArrowUp } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
-import { isShort, StateBadge } from '../parts/state-badge.js';
-import { subjectText } from '../parts/subject.js';
-import { Ago, Duration, Since } from '../parts/time.js';
-import { useSubjects } from '../parts/use-subjects.js';
-import { visible } from '../parts/visible.js';
-import { durationText } from '../parts/duration.js';
+import { isShort, StateBadge } from '../components/state-badge.js';
+import { subjectText } from '../components/subject.js';
+import { Ago, Duration, Since } from '../components/time.js';
+import { useSubjects } from '../components/use-subjects.js';
+import { visible } from '../components/visible.js';
+import { durationText } from '../components/duration.js';
 import classes from './call-list.module.css';
 import { byNewest, shownState, type CallRow } from './call-row.js';
 

@@ -1,10 +1,10 @@
 import { Paper, SimpleGrid, Text } from '@mantine/core';
-import { durationText } from '../parts/duration.js';
-import { useNow } from '../parts/time.js';
+import { durationText } from '../components/duration.js';
+import { useNow } from '../components/time.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import classes from './live-tiles.module.css';
-import { LinkPaper } from '../parts/links.js';
+import { LinkPaper } from '../components/links.js';
 
 /** The figures a person looks at first. */
 export function LiveTiles() {

@@ -1,7 +1,7 @@
 import { Paper, Progress, Table, Text, Title } from '@mantine/core';
 import { POOLS } from '#contracts';
-import { durationText } from '../parts/duration.js';
-import { useNow } from '../parts/time.js';
+import { durationText } from '../components/duration.js';
+import { useNow } from '../components/time.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { z } from 'zod';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { LinkAnchor } from '../parts/links.js';
+import { LinkAnchor } from '../components/links.js';
 
 const SHOWN = 8;
 const By = z.enum(['tool', 'agent', 'tenant']);

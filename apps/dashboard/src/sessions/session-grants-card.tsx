@@ -2,8 +2,8 @@ import { Code, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/co
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session, SessionGrants } from '#contracts';
 import { useScopes } from '../session/use-scopes.js';
-import { tellDone, tellFailed } from '../parts/tell.js';
-import { visible } from '../parts/visible.js';
+import { tellDone, tellFailed } from '../components/tell.js';
+import { visible } from '../components/visible.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 interface Grant {

@@ -2,7 +2,7 @@ import { Paper, Select, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Autonomy, PermissionMode, type Posture, type Session } from '#contracts';
 import { useScopes } from '../session/use-scopes.js';
-import { tellDone, tellFailed } from '../parts/tell.js';
+import { tellDone, tellFailed } from '../components/tell.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const AUTONOMY: Readonly<Record<Autonomy, string>> = {

@@ -2,11 +2,11 @@ import { Button, Table } from '@mantine/core';
 import { IconMessages } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { LinkAnchor } from '../parts/links.js';
-import { PageHead } from '../parts/page-head.js';
-import stacked from '../parts/stacked.module.css';
-import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
-import { Ago } from '../parts/time.js';
+import { LinkAnchor } from '../components/links.js';
+import { PageHead } from '../components/page-head.js';
+import stacked from '../components/stacked.module.css';
+import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
+import { Ago } from '../components/time.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const ASK_MS = 1500;

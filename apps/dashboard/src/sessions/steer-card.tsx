@@ -2,8 +2,8 @@ import { Group, Paper, Text, Textarea, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { BATCH_LIMITS } from '#contracts';
-import { ScopedButton } from '../parts/scoped-button.js';
-import { tellDone, tellFailed } from '../parts/tell.js';
+import { ScopedButton } from '../components/scoped-button.js';
+import { tellDone, tellFailed } from '../components/tell.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 /** A person's word to the agent, in between its calls. */

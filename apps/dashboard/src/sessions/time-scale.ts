@@ -1,10 +1,10 @@
-export interface Stretch {
+export interface Segment {
   readonly from: number;
   readonly to: number;
 }
 
 /** Time in which nothing was under way, drawn shorter than it was. */
-export interface Idle extends Stretch {
+export interface Idle extends Segment {
   /** Where it stands, as shares of the width. */
   readonly left: number;
   readonly right: number;
@@ -28,7 +28,7 @@ const MARK_DISTANCE = 0.16;
  * A scale over stretches of work that leaves out most of the idle time between them, so that a session of ten calls in
  * two hours is no row of dots. Within a stretch of work, and in a short pause, time passes evenly.
  */
-export function timeScale(stretches: readonly Stretch[]): TimeScale {
+export function timeScale(stretches: readonly Segment[]): TimeScale {
   const busy = merged(stretches);
   const work = Math.max(
     1,
@@ -76,7 +76,7 @@ function marksOf(busy: readonly { readonly from: number; readonly left: number }
 }
 
 /** Stretches that touch or overlap become one; in order. */
-function merged(stretches: readonly Stretch[]): Stretch[] {
+function merged(stretches: readonly Segment[]): Segment[] {
   const joined: { from: number; to: number }[] = [];
   for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {
     const last = joined.at(-1);

@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect, useState, type ReactNode } from 'react';
 import { ToolyardClient } from '#client';
-import { Board } from '../live/board.js';
-import { keepBoard } from '../live/keep-board.js';
+import { LiveStats } from '../live/live-stats.js';
+import { persistLiveStats } from '../live/persist-live-stats.js';
 import { Feed } from './feed.js';
 
 export interface ToolyardParts {
@@ -9,7 +9,7 @@ export interface ToolyardParts {
   /** The one event stream of the page. */
   readonly feed: Feed;
   /** What runs and waits now, and the last while; kept on every page. */
-  readonly board: Board;
+  readonly board: LiveStats;
 }
 
 const Parts = createContext<ToolyardParts | undefined>(undefined);
@@ -18,11 +18,11 @@ const Parts = createContext<ToolyardParts | undefined>(undefined);
 export function ToolyardProvider({ apiKey, children }: { readonly apiKey: string; readonly children: ReactNode }) {
   const [parts] = useState((): ToolyardParts => {
     const client = new ToolyardClient({ baseUrl: location.origin, apiKey });
-    return { client, feed: new Feed(client), board: new Board() };
+    return { client, feed: new Feed(client), board: new LiveStats() };
   });
   useEffect(() => {
     const stopListening = parts.feed.listen((events) => parts.board.fold(events));
-    const stopBoard = keepBoard(parts);
+    const stopBoard = persistLiveStats(parts);
     const stopFeed = parts.feed.start();
     return () => {
       stopFeed();

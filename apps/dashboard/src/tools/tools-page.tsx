@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ToolDescriptor, ToolStats } from '#contracts';
-import { durationText } from '../parts/duration.js';
-import { LinkAnchor } from '../parts/links.js';
-import { PageHead } from '../parts/page-head.js';
-import stacked from '../parts/stacked.module.css';
-import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
-import { TimeWindow, WINDOWS } from '../parts/time-window.js';
+import { durationText } from '../components/duration.js';
+import { LinkAnchor } from '../components/links.js';
+import { PageHead } from '../components/page-head.js';
+import stacked from '../components/stacked.module.css';
+import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
+import { TimeWindow, WINDOWS } from '../components/time-window.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const route = getRouteApi('/tools');

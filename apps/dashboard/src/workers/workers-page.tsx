@@ -5,11 +5,11 @@ import { useEffect, useState } from 'react';
 import type { WorkerStatus } from '#contracts';
 import { CallLink } from '../call/call-facts.js';
 import { PoolTable } from '../live/pool-table.js';
-import { PageHead } from '../parts/page-head.js';
-import { ScopedButton } from '../parts/scoped-button.js';
-import { EmptyState, ErrorState, LoadingRows } from '../parts/states.js';
-import { tellDone, tellFailed } from '../parts/tell.js';
-import { Ago } from '../parts/time.js';
+import { PageHead } from '../components/page-head.js';
+import { ScopedButton } from '../components/scoped-button.js';
+import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
+import { tellDone, tellFailed } from '../components/tell.js';
+import { Ago } from '../components/time.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const ASK_MS = 3000;

@@ -1,21 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ProblemError, type KeyEntry, type Principal, type Scope } from '#contracts';
+import { ProblemError, type ApiKeyConfig, type Principal, type Scope } from '#contracts';
 import { sha256Hex } from '#redis';
-import { readGatewayConfig, type GatewayConfig } from '../gateway.config.js';
-import { KeyRing } from './key-ring.service.js';
+import { readGatewayConfig, type GatewayConfig } from '../platform/gateway.config.js';
+import { ApiKeyStore } from './api-key-store.service.js';
 import { OpenSockets, type SocketPlace } from './open-sockets.service.js';
 import { OriginPolicy } from './origin-policy.service.js';
 import { TokenBucket } from './token-bucket.js';
-import { mayUseTool } from './tool-patterns.js';
+import { isToolAllowed } from './tool-patterns.js';
 
 const base = readGatewayConfig({ TOOLYARD_API_KEY: 'bootstrap-key-of-the-test' });
 const withConfig = (change: Partial<GatewayConfig>): GatewayConfig => ({ ...base, ...change });
 
-const key = (id: string): KeyEntry => ({ id, key: `the-${id}-key-of-acme`, tenant: 'acme', scopes: ['read'] });
+const key = (id: string): ApiKeyConfig => ({ id, key: `the-${id}-key-of-acme`, tenant: 'acme', scopes: ['read'] });
 
 describe('the key ring', () => {
-  const ring = new KeyRing(
+  const ring = new ApiKeyStore(
     withConfig({
       keys: [
         ...base.keys,
@@ -51,7 +51,7 @@ describe('the key ring', () => {
   });
 
   it('judges each key that comes on one connection by itself, and none longer than it is valid', () => {
-    const own = new KeyRing(withConfig({ keys: [...base.keys, { ...key('brief'), expiresAt: '2030-01-01T00:00:00Z' }, key('other')] }));
+    const own = new ApiKeyStore(withConfig({ keys: [...base.keys, { ...key('brief'), expiresAt: '2030-01-01T00:00:00Z' }, key('other')] }));
     const connection = {};
     const who = (token: string, now?: string) =>
       own.authenticate(token, connection, now === undefined ? undefined : Date.parse(now))?.keyId;
@@ -67,13 +67,13 @@ describe('the key ring', () => {
 
 describe('a principal that outlives its request', () => {
   const EXPIRES = '2030-01-01T00:00:00Z';
-  const start = (entry: Partial<KeyEntry> = {}) => {
-    const ring = new KeyRing(withConfig({ keys: [{ ...key('long'), scopes: ['read', 'submit'], ...entry }] }));
+  const start = (entry: Partial<ApiKeyConfig> = {}) => {
+    const ring = new ApiKeyStore(withConfig({ keys: [{ ...key('long'), scopes: ['read', 'submit'], ...entry }] }));
     const principal = ring.authenticate('the-long-key-of-acme', undefined, 0);
     if (principal === undefined) throw new Error('the key is not known');
     return { ring, principal };
   };
-  const LOST: readonly (readonly [string, readonly KeyEntry[], string])[] = [
+  const LOST: readonly (readonly [string, readonly ApiKeyConfig[], string])[] = [
     ['was removed', [], 'unauthenticated'],
     ['was replaced by another text', [{ ...key('long'), key: 'the-new-key-of-acme' }], 'unauthenticated'],
     ['has expired', [{ ...key('long'), expiresAt: '2020-01-01T00:00:00Z' }], 'unauthenticated'],
@@ -123,12 +123,12 @@ describe('a key ring whose keys change', () => {
   it('lets a principal go on exactly when a new request with its key would be the same tenant’s and have the scope', () => {
     fc.assert(
       fc.property(entries, fc.array(edition, { maxLength: 8 }), (first, later) => {
-        const listed = (entry: typeof first | undefined): KeyEntry[] => {
+        const listed = (entry: typeof first | undefined): ApiKeyConfig[] => {
           if (entry === undefined) return [key('other')];
           const { expiresAt, ...rest } = entry;
           return [{ ...key('held'), ...rest, ...(expiresAt === undefined ? {} : { expiresAt }) }];
         };
-        const ring = new KeyRing(withConfig({ keys: listed(first) }));
+        const ring = new ApiKeyStore(withConfig({ keys: listed(first) }));
         const principal = ring.authenticate('the-held-key-of-acme');
         if (principal === undefined) return;
         let lost = 0;
@@ -229,11 +229,11 @@ describe('a token bucket', () => {
 
 describe('tool patterns of a key', () => {
   it('allow what one of them matches, and all without patterns', () => {
-    expect(mayUseTool({}, 'shell')).toBe(true);
-    expect(mayUseTool({ tools: ['file_*', 'echo'] }, 'file_read')).toBe(true);
-    expect(mayUseTool({ tools: ['file_*', 'echo'] }, 'echo')).toBe(true);
-    expect(mayUseTool({ tools: ['file_*', 'echo'] }, 'shell')).toBe(false);
-    expect(mayUseTool({ tools: [] }, 'echo')).toBe(false);
+    expect(isToolAllowed({}, 'shell')).toBe(true);
+    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, 'file_read')).toBe(true);
+    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, 'echo')).toBe(true);
+    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, 'shell')).toBe(false);
+    expect(isToolAllowed({ tools: [] }, 'echo')).toBe(false);
   });
 });
 

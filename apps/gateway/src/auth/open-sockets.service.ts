@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Principal } from '#contracts';
-import { signals } from '#signals';
-import { GATEWAY_CONFIG, type SocketLimits } from '../gateway.config.js';
+import { signals } from '#observability';
+import { GATEWAY_CONFIG, type SocketLimits } from '../platform/gateway.config.js';
 
 const RETRY_MS = 5_000;
 

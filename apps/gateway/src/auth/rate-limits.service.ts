@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Principal } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
-import { signals } from '#signals';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { PROMPT_REDIS } from '../tokens.js';
+import { signals } from '#observability';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { TokenBucket } from './token-bucket.js';
 
 const WINDOW_SECONDS = 60;
 
-export interface RateVerdict {
+export interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
@@ -30,12 +30,12 @@ export class RateLimits {
   private readonly buckets = new WeakMap<Principal, TokenBucket>();
 
   constructor(
-    @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'keyRatePerMinute'>,
   ) {}
 
   /** Takes one request from the key's budget. Undefined for a key without a limit of its own that is within the default. */
-  take(principal: Principal): Promise<RateVerdict> | undefined {
+  take(principal: Principal): Promise<RateLimitResult> | undefined {
     if (principal.ratePerMinute !== undefined) return this.consume(principal.keyId, principal.ratePerMinute);
     const limit = this.config.keyRatePerMinute;
     if (this.bucketOf(principal, limit).take()) return undefined;
@@ -49,7 +49,7 @@ export class RateLimits {
     return bucket;
   }
 
-  private async consume(keyId: string, limit: number): Promise<RateVerdict> {
+  private async consume(keyId: string, limit: number): Promise<RateLimitResult> {
     const taken = await this.limiter(keyId, limit)
       .consume(keys.rateLimit(keyId))
       .then(

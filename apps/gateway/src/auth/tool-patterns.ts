@@ -4,7 +4,7 @@ import { globMatches } from '#patterns';
 type Matcher = (name: string) => boolean;
 
 /** Whether the key may use the tool: keys without patterns may use all, others what one of their globs matches. */
-export function mayUseTool({ tools }: Pick<Principal, 'tools'>, name: string): boolean {
+export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, name: string): boolean {
   return tools === undefined || matcherOf(tools)(name);
 }
 

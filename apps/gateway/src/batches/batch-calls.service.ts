@@ -1,23 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CancelBody, errorEntry, ProblemError, type CallError, type Principal, type SubmitCallBody } from '#contracts';
-import { BlobStore, CallStore, EventLog, isApplied, type CallHead } from '#event-log';
+import { BlobStore, CallStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
 import { BullCallQueue } from '#queue';
-import { ToolRegistry } from '#tools';
+import { ToolRegistry } from '#tool-sdk';
 import { CancelCallService } from '../calls/cancel-call.service.js';
 import { agentRefusal } from '../auth/agent-of.js';
-import { KeyRing } from '../auth/key-ring.service.js';
-import { ApprovalJudge } from '../calls/approval-judge.service.js';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { ApprovalEvaluator } from '../approvals/approval-evaluator.service.js';
 import { CallReader } from '../calls/call-reader.service.js';
 import { dispatchCall } from '../calls/dispatch-call.js';
-import { authorOf } from '../calls/gateway-author.js';
-import { identityOf } from '../calls/idempotency.js';
-import { endWithout, newCall, type JudgedCall } from '../calls/new-call.js';
-import { SafetyEdition } from '../safety/safety-edition.service.js';
+import { eventOrigin } from '../platform/event-origin.js';
+import { idempotencyScope } from '../calls/admission/idempotency.js';
+import { endWithout, newCall, type EvaluatedCall } from '../calls/admission/new-call.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
-import { BeforeHooks, StoppedByPerson } from '../hooks/before-hooks.service.js';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { BatchNews } from './batch-news.service.js';
-import type { BatchDoc, BatchRecord, HeldApproval } from './batch-record.js';
+import { BeforeHooks, StoppedByPerson } from '../calls/admission/before-hooks.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { BatchNotifications } from './batch-notifications.service.js';
+import type { BatchDefinition, BatchRecord, HeldApproval } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
 /**
@@ -34,17 +34,17 @@ export class BatchCalls {
     private readonly store: CallStore,
     private readonly queue: BullCallQueue,
     private readonly tools: ToolRegistry,
-    private readonly safety: SafetyEdition,
+    private readonly safety: RedactionConfigService,
     private readonly blobs: BlobStore,
-    private readonly keyRing: KeyRing,
+    private readonly keyRing: ApiKeyStore,
     private readonly reader: CallReader,
-    private readonly judge: ApprovalJudge,
+    private readonly judge: ApprovalEvaluator,
     private readonly batches: BatchStore,
-    private readonly news: BatchNews,
+    private readonly news: BatchNotifications,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
-  head(callId: string): Promise<CallHead | undefined> {
+  head(callId: string): Promise<CallSnapshot | undefined> {
     return this.store.head(callId);
   }
 
@@ -92,7 +92,7 @@ export class BatchCalls {
     if (head?.status !== 'waiting_approval') return;
     const guard = { by: 'command', version: head.version, commandId: `skip:${batch.doc.id}` } as const;
     const data = { ...endWithout('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
-    await this.log.end({ callId, guard, data, author: authorOf(this.config.name, batch.doc.principal) });
+    await this.log.end({ callId, guard, data, author: eventOrigin(this.config.name, batch.doc.principal) });
     await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
   }
 
@@ -104,7 +104,7 @@ export class BatchCalls {
     const { id, principal } = batch.doc;
     const head = await this.store.head(callId);
     if (head?.status !== 'waiting_approval') return;
-    const author = { ...authorOf(this.config.name, principal), actor };
+    const author = { ...eventOrigin(this.config.name, principal), actor };
     const call = await this.reader.read(principal, callId);
     const { requester } = await this.reader.accepted(principal, callId);
     const denial = await this.judge.denialNow(call, requester);
@@ -131,17 +131,17 @@ export class BatchCalls {
   }
 
   /** The key as it is now; as it was when the batch was submitted once it is gone, for what is only written down. */
-  private principalOf({ principal }: BatchDoc): Principal {
+  private principalOf({ principal }: BatchDefinition): Principal {
     return this.keyRing.current(principal) ?? principal;
   }
 
-  private async record(batch: BatchRecord, index: number, refusal: NonNullable<JudgedCall['refusal']>): Promise<string> {
+  private async record(batch: BatchRecord, index: number, refusal: NonNullable<EvaluatedCall['refusal']>): Promise<string> {
     const { principal, id, traceparent } = batch.doc;
     const body = bodyOf(batch, index);
     const idempotencyKey = keyOf(batch, index);
-    const { rootId, idempotency } = identityOf(body, idempotencyKey);
+    const { rootId, idempotency } = idempotencyScope(body, idempotencyKey);
     const tool = this.tools.resolve(body.tool);
-    const judged: JudgedCall = {
+    const judged: EvaluatedCall = {
       requestedTool: body.tool,
       ...(tool === undefined ? {} : { tool }),
       args: null,
@@ -149,7 +149,7 @@ export class BatchCalls {
       refusal,
     };
     const callId = this.log.newCallId(principal.tenantId, rootId);
-    const author = authorOf(this.config.name, principal);
+    const author = eventOrigin(this.config.name, principal);
     const shown = this.safety.show(body, judged);
     const answer = await this.log.accept(
       newCall({ callId, principal, ...shown, author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
@@ -166,7 +166,7 @@ class StopOfBatch {
   constructor(
     private readonly id: string,
     private readonly batches: BatchStore,
-    private readonly news: BatchNews,
+    private readonly news: BatchNotifications,
   ) {}
 
   signal(): AbortSignal {
@@ -186,7 +186,7 @@ class StopOfBatch {
   }
 }
 
-function failure(message: string): NonNullable<JudgedCall['refusal']> {
+function failure(message: string): NonNullable<EvaluatedCall['refusal']> {
   return { outcome: 'failed', error: { code: 'internal', message, retryable: false } };
 }
 

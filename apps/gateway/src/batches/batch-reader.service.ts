@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, type Batch, type BatchResult, type Call, type Principal, type Scope } from '#contracts';
 import { CallStore } from '#event-log';
-import { SafetyEdition } from '../safety/safety-edition.service.js';
-import { KeyRing } from '../auth/key-ring.service.js';
-import { Drain } from '../lifecycle/drain.service.js';
-import { BatchNews } from './batch-news.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { ShutdownState } from '../platform/shutdown-state.service.js';
+import { BatchNotifications } from './batch-notifications.service.js';
 import type { BatchRecord } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
@@ -14,10 +14,10 @@ export class BatchReader {
   constructor(
     private readonly batches: BatchStore,
     private readonly calls: CallStore,
-    private readonly news: BatchNews,
-    private readonly drain: Drain,
-    private readonly safety: SafetyEdition,
-    private readonly keyRing: KeyRing,
+    private readonly news: BatchNotifications,
+    private readonly drain: ShutdownState,
+    private readonly safety: RedactionConfigService,
+    private readonly keyRing: ApiKeyStore,
   ) {}
 
   async read(principal: Principal, batchId: string): Promise<Batch> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApprovalDecidedData, BatchCallBody, BatchStop, BatchStrategy, OnFailure, Principal, SteeringMessage } from '#contracts';
 
 /** What never changes about a batch. `v` is the version of this form; a later one reads the earlier ones. */
-export const BatchDoc = z.object({
+export const BatchDefinition = z.object({
   v: z.literal(1),
   id: z.string(),
   /** Whoever submitted the batch, as the key was then. Each step looks up by `keyId` what the key may do now. */
@@ -17,7 +17,7 @@ export const BatchDoc = z.object({
   readOnly: z.array(z.boolean()),
   verdicts: z.array(z.enum(['allow', 'ask', 'refused', 'malformed'])),
 });
-export type BatchDoc = z.output<typeof BatchDoc>;
+export type BatchDefinition = z.output<typeof BatchDefinition>;
 
 /** A yes that waits for the other answers of its batch. */
 export const HeldApproval = ApprovalDecidedData.omit({ decision: true }).extend({ actor: z.string() });
@@ -36,7 +36,7 @@ export interface BatchProgress {
 }
 
 export interface BatchRecord extends BatchProgress {
-  readonly doc: BatchDoc;
+  readonly doc: BatchDefinition;
   readonly submittedAt: number;
   /** Empty once the batch has ended. */
   readonly calls: readonly BatchCallBody[];
@@ -53,7 +53,7 @@ export function recordOf(fields: Fields): BatchRecord | undefined {
   if (doc === undefined) return undefined;
   return {
     ...progressOf(fields),
-    doc: BatchDoc.parse(JSON.parse(doc)),
+    doc: BatchDefinition.parse(JSON.parse(doc)),
     submittedAt: Number(at),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was accepted and stored here
     calls: calls === undefined ? [] : (JSON.parse(calls) as BatchCallBody[]),

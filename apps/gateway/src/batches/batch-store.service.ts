@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { BATCH_LIMITS, type BatchCallBody, type BatchStop, type SteeringMessage } from '#contracts';
 import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
-import { DurableWrites } from '../durability/durable-writes.service.js';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { PROMPT_REDIS } from '../tokens.js';
-import { BatchDoc, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord, type HeldApproval } from './batch-record.js';
+import { DurableWrites } from '../platform/durable-writes.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { BatchDefinition, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord, type HeldApproval } from './batch-record.js';
 import { createScript, finishScript, holdScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
 
 /** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */
@@ -26,14 +26,14 @@ export interface BatchIdempotency {
 @Injectable()
 export class BatchStore {
   constructor(
-    @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     private readonly durable: DurableWrites,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   /** Durable when it resolves; looked after by the caller for a lease. Undefined, or the batch that had the idempotency key before. */
   async create(
-    doc: BatchDoc,
+    doc: BatchDefinition,
     calls: readonly BatchCallBody[],
     idempotency: BatchIdempotency | undefined,
   ): Promise<{ id: string; same: boolean } | undefined> {
@@ -73,12 +73,12 @@ export class BatchStore {
   }
 
   /** Hands the messages that wait to the batch, which they stop. False when there are none. */
-  async steer(doc: BatchDoc, stop: BatchStop): Promise<boolean> {
+  async steer(doc: BatchDefinition, stop: BatchStop): Promise<boolean> {
     return (await steerScript.run(this.redis, [keys.batch(doc.id), this.steeringOf(doc)], [JSON.stringify(stop)])) === 1;
   }
 
   /** `callIds`: of all its calls. */
-  async finish(doc: BatchDoc, callIds: readonly (readonly [number, string])[]): Promise<void> {
+  async finish(doc: BatchDefinition, callIds: readonly (readonly [number, string])[]): Promise<void> {
     const of = [keys.batch(doc.id), keys.batches(partitionOf(doc.id)), this.steeringOf(doc)];
     await finishScript.run(this.redis, of, [
       doc.id,
@@ -118,7 +118,7 @@ export class BatchStore {
     const ids = await this.redis.zrange(keys.batches(this.partitionOf(tenantId, sessionId)), '0', '-1');
     const docs = await Promise.all(ids.map((id) => this.redis.hget(keys.batch(id), 'doc')));
     return docs.flatMap((text) => {
-      const doc = text === null ? undefined : BatchDoc.parse(JSON.parse(text));
+      const doc = text === null ? undefined : BatchDefinition.parse(JSON.parse(text));
       return doc?.sessionId === sessionId && doc.principal.tenantId === tenantId ? [doc.id] : [];
     });
   }
@@ -136,7 +136,7 @@ export class BatchStore {
   }
 
   /** Nobody can queue a message for the empty session, which stands for none. */
-  private steeringOf({ id, principal, sessionId = '' }: BatchDoc): string {
+  private steeringOf({ id, principal, sessionId = '' }: BatchDefinition): string {
     return keys.steering(partitionOf(id), principal.tenantId, sessionId);
   }
 

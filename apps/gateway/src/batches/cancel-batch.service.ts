@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, type Batch, type CancelBody, type Principal } from '#contracts';
 import { CancelCallService } from '../calls/cancel-call.service.js';
-import { SafetyEdition } from '../safety/safety-edition.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { BatchReader } from './batch-reader.service.js';
 import { BatchStore } from './batch-store.service.js';
 
@@ -18,7 +18,7 @@ export class CancelBatchService {
     private readonly reader: BatchReader,
     private readonly batches: BatchStore,
     private readonly cancelCall: CancelCallService,
-    private readonly safety: SafetyEdition,
+    private readonly safety: RedactionConfigService,
   ) {}
 
   /** The batch as it is then: calls that run are on their way to their end. Throws `resource_not_found` for a batch of another tenant. */

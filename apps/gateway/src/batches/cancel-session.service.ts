@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { CancelBody, Principal, SessionCancelled } from '#contracts';
 import { CallStore } from '#event-log';
 import { CancelCallService } from '../calls/cancel-call.service.js';
-import { SafetyEdition } from '../safety/safety-edition.service.js';
-import { SessionNews } from '../sessions/session-news.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { SessionEventPublisher } from '../sessions/session-event-publisher.service.js';
 import { BatchStore } from './batch-store.service.js';
-import { SessionCancels } from './session-cancels.service.js';
+import { SessionCancelChannel } from '../sessions/session-cancel-channel.service.js';
 
 const AT_ONCE = 100;
 
@@ -17,11 +17,11 @@ const AT_ONCE = 100;
 export class CancelSessionService {
   constructor(
     private readonly batches: BatchStore,
-    private readonly cancels: SessionCancels,
+    private readonly cancels: SessionCancelChannel,
     private readonly store: CallStore,
     private readonly cancelCall: CancelCallService,
-    private readonly news: SessionNews,
-    private readonly safety: SafetyEdition,
+    private readonly news: SessionEventPublisher,
+    private readonly safety: RedactionConfigService,
   ) {}
 
   async cancel(principal: Principal, sessionId: string, request: CancelBody): Promise<SessionCancelled> {

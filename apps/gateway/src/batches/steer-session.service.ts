@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ulid } from 'ulidx';
 import { BATCH_LIMITS, ProblemError, type Principal, type Steered } from '#contracts';
-import { SafetyEdition } from '../safety/safety-edition.service.js';
-import { SessionNews } from '../sessions/session-news.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { SessionEventPublisher } from '../sessions/session-event-publisher.service.js';
 import { BatchStore } from './batch-store.service.js';
 
 /** Queues what a person says to a session, without its secrets and hidden characters. The next batch of the session that looks takes it, once and in order. */
@@ -10,8 +10,8 @@ import { BatchStore } from './batch-store.service.js';
 export class SteerSessionService {
   constructor(
     private readonly store: BatchStore,
-    private readonly news: SessionNews,
-    private readonly safety: SafetyEdition,
+    private readonly news: SessionEventPublisher,
+    private readonly safety: RedactionConfigService,
   ) {}
 
   /** Rejects with `conflict` when too many messages wait: nobody seems to listen. */

@@ -3,16 +3,16 @@ import canonicalize from 'canonicalize';
 import type { Batch, Principal, SubmitBatchBody } from '#contracts';
 import { EventLog } from '#event-log';
 import { sha256Hex } from '#redis';
-import { ToolRegistry } from '#tools';
+import { ToolRegistry } from '#tool-sdk';
 import { agentOf } from '../auth/agent-of.js';
-import { keyReused } from '../calls/refusal.js';
-import { BeforeHooks } from '../hooks/before-hooks.service.js';
-import { Rulebook } from '../policy/rulebook.service.js';
+import { keyReused } from '../platform/http/rejection.js';
+import { BeforeHooks } from '../calls/admission/before-hooks.service.js';
+import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
 import type { Verdict } from './batch.decider.js';
 import { BatchReader } from './batch-reader.service.js';
-import type { BatchDoc } from './batch-record.js';
-import { BatchRuns } from './batch-runs.service.js';
+import type { BatchDefinition } from './batch-record.js';
+import { BatchCoordinator } from './batch-coordinator.service.js';
 import { BatchStore, type BatchIdempotency } from './batch-store.service.js';
 
 export interface SubmitBatchOptions {
@@ -30,9 +30,9 @@ export class SubmitBatchService {
     private readonly tools: ToolRegistry,
     private readonly log: EventLog,
     private readonly store: BatchStore,
-    private readonly runs: BatchRuns,
+    private readonly runs: BatchCoordinator,
     private readonly reader: BatchReader,
-    private readonly rulebook: Rulebook,
+    private readonly rulebook: PolicyConfigService,
     private readonly sessions: SessionStore,
   ) {}
 
@@ -52,7 +52,7 @@ export class SubmitBatchService {
     const idempotency = idempotencyOf(body, idempotencyKey);
     const rootId = sessionId ?? (idempotency === undefined ? undefined : `k:${sha256Hex(idempotency.scopedKey)}`);
     const batchId = this.log.newCallId(principal.tenantId, rootId);
-    const doc: BatchDoc = {
+    const doc: BatchDefinition = {
       v: 1,
       id: batchId,
       principal,

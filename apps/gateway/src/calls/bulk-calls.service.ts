@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CallStatus, type BulkCancelBody, type BulkReplayBody, type BulkResult, type CallFilter, type Principal } from '#contracts';
 import { CallIndex } from '#projection';
-import { problemOf } from '../http/problem-of.js';
+import { toProblem } from '../platform/http/to-problem.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 
@@ -71,7 +71,7 @@ export class BulkCallsService {
           try {
             await change(callId);
           } catch (error) {
-            failed.push({ callId, problem: problemOf(error).toProblem() });
+            failed.push({ callId, problem: toProblem(error).toProblem() });
           }
         }),
       );

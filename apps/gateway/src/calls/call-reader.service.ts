@@ -10,11 +10,11 @@ import {
   type Scope,
   type Waiting,
 } from '#contracts';
-import { CallStore, EventHub, upcastEvent, type CallHead, type EventPage } from '#event-log';
+import { CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
 import { CallIndex } from '#projection';
-import { BullCallQueue, type QueuePlace } from '#queue';
-import { KeyRing } from '../auth/key-ring.service.js';
-import { Drain } from '../lifecycle/drain.service.js';
+import { BullCallQueue, type QueuePosition } from '#queue';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { ShutdownState } from '../platform/shutdown-state.service.js';
 
 export interface AcceptedAs {
   readonly requester: string;
@@ -31,13 +31,13 @@ export class CallReader {
   constructor(
     private readonly store: CallStore,
     private readonly hub: EventHub,
-    private readonly drain: Drain,
+    private readonly drain: ShutdownState,
     private readonly queue: BullCallQueue,
     private readonly index: CallIndex,
-    private readonly keyRing: KeyRing,
+    private readonly keyRing: ApiKeyStore,
   ) {}
 
-  async head(principal: Principal, callId: string): Promise<CallHead> {
+  async head(principal: Principal, callId: string): Promise<CallSnapshot> {
     const head = await this.store.head(callId);
     if (head?.meta.tenantId !== principal.tenantId) throw noSuchCall();
     return head;
@@ -123,7 +123,7 @@ export class CallReader {
   }
 }
 
-function explained(waiting: Waiting, pool: string, { ahead, waiting: queueDepth, active }: QueuePlace): Waiting {
+function explained(waiting: Waiting, pool: string, { ahead, waiting: queueDepth, active }: QueuePosition): Waiting {
   const detail = `Waits for a free worker of pool ${pool}: ${ahead} of ${queueDepth} waiting calls are before it, ${active} run.`;
   return { ...waiting, detail, queueDepth, position: ahead + 1, running: active };
 }

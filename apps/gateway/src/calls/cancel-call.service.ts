@@ -8,18 +8,18 @@ import {
   isApplied,
   upcastEvent,
   type Applied,
-  type CallHead,
+  type CallSnapshot,
   type CommandGuard,
-  type Refusal,
+  type Rejection,
 } from '#event-log';
 import { BullCallQueue } from '#queue';
-import { signals } from '#signals';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { SafetyEdition } from '../safety/safety-edition.service.js';
+import { signals } from '#observability';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { CallReader } from './call-reader.service.js';
-import { authorOf } from './gateway-author.js';
-import { endWithout } from './new-call.js';
-import { ParentCalls } from './parent-calls.service.js';
+import { eventOrigin } from '../platform/event-origin.js';
+import { endWithout } from './admission/new-call.js';
+import { ChildCallService } from './child-call.service.js';
 
 /** A call that streams updates changes its version all the time; each try reads it afresh. */
 const TRIES = 20;
@@ -36,9 +36,9 @@ export class CancelCallService {
     private readonly reader: CallReader,
     private readonly log: EventLog,
     private readonly store: CallStore,
-    private readonly parents: ParentCalls,
+    private readonly parents: ChildCallService,
     private readonly blobs: BlobStore,
-    private readonly safety: SafetyEdition,
+    private readonly safety: RedactionConfigService,
     private readonly queue: BullCallQueue,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
@@ -67,11 +67,11 @@ export class CancelCallService {
     return call;
   }
 
-  private async write(principal: Principal, head: CallHead, body: CancelBody): Promise<Applied | Refusal> {
+  private async write(principal: Principal, head: CallSnapshot, body: CancelBody): Promise<Applied | Rejection> {
     const { graceMs } = body;
     const reason = body.reason === undefined ? undefined : this.safety.text(body.reason);
     const guard: CommandGuard = { by: 'command', version: head.version, commandId: randomUUID() };
-    const common = { callId: head.callId, guard, author: authorOf(this.config.name, principal) };
+    const common = { callId: head.callId, guard, author: eventOrigin(this.config.name, principal) };
     if (head.status === 'running')
       return this.log.requestCancel({ ...common, data: { graceMs, ...(reason === undefined ? {} : { reason }) } });
 
@@ -90,7 +90,7 @@ export class CancelCallService {
   }
 
   /** What is known of the tool of a call that does not run: between attempts, the worker of the last one may have been lost. */
-  private async howEnded(head: CallHead): Promise<Stopped['how']> {
+  private async howEnded(head: CallSnapshot): Promise<Stopped['how']> {
     if (head.attempt === 0) return 'not_started';
     const [last] = await this.store.events(head.callId, { afterSeq: (head.lifecycleSeqs.at(-1) ?? 0) - 1, limit: 1 });
     if (last?.type !== 'call.retry') return 'unknown';

@@ -1,6 +1,6 @@
 import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
 import type { CallQueue } from '#queue';
-import { signals } from '#signals';
+import { signals } from '#observability';
 
 /** What a queue has to know about a call. */
 interface QueuedCall {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type Principal, type ReplayBody, type SubmitCallBody } from '#contracts';
-import { MARK } from '#safety';
+import { MARK } from '#redaction';
 import { CallReader } from './call-reader.service.js';
 import { SubmitCallService, type Submission, type SubmitOptions } from './submit-call.service.js';
 

@@ -3,26 +3,26 @@ import type { Logger } from 'pino';
 import { CancelBody, ProblemError, type Call, type Principal, type Quote, type SubmitCallBody } from '#contracts';
 import { EventHub, EventLog, EventLogFull } from '#event-log';
 import { BullCallQueue } from '#queue';
-import { KeyRing } from '../auth/key-ring.service.js';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { BeforeHooks, maySay, type Hooked } from '../hooks/before-hooks.service.js';
-import { CallLimiter } from '../limits/call-limiter.service.js';
-import { FileDenials } from '../policy/file-denials.service.js';
-import { Drain } from '../lifecycle/drain.service.js';
-import { SafetyEdition } from '../safety/safety-edition.service.js';
-import { LOGGER } from '../tokens.js';
-import { ToolReadiness } from '../workers/tool-readiness.service.js';
-import { acceptedCall } from './accepted-call.js';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { BeforeHooks, maySay, type BeforeHookResult } from './admission/before-hooks.service.js';
+import { CallLimiter } from './admission/call-limiter.service.js';
+import { FileDenials } from '../governance/file-denials.service.js';
+import { ShutdownState } from '../platform/shutdown-state.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { LOGGER } from '../platform/tokens.js';
+import { ToolAvailabilityService } from '../workers/tool-availability.service.js';
+import { acceptedCall } from './admission/accepted-call.js';
 import { CallReader } from './call-reader.service.js';
-import { CallJudge } from './call-judge.service.js';
+import { CallEvaluator } from './admission/call-evaluator.service.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { dispatchCall } from './dispatch-call.js';
-import { authorOf } from './gateway-author.js';
-import { identityOf } from './idempotency.js';
-import { newCall, type JudgedCall } from './new-call.js';
-import { ParentCalls, type Family } from './parent-calls.service.js';
-import { quoteOf } from './quote.js';
-import { keyReused, refusalOf, wasRefused } from './refusal.js';
+import { eventOrigin } from '../platform/event-origin.js';
+import { idempotencyScope } from './admission/idempotency.js';
+import { newCall, type EvaluatedCall } from './admission/new-call.js';
+import { ChildCallService, type CallLineage } from './child-call.service.js';
+import { quoteOf } from './admission/quote.js';
+import { keyReused, rejectionProblem, wasRejected } from '../platform/http/rejection.js';
 import { watchedCall } from './watched-call.js';
 
 export interface SubmitOptions {
@@ -58,19 +58,19 @@ const ABANDONED = CancelBody.parse({ reason: 'The client that waited for it went
 @Injectable()
 export class SubmitCallService {
   constructor(
-    private readonly judge: CallJudge,
+    private readonly judge: CallEvaluator,
     private readonly log: EventLog,
     private readonly reader: CallReader,
     private readonly hub: EventHub,
     private readonly queue: BullCallQueue,
-    private readonly drain: Drain,
+    private readonly drain: ShutdownState,
     private readonly limiter: CallLimiter,
     private readonly hooks: BeforeHooks,
-    private readonly parents: ParentCalls,
+    private readonly parents: ChildCallService,
     private readonly cancelCall: CancelCallService,
-    private readonly safety: SafetyEdition,
-    private readonly readiness: ToolReadiness,
-    private readonly keyRing: KeyRing,
+    private readonly safety: RedactionConfigService,
+    private readonly readiness: ToolAvailabilityService,
+    private readonly keyRing: ApiKeyStore,
     private readonly denials: FileDenials,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -98,7 +98,7 @@ export class SubmitCallService {
     const { body, family } = await this.withFamily(principal, asked);
     const admissible = await this.judge.judge(principal, body);
 
-    const { rootId, idempotency: identity } = identityOf(body, idempotencyKey, replayOf);
+    const { rootId, idempotency: identity } = idempotencyScope(body, idempotencyKey, replayOf);
     const callId = family === undefined ? this.log.newCallId(principal.tenantId, rootId) : this.log.newCallIdBeside(family.parentCallId);
     const hooked = await this.hooked(principal, body, callId, admissible, options.gone);
     if (hooked.judged.hooks !== undefined && batchId === undefined) this.requireKey(principal, undefined);
@@ -109,7 +109,7 @@ export class SubmitCallService {
       const { idempotency, retryAfterMs, resultBytes } = admission;
       const shown = this.safety.show(body, admission.judged);
       const { files } = shown.judged;
-      const author = authorOf(this.config.name, principal);
+      const author = eventOrigin(this.config.name, principal);
       const call = newCall({
         callId,
         principal,
@@ -142,7 +142,7 @@ export class SubmitCallService {
       if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, options), created: false };
 
       const accepted = acceptedCall(call, shown.judged.args, answer.time);
-      if (accepted.status === 'ended') throw refusalOf(accepted, retryAfterMs);
+      if (accepted.status === 'ended') throw rejectionProblem(accepted, retryAfterMs);
       if (accepted.status === 'queued' && !surelyQueued) dispatch();
       if (family !== undefined) await this.cancelOrphan(principal, callId, family);
       if (watch === undefined) return { call: accepted, created: true };
@@ -167,7 +167,7 @@ export class SubmitCallService {
   }
 
   /** The call is accepted: a failure here must not turn that into an error. No child has more time than its parent had left. */
-  private async cancelOrphan(principal: Principal, callId: string, family: Family): Promise<void> {
+  private async cancelOrphan(principal: Principal, callId: string, family: CallLineage): Promise<void> {
     try {
       if (await this.parents.isOrphan(principal, family)) await this.cancelCall.cancel(principal, callId, ORPHANED);
     } catch (error) {
@@ -189,9 +189,9 @@ export class SubmitCallService {
     principal: Principal,
     body: SubmitCallBody,
     callId: string,
-    judged: JudgedCall,
+    judged: EvaluatedCall,
     gone: SubmitOptions['gone'] = () => new AbortController().signal,
-  ): Promise<Hooked> | Hooked {
+  ): Promise<BeforeHookResult> | BeforeHookResult {
     const { hooks } = judged;
     return hooks === undefined || !maySay(judged, hooks)
       ? { judged }
@@ -201,7 +201,7 @@ export class SubmitCallService {
   private withFamily(
     principal: Principal,
     body: SubmitCallBody,
-  ): Promise<{ body: SubmitCallBody; family?: Family }> | { body: SubmitCallBody; family?: Family } {
+  ): Promise<{ body: SubmitCallBody; family?: CallLineage }> | { body: SubmitCallBody; family?: CallLineage } {
     return body.parentCallId === undefined ? { body } : this.parents.familyOf(principal, body, body.parentCallId);
   }
 
@@ -236,7 +236,7 @@ export class SubmitCallService {
       waitMs === undefined
         ? await this.reader.read(principal, callId)
         : await this.whileWanted(principal, callId, this.reader.readEnded(principal, callId, waitMs, 'submit'), options);
-    if (wasRefused(call)) throw refusalOf(call);
+    if (wasRejected(call)) throw rejectionProblem(call);
     return call;
   }
 }

@@ -1,5 +1,5 @@
 import { ProblemError, type SessionGrants, type Violation } from '#contracts';
-import type { ToolRegistry } from '#tools';
+import type { ToolRegistry } from '#tool-sdk';
 
 const LISTS = ['trustedTools', 'deniedTools'] as const;
 

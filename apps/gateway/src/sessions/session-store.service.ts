@@ -2,15 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, SessionGrants, SessionPart, type GrantChange, type Principal, type PutSessionBody, type Session } from '#contracts';
 import { sessionPatternFaults } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
-import { ToolRegistry } from '#tools';
-import { DurableWrites } from '../durability/durable-writes.service.js';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../gateway.config.js';
-import { HookBook } from '../hooks/hook-book.service.js';
-import { refuseHooks } from '../hooks/session-hooks.js';
-import { Rulebook } from '../policy/rulebook.service.js';
-import { PROMPT_REDIS } from '../tokens.js';
+import { ToolRegistry } from '#tool-sdk';
+import { DurableWrites } from '../platform/durable-writes.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { HookConfigService } from '../governance/hook-config.service.js';
+import { refuseHooks } from './session-hooks.js';
+import { PolicyConfigService } from '../governance/policy-config.service.js';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { withKnownTools } from './granted-tools.js';
-import { SessionNews } from './session-news.service.js';
+import { SessionEventPublisher } from './session-event-publisher.service.js';
 import { grantedBy, liftedParts, NEW_SESSION, parseSession, putBy, type SessionState, storedSession } from './session-state.js';
 
 const DAY_MS = 86_400_000;
@@ -43,11 +43,11 @@ redis.call('SET', KEYS[1], string.format('{"epoch":%d,"touchedAt":%s}', epoch + 
 @Injectable()
 export class SessionStore {
   constructor(
-    @Inject(PROMPT_REDIS) private readonly redis: RedisConnection,
-    private readonly rulebook: Rulebook,
-    private readonly hookBook: HookBook,
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    private readonly rulebook: PolicyConfigService,
+    private readonly hookBook: HookConfigService,
     private readonly tools: ToolRegistry,
-    private readonly news: SessionNews,
+    private readonly news: SessionEventPublisher,
     private readonly durable: DurableWrites,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}

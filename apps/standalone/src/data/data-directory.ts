@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { LOCAL_INSTALLATION } from '#contracts';
-import { makeFolder } from '#lifecycle';
+import { makeFolder } from '#platform';
 
 /** Where standalone keeps everything it must find again; readable by this user only. */
 export interface DataDirectory {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataDirectory } from '../data/data-directory.js';
 import { StartFailure } from '../start-failure.js';
-import { answersPing } from './answers-ping.js';
+import { pingRedis } from './answers-ping.js';
 import { endLeftoverRedis } from './leftover-redis.js';
 import { findRedisServer } from './redis-binary.js';
 import { chooseEndpoint, type RedisEndpoint } from './redis-endpoint.js';
@@ -97,7 +97,7 @@ class Keeper {
       () => failed.abort(new StartFailure(`Redis did not answer within ${READY_WITHIN_MS / 1000} s; see ${logPath}`)),
       READY_WITHIN_MS,
     );
-    await answersPing(endpoint, failed.signal).finally(() => clearTimeout(late));
+    await pingRedis(endpoint, failed.signal).finally(() => clearTimeout(late));
     void exited.then(() => this.revive(FIRST_BACKOFF_MS, 0));
   }
 

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { pino } from 'pino';
 import type { CallJob, EndData, Pool } from '#contracts';
 import type { CallQueue } from '#queue';
-import { signals } from '#signals';
+import { signals } from '#observability';
 import { eventually } from '../../../../test/support/eventually.js';
 import { aSubmission } from '../../../../test/support/sample-calls.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
-import { workerAuthor } from '../execution/attempt-writer.js';
+import { workerAuthor } from '../attempts/attempt-writer.js';
 import { Reconciler } from './reconciler.js';
-import { SweepLease } from './sweep-lease.js';
+import { SweeperLock } from './sweeper-lock.js';
 
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
 
@@ -55,7 +55,7 @@ describe('Reconciler', () => {
       store,
       queue,
       logger: pino({ level: 'silent' }),
-      lease: new SweepLease(redis, workerId, 2_000),
+      lease: new SweeperLock(redis, workerId, 2_000),
     });
     opened.push(made);
     return made;
@@ -192,7 +192,7 @@ describe('Reconciler', () => {
   });
 
   it('lets one of them sweep, and the next when that one leaves', async () => {
-    const lease = (workerId: string) => new SweepLease(parts.redis, workerId, 60_000);
+    const lease = (workerId: string) => new SweeperLock(parts.redis, workerId, 60_000);
     expect(await lease('a').mine()).toBe(true);
     expect(await lease('b').mine()).toBe(false);
     expect(await lease('a').mine()).toBe(true);

@@ -3,22 +3,21 @@ import {
   BlobStore,
   isApplied,
   type Applied,
-  type Author,
-  type CallHead,
+  type EventOrigin,
+  type CallSnapshot,
   type CallStore,
   type EventLogWriter,
-  type Refusal,
+  type Rejection,
 } from '#event-log';
 import type { CallQueue } from '#queue';
 import { partitionName, type RedisConnection } from '#redis';
-import { signals } from '#signals';
-import type { Tracing } from '#tracing';
-import { callError, errorResult } from '../execution/finish-call.js';
-import type { WorkerLog } from '../worker.logger.js';
-import { traceReconciled } from '../tracing/trace-reconciled.js';
-import { DeferredDispatches } from './deferred-dispatches.js';
-import type { SweepLease } from './sweep-lease.js';
-import { verdictOf, type Verdict } from './verdict.js';
+import { type Tracing, signals } from '#observability';
+import { callError, errorResult } from '../attempts/commit-attempt.js';
+import type { WorkerLog } from '../platform/worker.logger.js';
+import { traceReconciled } from './trace-reconciled.js';
+import { RedispatchBackoff } from './redispatch-backoff.js';
+import type { SweeperLock } from './sweeper-lock.js';
+import { decideRecovery, type RecoveryAction } from './decide-recovery.js';
 
 const SWEEP_MS = 500;
 const DUE_A_PARTITION = 100;
@@ -34,7 +33,7 @@ export interface ReconcilerDeps {
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
   readonly store: Pick<CallStore, 'due' | 'head' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'withdraw' | 'depth'>;
-  readonly lease: SweepLease;
+  readonly lease: SweeperLock;
   readonly logger: WorkerLog;
   readonly tracing?: Tracing | undefined;
 }
@@ -45,9 +44,9 @@ export interface ReconcilerDeps {
  * and the timer.
  */
 export class Reconciler {
-  private readonly author: Author;
+  private readonly author: EventOrigin;
   private readonly blobs: BlobStore;
-  private readonly deferred = new DeferredDispatches();
+  private readonly deferred = new RedispatchBackoff();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
   private closed = false;
@@ -119,13 +118,13 @@ export class Reconciler {
   private async settle(callId: string, dueAt: number, now: number): Promise<void> {
     const head = await this.deps.store.head(callId);
     if (!head) return;
-    const verdict = verdictOf(head, dueAt, now);
+    const verdict = decideRecovery(head, dueAt, now);
     if (verdict.kind === 'dispatch') await this.dispatchAgain(head, verdict);
     else if (verdict.kind === 'end') await this.end(head, verdict, now);
     else if (verdict.kind === 'retry') await this.retry(head, verdict, now);
   }
 
-  private async dispatchAgain(head: CallHead, { pool, attempt, priority }: Verdict & { kind: 'dispatch' }): Promise<void> {
+  private async dispatchAgain(head: CallSnapshot, { pool, attempt, priority }: RecoveryAction & { kind: 'dispatch' }): Promise<void> {
     const job = { callId: head.callId, attempt };
     await this.deps.queue.dispatch(pool, job, priority, head.meta.tenantId);
     signals.dispatchRepeated.emit({ pool });
@@ -136,7 +135,7 @@ export class Reconciler {
     });
   }
 
-  private async end(head: CallHead, verdict: Verdict & { kind: 'end' }, now: number): Promise<void> {
+  private async end(head: CallSnapshot, verdict: RecoveryAction & { kind: 'end' }, now: number): Promise<void> {
     const { outcome, failure, leaseExpired } = verdict;
     const stopped =
       verdict.stopped && head.cancelRequested ? { ...verdict.stopped, tookMs: await this.sinceCancel(head, now) } : verdict.stopped;
@@ -166,12 +165,12 @@ export class Reconciler {
   }
 
   /** Milliseconds since the request, which is the last thing that happened to the call besides its updates. */
-  private async sinceCancel(head: CallHead, now: number): Promise<number> {
+  private async sinceCancel(head: CallSnapshot, now: number): Promise<number> {
     const [request] = await this.deps.store.events(head.callId, { afterSeq: (head.lifecycleSeqs.at(-1) ?? 0) - 1, limit: 1 });
     return request?.type === 'call.cancel_requested' ? Math.max(0, now - request.time) : 0;
   }
 
-  private async retry(head: CallHead, verdict: Verdict & { kind: 'retry' }, now: number): Promise<void> {
+  private async retry(head: CallSnapshot, verdict: RecoveryAction & { kind: 'retry' }, now: number): Promise<void> {
     const { reason, failure } = verdict;
     const nextAttempt = head.attempt + 1;
     const data = { reason, nextAttempt, delayMs: 0, error: callError(failure) };
@@ -189,7 +188,7 @@ export class Reconciler {
     await this.deps.queue.dispatch(head.pool, { callId: head.callId, attempt: nextAttempt }, head.priority, head.meta.tenantId);
   }
 
-  private told(head: CallHead, answer: Applied | Refusal, leaseExpired: boolean): void {
+  private told(head: CallSnapshot, answer: Applied | Rejection, leaseExpired: boolean): void {
     if (isApplied(answer) && leaseExpired) signals.leaseExpired.emit({ tool: head.meta.tool });
   }
 

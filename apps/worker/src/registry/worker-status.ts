@@ -1,8 +1,8 @@
 import type { WorkerStatus } from '#contracts';
-import { findExecutable, type SandboxRegistry } from '#tools';
-import type { RunningCalls } from '../execution/running-calls.js';
-import type { ToolCallProcessor } from '../execution/tool-call.processor.js';
-import type { WorkerState } from '../lifecycle/worker-state.js';
+import { type SandboxRegistry, findExecutable } from '#sandbox';
+import type { InFlightAttempts } from '../attempts/in-flight-attempts.js';
+import type { ToolCallProcessor } from '../attempts/tool-call.processor.js';
+import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskRoom } from './disk-room.js';
 
 /** Of very many running calls only so many are named. */
@@ -13,7 +13,7 @@ export function workerStatus(
   id: string,
   state: WorkerState,
   processor: ToolCallProcessor,
-  running: RunningCalls,
+  running: InFlightAttempts,
   sandboxes: SandboxRegistry,
   disk: DiskRoom,
 ): WorkerStatus {

@@ -1,7 +1,7 @@
 import type { CallEvent, EventFilter } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import { ToolyardError } from '../toolyard-error.js';
-import { CallTrack } from './call-track.js';
+import { EventSequenceVerifier } from './event-sequence-verifier.js';
 import type { Watch, WatchOptions } from './watch.js';
 
 /** Where the events of a call come from. */
@@ -26,7 +26,7 @@ export async function* streamCall(
   sources: CallStreamSources,
   { cursor, signal, onState }: WatchOptions,
 ): AsyncGenerator<CallEvent, void, undefined> {
-  const track = new CallTrack();
+  const track = new EventSequenceVerifier();
   let place: string | undefined;
 
   if (cursor !== undefined) {
@@ -53,7 +53,7 @@ export async function* streamCall(
 /** What the log has beyond what was seen. */
 async function missing(
   callId: string,
-  track: CallTrack,
+  track: EventSequenceVerifier,
   sources: CallStreamSources,
   signal: AbortSignal | undefined,
 ): Promise<CallEvent[]> {
@@ -65,7 +65,7 @@ async function missing(
   return found;
 }
 
-async function prove(callId: string, track: CallTrack, end: Extract<CallEvent, { type: 'call.end' }>): Promise<void> {
+async function prove(callId: string, track: EventSequenceVerifier, end: Extract<CallEvent, { type: 'call.end' }>): Promise<void> {
   const fault = await track.fault(end.data);
   if (fault !== undefined) throw incomplete(callId, fault);
 }

@@ -1,7 +1,7 @@
 import { backoffMs } from '../http/backoff.js';
 import { ToolyardError } from '../toolyard-error.js';
 import type { ReceivedFrame } from './server-frame.js';
-import { mayPass, type StreamLink, type StreamReader } from './stream-link.js';
+import { mayPass, type StreamTransport, type StreamReader } from './stream-transport.js';
 import { StreamSocket, type SocketEnd, type StreamSocketOptions } from './stream-socket.js';
 
 export interface StreamConnectionOptions extends StreamSocketOptions {
@@ -17,7 +17,7 @@ const AGAIN_MS = 1000;
  * One socket for many readers, opened with the first and closed after the last. When it breaks it is opened again, with
  * growing pauses, and every reader is subscribed from its own cursor: none misses an event, none gets one twice.
  */
-export class StreamConnection implements StreamLink {
+export class StreamConnection implements StreamTransport {
   private readonly readers = new Map<number, StreamReader>();
   private socket: StreamSocket | undefined;
   private nextId = 1;

@@ -1,5 +1,4 @@
-import type { ClientFrame, Problem } from '#contracts';
-import { CLOSE_CODES } from '#contracts';
+import { CLOSE_CODES, type ClientFrame, type Problem } from '#contracts';
 import type { z } from 'zod';
 import { ToolyardError } from '../toolyard-error.js';
 import { readServerFrame, type ReceivedFrame } from './server-frame.js';

@@ -1,7 +1,7 @@
 import type { Call, CallEvent, EventFilter, Gap, LogEvent, Notice } from '#contracts';
 import { abortError } from '../http/deadline.js';
 import type { ToolyardError } from '../toolyard-error.js';
-import type { LaneFrame, StreamLink, StreamReader } from './stream-link.js';
+import type { LaneFrame, StreamTransport, StreamReader } from './stream-transport.js';
 import type { StreamState } from './stream-state.js';
 
 /**
@@ -45,7 +45,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
   private readonly onAbort: () => void;
 
   constructor(
-    private readonly link: StreamLink,
+    private readonly link: StreamTransport,
     readonly filter: EventFilter,
     private readonly options: WatchOptions = {},
   ) {

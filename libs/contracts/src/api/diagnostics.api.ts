@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What a Redis says of itself, as far as Toolyard's promises rest on it. What it keeps to itself (CONFIG may be forbidden) is absent. */
-export const RedisFacts = z
+export const RedisServerInfo = z
   .object({
     server: z.enum(['redis', 'valkey']),
     version: z.string(),
@@ -18,7 +18,7 @@ export const RedisFacts = z
     time: z.string(),
   })
   .meta({ id: 'RedisFacts' });
-export type RedisFacts = z.output<typeof RedisFacts>;
+export type RedisServerInfo = z.output<typeof RedisServerInfo>;
 
 /** `GET /v1/diagnostics`: what an operator compares when something is odd. Times are those of the moment of the answer. */
 export const Diagnostics = z
@@ -29,7 +29,7 @@ export const Diagnostics = z
     time: z.string(),
     durability: z.enum(['local', 'replicated']),
     partitions: z.number().int(),
-    redis: RedisFacts,
+    redis: RedisServerInfo,
     /** The file of TOOLYARD_CONFIG and how much it brings; absent without one, and while the file is refused only its path is there. */
     config: z
       .object({

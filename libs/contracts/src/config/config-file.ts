@@ -8,7 +8,7 @@ import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
 import { SafetySettings } from '../safety/safety-settings.js';
 
 /** One API key as the operator writes it: the key itself, or only its SHA-256. */
-export const KeyEntry = z
+export const ApiKeyConfig = z
   .strictObject({
     id: Label,
     key: z.string().min(16, 'expected at least 16 characters').optional(),
@@ -39,7 +39,7 @@ export const KeyEntry = z
     expiresAt: z.iso.datetime({ offset: true, error: 'expected an RFC 3339 time such as 2030-01-31T00:00:00Z' }).optional(),
   })
   .refine((entry) => (entry.key === undefined) !== (entry.sha256 === undefined), 'expected exactly one of `key` and `sha256`');
-export type KeyEntry = z.output<typeof KeyEntry>;
+export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
 /** What holds for the calls of one agent, on top of what holds for everybody. `tools` and `allowedTools` are those of `policy`, for short. */
 export const AgentSettings = z.strictObject({
@@ -73,7 +73,7 @@ export const DEFAULT_TENANT = 'default';
 const ConfigFields = z.strictObject({
   $schema: z.string().optional(),
   keys: z
-    .array(KeyEntry)
+    .array(ApiKeyConfig)
     .refine((entries) => new Set(entries.map((entry) => entry.id)).size === entries.length, 'expected a different `id` for every key')
     .refine((entries) => entries.every((entry) => entry.id !== 'bootstrap'), 'the id `bootstrap` belongs to TOOLYARD_API_KEY')
     .default([]),

@@ -36,7 +36,7 @@ export const CALL_ERRORS = {
   internal: { status: 500, title: 'Internal error', retryable: true },
 } as const satisfies Record<string, ErrorEntry>;
 
-export const DOOR_ERRORS = {
+export const REQUEST_ERRORS = {
   malformed_json: { status: 400, title: 'The body is not valid JSON', retryable: false },
   invalid_request: { status: 422, title: 'Invalid request', retryable: false },
   unauthenticated: { status: 401, title: 'Authentication required', retryable: false },
@@ -55,13 +55,13 @@ export const DOOR_ERRORS = {
 } as const satisfies Record<string, ErrorEntry>;
 
 export type CallErrorCode = keyof typeof CALL_ERRORS;
-export type DoorErrorCode = keyof typeof DOOR_ERRORS;
-export type ErrorCode = CallErrorCode | DoorErrorCode;
+export type RequestErrorCode = keyof typeof REQUEST_ERRORS;
+export type ErrorCode = CallErrorCode | RequestErrorCode;
 
 export const CALL_ERROR_CODES = keysOf(CALL_ERRORS);
-export const DOOR_ERROR_CODES = keysOf(DOOR_ERRORS);
+export const DOOR_ERROR_CODES = keysOf(REQUEST_ERRORS);
 
-const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = { ...DOOR_ERRORS, ...CALL_ERRORS };
+const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = { ...REQUEST_ERRORS, ...CALL_ERRORS };
 
 /** The catalog entry of any code. */
 export function errorEntry(code: ErrorCode): ErrorEntry {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CALL_EVENT_DATA, CALL_EVENT_TYPES, type CallEventType } from './call.events.js';
-import { NOTICE_DATA, NOTICE_TYPES, type NoticeType } from './notice.events.js';
+import { NOTICE_DATA, NOTICE_TYPES, type NoticeType } from './system.events.js';
 
 /** CloudEvents 1.0, structured JSON mode (https://github.com/cloudevents/spec). `id` is `<epoch>.<partition>.<seq>`. */
 export const EnvelopeFields = z.object({

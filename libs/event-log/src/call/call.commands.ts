@@ -1,6 +1,6 @@
 import type { CallEventType, CallOutcome } from '#contracts';
-import type { Applied, CallMeta, CommandGuard, ReconcilerGuard, Refusal, WorkerGuard } from '../event-log.port.js';
-import type { CallState, CallTerms } from './call-head.js';
+import type { Applied, CallMeta, CommandGuard, ReconcilerGuard, Rejection, WorkerGuard } from '../event-log.port.js';
+import type { CallState, CallOptions } from './call-snapshot.js';
 
 /** What can be asked of a call, reduced to the facts that decide. The texts of the events ride along outside of it. */
 export type CallCommand =
@@ -8,7 +8,7 @@ export type CallCommand =
       readonly kind: 'accept';
       readonly callId: string;
       readonly meta: CallMeta;
-      readonly terms: CallTerms;
+      readonly terms: CallOptions;
       readonly totalMs: number;
       readonly then: 'queue' | 'refuse' | { readonly approvalWithinMs: number };
       readonly requestSha256?: string;
@@ -46,7 +46,7 @@ export type CallFact = { readonly seq: number; readonly time: number; readonly f
       readonly type: 'call.submitted';
       readonly callId: string;
       readonly meta: CallMeta;
-      readonly terms: CallTerms;
+      readonly terms: CallOptions;
       readonly totalMs: number;
     }
   | { readonly type: 'call.approval_requested'; readonly withinMs: number }
@@ -73,4 +73,4 @@ export type Decided =
   | { readonly code: 'OK'; readonly events: readonly DecidedEvent[]; readonly head: CallState }
   | ({ readonly code: 'REPLAY' } & Omit<Applied, 'code'>)
   | { readonly code: 'IDEM' | 'IDEM_MISMATCH'; readonly callId: string }
-  | Refusal;
+  | Rejection;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallCommand } from './call.commands.js';
 import { decide } from './call.decider.js';
-import { decodeHead, encodeHead, type CallState, type CallTerms } from './call-head.js';
+import { decodeSnapshot, encodeSnapshot, type CallState, type CallOptions } from './call-snapshot.js';
 import { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS } from './evolve.js';
 
 const T0 = 1_000_000;
-const terms: CallTerms = {
+const terms: CallOptions = {
   queueMs: 10_000,
   runMs: 5_000,
   maxAttempts: 3,
@@ -18,7 +18,7 @@ const terms: CallTerms = {
 const callId = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
 function head(
-  changes: Partial<CallTerms> = {},
+  changes: Partial<CallOptions> = {},
   totalMs = 60_000,
   then: Extract<CallCommand, { kind: 'accept' }>['then'] = 'queue',
 ): CallState {
@@ -173,10 +173,10 @@ describe('a call', () => {
   it('has a head that survives packing', () => {
     const state = after(after(head(), claim(), T0), { kind: 'update', guard: byWorker(1, 1), updates: '1 ab' }, T0);
     const whole = { ...state, meta: { tenantId: 'acme', tool: 'grüße', agentId: 'bob', sessionId: 's', traceparent: '00-x' } };
-    expect(decodeHead(callId, encodeHead(whole))).toEqual(whole);
+    expect(decodeSnapshot(callId, encodeSnapshot(whole))).toEqual(whole);
     // As a release writes it that does not count updates.
-    const older = encodeHead({ ...whole, updates: '' });
-    expect(decodeHead(callId, older)).toEqual({ ...whole, updates: '' });
-    expect(encodeHead(whole).subarray(0, older.length)).toEqual(older);
+    const older = encodeSnapshot({ ...whole, updates: '' });
+    expect(decodeSnapshot(callId, older)).toEqual({ ...whole, updates: '' });
+    expect(encodeSnapshot(whole).subarray(0, older.length)).toEqual(older);
   });
 });

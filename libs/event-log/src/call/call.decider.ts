@@ -1,6 +1,6 @@
-import type { Refusal } from '../event-log.port.js';
+import type { Rejection } from '../event-log.port.js';
 import type { CallCommand, CallFact, DecidedEvent, Decided, Moment } from './call.commands.js';
-import type { CallState } from './call-head.js';
+import type { CallState } from './call-snapshot.js';
 import { evolve, runningTimer } from './evolve.js';
 
 type CommandOf<K extends CallCommand['kind']> = Extract<CallCommand, { kind: K }>;
@@ -45,7 +45,7 @@ function isRepeat(head: CallState, command: CallCommand): boolean {
 }
 
 /** Is the writer still who may write? Says nothing about the state. */
-function guardOf(head: CallState, command: CallCommand, { now }: Moment): Refusal | undefined {
+function guardOf(head: CallState, command: CallCommand, { now }: Moment): Rejection | undefined {
   const guard = 'guard' in command ? command.guard : undefined;
   if (guard?.by === 'command') return guard.version === head.version ? undefined : { code: 'CONFLICT', version: head.version };
   const fence = guard?.fence ?? ('fence' in command ? command.fence : head.fence);
@@ -140,7 +140,7 @@ function decideApproval(head: CallState, { decision, digest }: CommandOf<'decide
   return applied(head, facts, moment);
 }
 
-function wrongState(head: CallState): Refusal {
+function wrongState(head: CallState): Rejection {
   return { code: 'BAD_TRANSITION', status: head.status };
 }
 

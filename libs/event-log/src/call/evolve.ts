@@ -1,4 +1,4 @@
-import type { CallState } from './call-head.js';
+import type { CallState } from './call-snapshot.js';
 import type { CallFact } from './call.commands.js';
 import { countedUpdates, NO_UPDATES } from './updates-digest.js';
 

@@ -1,5 +1,5 @@
 import type { CallEvent, SubmittedData } from '#contracts';
-import { parseOwn } from './own-json.js';
+import { parseOwn } from './trusted-json.js';
 
 /**
  * Old events are never rewritten; they are lifted when they are read. An upcaster turns the data of one major version of

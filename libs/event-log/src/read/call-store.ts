@@ -1,8 +1,7 @@
-import type { Call, CallEvent } from '#contracts';
-import { ProblemError, Result } from '#contracts';
+import { type Call, type CallEvent, ProblemError, Result } from '#contracts';
 import { keys, partitionOf, type RedisConnection } from '#redis';
-import { decodeHead, type CallState } from '../call/call-head.js';
-import { parseOwn } from '../call/own-json.js';
+import { decodeSnapshot, type CallState } from '../call/call-snapshot.js';
+import { parseOwn } from '../call/trusted-json.js';
 import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
@@ -32,7 +31,7 @@ export class CallStore {
   /** The cached fold of a call; undefined when there is no such call. */
   async head(callId: string): Promise<CallState | undefined> {
     const packed = await this.redis.getBuffer(keys.call(callId));
-    return packed === null ? undefined : decodeHead(callId, packed);
+    return packed === null ? undefined : decodeSnapshot(callId, packed);
   }
 
   /** The whole call with its large values. Undefined when there is no such call. */

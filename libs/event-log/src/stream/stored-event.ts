@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { CALL_EVENT_TYPES, type CallEventType } from '#contracts';
-import { parseOwn } from '../call/own-json.js';
-import { toStoredNotice } from './stored-notice.js';
+import { parseOwn } from '../call/trusted-json.js';
+import { toStoredNotice } from './stored-system-event.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
 /** One entry as XRANGE and XREAD answer it: the id and the flat list of field names and values. */

@@ -1,7 +1,15 @@
 import type { EndData, SubmittedData } from '#contracts';
 import { keys, partitionOf } from '#redis';
-import { encodeTerms } from '../call/call-head.js';
-import type { Author, Claimant, CommandGuard, EventLogWriter, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
+import { encodeTerms } from '../call/call-snapshot.js';
+import type {
+  EventOrigin,
+  WorkerIdentity,
+  CommandGuard,
+  EventLogWriter,
+  NewCall,
+  ReconcilerGuard,
+  WorkerGuard,
+} from '../event-log.port.js';
 import { metaText } from './stored-event.js';
 import type { Transition, TransitionArgument } from './transition.js';
 
@@ -53,7 +61,7 @@ export function claimTransition(input: Input<'claim'>, token: string): Transitio
 }
 
 /** What is the same in all claims of a worker. */
-export function claimWords({ author, worker, leaseMs }: Claimant, token: string): [number, string, string, string] {
+export function claimWords({ author, worker, leaseMs }: WorkerIdentity, token: string): [number, string, string, string] {
   return [ms(leaseMs), word(token), `${authorText(author)},"data":{`, `,"worker":${JSON.stringify(worker)}}`];
 }
 
@@ -131,7 +139,7 @@ function commandKey(callId: string, { commandId }: CommandGuard): { key: string 
 }
 
 /** `call.submitted` with the tool and the arguments in front, so that the script can copy them into Start as one piece. */
-function submittedText(submitted: SubmittedData, author: Author): { whole: string; startSpan: [number, number] } {
+function submittedText(submitted: SubmittedData, author: EventOrigin): { whole: string; startSpan: [number, number] } {
   const { tool, arguments: args } = submitted;
   const before = `${authorText(author)},"data":{`;
   const toolText = `"tool":${JSON.stringify(tool)}`;
@@ -143,16 +151,16 @@ function submittedText(submitted: SubmittedData, author: Author): { whole: strin
   };
 }
 
-function eventText(author: Author, data: object): string {
+function eventText(author: EventOrigin, data: object): string {
   return `${authorText(author)},"data":${JSON.stringify(data)}`;
 }
 
 /** Without its last brace: what the script says of the updates comes before it. */
-function endText(author: Author, { updates: _stamped, ...data }: EndData): string {
+function endText(author: EventOrigin, { updates: _stamped, ...data }: EndData): string {
   return eventText(author, data).slice(0, -1);
 }
 
-function authorText({ source, actor }: Author): string {
+function authorText({ source, actor }: EventOrigin): string {
   return `"source":${JSON.stringify(source)},"actor":${JSON.stringify(actor)}`;
 }
 

@@ -1,9 +1,9 @@
-import { statusOf } from '../call/call-head.js';
+import { statusOf } from '../call/call-snapshot.js';
 import { upcastSubmitted } from '../call/upcasters.js';
-import type { Applied, Claimed, Refusal } from '../event-log.port.js';
+import type { Applied, Claimed, Rejection } from '../event-log.port.js';
 import { parseMeta } from './stored-event.js';
 import { isList } from './transition-script.js';
-import type { TransitionAnswer } from './transition-lane.js';
+import type { TransitionAnswer } from './transition-pipeline.js';
 
 /** The key of an accept is held by another call. */
 export interface KeyHeld {
@@ -12,7 +12,7 @@ export interface KeyHeld {
 }
 
 /** `note` is what follows the sequence number of an OK: the tool, or that a cancel was requested. */
-export type ParsedAnswer = (Applied | Refusal | KeyHeld) & { readonly note?: string };
+export type ParsedAnswer = (Applied | Rejection | KeyHeld) & { readonly note?: string };
 
 /** Reads what transition.lua answers. Throws when it answers ERROR: a fault, not a refusal. */
 export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
@@ -50,7 +50,7 @@ export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
 }
 
 /** The same for a claim, which is granted with all that a worker needs. */
-export function parseClaim(reply: TransitionAnswer): Claimed | Refusal {
+export function parseClaim(reply: TransitionAnswer): Claimed | Rejection {
   if (!isList(reply.answer)) return refusal(parseAnswer(reply));
   const facts = reply.answer;
   const [
@@ -83,7 +83,7 @@ export function parseClaim(reply: TransitionAnswer): Claimed | Refusal {
 }
 
 /** Narrows to what a transition other than accept may be answered. */
-export function refusal(answer: Applied | Refusal | KeyHeld): Refusal {
+export function refusal(answer: Applied | Rejection | KeyHeld): Rejection {
   if (isApplied(answer) || 'callId' in answer) throw new Error(`transition.lua answered ${answer.code} where it cannot.`);
   return answer;
 }

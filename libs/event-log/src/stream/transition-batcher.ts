@@ -1,7 +1,6 @@
-import type { RedisConnection } from '#redis';
-import { partitionOf } from '#redis';
+import { type RedisConnection, partitionOf } from '#redis';
 import { EventLogUnavailable } from '../event-log-errors.js';
-import { TransitionLane, type LaneSettings, type TransitionAnswer } from './transition-lane.js';
+import { TransitionPipeline, type PipelineOptions, type TransitionAnswer } from './transition-pipeline.js';
 import { bytesOf, flavourOf, RUN_LIMITS, type Transition } from './transition.js';
 
 /**
@@ -12,12 +11,12 @@ import { bytesOf, flavourOf, RUN_LIMITS, type Transition } from './transition.js
  * in one slot. Within a lane the order of `submit` is kept, also over a reconnect.
  */
 export class TransitionBatcher {
-  private readonly lanes = new Map<string, TransitionLane>();
+  private readonly lanes = new Map<string, TransitionPipeline>();
   private closed = false;
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly settings: LaneSettings,
+    private readonly settings: PipelineOptions,
   ) {}
 
   /**
@@ -43,12 +42,12 @@ export class TransitionBatcher {
     await Promise.all([...this.lanes.values()].map((lane) => lane.close(deadlineMs)));
   }
 
-  private laneOf(transition: Transition): TransitionLane {
+  private laneOf(transition: Transition): TransitionPipeline {
     const flavour = flavourOf(transition);
     const name = this.redis.isCluster ? `${flavour}:${partitionOf(transition.callId)}` : flavour;
     let lane = this.lanes.get(name);
     if (lane === undefined) {
-      lane = new TransitionLane(this.redis, flavour, this.settings);
+      lane = new TransitionPipeline(this.redis, flavour, this.settings);
       this.lanes.set(name, lane);
     }
     return lane;

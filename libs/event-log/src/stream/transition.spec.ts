@@ -6,7 +6,7 @@ import { checkPartition } from '../../../../test/support/log-invariants.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import type { CallCommand, Moment } from '../call/call.commands.js';
 import { decide } from '../call/call.decider.js';
-import { decodeTerms, encodeHead, type CallState } from '../call/call-head.js';
+import { decodeTerms, encodeSnapshot, type CallState } from '../call/call-snapshot.js';
 import type { CommandGuard, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
 import { aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
 import { toStoredEvent } from './stored-event.js';
@@ -253,7 +253,7 @@ class Run implements fc.AsyncCommand<Model, RedisConnection> {
     }
     const ids = [...new Set(steps.map(({ callId }) => callId))];
     const stored = await Promise.all(ids.map((callId) => redis.getBuffer(keys.call(callId))));
-    const believed = ids.map((callId) => model.heads.get(callId)).map((head) => (head ? encodeHead(head) : null));
+    const believed = ids.map((callId) => model.heads.get(callId)).map((head) => (head ? encodeSnapshot(head) : null));
     expect(stored).toEqual(believed);
   }
 
@@ -290,7 +290,7 @@ class Pass implements fc.AsyncCommand<Model, RedisConnection> {
       timer: earlier(timer),
     };
     model.heads.set(callId, moved);
-    await redis.set(keys.call(callId), encodeHead(moved));
+    await redis.set(keys.call(callId), encodeSnapshot(moved));
     await redis.zadd(keys.timers(callId.slice(0, 2)), moved.timer, callId);
   }
 

@@ -1,15 +1,15 @@
 import { partitionName, partitionOf, type RedisConnection } from '#redis';
-import type { CallHead } from '../event-log.port.js';
-import { CallWatches, type Watch, type WatchOptions } from './call-watches.js';
+import type { CallSnapshot } from '../event-log.port.js';
+import { CompletionWaiters, type Watch, type WatchOptions } from './completion-waiters.js';
 import { formatPoint, type Position } from './cursor.js';
 import { batchesOf, type EventBatch } from './event-batch.js';
-import { LogHistory } from './log-history.js';
+import { LogPager } from './log-pager.js';
 import type { LogTail } from './log-tail.js';
 import { PIECE_CHARS, Subscription, type SubscribeRequest, type SubscriptionHost, type SubscriptionSources } from './subscription.js';
 import type { TailListener, TailRead, TailReset } from './tail-reader.js';
-import { Timeline } from './timeline.js';
-import { ViewIndex } from './view-index.js';
-import type { LiveReader, View } from './view.js';
+import { PartitionPositions } from './partition-positions.js';
+import { SubscriptionIndex } from './subscription-index.js';
+import type { LiveReader, SubscriptionGroup } from './subscription-group.js';
 
 /** A moment of the log that a later subscription can continue from. */
 export interface Moment {
@@ -24,10 +24,10 @@ export interface Moment {
  * Start it before use; `close` closes the tail too. The Redis connection is shared with other commands and stays open.
  */
 export class EventHub implements SubscriptionHost, TailListener {
-  readonly history: LogHistory;
-  private openTimeline: Timeline | undefined;
-  private readonly views = new ViewIndex();
-  private readonly watches = new CallWatches();
+  readonly history: LogPager;
+  private openTimeline: PartitionPositions | undefined;
+  private readonly views = new SubscriptionIndex();
+  private readonly watches = new CompletionWaiters();
   private readonly subscriptions = new Set<Subscription>();
   private waitingForMove: (() => void)[] = [];
 
@@ -36,12 +36,12 @@ export class EventHub implements SubscriptionHost, TailListener {
     redis: RedisConnection,
     readonly sources: SubscriptionSources,
   ) {
-    this.history = new LogHistory(redis);
+    this.history = new LogPager(redis);
   }
 
   /** Resolves when every event from now on will be seen. Waits for Redis as long as it takes. */
   async start(): Promise<void> {
-    this.openTimeline = new Timeline(await this.tail.locate());
+    this.openTimeline = new PartitionPositions(await this.tail.locate());
     this.tail.follow(this);
   }
 
@@ -54,7 +54,7 @@ export class EventHub implements SubscriptionHost, TailListener {
     return this.openTimeline !== undefined;
   }
 
-  get timeline(): Timeline {
+  get timeline(): PartitionPositions {
     if (this.openTimeline === undefined) throw new Error('The event hub was used before it was started: await hub.start() first');
     return this.openTimeline;
   }
@@ -90,7 +90,7 @@ export class EventHub implements SubscriptionHost, TailListener {
    * another epoch or beyond what this process has seen: only a subscription can tell then. Throws `invalid_request` for a
    * cursor that cannot be read.
    */
-  isBehind({ callId, lastSeq, meta }: CallHead, cursor: string): boolean {
+  isBehind({ callId, lastSeq, meta }: CallSnapshot, cursor: string): boolean {
     const only = this.timeline.partitionOf(meta.tenantId, { callId });
     if (only === undefined) return false;
     const place = this.timeline.parse(cursor, only)[only];
@@ -112,7 +112,7 @@ export class EventHub implements SubscriptionHost, TailListener {
 
   arrived(reads: readonly TailRead[]): void {
     const before = this.timeline.now();
-    const touched: View[] = [];
+    const touched: SubscriptionGroup[] = [];
     for (const { partition, events, seq } of reads) {
       const recent = this.timeline.recent(partition);
       for (const event of events) {
@@ -143,11 +143,11 @@ export class EventHub implements SubscriptionHost, TailListener {
     return new Promise((resolve) => this.waitingForMove.push(resolve));
   }
 
-  enter(reader: LiveReader, view: View): void {
+  enter(reader: LiveReader, view: SubscriptionGroup): void {
     this.views.enter(reader, view);
   }
 
-  leave(reader: LiveReader, view: View): void {
+  leave(reader: LiveReader, view: SubscriptionGroup): void {
     this.views.leave(reader, view);
   }
 
@@ -155,7 +155,7 @@ export class EventHub implements SubscriptionHost, TailListener {
     this.subscriptions.delete(subscription);
   }
 
-  private deliverTo(view: View, before: readonly Position[], after: readonly Position[]): void {
+  private deliverTo(view: SubscriptionGroup, before: readonly Position[], after: readonly Position[]): void {
     const events = view.pending;
     view.pending = [];
     const format = (positions: readonly Position[]) => this.timeline.format(positions, view.only);

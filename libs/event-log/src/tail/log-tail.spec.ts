@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
-import { signals } from '#signals';
+import { signals } from '#observability';
 import { eventually } from '../../../../test/support/eventually.js';
 import { appendRaw, rawCallId } from '../../../../test/support/raw-log.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';

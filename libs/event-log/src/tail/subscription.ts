@@ -1,11 +1,11 @@
 import { ProblemError, type Call, type EventFilter } from '#contracts';
-import type { CallHead, StoredEvent } from '../event-log.port.js';
+import type { CallSnapshot, StoredEvent } from '../event-log.port.js';
 import type { Position } from './cursor.js';
 import { batchesOf, type EventBatch } from './event-batch.js';
-import type { LogHistory, LogPage } from './log-history.js';
+import type { LogPager, LogPage } from './log-pager.js';
 import type { TailReset } from './tail-reader.js';
-import type { Timeline } from './timeline.js';
-import { View, type LiveReader } from './view.js';
+import type { PartitionPositions } from './partition-positions.js';
+import { SubscriptionGroup, type LiveReader } from './subscription-group.js';
 
 /** Why what follows does not continue what the subscriber has. */
 export type ResyncReason = TailReset | 'cursor_too_old' | 'cursor_ahead_of_log' | 'cursor_of_other_epoch';
@@ -30,20 +30,20 @@ export interface SubscribeRequest {
 
 /** Older state that a subscription asks for; both may reject while Redis is away. */
 export interface SubscriptionSources {
-  head(callId: string): Promise<Pick<CallHead, 'lifecycleSeqs'> | undefined>;
+  head(callId: string): Promise<Pick<CallSnapshot, 'lifecycleSeqs'> | undefined>;
   /** The calls that the filter is about, as they are now. */
   snapshot(tenantId: string, filter: EventFilter): Promise<readonly Call[]>;
 }
 
 /** What a subscription needs of the hub. */
 export interface SubscriptionHost {
-  readonly timeline: Timeline;
-  readonly history: LogHistory;
+  readonly timeline: PartitionPositions;
+  readonly history: LogPager;
   readonly sources: SubscriptionSources;
   /** Resolves when the tail brings something, or is reset. */
   moved(): Promise<void>;
-  enter(reader: LiveReader, view: View): void;
-  leave(reader: LiveReader, view: View): void;
+  enter(reader: LiveReader, view: SubscriptionGroup): void;
+  leave(reader: LiveReader, view: SubscriptionGroup): void;
   forget(subscription: Subscription): void;
 }
 
@@ -65,7 +65,7 @@ export class Subscription implements LiveReader {
   private positions: Position[];
   private started = false;
   private broken: ResyncReason | undefined;
-  private readonly view: View;
+  private readonly view: SubscriptionGroup;
   private readonly only: number | undefined;
   private readonly partitions: readonly number[];
 
@@ -76,7 +76,7 @@ export class Subscription implements LiveReader {
   ) {
     const { timeline } = host;
     this.only = timeline.partitionOf(request.tenantId, request.filter);
-    this.view = new View(request.tenantId, request.filter, this.only);
+    this.view = new SubscriptionGroup(request.tenantId, request.filter, this.only);
     this.positions = request.cursor === undefined ? timeline.now() : timeline.parse(request.cursor, this.only);
     this.partitions = this.only === undefined ? this.positions.map((_, index) => index) : [this.only];
     queueMicrotask(() => void this.run());

@@ -1,9 +1,9 @@
 import { keys, noticeFailover, partitionName, type RedisConnection } from '#redis';
-import { signals } from '#signals';
+import { signals } from '#observability';
 import type { StoredEvent } from '../event-log.port.js';
 import { seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
-import { checkPlace, fingerprintOf, raiseEpoch, readLogEnd } from './log-end.js';
+import { checkPlace, fingerprintOf, raiseEpoch, readLogEnd } from './log-tail-position.js';
 
 /** Why a partition's readers must start anew: nothing after this place continues what they have. */
 export type TailReset = 'log_rolled_back' | 'epoch_changed' | 'events_missing';

@@ -2,7 +2,7 @@ import type { Decision, FileAccess, OpenedPath, PathDenials } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { pathsInCommand } from '../shell/paths-in-command.js';
 import { isUnattended, subjectsOf, type PathSubject } from '../subjects/call-subjects.js';
-import { closestTo, denialsFor, judgePath } from '../subjects/judge-path.js';
+import { closestTo, denialsFor, evaluatePath } from '../subjects/evaluate-path.js';
 import { isWithin, lexicalPath, settled } from '../subjects/lexical-path.js';
 
 /** What a call may open besides its workspace, and what it may not; the denials are not stored yet. */
@@ -64,7 +64,7 @@ function namedPaths(facts: CallFacts, decision: Decision): NamedPath[] {
 
 /** Somebody has said yes to the path, or will have when the call runs. */
 function isAnswered(subject: PathSubject, rule: string, facts: CallFacts, decision: Decision): boolean {
-  const { effect, trustedBy } = judgePath(subject, facts);
+  const { effect, trustedBy } = evaluatePath(subject, facts);
   if (effect !== 'ask') return trustedBy !== undefined;
   return decision.reasons.some((it) => it.rule === rule && it.effect === 'ask' && it.satisfiedBy === undefined);
 }

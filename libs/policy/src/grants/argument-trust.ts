@@ -2,11 +2,11 @@ import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
 import { matchingPattern } from '../patterns/tool-pattern.js';
-import { dangerIn } from '../shell/danger.js';
+import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
 import type { CallSubjects } from '../subjects/call-subjects.js';
-import { judgePath } from '../subjects/judge-path.js';
+import { evaluatePath } from '../subjects/evaluate-path.js';
 import { matchingOperation, type OperationSubject } from '../subjects/operation.js';
 import { settingsOf } from './tool-settings.js';
 
@@ -36,7 +36,7 @@ export function argumentTrust(facts: CallFacts, { commands, paths, urls, operati
     reasons.push(reason);
   }
   for (const subject of paths) {
-    const { effect, trustedBy } = judgePath(subject, facts);
+    const { effect, trustedBy } = evaluatePath(subject, facts);
     if (effect !== 'allow' || (trustedBy === undefined && subject.access === 'write')) return undefined;
     if (trustedBy !== undefined) reasons.push(trustedBy);
   }
@@ -45,7 +45,7 @@ export function argumentTrust(facts: CallFacts, { commands, paths, urls, operati
 
 /** Why a command needs nobody's word: patterns of the configuration or the session, or that it only reads. */
 export function commandTrust(reading: CommandReading, { policy, grants }: Pick<CallFacts, 'policy' | 'grants'>): string | undefined {
-  if (dangerIn(reading) !== undefined) return undefined;
+  if (findDangerousCommand(reading) !== undefined) return undefined;
   if (policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
   if (policy.commands.allowedCommands.length + grants.allowedCommands.length === 0) return undefined;
   const lists = [

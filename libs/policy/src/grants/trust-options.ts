@@ -1,7 +1,7 @@
 import type { TrustOption } from '#contracts';
 import { quoted } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
-import { dangerIn } from '../shell/danger.js';
+import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { isShell, isWrapper } from '../shell/inner-commands.js';
 import { executableOf, plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
 import { subjectsOf, type CallSubjects, type PathSubject } from '../subjects/call-subjects.js';
@@ -30,7 +30,7 @@ export function trustOptionsFor(
 
 function forCommand(reading: CommandReading): TrustOption[] {
   const written = reading.commands.filter(({ inner, words }) => !inner && words.length > 0);
-  if (dangerIn(reading) !== undefined || written.length === 0 || reading.source.length > LONGEST_TEXT) return [];
+  if (findDangerousCommand(reading) !== undefined || written.length === 0 || reading.source.length > LONGEST_TEXT) return [];
   const options = [commandOption('command-full', 'Full command', written.map(full))];
   const partial = written.map(withFirstArgument);
   if (partial.every((it) => it !== undefined)) options.push(commandOption('command-partial', 'Partial command', partial));

@@ -1,6 +1,6 @@
 import type { CommandPolicy } from '#contracts';
 import { commandPatterns, spellings } from '../patterns/command-patterns.js';
-import { catastropheIn } from '../shell/catastrophe.js';
+import { findDestructiveCommand } from '../shell/destructive-command.js';
 import type { CommandReading } from '../shell/sub-command.js';
 import type { Answer, Rule } from '../rule.js';
 
@@ -21,7 +21,7 @@ export const commandDenialRule: Rule = ({ policy }, { commands }) =>
   });
 
 function catastrophe(command: CommandReading): string | undefined {
-  const found = catastropheIn(command);
+  const found = findDestructiveCommand(command);
   return found === undefined ? undefined : blocked(found);
 }
 

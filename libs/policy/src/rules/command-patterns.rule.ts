@@ -1,6 +1,6 @@
 import type { CallFacts } from '../call-facts.js';
 import { commandTrust } from '../grants/argument-trust.js';
-import { dangerIn } from '../shell/danger.js';
+import { findDangerousCommand } from '../shell/dangerous-command.js';
 import type { CommandReading } from '../shell/sub-command.js';
 import { commandRulesApply } from '../subjects/call-subjects.js';
 import type { Answer, Rule } from '../rule.js';
@@ -18,7 +18,7 @@ function answer(command: CommandReading, facts: CallFacts): Answer {
   if (trust !== undefined) return { ...said, effect: 'allow', reason: trust };
   if (facts.policy.commands.denyByDefault) return { ...said, effect: 'deny', reason: 'Command not in allowed list' };
   if (!commandRulesApply(facts)) return { ...said, effect: 'allow', reason: 'nobody is asked about commands in this posture' };
-  const danger = dangerIn(command);
+  const danger = findDangerousCommand(command);
   if (danger !== undefined) return { ...said, effect: 'ask', reason: `Dangerous command: ${danger}`, liftedBy: 'tool' };
   return { ...said, effect: 'ask', reason: 'no allowed pattern matches every part of the command', liftedBy: 'arguments' };
 }

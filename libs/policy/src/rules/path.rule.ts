@@ -2,7 +2,7 @@ import { PATTERN_LIMITS } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { sizeOfPathPatterns } from '../patterns/path-pattern.js';
 import { isUnattended } from '../subjects/call-subjects.js';
-import { judgePath, type PathVerdict } from '../subjects/judge-path.js';
+import { evaluatePath, type PathDecision } from '../subjects/evaluate-path.js';
 import { pathsInCommand, type PathWord } from '../shell/paths-in-command.js';
 import type { Answer, Rule } from '../rule.js';
 
@@ -12,7 +12,7 @@ import type { Answer, Rule } from '../rule.js';
  * of its roots, has the last word.
  */
 export const pathRule: Rule = (facts, { paths, commands }) => [
-  ...combined('path', tooMuch(paths, facts) ?? paths.map((subject) => judgePath(subject, facts)), facts),
+  ...combined('path', tooMuch(paths, facts) ?? paths.map((subject) => evaluatePath(subject, facts)), facts),
   ...combined(
     'command-path',
     commands.flatMap((command) => verdictsOf(pathsInCommand(command), facts)),
@@ -22,7 +22,7 @@ export const pathRule: Rule = (facts, { paths, commands }) => [
 
 const MOST_WORDS = 5_000;
 
-function verdictsOf(words: readonly PathWord[], facts: CallFacts): PathVerdict[] {
+function verdictsOf(words: readonly PathWord[], facts: CallFacts): PathDecision[] {
   const harmless = !deniesPaths(facts);
   if (harmless && isUnattended(facts.posture)) return [];
   if (words.length > MOST_WORDS)
@@ -31,7 +31,7 @@ function verdictsOf(words: readonly PathWord[], facts: CallFacts): PathVerdict[]
 }
 
 /** Globs are matched in time linear in their length and in that of the paths. This bounds the product. */
-function tooMuch(paths: readonly { readonly path: string }[], facts: CallFacts): PathVerdict[] | undefined {
+function tooMuch(paths: readonly { readonly path: string }[], facts: CallFacts): PathDecision[] | undefined {
   const { grants, policy, workspaceRoot } = facts;
   const { allowedPaths, deniedPaths } = grants;
   const lists = [allowedPaths.read, allowedPaths.write, deniedPaths.read, deniedPaths.write];
@@ -54,9 +54,9 @@ function deniesPaths({ policy: { paths }, grants: { deniedPaths, literalPaths } 
 
 const MOST_NAMED = 10;
 
-function combined(rule: string, verdicts: readonly PathVerdict[], { posture }: CallFacts): Answer[] {
+function combined(rule: string, verdicts: readonly PathDecision[], { posture }: CallFacts): Answer[] {
   if (verdicts.length === 0) return [];
-  const named = (effect: PathVerdict['effect']) =>
+  const named = (effect: PathDecision['effect']) =>
     [...new Set(verdicts.filter((it) => it.effect === effect).map(({ reason }) => reason))].slice(0, MOST_NAMED).join('; ');
   const said = { axis: 'risk', rule, liftedBy: 'arguments' } as const;
   const denied = named('deny');
@@ -68,7 +68,7 @@ function combined(rule: string, verdicts: readonly PathVerdict[], { posture }: C
 }
 
 /** A word is denied whatever it was meant as, and asked about only when it can be nothing but a path. */
-function ofWord({ path, access, sure }: PathWord, facts: CallFacts): PathVerdict[] {
-  const verdict = judgePath({ path, access }, facts);
+function ofWord({ path, access, sure }: PathWord, facts: CallFacts): PathDecision[] {
+  const verdict = evaluatePath({ path, access }, facts);
   return verdict.effect === 'deny' || sure ? [verdict] : [];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { catastropheIn } from './catastrophe.js';
-import { dangerIn } from './danger.js';
+import { findDestructiveCommand } from './destructive-command.js';
+import { findDangerousCommand } from './dangerous-command.js';
 import { readCommand } from './read-command.js';
 import { isReadonly } from './readonly.js';
 import { riskOf } from './risk-class.js';
@@ -88,7 +88,7 @@ describe('reading a command', () => {
     (source) => {
       expect(readCommand(source).fault).toBeDefined();
       expect(isReadonly(readCommand(source))).toBe(false);
-      expect(dangerIn(readCommand(source))).toBeDefined();
+      expect(findDangerousCommand(readCommand(source))).toBeDefined();
     },
   );
 
@@ -96,8 +96,8 @@ describe('reading a command', () => {
     fc.assert(
       fc.property(fc.oneof(shellish, fc.string({ unit: 'binary', maxLength: 200 })), (source) => {
         const reading = readCommand(source);
-        catastropheIn(reading);
-        dangerIn(reading);
+        findDestructiveCommand(reading);
+        findDangerousCommand(reading);
         isReadonly(reading);
         riskOf(reading);
       }),
@@ -111,8 +111,8 @@ describe('reading a command', () => {
       const started = performance.now();
       for (const source of [piece.repeat(100_000 / piece.length), `${piece.repeat(900)}${'x '.repeat(50_000)}`]) {
         const reading = readCommand(source);
-        catastropheIn(reading);
-        dangerIn(reading);
+        findDestructiveCommand(reading);
+        findDangerousCommand(reading);
         riskOf(reading);
       }
       expect(performance.now() - started).toBeLessThan(2_000);
@@ -174,7 +174,7 @@ describe('danger in a command', () => {
     'ls() { rm x; }; ls',
     'awk \'BEGIN{system("id")}\'',
     'bash -c "$X"',
-  ])('is seen in %s [PP-83]', (source) => expect(dangerIn(readCommand(source))).toBeDefined());
+  ])('is seen in %s [PP-83]', (source) => expect(findDangerousCommand(readCommand(source))).toBeDefined());
   it.each([
     'ls -la',
     'PAGER=cat git log',
@@ -185,7 +185,7 @@ describe('danger in a command', () => {
     'echo "$HOME"',
     "echo '$(id)'",
     'npm test && npm run build',
-  ])('is not seen in %s', (source) => expect(dangerIn(readCommand(source))).toBeUndefined());
+  ])('is not seen in %s', (source) => expect(findDangerousCommand(readCommand(source))).toBeUndefined());
 });
 
 describe('commands that only read', () => {
@@ -254,7 +254,7 @@ describe('what destroys a machine', () => {
     'kill -s KILL -- -1',
     'sudo /bin/kill -- -1',
     'kill -9 -1 "',
-  ])('is seen in %s [PP-83]', (source) => expect(catastropheIn(readCommand(source))).toBeDefined());
+  ])('is seen in %s [PP-83]', (source) => expect(findDestructiveCommand(readCommand(source))).toBeDefined());
   it.each([
     'rm -rf /tmp/x',
     'rm -rf ./',
@@ -267,5 +267,5 @@ describe('what destroys a machine', () => {
     'kill -9 -4711',
     'kill -l',
     'f() { if x; then f; fi; }; f',
-  ])('is not seen in %s', (source) => expect(catastropheIn(readCommand(source))).toBeUndefined());
+  ])('is not seen in %s', (source) => expect(findDestructiveCommand(readCommand(source))).toBeUndefined());
 });

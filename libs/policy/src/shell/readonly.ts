@@ -1,4 +1,4 @@
-import { dangerIn } from './danger.js';
+import { findDangerousCommand } from './dangerous-command.js';
 import { isWrapper } from './inner-commands.js';
 import { actionOf } from './risk-class.js';
 import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
@@ -43,7 +43,7 @@ const LISTING: Readonly<Record<string, RegExp>> = { stash: /^(?:list|show)$/, wo
 
 /** Whether a command is known to only read. Anything that is not sure is not. */
 export function isReadonly(reading: CommandReading): boolean {
-  if (dangerIn(reading) !== undefined || reading.commands.length === 0) return false;
+  if (findDangerousCommand(reading) !== undefined || reading.commands.length === 0) return false;
   if (reading.features.has('background') || reading.features.has('expansion')) return false;
   return reading.commands.every((command) => reads(command));
 }

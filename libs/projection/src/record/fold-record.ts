@@ -1,7 +1,6 @@
 import { successOf, type CallEvent, type CallEventOf } from '#contracts';
-import type { CallRecord } from './call-record.js';
+import { type CallRecord, isFailedOutcome } from './call-record.js';
 import { errorResultFingerprint, fingerprintOf } from './fingerprint.js';
-import { isFailedOutcome } from './call-record.js';
 
 /** Bounds of what a record keeps of a call, in characters. */
 const PREVIEW_CHARS = 160;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keys, LuaScript, partitionName, type RedisConnection } from '#redis';
-import { signals } from '#signals';
+import { signals } from '#observability';
 import type { LogSource } from '../projection.port.js';
 import { PartitionProjection } from './projection.js';
 

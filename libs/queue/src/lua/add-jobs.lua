@@ -1,7 +1,7 @@
 #!lua
 --[[
   Adds many jobs to one BullMQ queue. A job whose id exists is left as it is, so adding again is always safe.
-  Jobs always carry a priority: a class; lower runs first, but see the patience in finish-and-fetch.lua.
+  Jobs always carry a priority: a class; lower runs first, but see the patience in complete-and-dequeue.lua.
 
   Within a class the order is start-time fair queueing (Goyal, Vin, Cheng 1996) with one flow a tenant: a job's tag is
   one more than the tag of the tenant's job before it, and at least one more than that of the job that was taken last.

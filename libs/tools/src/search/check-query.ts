@@ -1,5 +1,5 @@
 import { PatternError, syntaxFault } from '#patterns';
-import { ToolFailure } from '../tool.port.js';
+import { ToolFailure } from '#tool-sdk';
 
 /**
  * What is wrong in ripgrep's syntax as well as in RE2's, which is all that can be said without ripgrep: each of the two

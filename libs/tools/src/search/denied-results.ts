@@ -1,7 +1,6 @@
 import { lstat } from 'node:fs/promises';
-import type { ToolContext } from '../tool.port.js';
-import { deniedEntries } from '../workspace/denied-files.js';
-import { absoluteOf } from '../workspace/file-place.js';
+import { absoluteOf, deniedEntries } from '#sandbox';
+import type { ToolContext } from '#tool-sdk';
 import { shownPath, type SearchTarget } from './search-target.js';
 
 /** Leaves denied files out of results, under whatever name a search finds them. Costs nothing where nothing is denied. */

@@ -1,9 +1,9 @@
 import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ToolContext } from '../tool.port.js';
-import { isConfined } from './confine.js';
+import type { ToolContext } from '#tool-sdk';
+import { isConfined } from './sandboxed-ripgrep.js';
 import { DeniedResults } from './denied-results.js';
-import { FileWitness } from './file-witness.js';
+import { ReadVerifier } from './read-verifier.js';
 import { COMMON_ARGUMENTS, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
 import { shownPath, type SearchTarget } from './search-target.js';
 
@@ -35,7 +35,7 @@ export async function globFiles(
   const list = (args: readonly string[]): AsyncGenerator<string> =>
     ripgrep({ args: [...common, ...args, ...NEVER_SEARCHED, '--', target.argument], root: target.root, separator: '\0' }, ctx);
 
-  const witness = (await isConfined(ctx)) ? undefined : new FileWitness(target, ctx);
+  const witness = (await isConfined(ctx)) ? undefined : new ReadVerifier(target, ctx);
   const denied = new DeniedResults(target, ctx);
   const kept = ignored ? undefined : await setOf(list([]));
   const files: string[] = [];

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { findExecutable } from '../process/find-executable.js';
-import { limitWords } from '../process/resource-limits.js';
-import { SEARCH_LIMITS } from '../sandbox/default-limits.js';
-import { confine, endOf } from './confine.js';
-import { ToolFailure, type ToolContext } from '../tool.port.js';
+import { SEARCH_LIMITS, findExecutable, limitWords } from '#sandbox';
+import { type ToolContext, ToolFailure } from '#tool-sdk';
+import { confine, endOf } from './sandboxed-ripgrep.js';
 
 /** Larger files are data, not text to search in; also bounds the length of one output line. */
 export const LARGEST_SEARCHED_BYTES = 10 * 1_048_576;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ToolContext } from '../tool.port.js';
-import { isConfined } from './confine.js';
+import type { ToolContext } from '#tool-sdk';
+import { isConfined } from './sandboxed-ripgrep.js';
 import { DeniedResults } from './denied-results.js';
-import { FileWitness } from './file-witness.js';
+import { ReadVerifier } from './read-verifier.js';
 import { COMMON_ARGUMENTS, LARGEST_SEARCHED_BYTES, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
 import { shownPath, type SearchTarget } from './search-target.js';
 
@@ -86,7 +86,7 @@ interface Hit {
 }
 
 async function* hits(request: SearchRequest, context: number, ctx: ToolContext): AsyncGenerator<Hit> {
-  const witness = (await isConfined(ctx)) ? undefined : new FileWitness(request.target, ctx);
+  const witness = (await isConfined(ctx)) ? undefined : new ReadVerifier(request.target, ctx);
   const denied = new DeniedResults(request.target, ctx);
   for await (const record of run(request, ['--json', '--context', String(context)], '\n', ctx)) {
     const hit = parseRecord(record);

@@ -1,10 +1,17 @@
 import { lstat } from 'node:fs/promises';
-import { ToolFailure, type Workspace } from '../tool.port.js';
-import { errorCode, fileFailure } from '../workspace/file-failure.js';
-import { at, openDirectoryBeneath } from '../workspace/open-beneath.js';
-import { absoluteOf, filePlace, refuseDenied, type FilePlace } from '../workspace/file-place.js';
-import { tooLarge } from '../workspace/workspace-file.js';
-import { pathNotAllowed } from '../workspace/workspace-path.js';
+import {
+  type FilePlace,
+  absoluteOf,
+  at,
+  errorCode,
+  fileFailure,
+  filePlace,
+  openDirectoryBeneath,
+  pathNotAllowed,
+  refuseDenied,
+  tooLarge,
+} from '#sandbox';
+import { ToolFailure, type Workspace } from '#tool-sdk';
 
 /** What a search starts from: relative to the root of its place, without symbolic links, never an option. */
 export interface SearchTarget {

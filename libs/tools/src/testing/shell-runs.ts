@@ -2,10 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ShellTool } from '../builtin/shell.tool.js';
-import type { ResourceLimits } from '../process/resource-limits.js';
-import type { Sandbox } from '../sandbox/sandbox.port.js';
-import { ToolFailure, type ToolContext, type ToolOutputObject } from '../tool.port.js';
+import { ShellTool } from '../shell/shell.tool.js';
+import type { ResourceLimits, Sandbox } from '#sandbox';
+import { type ToolContext, ToolFailure, type ToolOutputObject } from '#tool-sdk';
 import { fakeToolContext } from './tool-context.js';
 
 /** What the suites need to know of a sandbox to run the shell in it. */

@@ -1,5 +1,5 @@
 import type { Content, ProgressData } from '#contracts';
-import type { ToolContext } from '../tool.port.js';
+import type { ToolContext } from '#tool-sdk';
 
 /** A ToolContext for tests that keeps what the tool told it. */
 export interface FakeToolContext extends ToolContext {

@@ -1,0 +1,191 @@
+import type { ApprovalScope, CallEvent, CallEventOf, CallOutcome, RetryReason, Stopped } from '#contracts';
+import { durationText } from '../components/duration.js';
+
+export type SegmentKind = 'approval' | 'queued' | 'running' | 'backoff' | 'suspended';
+
+/** A span of a call's life; `to` is missing while it lasts. */
+export interface Segment {
+  readonly kind: SegmentKind;
+  readonly name: string;
+  readonly from: number;
+  readonly to?: number | undefined;
+}
+
+export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'busy';
+
+/** Something that happened; `gaps` name what passed until the next thing, and how long that took. */
+export interface Moment {
+  readonly at: number;
+  readonly title: string;
+  readonly detail?: string | undefined;
+  readonly tone: Tone;
+  readonly gaps: readonly Segment[];
+}
+
+export interface CallTimeline {
+  readonly moments: readonly Moment[];
+  /** All gaps of all moments, in order. */
+  readonly segments: readonly Segment[];
+}
+
+const RETRY_WORDS: Readonly<Record<RetryReason, string>> = {
+  tool_failed: 'the tool failed',
+  run_timeout: 'it ran too long',
+  worker_lost: 'its worker was lost',
+  worker_drained: 'its worker is going away',
+  suspended: 'it waits for a time or for other calls',
+};
+
+const END_WORDS: Readonly<Record<CallOutcome, string>> = {
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  timed_out: 'Timed out',
+  denied: 'Denied',
+  unknown: 'Ended; whether it took effect is not known',
+};
+
+const STOPPED_WORDS: Readonly<Record<Stopped['how'], string>> = {
+  stopped: 'The tool stopped',
+  killed: 'The tool was killed',
+  finished_first: 'The tool had finished first,',
+  not_started: 'The tool had not started,',
+  unknown: 'How the tool ended is unknown,',
+};
+
+function errorTitle(note: string | undefined): string {
+  return `Ended with an error${note === undefined ? '' : `: ${note}`}`;
+}
+
+const SCOPE_WORDS: Readonly<Record<ApprovalScope, string>> = {
+  once: 'this once',
+  'session-tool': 'this tool for the rest of the session',
+  'session-args': 'such calls for the rest of the session',
+};
+
+/** What happened to a call, in order, with every stretch of waiting named. Updates and progress are no part of it. */
+export function buildTimeline(events: readonly CallEvent[]): CallTimeline {
+  const teller = new StoryTeller();
+  for (const event of events) teller.tell(event);
+  return teller.story();
+}
+
+interface Open extends Segment {
+  /** When a pause is due to end; what comes after it is waiting for a worker. */
+  readonly pauseEnds?: number;
+}
+
+class StoryTeller {
+  private readonly moments: (Moment & { gaps: Segment[] })[] = [];
+  private open: Open | undefined;
+
+  story(): CallTimeline {
+    if (this.open) this.gap({ kind: this.open.kind, name: this.open.name, from: this.open.from });
+    return { moments: this.moments, segments: this.moments.flatMap(({ gaps }) => gaps) };
+  }
+
+  tell(event: CallEvent): void {
+    const at = Date.parse(event.time);
+    switch (event.type) {
+      case 'call.submitted':
+        return this.submitted(event, at);
+      case 'call.approval_requested':
+        this.open = undefined;
+        this.moment(at, 'Approval requested', 'warn', event.data.reasons.join('; '));
+        this.begin({ kind: 'approval', name: 'Waiting for a person', from: at });
+        return;
+      case 'call.approval_decided':
+        return this.decided(event, at);
+      case 'call.start':
+        this.close(at);
+        this.moment(at, `Attempt ${event.attempt} started`, 'busy', `on ${event.data.worker}`);
+        this.begin({ kind: 'running', name: `Attempt ${event.attempt} running`, from: at });
+        return;
+      case 'call.retry':
+        return this.retried(event, at);
+      case 'call.cancel_requested':
+        this.moment(at, `Cancel asked for by ${event.actor}`, 'warn', event.data.reason);
+        return;
+      case 'call.end':
+        return this.ended(event, at);
+      case 'call.update':
+      case 'call.progress':
+        return;
+    }
+  }
+
+  private submitted(event: CallEventOf<'call.submitted'>, at: number): void {
+    const { effect, reasons } = event.data.decision;
+    this.moment(at, 'Submitted', 'neutral', `by ${event.actor}`);
+    const deciding = reasons.find((reason) => reason.effect === effect && reason.satisfiedBy === undefined)?.reason;
+    if (effect === 'allow') this.moment(at, 'Policy: allowed', 'neutral', deciding);
+    else if (effect === 'ask') this.moment(at, 'Policy: needs approval', 'warn', deciding);
+    else {
+      // Without a reason it was refused before any rule was asked; why, its End says.
+      if (reasons.length > 0) this.moment(at, 'Policy: denied', 'bad', deciding);
+      return;
+    }
+    this.begin({ kind: 'queued', name: `Queued for a worker (${event.data.pool})`, from: at });
+  }
+
+  private decided(event: CallEventOf<'call.approval_decided'>, at: number): void {
+    this.close(at);
+    const { decision, scope, reason } = event.data;
+    const detail = [SCOPE_WORDS[scope], reason].filter(Boolean).join(' · ');
+    if (decision === 'deny') {
+      this.moment(at, `Denied by ${event.actor}`, 'bad', detail);
+      return;
+    }
+    this.moment(at, `Approved by ${event.actor}`, 'good', detail);
+    this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
+  }
+
+  private retried({ data }: CallEventOf<'call.retry'>, at: number): void {
+    this.close(at);
+    const suspended = data.reason === 'suspended';
+    const why = data.error === undefined ? undefined : `${data.error.code}: ${data.error.message}`;
+    this.moment(at, `${suspended ? 'Suspended' : 'Back to the queue'}: ${RETRY_WORDS[data.reason]}`, suspended ? 'neutral' : 'warn', why);
+    if (data.delayMs === 0) this.begin({ kind: 'queued', name: 'Queued again', from: at });
+    else
+      this.begin({
+        kind: suspended ? 'suspended' : 'backoff',
+        name: suspended ? 'Suspended, without a worker' : `Pause of ${durationText(data.delayMs)} before attempt ${data.nextAttempt}`,
+        from: at,
+        pauseEnds: at + data.delayMs,
+      });
+  }
+
+  private ended({ data }: CallEventOf<'call.end'>, at: number): void {
+    this.close(at);
+    const stopped = data.stopped && `${STOPPED_WORDS[data.stopped.how]} after ${durationText(data.stopped.tookMs)}`;
+    const detail = [data.error && `${data.error.code}: ${data.error.message}`, stopped].filter(Boolean).join(' · ');
+    const errorResult = data.outcome === 'completed' && data.isError === true;
+    const tone = errorResult ? 'bad' : data.outcome === 'completed' ? 'good' : data.outcome === 'cancelled' ? 'neutral' : 'bad';
+    this.moment(at, errorResult ? errorTitle(data.note) : END_WORDS[data.outcome], tone, detail === '' ? undefined : detail);
+  }
+
+  private moment(at: number, title: string, tone: Tone, detail?: string): void {
+    this.moments.push({ at, title, tone, detail: detail === '' ? undefined : detail, gaps: [] });
+  }
+
+  private begin(open: Open): void {
+    this.open = open;
+  }
+
+  private close(to: number): void {
+    const { open } = this;
+    if (open === undefined) return;
+    this.open = undefined;
+    const { kind, name, from, pauseEnds } = open;
+    if (pauseEnds !== undefined && pauseEnds < to) {
+      this.gap({ kind, name, from, to: pauseEnds });
+      this.gap({ kind: 'queued', name: 'Queued for a worker', from: pauseEnds, to });
+    } else this.gap({ kind, name, from, to });
+  }
+
+  /** A gap belongs to what happened when it began. */
+  private gap(segment: Segment): void {
+    const beginning = this.moments.findLast(({ at }) => at <= segment.from) ?? this.moments.at(-1);
+    beginning?.gaps.push(segment);
+  }
+}

@@ -1,0 +1,119 @@
+import {
+  ActionIcon,
+  AppShell,
+  Badge,
+  Burger,
+  Group,
+  Kbd,
+  NavLink,
+  ScrollArea,
+  Text,
+  Tooltip,
+  UnstyledButton,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconLogout, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { LinkNav } from '../components/links.js';
+import { setKey } from '../session/key.js';
+import { useFrames } from '../stream/frame-store.js';
+import { useToolyard } from '../stream/toolyard.js';
+import { ConnectionBadge } from './connection-badge.js';
+import { PAGES } from './pages.js';
+import { openSearch, Search } from './search.js';
+import classes from './shell.module.css';
+
+/** What stands around every page: where one is, where one can go, and whether what is shown is the present. */
+export function Shell() {
+  const [opened, { toggle, close }] = useDisclosure(false);
+  const { pathname } = useLocation();
+  useEffect(close, [pathname, close]);
+
+  return (
+    <AppShell header={{ height: 52 }} navbar={{ width: 212, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="md">
+      <a href="#main" className={classes.skip}>
+        Skip to the content
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="sm">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+            <Link to="/live" className={classes.brand} aria-label="Toolyard">
+              <img src="/favicon.svg" width={24} height={24} alt="" />
+              <Text span fw={700} visibleFrom="xs">
+                Toolyard
+              </Text>
+            </Link>
+          </Group>
+          <UnstyledButton className={classes.search} onClick={openSearch}>
+            <IconSearch size={16} aria-hidden />
+            <Text span size="sm" className={classes.searchText}>
+              Find a call, session, tool …
+            </Text>
+            <Kbd size="xs" visibleFrom="sm" aria-hidden>
+              /
+            </Kbd>
+          </UnstyledButton>
+          <Group gap="xs" wrap="nowrap">
+            <ConnectionBadge />
+            <SchemeToggle />
+            <Tooltip label="Sign out">
+              <ActionIcon variant="subtle" color="gray" aria-label="Sign out" onClick={() => setKey(undefined)}>
+                <IconLogout size={18} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" aria-label="Pages">
+        <AppShell.Section grow component={ScrollArea}>
+          {PAGES.map(({ to, label, icon: Icon }) => (
+            <LinkNav
+              key={to}
+              to={to}
+              label={label}
+              active={pathname.startsWith(to)}
+              leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+              {...(to === '/approvals' ? { rightSection: <ApprovalsWaiting /> } : {})}
+              {...(pathname.startsWith(to) ? { 'aria-current': 'page' as const } : {})}
+            />
+          ))}
+        </AppShell.Section>
+        <AppShell.Section>
+          <NavLink href="/docs" label="API explorer" c="dimmed" />
+        </AppShell.Section>
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <Outlet />
+      </AppShell.Main>
+      <Search />
+    </AppShell>
+  );
+}
+
+function ApprovalsWaiting() {
+  const { board } = useToolyard();
+  useFrames(board);
+  const { waitingApproval } = board.now.counts();
+  return waitingApproval === 0 ? null : (
+    <Badge size="sm" circle={waitingApproval < 10} color="#b34700" variant="filled" aria-label={`${waitingApproval} waiting`}>
+      {waitingApproval > 99 ? '99+' : waitingApproval}
+    </Badge>
+  );
+}
+
+function SchemeToggle() {
+  const { setColorScheme } = useMantineColorScheme();
+  const dark = useComputedColorScheme('light') === 'dark';
+  const label = dark ? 'Light colours' : 'Dark colours';
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={() => setColorScheme(dark ? 'light' : 'dark')}>
+        {dark ? <IconSun size={18} aria-hidden /> : <IconMoon size={18} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}

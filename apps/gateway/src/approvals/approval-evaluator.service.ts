@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { z } from 'zod';
+import { Json, type Call } from '#contracts';
+import { BlobStore } from '#event-log';
+import { agentRefusal } from '../auth/agent-of.js';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import type { ApprovalRefused } from './approval-hooks.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { CallEvaluator } from '../calls/admission/call-evaluator.service.js';
+import type { JsonValue } from '../calls/admission/new-call.js';
+
+const Salted = z.object({ arguments: Json });
+
+/** Judges an approved call again, by what holds when it is to run: as the call of the key that submitted it, as that is now. */
+@Injectable()
+export class ApprovalEvaluator {
+  constructor(
+    private readonly judge: CallEvaluator,
+    private readonly keyRing: ApiKeyStore,
+    private readonly blobs: BlobStore,
+    private readonly safety: RedactionConfigService,
+  ) {}
+
+  /** Undefined when nothing denies it. What is said about its arguments is shown without their secrets. */
+  async denialNow(call: Call, requester: string): Promise<ApprovalRefused | undefined> {
+    const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [] };
+    const current = this.keyRing.current(named);
+    const lost = this.keyRing.refusal(named, 'submit') ?? (current && agentRefusal(current, call.agentId));
+    if (current === undefined || lost !== undefined) return keyLost(named.keyId, lost?.detail ?? 'The API key was removed');
+
+    const { agentId: _, ...key } = current;
+    const submitter = { ...key, ...(call.agentId === undefined ? {} : { agentId: call.agentId }) };
+    const args = await this.argumentsOf(call);
+    const denial = await this.judge.denialNow(submitter, call, isObject(args) ? args : {});
+    if (denial === undefined) return undefined;
+    const shown = this.safety.about(args);
+    const { error, text } = denial;
+    return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
+  }
+
+  /** As they would run, secrets and all. */
+  async argumentsOf(call: Call): Promise<JsonValue> {
+    const salted = call.argumentsRedacted ? Salted.safeParse(await this.submittedOf(call)).data : undefined;
+    return salted?.arguments ?? call.arguments;
+  }
+
+  /** What the approval is bound to: as they were submitted, with a salt where they hold secrets. */
+  async submittedOf({ id, arguments: args, argumentsRedacted }: Call): Promise<unknown> {
+    const secret = argumentsRedacted ? await this.blobs.get(id, 'secret-arguments') : undefined;
+    return secret === undefined ? args : JSON.parse(secret.toString('utf8'));
+  }
+}
+
+function keyLost(keyId: string, why: string): ApprovalRefused {
+  const message = `Denied by policy: the key ${keyId}, which submitted this call, may not run it any more: ${why}`;
+  return { error: { code: 'policy_denied', message, retryable: false } };
+}
+
+function isObject(value: JsonValue): value is Record<string, JsonValue> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import type { Call, CallError, HookInput, HookSet } from '#contracts';
+import { EventHub } from '#event-log';
+import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
+import { EffectivePolicyService } from '../calls/admission/effective-policy.service.js';
+import { PolicyConfigService } from '../governance/policy-config.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { rejection, rejectionFor } from '../calls/admission/hook-texts.js';
+
+/** Longer than all the hooks of a call may take together. */
+const WATCHED_MS = 2 * 3_600_000;
+
+export interface ApprovedCall {
+  readonly call: Call;
+  /** As they were submitted, secrets and all: asked for only when a hook may see them. */
+  readonly args: () => Promise<HookInput['tool_input']>;
+  /** Digest of the hooks that the call was accepted with. */
+  readonly hookSet: string;
+}
+
+/** Why a call ends that a person has allowed. `text` is for the model where it is not the error's message. */
+export interface ApprovalRefused {
+  readonly error: CallError;
+  readonly text?: string | undefined;
+}
+
+/**
+ * Asks the hooks before a call that come after a person (`hookOrder`): those among the hooks that the call was accepted
+ * with. They may refuse; what they would add or rewrite finds no place any more, since what was approved is what runs.
+ * They are stopped with the call.
+ */
+@Injectable()
+export class ApprovalHooks {
+  constructor(
+    private readonly sets: HookSets,
+    private readonly runner: HookRunner,
+    private readonly rules: EffectivePolicyService,
+    private readonly rulebook: PolicyConfigService,
+    private readonly safety: RedactionConfigService,
+    private readonly hub: EventHub,
+  ) {}
+
+  /** Undefined when nothing speaks against the call, or it has ended meanwhile. Rejects while Redis is out of reach. */
+  async refusalOf(approved: ApprovedCall): Promise<ApprovalRefused | undefined> {
+    const set = await this.sets.load(approved.hookSet);
+    if (set === undefined) return refused('The hooks of the call are not stored any more. Submit the call again.');
+    const before = set.filter(({ on }) => on === 'before');
+    if (before.length === 0) return undefined;
+    const ended = new AbortController();
+    const watch = this.hub.watch(approved.call.id, { timeoutMs: WATCHED_MS });
+    void watch.ended.then((event) => event !== undefined && ended.abort(new Error('the call has ended')));
+    try {
+      return await this.asked(before, approved, ended.signal);
+    } catch (error) {
+      if (!ended.signal.aborted) throw error;
+      return undefined;
+    } finally {
+      watch.cancel();
+    }
+  }
+
+  private async asked(hooks: HookSet, { call, args }: ApprovedCall, signal: AbortSignal): Promise<ApprovalRefused | undefined> {
+    const holdsSecrets = (value: object) => this.safety.holdsSecrets(value);
+    for (const hook of hooks) {
+      const tool_input = hook.secrets ? await args() : call.arguments;
+      const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input };
+      const run = shownRun(await this.runner.run({ hook, input, signal, holdsSecrets }), this.safety.about(tool_input));
+      if (run.verdict === 'deny') return this.refusedBy(run, call);
+      if (run.arguments !== undefined && !isDeepStrictEqual(run.arguments, tool_input))
+        return refused(`Hook \`${hook.name}\` rewrote the arguments after a person had approved them; nothing else may run`);
+    }
+    return undefined;
+  }
+
+  private refusedBy(run: HookRun, { tool, tenantId, agentId }: Call): ApprovalRefused {
+    const { profile } = this.rulebook.of(tenantId, agentId).policy;
+    return { ...refused(rejection(run), run.failure !== undefined), text: rejectionFor(profile, tool, run) };
+  }
+
+  private inputOf({ id, tool, tenantId, sessionId, agentId, toolCallId, purpose }: Call): Omit<HookInput, 'hook' | 'tool_input'> {
+    return {
+      hook_event_name: hookEventName('before'),
+      event: 'before',
+      cwd: this.rules.workspaceOf(tenantId, sessionId),
+      ...(sessionId === undefined ? {} : { session_id: sessionId }),
+      tool_name: tool,
+      call_id: id,
+      tenant_id: tenantId,
+      ...(agentId === undefined ? {} : { agent_id: agentId }),
+      ...(toolCallId === undefined ? {} : { tool_call_id: toolCallId }),
+      ...(purpose === undefined ? {} : { purpose }),
+    };
+  }
+}
+
+function refused(message: string, retryable = false): ApprovalRefused {
+  return { error: { code: 'hook_rejected', message, retryable } };
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type Principal } from '#contracts';
+import { BlobStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
+import { approvalDigest } from '#policy';
+import { BullCallQueue } from '#queue';
+import { ToolRegistry } from '#tool-sdk';
+import { resolveGrantChange } from './resolve-grant-change.js';
+import { DeferredApprovals } from '../batches/deferred-approvals.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { ApprovalHooks } from './approval-hooks.service.js';
+import { PolicyConfigService } from '../governance/policy-config.service.js';
+import { refuseOtherEpoch, SessionStore } from '../sessions/session-store.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { ApprovalEvaluator } from './approval-evaluator.service.js';
+import { CallReader, type AcceptedAs } from '../calls/call-reader.service.js';
+import { dispatchCall } from '../calls/dispatch-call.js';
+import { eventOrigin } from '../platform/event-origin.js';
+import { endWithout } from '../calls/admission/new-call.js';
+
+/** A session that was deleted remembers it for longer. */
+const REPEATABLE_MS = 86_400_000;
+
+/**
+ * A person allows or denies a call that waits. Steps: the call waits → may this key decide → what the answer grants, and the
+ * session has not been deleted since → an allowed call is judged again by what holds now → hooks that come after people →
+ * what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant to
+ * the session → read the call.
+ *
+ * The approval is bound to the digest of tool, version and canonical arguments, and is used once. Of two deciders at
+ * once one gets `conflict`. A grant that was lost on its way is written when the same key repeats the same decision within a
+ * day, unless the session was deleted meanwhile.
+ */
+@Injectable()
+export class DecideApprovalService {
+  constructor(
+    private readonly reader: CallReader,
+    private readonly log: EventLog,
+    private readonly queue: BullCallQueue,
+    private readonly tools: ToolRegistry,
+    private readonly sessions: SessionStore,
+    private readonly rulebook: PolicyConfigService,
+    private readonly held: DeferredApprovals,
+    private readonly blobs: BlobStore,
+    private readonly safety: RedactionConfigService,
+    private readonly hooks: ApprovalHooks,
+    private readonly judge: ApprovalEvaluator,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+  ) {}
+
+  async decide(principal: Principal, callId: string, body: DecisionBody): Promise<Call> {
+    const head = await this.reader.head(principal, callId);
+    const call = await this.reader.read(principal, callId);
+    const grant = resolveGrantChange(call, body);
+    const accepted = await this.reader.accepted(principal, callId);
+    if (head.status === 'waiting_approval') {
+      this.refuseRequester(principal, accepted.requesters, callId, body);
+      if (grant !== undefined) refuseOtherEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
+      if (body.decision === 'allow' && (await this.endedBefore(principal, head, call, accepted)))
+        return this.reader.read(principal, callId);
+      await this.settle(principal, head, call, {
+        ...body,
+        ...(body.reason === undefined ? {} : { reason: this.safety.text(body.reason) }),
+      });
+    } else if (grant === undefined || !this.decidedAlike(principal, call, body)) {
+      throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
+    }
+    if (grant !== undefined) await this.grant(principal, call, grant, accepted.sessionEpoch);
+    return this.reader.read(principal, callId);
+  }
+
+  /** Four eyes: a key that submitted the call, or one that it replays, may take it back, but not allow it. */
+  private refuseRequester(principal: Principal, requesters: readonly string[], callId: string, { decision }: DecisionBody): void {
+    if (!this.rulebook.fourEyes || decision === 'deny') return;
+    if (requesters.includes(eventOrigin(this.config.name, principal).actor))
+      throw new ProblemError(
+        'forbidden',
+        'Four eyes: a call must be allowed with another key than those that submitted it or a call that it replays',
+        { callId },
+      );
+  }
+
+  /** True when what holds now denies the call, or a hook that is asked after people refused it, and the call has ended with that. */
+  private async endedBefore(principal: Principal, head: CallSnapshot, call: Call, accepted: AcceptedAs): Promise<boolean> {
+    const args = () => this.judge.argumentsOf(call);
+    const { hookSet } = accepted;
+    const refusal =
+      (await this.judge.denialNow(call, accepted.requester)) ??
+      (hookSet === undefined ? undefined : await this.hooks.refusalOf({ call, hookSet, args }));
+    if (refusal === undefined) return false;
+    const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
+    const data = { ...endWithout('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
+    const answer = await this.log.end({ callId: call.id, guard, data, author: eventOrigin(this.config.name, principal) });
+    if (!isApplied(answer)) throw changedMeanwhile(call.id);
+    if (call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
+    return true;
+  }
+
+  /** A yes to a call of a batch that is all or nothing waits for the other answers of the batch. */
+  private async settle(principal: Principal, head: CallSnapshot, call: Call, body: DecisionBody): Promise<void> {
+    const { decision, scope, trustOption, reason } = body;
+    const { actor } = eventOrigin(this.config.name, principal);
+    if (decision === 'allow' && (await this.held.areNeededFor(call))) {
+      const more = { ...(trustOption === undefined ? {} : { trustOption }), ...(reason === undefined ? {} : { reason }) };
+      return this.held.hold(call, { actor, scope, digest: await this.digestNow(call), ...more });
+    }
+    await this.write(principal, head, call, body);
+    if (decision === 'allow') dispatchCall(this.queue, { callId: call.id, attempt: head.attempt + 1 }, head, head.meta.tenantId);
+  }
+
+  private async write(
+    principal: Principal,
+    head: CallSnapshot,
+    call: Call,
+    { decision, scope, trustOption, reason }: DecisionBody,
+  ): Promise<void> {
+    const answer = await this.log.decideApproval({
+      callId: call.id,
+      guard: { by: 'command', version: head.version, commandId: randomUUID() },
+      data: {
+        decision,
+        scope,
+        ...(trustOption === undefined ? {} : { trustOption }),
+        digest: await this.digestNow(call),
+        ...(reason === undefined ? {} : { reason }),
+      },
+      author: eventOrigin(this.config.name, principal),
+      ...(decision === 'deny' ? { end: denial(reason) } : {}),
+    });
+    if (answer.code === 'OK' || answer.code === 'REPLAY') {
+      if (decision === 'deny' && call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
+      return;
+    }
+    throw changedMeanwhile(call.id);
+  }
+
+  /** Of what would run now. When the tool changed since the question was asked it differs, and the log refuses. */
+  private async digestNow(call: Call): Promise<string> {
+    return approvalDigest(call.tool, this.tools.resolve(call.tool)?.version ?? 'none', await this.judge.submittedOf(call));
+  }
+
+  private decidedAlike(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {
+    const { decided } = approval ?? {};
+    if (decided === undefined || decided.by !== eventOrigin(this.config.name, principal).actor) return false;
+    if (Date.now() - Date.parse(decided.at) > REPEATABLE_MS) return false;
+    return decided.decision === decision && decided.scope === scope && decided.trustOption === trustOption;
+  }
+
+  private async grant(principal: Principal, { id, sessionId }: Call, grant: GrantChange, epoch: number): Promise<void> {
+    try {
+      if (sessionId !== undefined) await this.sessions.grant(principal, sessionId, grant, epoch);
+    } catch (error) {
+      if (error instanceof ProblemError) throw error;
+      const why = 'The call is decided, but what was granted to its session could not be stored: send the same decision again';
+      throw new ProblemError('overloaded', why, { callId: id, retryAfterMs: 1000 });
+    }
+  }
+}
+
+function changedMeanwhile(callId: string): ProblemError {
+  const why = 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked';
+  return new ProblemError('conflict', why, { callId });
+}
+
+function denial(reason: string | undefined): EndData {
+  const because = reason === undefined ? '' : `: ${reason}`;
+  return endWithout(
+    'denied',
+    { code: 'approval_denied', message: `A person denied this call${because}`, retryable: false },
+    `Tool use was denied by the user.${reason === undefined ? '' : ` Reason: ${reason}`}`,
+  );
+}

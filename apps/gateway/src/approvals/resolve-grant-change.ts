@@ -1,0 +1,37 @@
+import { ProblemError, type Call, type DecisionBody, type GrantChange, type TrustOption } from '#contracts';
+import { alwaysAllow, neverAllow } from '#policy';
+
+/**
+ * What a decision adds to the grants of the call's session; undefined for `once`. Throws `invalid_request`, saying what
+ * can be chosen, for what cannot be granted: no session, no such trust option, or commands that shall never run.
+ */
+export function resolveGrantChange(call: Call, { decision, scope, trustOption }: DecisionBody): GrantChange | undefined {
+  if (trustOption !== undefined && scope !== 'session-args') throw refused(call, 'A trust option goes with the scope session-args');
+  if (scope === 'once') return undefined;
+  if (call.sessionId === undefined) throw refused(call, `The scope ${scope} needs a session, and the call has none: decide once`);
+  if (scope === 'session-tool') return decision === 'allow' ? alwaysAllow({ name: call.tool }) : neverAllow({ name: call.tool });
+  const chosen = chosenOption(call, trustOption).grants;
+  return decision === 'allow' ? chosen : denying(call, chosen);
+}
+
+function chosenOption(call: Call, id: string | undefined): TrustOption {
+  const options = call.approval?.trustOptions ?? [];
+  const chosen = id === undefined ? options[0] : options.find((option) => option.id === id);
+  if (chosen !== undefined) return chosen;
+  const offered = options.map((option) => option.id).join(', ');
+  throw refused(
+    call,
+    offered === ''
+      ? 'The call offers no trust options: decide once, or with the scope session-tool'
+      : `Expected one of the trust options ${offered}`,
+  );
+}
+
+function denying(call: Call, { allowedPaths }: GrantChange): GrantChange {
+  if (allowedPaths !== undefined) return { deniedPaths: allowedPaths };
+  throw refused(call, 'Commands cannot be denied by their arguments: deny once, or with the scope session-tool');
+}
+
+function refused({ id }: Call, detail: string): ProblemError {
+  return new ProblemError('invalid_request', detail, { callId: id });
+}

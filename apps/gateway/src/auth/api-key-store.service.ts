@@ -1,0 +1,167 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError, type ApiKeyConfig, type Principal, type Scope } from '#contracts';
+import { sha256Hex } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+
+interface StoredKey {
+  readonly principal: Principal;
+  /** ms since the epoch; Infinity = never. */
+  readonly expiresAt: number;
+}
+
+interface Presented {
+  readonly token: Buffer;
+  readonly stored: StoredKey;
+}
+
+/** The keys of one version of the config. */
+interface Edition {
+  readonly byDigest: ReadonlyMap<string, StoredKey>;
+  readonly byId: ReadonlyMap<string, StoredKey>;
+}
+
+/** The longest delay of a Node timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * The API keys this gateway knows, by SHA-256: the keys themselves are not kept, but for the last one that came on a
+ * connection, as long as that is open. A look-up hashes the token first, so its time says nothing about how much of a key
+ * was right; the token of the request before is recognised in constant time.
+ *
+ * A principal says what its key could do when it was looked up. Whatever outlives one request (sockets, event streams,
+ * waits, batches) asks `refusal` before each frame, delivery or step, and `watch` for the moment the key is lost.
+ */
+@Injectable()
+export class ApiKeyStore {
+  private edition: Edition;
+  private lastOn = new WeakMap<object, Presented>();
+  /** Of the principals that this ring gave out. */
+  private readonly digests = new WeakMap<Principal, string>();
+  private readonly found = new WeakMap<Principal, { readonly edition: Edition; readonly stored: StoredKey | undefined }>();
+  private readonly listeners = new Set<() => void>();
+
+  constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
+    this.edition = this.editionOf(config.keys);
+  }
+
+  /** Holds from here on, also for what is open: those who watch a key that lost something hear it before this returns. */
+  replace(keys: readonly ApiKeyConfig[]): void {
+    this.edition = this.editionOf(keys);
+    this.lastOn = new WeakMap();
+    for (const listener of this.listeners) listener();
+  }
+
+  /**
+   * Who the token belongs to; undefined for an unknown or expired one. The answer is one shared, frozen object a key.
+   * Requests of one `connection` mostly bring the same token: only the first of them is hashed.
+   */
+  authenticate(token: string, connection?: object, now = Date.now()): Principal | undefined {
+    const stored = connection === undefined ? this.edition.byDigest.get(sha256Hex(token)) : this.presentedOn(connection, token);
+    return stored !== undefined && now < stored.expiresAt ? stored.principal : undefined;
+  }
+
+  /**
+   * The key of this principal as it is now, with the scopes, agents, tools and limits that it has now; undefined when it
+   * was removed, has expired or is another tenant's now. A principal that was stored, as that of a batch, is found by its `keyId`.
+   */
+  current(principal: Principal, now = Date.now()): Principal | undefined {
+    const stored = this.storedOf(principal);
+    return stored !== undefined && now < stored.expiresAt && stored.principal.tenantId === principal.tenantId
+      ? stored.principal
+      : undefined;
+  }
+
+  /** Why this principal may not go on, with `scope` when one is named: `unauthenticated` or `forbidden`. Undefined when it may. */
+  refusal(principal: Principal, scope?: Scope, now = Date.now()): ProblemError | undefined {
+    const current = this.current(principal, now);
+    if (current === undefined) return new ProblemError('unauthenticated', this.whyGone(principal));
+    if (scope === undefined || current.scopes.includes(scope)) return undefined;
+    return new ProblemError('forbidden', `This needs the scope ${scope}; the key has ${current.scopes.join(', ')}`);
+  }
+
+  /**
+   * Calls `lost` once when the principal may not go on any more: at the change of the config, at the key's expiry, or at
+   * once. Until the returned function is called.
+   */
+  watch(principal: Principal, scope: Scope | undefined, lost: (problem: ProblemError) => void): () => void {
+    let expiry: NodeJS.Timeout | undefined;
+    const look = () => {
+      clearTimeout(expiry);
+      const problem = this.refusal(principal, scope);
+      if (problem !== undefined) {
+        release();
+        return lost(problem);
+      }
+      const left = (this.storedOf(principal)?.expiresAt ?? Infinity) - Date.now();
+      if (left !== Infinity) expiry = setTimeout(look, Math.min(Math.max(0, left), MAX_TIMER_MS)).unref();
+    };
+    const stopListening = this.onChange(look);
+    const release = () => {
+      stopListening();
+      clearTimeout(expiry);
+    };
+    look();
+    return release;
+  }
+
+  /** Calls `changed` after each change of the keys, until the returned function is called. */
+  onChange(changed: () => void): () => void {
+    const listener = () => changed();
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private whyGone(principal: Principal): string {
+    const stored = this.storedOf(principal);
+    if (stored === undefined) return 'The API key was removed';
+    return stored.principal.tenantId === principal.tenantId ? 'The API key has expired' : 'The API key belongs to another tenant now';
+  }
+
+  private storedOf(principal: Principal): StoredKey | undefined {
+    let found = this.found.get(principal);
+    if (found?.edition !== this.edition) {
+      const { edition } = this;
+      const digest = this.digests.get(principal);
+      found = { edition, stored: digest === undefined ? edition.byId.get(principal.keyId) : edition.byDigest.get(digest) };
+      this.found.set(principal, found);
+    }
+    return found.stored;
+  }
+
+  private presentedOn(connection: object, token: string): StoredKey | undefined {
+    const bytes = Buffer.from(token);
+    const last = this.lastOn.get(connection);
+    if (last !== undefined && last.token.length === bytes.length && timingSafeEqual(last.token, bytes)) return last.stored;
+    const stored = this.edition.byDigest.get(sha256Hex(token));
+    if (stored !== undefined) this.lastOn.set(connection, { token: bytes, stored });
+    return stored;
+  }
+
+  private editionOf(keys: readonly ApiKeyConfig[]): Edition {
+    const byDigest = new Map<string, StoredKey>();
+    const byId = new Map<string, StoredKey>();
+    for (const entry of keys) {
+      const digest = entry.sha256 ?? sha256Hex(entry.key ?? '');
+      const principal = Object.freeze(principalOf(entry));
+      const stored = { principal, expiresAt: entry.expiresAt === undefined ? Infinity : Date.parse(entry.expiresAt) };
+      this.digests.set(principal, digest);
+      byDigest.set(digest, stored);
+      byId.set(entry.id, stored);
+    }
+    return { byDigest, byId };
+  }
+}
+
+function principalOf(entry: ApiKeyConfig): Principal {
+  return {
+    keyId: entry.id,
+    tenantId: entry.tenant,
+    scopes: entry.scopes,
+    ...(entry.agent === undefined ? {} : { agentId: entry.agent }),
+    ...(entry.agents === undefined ? {} : { agents: entry.agents }),
+    ...(entry.tools === undefined ? {} : { tools: entry.tools }),
+    ...(entry.ratePerMinute === undefined ? {} : { ratePerMinute: entry.ratePerMinute }),
+    ...(entry.expiresAt === undefined ? {} : { expiresAt: entry.expiresAt }),
+  };
+}

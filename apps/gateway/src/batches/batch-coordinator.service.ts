@@ -1,0 +1,90 @@
+import { setMaxListeners } from 'node:events';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { EventHub } from '#event-log';
+import { partitionName, partitionOf } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { LOGGER } from '../platform/tokens.js';
+import { BatchCalls } from './batch-calls.service.js';
+import { BatchNotifications } from './batch-notifications.service.js';
+import { BatchExecutor } from './batch-executor.js';
+import { BatchStore, LEASE_MS } from './batch-store.service.js';
+
+const SWEEP_MS = LEASE_MS / 4;
+/** Orphans of a partition that one gateway takes over at a time; the next sweep finds the rest. */
+const TAKE_OVER = 20;
+
+/**
+ * The batches that this gateway brings forward: those it accepted, and those whose gateway died. One tick for all of them
+ * renews their leases, and one gateway at a time looks for batches with a lease that is over.
+ */
+@Injectable()
+export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly runs = new Map<string, BatchExecutor>();
+  private readonly closing = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: BatchStore,
+    private readonly calls: BatchCalls,
+    private readonly news: BatchNotifications,
+    private readonly hub: EventHub,
+    @Inject(LOGGER) private readonly log: Logger,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+  ) {
+    // Every watched call listens; their number is bounded by the calls of the batches.
+    setMaxListeners(0, this.closing.signal);
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => (this.sweeping ??= this.sweep().finally(() => (this.sweeping = undefined))), SWEEP_MS).unref();
+  }
+
+  /** Other gateways go on with what is left at their next look. Requests are over by now. */
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    this.closing.abort();
+    await this.sweeping;
+    const owned = [...this.runs];
+    for (const [, run] of owned) run.poke();
+    await Promise.all(owned.map(([, { over }]) => over));
+    await Promise.allSettled(owned.map(([id]) => this.store.release(id)));
+  }
+
+  /** Brings a batch forward until it has ended. Harmless for one that is there already. */
+  async adopt(id: string): Promise<void> {
+    if (this.runs.has(id) || this.closing.signal.aborted) return;
+    const batch = await this.store.load(id);
+    if (batch === undefined || batch.endedAt !== undefined || this.runs.has(id)) return;
+    const { store, calls, hub } = this;
+    const failed = (batchId: string, error: unknown) =>
+      this.log.warn({ batchId, err: error }, 'a step of a batch failed; it is tried again');
+    const run = new BatchExecutor(batch, { store, calls, hub, closing: this.closing.signal, failed });
+    this.runs.set(id, run);
+    const deafen = this.news.listen(id, () => run.poke());
+    void run.over.then(() => {
+      deafen();
+      this.runs.delete(id);
+    });
+    run.poke();
+  }
+
+  /** Never rejects: what failed is tried by the next tick. */
+  private async sweep(): Promise<void> {
+    try {
+      if (!this.hub.started) return;
+      const isSweeper = await this.store.isSweeper(SWEEP_MS - SWEEP_MS / 10);
+      await Promise.all(Array.from({ length: this.config.partitions }, (_, index) => this.sweepPartition(partitionName(index), isSweeper)));
+    } catch (error) {
+      this.log.debug({ err: error }, 'could not look for batches; the next tick does');
+    }
+  }
+
+  private async sweepPartition(partition: string, isSweeper: boolean): Promise<void> {
+    const owned = [...this.runs.keys()].filter((id) => partitionOf(id) === partition);
+    if (!isSweeper && owned.length === 0) return;
+    const orphans = await this.store.sweep(partition, owned, isSweeper ? TAKE_OVER : 0);
+    await Promise.all(orphans.map((id) => this.adopt(id)));
+  }
+}

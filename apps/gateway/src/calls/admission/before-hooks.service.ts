@@ -1,0 +1,212 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import type { AppliedHook, HookInput, Principal, SubmitCallBody } from '#contracts';
+import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
+import { MARK } from '#redaction';
+import { SessionCancelChannel } from '../../sessions/session-cancel-channel.service.js';
+import { RedactionConfigService } from '../../governance/redaction-config.service.js';
+import { CallEvaluator } from './call-evaluator.service.js';
+import type { CallHooks, JsonValue, EvaluatedCall } from './new-call.js';
+import { reasonOf, rejection, rejectionFor } from './hook-texts.js';
+
+export interface HookRequest {
+  readonly principal: Principal;
+  readonly body: SubmitCallBody;
+  readonly callId: string;
+  readonly judged: EvaluatedCall;
+  /** Aborted when whoever submits has gone away. */
+  readonly gone: AbortSignal;
+}
+
+/** `passing`: what became of the call says nothing about the next time it is submitted. */
+export interface BeforeHookResult {
+  readonly judged: EvaluatedCall;
+  readonly passing?: boolean;
+}
+
+interface Found extends BeforeHookResult {
+  readonly runs: readonly HookRun[];
+}
+
+/** Why hooks are given up: a person stopped what the call belongs to. */
+export class StoppedByPerson extends Error {}
+
+/** Of what hooks say before a call, what goes with it. */
+const FEEDBACK_CHARACTERS = 1_500;
+
+/** Hooks have a say about what nobody refused and, where they come first, about what policy denies. */
+export function maySay({ refusal }: EvaluatedCall, { order }: CallHooks): boolean {
+  return refusal === undefined || (order === 'hooks_permission_approval' && refusal.error.code === 'policy_denied');
+}
+
+/**
+ * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
+ * one before left them, with placeholders for secrets unless the config file lets it see them. Rewritten ones get their
+ * secrets back and are judged from the start: schema, policy and all. What workers run later is stored, and the call gets
+ * its digest. A cancel of the session stops a hook that runs, too. Rejects only when Redis has to be asked and is out of reach.
+ */
+@Injectable()
+export class BeforeHooks {
+  constructor(
+    private readonly judge: CallEvaluator,
+    private readonly runner: HookRunner,
+    private readonly sets: HookSets,
+    private readonly safety: RedactionConfigService,
+    private readonly cancels: SessionCancelChannel,
+  ) {}
+
+  async ask(request: HookRequest, hooks: CallHooks): Promise<BeforeHookResult> {
+    const { applied } = hooks;
+    const later = isLater(request.judged, hooks);
+    const { judged, passing = false, runs } = later ? { judged: request.judged, runs: [] } : await this.asked(request, hooks);
+    const decision = { ...judged.decision, reasons: [...judged.decision.reasons, ...runs.map(reasonOf)] };
+    const feedback = runs
+      .flatMap(({ feedback: said = [] }) => said)
+      .join('\n')
+      .slice(0, FEEDBACK_CHARACTERS);
+    const left = judged.refusal === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
+    const hookSet = left.length === 0 ? undefined : await this.sets.keep([...left]);
+    const more = { ...(hookSet === undefined ? {} : { hookSet }), ...(feedback === '' ? {} : { hookFeedback: feedback }) };
+    return { judged: { ...judged, decision, ...more }, passing };
+  }
+
+  /** Judges a call and asks its hooks before it is submitted, when they will be asked again. `callId` is what they are told. */
+  async inAdvance(principal: Principal, body: SubmitCallBody, callId: string): Promise<EvaluatedCall> {
+    const judged = await this.judge.judge(principal, body);
+    if (judged.hooks === undefined || !maySay(judged, judged.hooks) || isLater(judged, judged.hooks)) return judged;
+    return (await this.asked({ principal, body, callId, judged, gone: new AbortController().signal }, judged.hooks)).judged;
+  }
+
+  private async asked(request: HookRequest, hooks: CallHooks): Promise<Found> {
+    const { sessionId } = request.body;
+    if (sessionId === undefined) return this.askedUntil(request, hooks);
+    const cancelled = new AbortController();
+    const deafen = this.cancels.listen(request.principal.tenantId, sessionId, () => {
+      cancelled.abort(new StoppedByPerson('the session was cancelled'));
+    });
+    try {
+      return await this.askedUntil({ ...request, gone: AbortSignal.any([request.gone, cancelled.signal]) }, hooks);
+    } finally {
+      deafen();
+    }
+  }
+
+  private async askedUntil(request: HookRequest, hooks: CallHooks): Promise<Found> {
+    let { judged } = request;
+    const runs: HookRun[] = [];
+    for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
+      const about = this.safety.about(judged.args);
+      const mask = this.safety.masked(judged.args);
+      const input = inputOf(request, judged, hooks.cwd, hook, {
+        shown: mask.shown,
+        said: hook.secrets ? (text) => text : about,
+        named: hook.secrets ? (text) => text : (text) => this.safety.identifier(text),
+      });
+      let run: HookRun;
+      try {
+        const holdsSecrets = (value: object) => this.safety.holdsSecrets(value);
+        run = shownRun(await this.runner.run({ hook, input, signal: request.gone, holdsSecrets }), about);
+      } catch (error) {
+        if (!request.gone.aborted) throw error;
+        const byPerson = request.gone.reason instanceof StoppedByPerson;
+        const why = byPerson ? request.gone.reason.message : 'the caller went away';
+        return { judged: refused(judged, 'cancelled', `Cancelled: ${why} while hook \`${hook.name}\` ran`), passing: !byPerson, runs };
+      }
+      runs.push(run);
+      if (run.verdict === 'deny') {
+        const text = rejectionFor(hooks.profile, input.tool_name, run);
+        return {
+          judged: refused(judged, 'hook_rejected', rejection(run), text, run.failure !== undefined),
+          passing: run.failure !== undefined,
+          runs,
+        };
+      }
+      if (run.arguments === undefined) continue;
+      const meant = hook.secrets ? { ok: true as const, value: run.arguments } : mask.restore(run.arguments);
+      if (!meant.ok) return { judged: refused(judged, 'hook_rejected', misplaced(hook, meant.pointer)), runs };
+      if (isDeepStrictEqual(meant.value, judged.args)) continue;
+      judged = await this.judgedAnew(request, judged, meant.value, hook.name);
+      if (!maySay(judged, hooks)) return { judged, runs };
+    }
+    return { judged, runs };
+  }
+
+  /** A rewrite that does not fit is the hook's fault and not the model's, who could not mend it. */
+  private async judgedAnew({ principal, body }: HookRequest, before: EvaluatedCall, args: JsonValue, hook: string): Promise<EvaluatedCall> {
+    const anew = await this.judge.judge(principal, { ...body, arguments: asArguments(args) });
+    const judged = before.purpose === undefined ? anew : { ...anew, purpose: before.purpose };
+    if (judged.refusal?.error.code !== 'invalid_arguments') return judged;
+    const { message, errors } = judged.refusal.error;
+    const text = `Hook \`${hook}\` rewrote the arguments into something that ${before.tool?.name ?? body.tool} does not take: ${message}`;
+    const rejected = refused(before, 'hook_rejected', text);
+    return errors === undefined || rejected.refusal === undefined
+      ? rejected
+      : { ...rejected, refusal: { ...rejected.refusal, error: { ...rejected.refusal.error, errors } } };
+  }
+}
+
+/** A person comes first: whoever takes the answer asks the hooks (`ApprovalHooks`). */
+function isLater({ decision, refusal }: EvaluatedCall, { order }: CallHooks): boolean {
+  return order === 'permission_approval_hooks' && refusal === undefined && decision.effect === 'ask';
+}
+
+function refused(
+  judged: EvaluatedCall,
+  code: 'hook_rejected' | 'cancelled',
+  message: string,
+  text?: string,
+  retryable = false,
+): EvaluatedCall {
+  return {
+    ...judged,
+    decision: { effect: 'deny', reasons: judged.decision.reasons },
+    refusal: {
+      outcome: code === 'cancelled' ? 'cancelled' : 'denied',
+      error: { code, message, retryable },
+      ...(text === undefined ? {} : { text }),
+    },
+  };
+}
+
+function misplaced({ name }: AppliedHook, pointer: string): string {
+  return (
+    `Hook \`${name}\` answered with a placeholder (${MARK}) at ${pointer === '' ? 'the top' : pointer}, where it names no secret: ` +
+    'a placeholder may only come back unchanged at its path'
+  );
+}
+
+/** What a hook answered is an object, and stays one when its placeholders are replaced. */
+function asArguments(value: JsonValue): Record<string, JsonValue> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+}
+
+/** What a hook may see of the arguments, of texts about the call, and of names that the caller made up. */
+interface Redaction {
+  readonly shown: JsonValue;
+  readonly said: (text: string) => string;
+  readonly named: (text: string) => string;
+}
+
+function inputOf(
+  { principal, body, callId }: HookRequest,
+  judged: EvaluatedCall,
+  cwd: string,
+  hook: AppliedHook,
+  { shown, said, named }: Redaction,
+): HookInput {
+  const agentId = body.agentId ?? principal.agentId;
+  return {
+    hook_event_name: hookEventName('before'),
+    event: 'before',
+    hook: hook.name,
+    cwd,
+    ...(body.sessionId === undefined ? {} : { session_id: body.sessionId }),
+    tool_name: judged.tool?.name ?? judged.requestedTool,
+    tool_input: hook.secrets ? judged.args : shown,
+    call_id: callId,
+    tenant_id: principal.tenantId,
+    ...(agentId === undefined ? {} : { agent_id: agentId }),
+    ...(body.toolCallId === undefined ? {} : { tool_call_id: named(body.toolCallId) }),
+    ...(judged.purpose === undefined ? {} : { purpose: said(judged.purpose) }),
+  };
+}

@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import {
+  LIMITS,
+  ProblemError,
+  type AppliedHook,
+  type Call,
+  type Decision,
+  type Principal,
+  type SubmitCallBody,
+  type ToolDescriptor,
+} from '#contracts';
+import { decide, fileAccessOf, matchesTool } from '#policy';
+import { ToolRegistry } from '#tool-sdk';
+import { EffectivePolicyService, type EffectivePolicy } from './effective-policy.service.js';
+import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
+import type { JsonValue, EvaluatedCall } from './new-call.js';
+import { applyToolDefaults } from './apply-tool-defaults.js';
+
+/** The decision about a call that was refused before anybody asked the policy. */
+const NOT_JUDGED: Decision = { effect: 'deny', reasons: [] };
+
+export const NO_DIALECTS = 'Dialects are not there yet; leave out `dialect` for the canonical names';
+
+/** How models know a denial that they can mend by other arguments. */
+const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplied are forbidden:';
+
+/**
+ * Finds out everything about a call before it exists, and changes nothing. Steps, the first refusal ends them:
+ * resolve the tool → is it available to this key, agent and session, and can anybody run it → parse and validate the arguments → policy.
+ * Quotes and submissions come here alike.
+ */
+@Injectable()
+export class CallEvaluator {
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly rules: EffectivePolicyService,
+    private readonly readiness: ToolAvailabilityService,
+  ) {}
+
+  async judge(principal: Principal, body: SubmitCallBody): Promise<EvaluatedCall> {
+    if (body.dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
+    const call = { requestedTool: body.tool, args: body.arguments };
+    const rules = await this.rules.of(principal, body);
+    const { hooks, policy } = rules;
+    const tool = this.tools.resolve(body.tool);
+    if (tool !== undefined) {
+      const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
+      if (!ok)
+        return {
+          ...call,
+          tool,
+          ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }),
+        };
+      const ready = this.readiness.canRun(tool);
+      if (!ready.ok) return { ...call, tool, ...unavailable(ready.reason ?? `${tool.name} is not available`) };
+    }
+
+    const prepared = applyToolDefaults(this.tools, body, policy);
+    if (!prepared.ok) {
+      const { code, message, errors } = prepared.failure;
+      const error = { code, message, retryable: false, ...(errors.length > 0 ? { errors } : {}) };
+      return { ...call, ...(prepared.tool ? { tool: prepared.tool } : {}), decision: NOT_JUDGED, refusal: { outcome: 'failed', error } };
+    }
+
+    const { decision, facts } = decided(prepared.tool, prepared.args, rules, principal.keyId);
+    const { profile, execution } = policy;
+    const judged: EvaluatedCall = {
+      requestedTool: body.tool,
+      tool: prepared.tool,
+      args: jsonOf(prepared.args),
+      purpose: prepared.purpose,
+      decision,
+      files: decision.effect === 'deny' ? undefined : fileAccessOf(facts, decision),
+      // What those who answer take for granted is not said.
+      profile: profile === 'core' ? undefined : profile,
+      resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,
+      hooks: hooks.length === 0 ? undefined : hooksOf(prepared.tool, hooks, rules),
+      sessionEpoch: rules.sessionEpoch === 0 ? undefined : rules.sessionEpoch,
+    };
+    return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : judged;
+  }
+
+  /**
+   * Why a call that waits for a person may not run by now, whatever the person says: posture, policy and denials in force
+   * at this moment. Undefined when nothing denies it. `args` are those that would run.
+   */
+  async denialNow(
+    principal: Principal,
+    call: Pick<Call, 'tool' | 'sessionId'>,
+    args: Record<string, unknown>,
+  ): Promise<Refused | undefined> {
+    const tool = this.tools.resolve(call.tool);
+    if (tool === undefined) return undefined;
+    const rules = await this.rules.of(principal, { sessionId: call.sessionId });
+    const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
+    const unavailable: Decision = { effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] };
+    const decision = ok ? decided(tool, args, rules, principal.keyId).decision : unavailable;
+    return decision.effect === 'deny' ? denied(decision).refusal : undefined;
+  }
+}
+
+/** The decision by these rules, and what it looked at; where the session does not count for the key that submits, the stricter of both. */
+function decided(
+  tool: ToolDescriptor,
+  args: Record<string, unknown>,
+  { posture, policy, grants, workspaceRoot, withoutSession }: EffectivePolicy,
+  keyId: string,
+): { readonly decision: Decision; readonly facts: Parameters<typeof decide>[0] } {
+  const facts = { tool, args, posture, policy, grants, workspaceRoot };
+  const decision = decide(facts);
+  if (withoutSession === undefined) return { decision, facts };
+  const own = { tool, args, workspaceRoot, ...withoutSession };
+  const without = decide(own);
+  if (STRICTNESS.indexOf(without.effect) < STRICTNESS.indexOf(decision.effect)) return { decision, facts };
+  const reason = `Four eyes: the key ${keyId} has changed this session itself, so what it trusts does not count for calls of this key`;
+  const reasons: Decision['reasons'] = [...without.reasons, { axis: 'grants', rule: 'four_eyes', effect: without.effect, reason }];
+  return { decision: { ...without, reasons }, facts: own };
+}
+
+const STRICTNESS = ['allow', 'ask', 'deny'] as const;
+
+type Refused = NonNullable<EvaluatedCall['refusal']>;
+
+/** The hooks that concern the tool, for those who ask them; judging itself only says which they are. */
+function hooksOf(
+  tool: ToolDescriptor,
+  hooks: readonly AppliedHook[],
+  { policy, workspaceRoot }: Pick<EffectivePolicy, 'policy' | 'workspaceRoot'>,
+): EvaluatedCall['hooks'] {
+  const applied = hooks.filter(({ match }) => match.some((pattern) => matchesTool(pattern, tool)));
+  return applied.length === 0 ? undefined : { applied, profile: policy.profile, order: policy.hookOrder, cwd: workspaceRoot };
+}
+
+function jsonOf(args: Record<string, unknown>): JsonValue {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry hands out copies of what was JSON at the door
+  return args as JsonValue;
+}
+
+/** Nobody denied it: the same call may run another time. */
+function unavailable(reason: string): Pick<EvaluatedCall, 'decision' | 'refusal'> {
+  return {
+    decision: { effect: 'deny', reasons: [{ axis: 'facts', rule: 'readiness', effect: 'deny', reason }] },
+    refusal: { outcome: 'failed', error: { code: 'unavailable', message: reason, retryable: true } },
+  };
+}
+
+function denied(decision: Decision): { readonly decision: Decision; readonly refusal: Refused } {
+  const denials = decision.reasons.filter(({ effect }) => effect === 'deny');
+  const why = denials.map(({ reason }) => reason).join('; ');
+  const error = { code: 'policy_denied', message: `Denied by policy: ${why}`, retryable: false } as const;
+  const mendable = denials.every(({ axis }) => axis === 'risk');
+  return { decision, refusal: { outcome: 'denied', error, ...(mendable ? { text: `${FORBIDDEN_ARGUMENTS} ${why}` } : {}) } };
+}

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { Inject, Injectable } from '@nestjs/common';
+import { NO_GRANTS, type AppliedHook, type PolicyConfig, Posture, Principal, SessionGrants, ToolDescriptor } from '#contracts';
+import { availability, matchesTool, type Availability } from '#policy';
+import { agentOf } from '../../auth/agent-of.js';
+import { isToolAllowed } from '../../auth/tool-patterns.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { HookConfigService } from '../../governance/hook-config.service.js';
+import type { SessionState } from '../../sessions/session-state.js';
+import { SessionStore } from '../../sessions/session-store.service.js';
+import { PolicyConfigService } from '../../governance/policy-config.service.js';
+
+/** Whose call it is, as far as rules look at it. */
+export interface PolicySubject {
+  readonly sessionId?: string | undefined;
+  readonly agentId?: string | undefined;
+}
+
+/** What a decision looks at besides tool and arguments. */
+export interface JudgedBy {
+  readonly posture: Posture;
+  readonly policy: PolicyConfig;
+  readonly grants: SessionGrants;
+}
+
+/** Everything but tool and arguments that a call is judged by. */
+export interface EffectivePolicy extends JudgedBy {
+  /** What holds without what the session trusts, where the key that submits has changed the session and four eyes are asked for: the call must pass this, too. */
+  readonly withoutSession?: JudgedBy;
+  /** How often the session was deleted. */
+  readonly sessionEpoch: number;
+  readonly workspaceRoot: string;
+  /** Of everybody, the agent and the session, in their order, whatever the tool. */
+  readonly hooks: readonly AppliedHook[];
+  /** Whether the tool is there for this call; the same answer for the catalog and for the call. */
+  readonly available: (tool: ToolDescriptor) => Availability;
+}
+
+/**
+ * Puts together what holds for a call: everybody's policy, the agent's, the session's, and the key's tools. A call may
+ * name only an agent that its key may act for, so that nobody picks another's rules.
+ */
+@Injectable()
+export class EffectivePolicyService {
+  /** With the slash behind it. */
+  private readonly workspaces: string;
+
+  constructor(
+    private readonly rulebook: PolicyConfigService,
+    private readonly sessions: SessionStore,
+    private readonly hookBook: HookConfigService,
+    @Inject(GATEWAY_CONFIG) { workspaceRoot = '/workspace' }: GatewayConfig,
+  ) {
+    this.workspaces = join(workspaceRoot, '/');
+  }
+
+  /** As workers know it. Tenants and sessions are labels, which lead nowhere else. */
+  workspaceOf(tenantId: string, sessionId: string | undefined): string {
+    return `${this.workspaces}${tenantId}/${sessionId === undefined ? 'default' : `sessions/${sessionId}`}`;
+  }
+
+  /** A call without a session waits for nothing. Throws `forbidden` for an agent that the key may not act for. */
+  of(principal: Principal, { sessionId, agentId: named }: PolicySubject): Promise<EffectivePolicy> | EffectivePolicy {
+    const parties = { sessionId, agentId: agentOf(principal, named) };
+    const session = this.sessions.state(principal.tenantId, sessionId);
+    return session instanceof Promise
+      ? session.then((state) => this.under(state, principal, parties))
+      : this.under(session, principal, parties);
+  }
+
+  private under(session: SessionState, principal: Principal, { sessionId, agentId }: PolicySubject): EffectivePolicy {
+    const agent = this.rulebook.of(principal.tenantId, agentId);
+    const { tools, allowedTools: allowed = [] } = session;
+    const policy = allowed.length === 0 ? agent.policy : { ...agent.policy, allowedTools: [...agent.policy.allowedTools, ...allowed] };
+    return {
+      posture: { ...agent.posture, ...session.posture },
+      policy,
+      grants: session.grants,
+      ...(this.rulebook.fourEyes && session.changedBy.includes(principal.keyId)
+        ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
+        : {}),
+      sessionEpoch: session.epoch,
+      hooks: this.hookBook.of(principal.tenantId, agentId, session.hooks),
+      workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),
+      available: (tool) => {
+        if (!isToolAllowed(principal, tool.name)) return keyLacks(principal, tool.name);
+        if (tools !== undefined && !tools.some((pattern) => matchesTool(pattern, tool)))
+          return { ok: false, reason: `${tool.name} is not among this session's tools (${tools.join(', ') || 'none'})` };
+        return availability(tool, policy, session.grants);
+      },
+    };
+  }
+}
+
+function denialsOf({ deniedTools, deniedPaths, literalPaths }: SessionGrants): SessionGrants {
+  const denied = { ...NO_GRANTS, deniedTools, deniedPaths };
+  return literalPaths === undefined ? denied : { ...denied, literalPaths: { ...literalPaths, allowed: { read: [], write: [] } } };
+}
+
+function keyLacks({ keyId, tools = [] }: Principal, name: string): Availability {
+  return { ok: false, reason: `the key ${keyId} may use ${tools.join(', ') || 'no tools'}; ${name} is not among them` };
+}

@@ -1,0 +1,29 @@
+import canonicalize from 'canonicalize';
+import type { SubmitCallBody } from '#contracts';
+import type { NewCall } from '#event-log';
+import { sha256Hex } from '#redis';
+
+export interface CallIdentity {
+  /** Decides the partition: a session's calls stay together, and the same key always reaches the same place. Undefined = the call is its own root. */
+  readonly rootId?: string;
+  readonly idempotency?: NonNullable<NewCall['idempotency']>;
+}
+
+/**
+ * How a submission is told from, or recognised as, one before. The scope of a key is (tenant, session or none); the two
+ * kinds of key never meet: `ik:` is the caller's Idempotency-Key, `tc:` the model's own id of the call in its session.
+ */
+export function idempotencyScope(body: SubmitCallBody, idempotencyKey: string | undefined, replayOf?: string): CallIdentity {
+  const { sessionId, toolCallId } = body;
+  const key =
+    idempotencyKey !== undefined
+      ? `ik:${idempotencyKey}`
+      : sessionId !== undefined && toolCallId !== undefined
+        ? `tc:${toolCallId}`
+        : undefined;
+  if (key === undefined) return sessionId === undefined ? {} : { rootId: sessionId };
+  return {
+    rootId: sessionId ?? `k:${sha256Hex(key)}`,
+    idempotency: { scopedKey: `${sessionId ?? ''}/${key}`, requestSha256: sha256Hex(canonicalize({ body, replayOf }) ?? '') },
+  };
+}

@@ -1,0 +1,84 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError, type Principal, type SubmitCallBody } from '#contracts';
+import type { CallSnapshot } from '#event-log';
+import { keys, type RedisConnection } from '#redis';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { CallReader } from './call-reader.service.js';
+
+/** As long as any call may live. */
+const REMEMBERED_SECONDS = 8 * 24 * 3600;
+
+/** The place of a call that another call makes. */
+export interface CallLineage {
+  readonly parentCallId: string;
+  readonly rootCallId: string;
+  /** 1 for a child of a call that has no parent. */
+  readonly depth: number;
+  /** What is left of the parent's time: no child outlives it. */
+  readonly leftMs: number;
+}
+
+/**
+ * Calls that calls make. A child is of its parent's session and agent, lives in its partition, and has no more time than the
+ * parent has left; a cancel of the parent reaches it.
+ */
+@Injectable()
+export class ChildCallService {
+  constructor(
+    private readonly reader: CallReader,
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+  ) {}
+
+  /**
+   * The family of the call, and the call as one of it. Throws `resource_not_found` for a parent that is not there for this
+   * caller, `conflict` for one that does not run, and `invalid_request` when session or agent are not the parent's.
+   */
+  async familyOf(principal: Principal, body: SubmitCallBody, parentCallId: string): Promise<{ family: CallLineage; body: SubmitCallBody }> {
+    const [head, [seconds, micros]] = await Promise.all([this.reader.head(principal, parentCallId), this.redis.time()]);
+    if (!runs(head)) throw notRunning(head);
+    const submitted = await this.reader.submission(parentCallId);
+
+    const { sessionId, agentId } = head.meta;
+    requireSame('sessionId', body.sessionId, sessionId);
+    requireSame('agentId', body.agentId, agentId);
+    const leftMs = Math.min(head.deadline, head.totalDeadline) - Number(seconds) * 1000 - Math.floor(Number(micros) / 1000);
+    if (leftMs <= 0) throw new ProblemError('conflict', 'The time of the parent call is over', { callId: parentCallId });
+    const { rootCallId = parentCallId, depth = 0 } = submitted.data;
+    return {
+      family: { parentCallId, rootCallId, depth: depth + 1, leftMs },
+      body: { ...body, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) },
+    };
+  }
+
+  /** Before the child is accepted, so that no cancel of the parent overlooks it. */
+  async adopt(parentCallId: string, callId: string): Promise<void> {
+    const key = keys.children(parentCallId);
+    await Promise.all([this.redis.sadd(key, callId), this.redis.expire(key, REMEMBERED_SECONDS)]);
+  }
+
+  /** Whether the parent was cancelled or ended while its child was on the way into the log. */
+  async isOrphan(principal: Principal, { parentCallId }: CallLineage): Promise<boolean> {
+    return !runs(await this.reader.head(principal, parentCallId));
+  }
+
+  childrenOf(callId: string): Promise<string[]> {
+    return this.redis.smembers(keys.children(callId));
+  }
+}
+
+function runs({ status, cancelRequested }: CallSnapshot): boolean {
+  return status === 'running' && !cancelRequested;
+}
+
+function notRunning({ callId, status, cancelRequested }: CallSnapshot): ProblemError {
+  const state = cancelRequested && status === 'running' ? 'being cancelled' : status;
+  return new ProblemError('conflict', `Only a running call can make calls; the parent call is ${state}`, { callId });
+}
+
+function requireSame(field: 'sessionId' | 'agentId', own: string | undefined, parents: string | undefined): void {
+  if (own === undefined || own === parents) return;
+  const message = `expected ${parents === undefined ? 'none' : parents}, as of the parent call, or nothing`;
+  throw new ProblemError('invalid_request', `A call has the ${field} of the call that makes it: ${message}`, {
+    errors: [{ pointer: `/${field}`, message }],
+  });
+}

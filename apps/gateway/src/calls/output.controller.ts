@@ -1,0 +1,45 @@
+import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import parseRange from 'range-parser';
+import { ProblemError, type Principal } from '#contracts';
+import { CallReader } from './call-reader.service.js';
+import { CurrentPrincipal, RequireScope } from '../auth/principal.decorator.js';
+import { parseCallId } from '../platform/http/parse.js';
+
+/** The whole output of an ended call, or one range of it (RFC 9110, 14). */
+@Controller('v1/calls/:id/output')
+export class OutputController {
+  constructor(private readonly reader: CallReader) {}
+
+  @RequireScope('read')
+  @Get()
+  async read(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @Headers('range') range: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const bytes = await this.reader.output(caller, parseCallId(id));
+    reply.header('Accept-Ranges', 'bytes').type('text/plain; charset=utf-8');
+    const asked = rangeOf(range, bytes.length);
+    if (asked === 'all') {
+      reply.send(bytes);
+      return;
+    }
+    if (asked === 'outside') {
+      reply.header('Content-Range', `bytes */${bytes.length}`);
+      throw new ProblemError('range_not_satisfiable', `The output has ${bytes.length} bytes`);
+    }
+    reply.status(206).header('Content-Range', `bytes ${asked.start}-${asked.end}/${bytes.length}`);
+    reply.send(bytes.subarray(asked.start, asked.end + 1));
+  }
+}
+
+/** A malformed header, another unit or more than one range may be ignored: then all of it is the answer. */
+function rangeOf(header: string | undefined, size: number): 'all' | 'outside' | { start: number; end: number } {
+  if (header === undefined) return 'all';
+  const ranges = parseRange(size, header);
+  if (ranges === -1) return 'outside';
+  const [first] = ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1 ? [] : ranges;
+  return first ?? 'all';
+}

@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { SubmitOptions } from './submit-call.service.js';
+import { whenGone } from '../platform/http/client-disconnect.js';
+import { ProblemError, type Principal } from '#contracts';
+import { parseIdempotencyKey, parsePreferWait, parseTraceparent, prefersCancel } from '../platform/http/parse.js';
+
+export type SubmitHeaders = IncomingHttpHeaders & { 'idempotency-key'?: string; traceparent?: string; prefer?: string };
+
+/** What the headers of a submission ask for. */
+export function submitOptions(headers: SubmitHeaders): SubmitOptions {
+  const wait = parsePreferWait(headers.prefer);
+  return {
+    idempotencyKey: parseIdempotencyKey(headers['idempotency-key']),
+    traceparent: parseTraceparent(headers.traceparent),
+    waitMs: wait === undefined ? undefined : wait * 1000,
+  };
+}
+
+/** The same for one call, and whether the client is still there. Throws `forbidden` when it may not cancel, but asks for it. */
+export function callOptions({ scopes }: Principal, headers: SubmitHeaders, reply: FastifyReply): SubmitOptions {
+  const cancelWhenGone = prefersCancel(headers.prefer);
+  if (cancelWhenGone && !scopes.includes('cancel'))
+    throw new ProblemError('forbidden', `Prefer: cancel-on-disconnect needs the scope cancel; the key has ${scopes.join(', ')}`);
+  return { ...submitOptions(headers), cancelWhenGone, gone: () => whenGone(reply) };
+}

@@ -1,0 +1,130 @@
+import { readFileSync, watch, type FSWatcher } from 'node:fs';
+import { dirname } from 'node:path';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { signals } from '#observability';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { HookConfigService } from './hook-config.service.js';
+import { LimitConfigService } from './limit-config.service.js';
+import { RedactionConfigService } from './redaction-config.service.js';
+import { LOGGER } from '../platform/tokens.js';
+import { PolicyConfigService } from './policy-config.service.js';
+
+/** After Redis did not store what workers need of a new file. */
+const TRY_AGAIN_MS = 2_000;
+/** Editors and orchestrators write in several steps; the last one counts. */
+const SETTLE_MS = 100;
+
+/**
+ * Takes over the config file when it changes or on SIGHUP: policy, agents, limits, keys, hooks, safety. Two phases: everything
+ * is made ready, also what workers read from Redis, then all of it is switched at once. When something fails, the whole
+ * file is refused, logged and named by `warning`, and what was in force stays; what Redis did not store is tried again.
+ * Of overlapping reloads the newest counts. Calls that were judged before are not judged again.
+ */
+@Injectable()
+export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdown {
+  private watcher: FSWatcher | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private retry: NodeJS.Timeout | undefined;
+  private text: string | undefined;
+  private refused: string | undefined;
+  private newest = 0;
+  private readonly onSignal = () => void this.reload();
+
+  constructor(
+    private readonly rulebook: PolicyConfigService,
+    private readonly limits: LimitConfigService,
+    private readonly keys: ApiKeyStore,
+    private readonly hooks: HookConfigService,
+    private readonly safety: RedactionConfigService,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** Why the file as it is now is not in force, without its contents; undefined when it is. */
+  get warning(): string | undefined {
+    return this.refused;
+  }
+
+  onApplicationBootstrap(): void {
+    const { file } = this.config;
+    if (file === undefined) return;
+    this.text = textOf(file.path);
+    process.on('SIGHUP', this.onSignal);
+    try {
+      // The folder, since a file that is replaced is another one.
+      this.watcher = watch(dirname(file.path), { persistent: false }, () => this.soon());
+      this.watcher.on('error', (error) => this.log.warn({ err: error }, 'the config file is not watched any more; SIGHUP reloads it'));
+    } catch (error) {
+      this.log.warn({ err: error }, 'the config file cannot be watched; SIGHUP reloads it');
+    }
+  }
+
+  onApplicationShutdown(): void {
+    process.off('SIGHUP', this.onSignal);
+    clearTimeout(this.timer);
+    clearTimeout(this.retry);
+    this.newest = Infinity; // What is being made ready now is not taken over.
+    this.watcher?.close();
+  }
+
+  /** Reads the file now; it holds, or was refused, when this resolves, unless a newer reload has begun. Never rejects. */
+  async reload(): Promise<void> {
+    const { file } = this.config;
+    if (file === undefined) return;
+    const edition = ++this.newest;
+    clearTimeout(this.retry);
+    this.text = textOf(file.path);
+    try {
+      const fresh = file.read();
+      const prepared = [this.rulebook.prepare(fresh), this.limits.prepare(fresh), this.hooks.prepare(fresh)];
+      await this.store(fresh, prepared);
+      if (edition !== this.newest) return;
+      this.keys.replace(fresh.keys);
+      for (const takeOver of prepared) takeOver();
+      this.refused = undefined;
+      this.log.info({ path: file.path }, 'the config file was taken over');
+    } catch (error) {
+      if (edition !== this.newest) return;
+      this.refuse(file.path, error);
+    }
+    signals.configRead.emit({ ok: this.refused === undefined });
+  }
+
+  private async store(fresh: GatewayConfig, prepared: (() => void)[]): Promise<void> {
+    try {
+      prepared.push(await this.safety.prepare(fresh));
+    } catch (error) {
+      throw new NotStored('Redis did not store the safety settings for the workers', { cause: error });
+    }
+  }
+
+  private refuse(path: string, error: unknown): void {
+    const again = error instanceof NotStored;
+    const why = again ? 'could not be stored for the workers and is tried again' : 'was refused';
+    this.refused = `The config file has changed and ${why}; the one before stays in force. The log ${again ? 'says why' : 'names line and field'}.`;
+    const faults = error instanceof Error ? error.message : String(error);
+    this.log.error({ path, faults, ...(again ? { err: error.cause } : {}) }, `the changed config file ${why}`);
+    if (again) this.retry = setTimeout(() => void this.reload(), TRY_AGAIN_MS).unref();
+  }
+
+  private soon(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.config.file !== undefined && textOf(this.config.file.path) !== this.text) void this.reload();
+    }, SETTLE_MS).unref();
+  }
+}
+
+/** Not the fault of the file: the next try may succeed. */
+class NotStored extends Error {}
+
+/** Undefined while it cannot be read, which a changed file may be for a moment. */
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

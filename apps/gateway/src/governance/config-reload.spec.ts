@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pino from 'pino';
+import { SafetySettings } from '#contracts';
+import { createRedis, type RedisConnection } from '#redis';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { readGatewayConfig, type GatewayConfig } from '../platform/gateway.config.js';
+import { HookConfigService } from './hook-config.service.js';
+import { LimitConfigService } from './limit-config.service.js';
+import { RedactionConfigService } from './redaction-config.service.js';
+import { ConfigReload } from './config-reload.service.js';
+import { PolicyConfigService } from './policy-config.service.js';
+
+const base = readGatewayConfig({ TOOLYARD_API_KEY: 'key-of-the-reload-specs', REDIS_URL: process.env['TEST_REDIS_URL'] });
+const valueOf = (edition: string) => `canary of the ${edition} edition`;
+
+/** A Redis whose writes of settings are answered when the test says so, in the order that it says. */
+function withHeldWrites(redis: RedisConnection): { redis: RedisConnection; answers: (() => void)[] } {
+  const answers: (() => void)[] = [];
+  const held = new Proxy(redis, {
+    get: (target, name) => {
+      if (name !== 'set') return Reflect.get(target, name) as unknown;
+      return (...args: [string, string]) => new Promise((resolve) => answers.push(() => resolve(target.set(...args))));
+    },
+  });
+  return { redis: held, answers };
+}
+
+describe('reloads of the config file that overlap', () => {
+  let redis: RedisConnection;
+  beforeEach(() => void (redis = createRedis(base.redisUrl)));
+  afterEach(() => redis.disconnect());
+
+  it('leave the newest in force, whichever Redis answers last', async () => {
+    const { redis: held, answers } = withHeldWrites(redis);
+    let edition = 'first';
+    const read = (): GatewayConfig => ({
+      ...base,
+      fourEyes: edition === 'newest',
+      safety: SafetySettings.parse({ redaction: { values: [valueOf(edition)] } }),
+    });
+    const config = { ...base, file: { path: '/dev/null', read } };
+    const log = pino({ level: 'silent' });
+    const safety = new RedactionConfigService(config, held, log);
+    const rulebook = new PolicyConfigService(config);
+    const reload = new ConfigReload(
+      rulebook,
+      new LimitConfigService(config),
+      new ApiKeyStore(config),
+      new HookConfigService(config),
+      safety,
+      config,
+      log,
+    );
+
+    const older = reload.reload();
+    edition = 'newest';
+    const newer = reload.reload();
+    answers[1]?.();
+    await newer;
+    answers[0]?.();
+    await older;
+    expect(rulebook.fourEyes).toBe(true);
+    expect(safety.text(`${valueOf('first')}, ${valueOf('newest')}`)).toBe(`${valueOf('first')}, [REDACTED]`);
+    reload.onApplicationShutdown();
+  });
+});

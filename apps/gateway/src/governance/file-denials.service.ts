@@ -1,0 +1,39 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FileAccess, PathDenials } from '#contracts';
+import type { JudgedFiles } from '#policy';
+import { SettingsStore, sha256Hex, type RedisConnection } from '#redis';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+
+/** Well within the life of stored settings. */
+const STORED_FOR_MS = 24 * 3_600_000;
+const MOST_REMEMBERED = 1_000;
+
+/** Stores what is denied to calls once for each set, so that a call carries a digest instead of lists. */
+@Injectable()
+export class FileDenials {
+  private readonly store: Pick<SettingsStore, 'put'>;
+  /** Digest → when this process stored it, the oldest first. */
+  private readonly storedAt = new Map<string, number>();
+
+  constructor(@Inject(FAIL_FAST_REDIS) redis: RedisConnection) {
+    this.store = new SettingsStore(redis);
+  }
+
+  /** What the call carries. Rejects while Redis is out of reach and denials have to be stored: no worker could read them. */
+  async keep({ denials, ...files }: JudgedFiles): Promise<FileAccess> {
+    return denials === undefined ? files : { ...files, denials: await this.digestOf(denials) };
+  }
+
+  private async digestOf(denials: PathDenials): Promise<string> {
+    const text = JSON.stringify(denials);
+    const digest = sha256Hex(text);
+    const at = this.storedAt.get(digest);
+    if (at !== undefined && performance.now() - at < STORED_FOR_MS) return digest;
+    await this.store.put(text);
+    this.storedAt.delete(digest);
+    const [oldest] = this.storedAt.keys();
+    if (oldest !== undefined && this.storedAt.size >= MOST_REMEMBERED) this.storedAt.delete(oldest);
+    this.storedAt.set(digest, performance.now());
+    return digest;
+  }
+}

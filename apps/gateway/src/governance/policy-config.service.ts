@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AgentSettings, PolicyConfig, PolicySettings, Posture } from '#contracts';
+import { resolvePolicy } from '#policy';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { ByAgent } from './by-agent.js';
+
+/** What holds for the calls of an agent before its session says anything. */
+export interface AgentPolicy {
+  readonly policy: PolicyConfig;
+  readonly posture: Posture;
+}
+
+export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes' | 'egress'>;
+
+interface Edition {
+  readonly everybody: AgentPolicy;
+  readonly byAgent: ByAgent<AgentPolicy>;
+  readonly fourEyes: boolean;
+}
+
+/** The rules in force, worked out once an edition. A new edition holds from the next call on; what was judged stays judged. */
+@Injectable()
+export class PolicyConfigService {
+  private edition: Edition;
+
+  constructor(@Inject(GATEWAY_CONFIG) settings: RuleSettings) {
+    this.edition = editionOf(settings);
+  }
+
+  of(tenantId: string, agentId: string | undefined): AgentPolicy {
+    return this.edition.byAgent.of(tenantId, agentId) ?? this.edition.everybody;
+  }
+
+  /** Whether a call must be allowed by another key than the one that submitted it. */
+  get fourEyes(): boolean {
+    return this.edition.fourEyes;
+  }
+
+  /** The settings made ready; in force when the answer is called, which never fails. */
+  prepare(settings: RuleSettings): () => void {
+    const edition = editionOf(settings);
+    return () => void (this.edition = edition);
+  }
+}
+
+function editionOf({ defaultPosture, policy, agents = {}, fourEyes = false, egress }: RuleSettings): Edition {
+  const resolved = (...settings: readonly (PolicySettings | undefined)[]) => withPrivateHosts(egress?.allowHosts ?? [], settings);
+  const byAgent = new ByAgent(agents, (agent) => ({
+    policy: resolved(policy, agent.policy, shorthands(agent)),
+    posture: { ...defaultPosture, ...agent.posture },
+  }));
+  return { everybody: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes };
+}
+
+/**
+ * Hosts of EGRESS_ALLOW_HOSTS may be reached by every agent whose policy is open to the web. Who limits the domains of an
+ * agent, or says `privateHosts`, says all of them.
+ */
+function withPrivateHosts(hosts: readonly string[], settings: readonly (PolicySettings | undefined)[]): PolicyConfig {
+  const policy = resolvePolicy(...settings);
+  const { mode, allowedDomains } = policy.egress;
+  const isOpen = mode === 'default' && allowedDomains.includes('*');
+  if (!isOpen || settings.some((it) => it?.egress?.privateHosts !== undefined)) return policy;
+  return { ...policy, egress: { ...policy.egress, privateHosts: [...hosts] } };
+}
+
+function shorthands({ tools, allowedTools }: AgentSettings): PolicySettings {
+  return { ...(tools === undefined ? {} : { tools }), ...(allowedTools === undefined ? {} : { allowedTools }) };
+}

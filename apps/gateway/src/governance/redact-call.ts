@@ -1,0 +1,114 @@
+import type { SubmitCallBody, TrustOption } from '#contracts';
+import { visibleJson, visibleText, type Redactor } from '#redaction';
+import type { JsonValue, EvaluatedCall } from '../calls/admission/new-call.js';
+
+/** A submission as it may be stored and shown. */
+export interface RedactedCall {
+  readonly body: SubmitCallBody;
+  readonly judged: EvaluatedCall;
+  /** The arguments as they were submitted, when those to be shown are others: for the worker and nobody else. */
+  readonly secretArguments?: JsonValue;
+}
+
+/** What JSON.parse quotes of a text that is none may be half of a secret. */
+const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/s;
+
+/** A call as everybody may see it and, when a person is asked about it, as nothing in it hides from them. Pure. */
+export function redactCall(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
+  const shown = withoutItsSecrets(redactor, body, judged);
+  return judged.decision.effect === 'ask' && judged.refusal === undefined ? withNothingHidden(shown, judged.args) : shown;
+}
+
+/**
+ * What a reader does not see and a shell or a model does is written out, in the arguments and in what was said about them.
+ * The tool gets the arguments as they are. Trust options with such characters are not offered: nobody could tell what they grant.
+ */
+function withNothingHidden({ body, judged, secretArguments }: RedactedCall, asSubmitted: JsonValue): RedactedCall {
+  const args = visibleJson(judged.args);
+  const { decision, purpose } = judged;
+  const { trustOptions, reasons } = decision;
+  const submitted = secretArguments ?? (args === judged.args ? undefined : asSubmitted);
+  return {
+    body: { ...body, labels: Object.fromEntries(Object.entries(body.labels).map(([name, text]) => [name, visibleText(text)])) },
+    judged: {
+      ...judged,
+      args,
+      ...(purpose === undefined ? {} : { purpose: visibleText(purpose) }),
+      decision: {
+        ...decision,
+        reasons: reasons.map((reason) => ({ ...reason, reason: visibleText(reason.reason) })),
+        ...(trustOptions === undefined ? {} : { trustOptions: trustOptions.filter((option) => visibleJson(option) === option) }),
+      },
+    },
+    ...(submitted === undefined ? {} : { secretArguments: submitted }),
+  };
+}
+
+/**
+ * Takes secrets out of everything that a call says: its arguments, and where they hold any also what was said about
+ * them. Trust options that a secret is part of are not offered: what is granted for good holds no secrets. A path outside of
+ * the workspace with a secret in it is not opened. Pure.
+ */
+function withoutItsSecrets(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
+  const { value, secrets } = redactor.json(judged.args);
+  const withSecrets = secrets.length > 0;
+  const by = withSecrets ? redactor.knowing(secrets) : redactor;
+  // What is secret in one place of the arguments is secret in all others.
+  const args = withSecrets ? by.json(judged.args).value : value;
+  const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
+  const { purpose, hookFeedback } = judged;
+  const said = {
+    ...judged,
+    ...(purpose === undefined ? {} : { purpose: by.uncleaned(purpose) }),
+    ...(hookFeedback === undefined ? {} : { hookFeedback: by.uncleaned(hookFeedback) }),
+  };
+  const toolCallId = body.toolCallId === undefined ? undefined : by.identifier(body.toolCallId);
+  const isShown = labels === body.labels && toolCallId === body.toolCallId;
+  const shownBody = isShown ? body : { ...body, labels, ...(toolCallId === undefined ? {} : { toolCallId }) };
+  // Refusals may quote what was no argument yet, as in a broken text or an unknown tool's name.
+  if (!withSecrets) return { body: shownBody, judged: judged.refusal === undefined ? said : withoutSecrets(by, said) };
+  return {
+    body: shownBody,
+    judged: { ...withoutSecrets(by, said), args },
+    ...(args === judged.args ? {} : { secretArguments: judged.args }),
+  };
+}
+
+/** Neither one of its texts nor what they make together. */
+function holdsNone(redactor: Redactor, option: TrustOption): boolean {
+  const text = JSON.stringify(option);
+  return redactor.json(option).value === option && redactor.text(text) === text;
+}
+
+function withoutSecrets(redactor: Redactor, judged: EvaluatedCall): EvaluatedCall {
+  const text = (said: string) => redactor.uncleaned(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
+  const { decision, refusal, requestedTool, tool, files } = judged;
+  const { trustOptions, reasons } = decision;
+  return {
+    ...judged,
+    ...(files?.opened === undefined
+      ? {}
+      : { files: { ...files, opened: files.opened.filter(({ path }) => redactor.text(path) === path) } }),
+    requestedTool: tool === undefined ? text(requestedTool) : requestedTool,
+    decision: {
+      ...decision,
+      reasons: reasons.map((reason) => ({ ...reason, reason: text(reason.reason) })),
+      ...(trustOptions === undefined ? {} : { trustOptions: trustOptions.filter((option) => holdsNone(redactor, option)) }),
+    },
+    ...(refusal === undefined
+      ? {}
+      : {
+          refusal: {
+            ...refusal,
+            error: {
+              ...refusal.error,
+              message: text(refusal.error.message),
+              ...(refusal.error.errors === undefined
+                ? {}
+                : { errors: refusal.error.errors.map(({ pointer, message }) => ({ pointer: text(pointer), message: text(message) })) }),
+            },
+            ...(refusal.text === undefined ? {} : { text: text(refusal.text) }),
+          },
+        }),
+  };
+}

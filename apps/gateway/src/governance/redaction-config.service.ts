@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { SafetySettings, type SubmitCallBody } from '#contracts';
+import { SettingsStore, type RedisConnection } from '#redis';
+import { masked, Safety, type Masked } from '#redaction';
+import type { JsonValue, EvaluatedCall, NewCallInput } from '../calls/admission/new-call.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { redactCall, type RedactedCall } from './redact-call.js';
+
+const DEFAULTS = SafetySettings.parse({});
+/** Well within the life of stored settings. */
+const STORE_AGAIN_MS = 24 * 3_600_000;
+
+export type SafetyConfig = Pick<GatewayConfig, 'safety' | 'secrets'>;
+
+/** The safety settings in force here, and the digest by which workers find them. */
+@Injectable()
+export class RedactionConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly store: SettingsStore;
+  private safety: Safety;
+  private stored: string | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(GATEWAY_CONFIG) config: SafetyConfig,
+    @Inject(FAIL_FAST_REDIS) redis: RedisConnection,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {
+    this.store = new SettingsStore(redis);
+    this.safety = made(config);
+  }
+
+  /** Rejects when the settings cannot be stored: then no worker could read them. */
+  async onApplicationBootstrap(): Promise<void> {
+    this.stored = await this.storedFor(this.safety);
+    this.timer = setInterval(() => void this.storeAgain(), STORE_AGAIN_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /**
+   * The settings made ready and stored for the workers; in force when the answer is called, which never fails. Rejects
+   * when they cannot be stored: then those before stay in force.
+   */
+  async prepare(config: SafetyConfig): Promise<() => void> {
+    const safety = made(config);
+    const stored = await this.storedFor(safety);
+    return () => {
+      this.safety = safety;
+      this.stored = stored;
+    };
+  }
+
+  /** The call as it may be stored and shown, and what its worker needs besides. */
+  show(body: SubmitCallBody, judged: EvaluatedCall): Omit<RedactedCall, 'secretArguments'> & Pick<NewCallInput, 'secret' | 'safety'> {
+    const shown = redactCall(this.safety.redactor, body, judged);
+    const { secretArguments } = shown;
+    const secret = secretArguments === undefined ? undefined : { salt: randomBytes(16).toString('hex'), arguments: secretArguments };
+    return { body: shown.body, judged: shown.judged, secret, safety: this.stored };
+  }
+
+  /** For what others say about a call: the secrets of its arguments go, too. `cut`: the text is the beginning of a longer one. */
+  about(args: JsonValue): (text: string, cut?: boolean) => string {
+    const safety = this.safety.knowing(this.safety.redactor.json(args).secrets);
+    return (text, cut = false) => (cut ? safety.cutOff(text) : safety.text(text));
+  }
+
+  /** The arguments as hooks see them that may not see secrets, and what their answer means. */
+  masked(args: JsonValue): Masked {
+    return masked(this.safety.redactor, args);
+  }
+
+  holdsSecrets(value: object): boolean {
+    return this.safety.secretsIn(value).length > 0;
+  }
+
+  /** A name that a caller made up, such as its Idempotency-Key. */
+  identifier(name: string): string {
+    return this.safety.redactor.identifier(name);
+  }
+
+  /** What a person says about a call. */
+  text(text: string): string {
+    return this.safety.text(text);
+  }
+
+  /** The digest by which workers find the settings; undefined for the defaults, which they have. */
+  private async storedFor({ settings }: Safety): Promise<string | undefined> {
+    const text = JSON.stringify(settings);
+    return text === JSON.stringify(DEFAULTS) ? undefined : this.store.put(text);
+  }
+
+  /** Changes nothing but how long Redis keeps the settings in force. */
+  private async storeAgain(): Promise<void> {
+    try {
+      await this.storedFor(this.safety);
+    } catch (error) {
+      this.log.error({ err: error }, 'the safety settings could not be stored again for the workers; the next try is in a day');
+    }
+  }
+}
+
+function made({ safety = DEFAULTS, secrets = [] }: SafetyConfig): Safety {
+  return Safety.of(safety, { values: secrets });
+}

@@ -1,0 +1,90 @@
+import type { Server, Socket } from 'node:net';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LIMITS, ProblemError } from '#contracts';
+import { OriginPolicy } from './auth/origin-policy.service.js';
+import type { GatewayConfig } from './platform/gateway.config.js';
+import { handleClientError } from './platform/http/client-error.js';
+import { parseJsonBody } from './platform/http/json-body.js';
+import { toProblem } from './platform/http/to-problem.js';
+import { sendProblem } from './platform/http/problem.filter.js';
+import { RouteTable } from './platform/http/route-table.js';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    routeTable: RouteTable;
+    /** Every connection, upgraded ones too. */
+    openSockets: ReadonlySet<Socket>;
+  }
+}
+
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+
+/** How long a client may take to send a request. */
+const REQUEST_ARRIVES_MS = 60_000;
+
+/** The HTTP server's settings. Ids of requests are this process's name and a count: they tie an answer to the log. */
+export function createHttpAdapter({ name }: GatewayConfig): FastifyAdapter {
+  let requests = 0;
+  return new FastifyAdapter({
+    bodyLimit: LIMITS.bodyBytes,
+    forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_ARRIVES_MS,
+    exposeHeadRoutes: true,
+    routerOptions: { maxParamLength: 256 },
+    clientErrorHandler: handleClientError,
+    skipMiddie: true,
+    genReqId: () => `${name}-${(++requests).toString(36)}`,
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => sendProblem(reply, toProblem(error), request),
+  });
+}
+
+/**
+ * What happens to every request before Nest sees it, in this order: Host and Origin, security headers, body parsing.
+ * Call it before `app.init()`: it watches the routes being added.
+ */
+export function configureHttpServer(app: NestFastifyApplication, config: GatewayConfig): void {
+  const fastify: FastifyInstance = app.getHttpAdapter().getInstance();
+  const origins = app.get(OriginPolicy);
+  const table = new RouteTable();
+  fastify.decorate('routeTable', table);
+  fastify.decorate('openSockets', socketsOf(fastify.server));
+  fastify.addHook('onRoute', (route) => table.record(route));
+
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const refusal = origins.refusal(request.headers);
+    reply.headers(SECURITY_HEADERS);
+    done(refusal === undefined ? undefined : new ProblemError('origin_refused', refusal));
+  });
+  if (config.allowedOrigins.length > 0) {
+    app.enableCors({
+      origin: [...config.allowedOrigins],
+      exposedHeaders: ['Location', 'Preference-Applied', 'RateLimit', 'RateLimit-Policy', 'Retry-After'],
+      maxAge: 600,
+    });
+  }
+
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (_request, text, done) => {
+    try {
+      done(null, parseJsonBody(text));
+    } catch (error) {
+      done(toProblem(error));
+    }
+  });
+}
+
+function socketsOf(server: Server): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
+}

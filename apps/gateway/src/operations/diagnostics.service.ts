@@ -1,0 +1,46 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Diagnostics } from '#contracts';
+import { VERSION } from '#platform';
+import { readRedisFacts, type RedisConnection } from '#redis';
+import { configFactsOf } from '../platform/config-facts.js';
+import { ConfigError, GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { ConfigReload } from '../governance/config-reload.service.js';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+
+/** What this process sees of itself and of its Redis, for an operator. */
+@Injectable()
+export class DiagnosticsService {
+  constructor(
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    private readonly configReload: ConfigReload,
+  ) {}
+
+  async look(): Promise<Diagnostics> {
+    const { name, durability, partitions } = this.config;
+    const { warning } = this.configReload;
+    const redis = await readRedisFacts(this.redis);
+    return {
+      version: VERSION,
+      node: process.version,
+      gateway: name,
+      time: new Date().toISOString(),
+      durability,
+      partitions,
+      redis,
+      ...(this.config.file === undefined ? {} : { config: configOf(this.config.file) }),
+      warnings: warning === undefined ? [] : [warning],
+    };
+  }
+}
+
+/** The file as it is now; one with a fault is not in force, and the warnings say why. */
+function configOf(file: NonNullable<GatewayConfig['file']>): NonNullable<Diagnostics['config']> {
+  try {
+    const { path, ...counts } = configFactsOf(file.read()) ?? { path: file.path };
+    return { file: path, ...counts };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { file: file.path };
+  }
+}

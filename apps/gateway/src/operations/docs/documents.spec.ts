@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv } from 'ajv';
+import { createRequire } from 'node:module';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import {
+  CALL_ERROR_CODES,
+  ClientFrame,
+  DOOR_ERROR_CODES,
+  RESPONSE_HEADERS,
+  ROUTES,
+  SCOPES,
+  ServerFrame,
+  WITHOUT_OPERATION,
+} from '#contracts';
+import { readClientFrame } from '../../streaming/ws/client-frame.js';
+import { serverFrames } from '../../streaming/ws/server-frames.js';
+import { asyncApiDocument } from './asyncapi.js';
+import { openApiDocument } from './openapi.js';
+
+const require = createRequire(import.meta.url);
+
+interface DocumentedOperation {
+  readonly security: { readonly apiKey: string[] }[];
+  readonly responses: Record<string, DocumentedResponse>;
+}
+interface DocumentedResponse {
+  readonly headers?: object;
+  readonly content?: Record<string, { schema: { allOf: { properties?: { code: { enum: string[] } } }[] } }>;
+}
+
+const sorted = (names: readonly string[]) => [...new Set(names)].sort();
+
+describe('the OpenAPI document', () => {
+  const document = openApiDocument('1.2.3');
+
+  it('is valid OpenAPI 3.1', async () => {
+    expect(await new Validator().validate(JSON.parse(JSON.stringify(document)))).toEqual({ valid: true });
+  });
+
+  it('has no finding of a public linter', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const findings = await lintFromString({ source: JSON.stringify(document), config });
+    const told = findings.map(({ ruleId, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join(', ')}`);
+    // The one answer of a WebSocket that is no refusal is 101.
+    expect(told).toEqual(['operation-2xx-response at #/paths/~1v1~1stream/get/responses']);
+  });
+
+  it('names every error code, scope and header where it can occur, and no other', () => {
+    const operations = Object.values(document.paths ?? {}).flatMap((methods) => Object.values(methods) as unknown as DocumentedOperation[]);
+    const responses = operations.flatMap((operation) => Object.values(operation.responses));
+    const codes = responses.flatMap(({ content }) => content?.['application/problem+json']?.schema.allOf[1]?.properties?.code.enum ?? []);
+    const callError = document.components?.schemas?.['CallError'] as unknown as { properties: { code: { enum: string[] } } };
+    expect(sorted(callError.properties.code.enum)).toEqual(sorted(CALL_ERROR_CODES));
+    expect(sorted([...codes, ...callError.properties.code.enum, ...WITHOUT_OPERATION])).toEqual(
+      sorted([...CALL_ERROR_CODES, ...DOOR_ERROR_CODES]),
+    );
+    expect(sorted(operations.flatMap(({ security }) => security.flatMap(({ apiKey }) => apiKey)))).toEqual(sorted(SCOPES));
+    expect(sorted(responses.flatMap(({ headers = {} }) => Object.keys(headers)))).toEqual(sorted(Object.keys(RESPONSE_HEADERS)));
+  });
+
+  it('requires no body and no field that the gateway does not require', () => {
+    const body = (path: string) => document.paths?.[path]?.post?.requestBody as { required: boolean };
+    expect(['/v1/calls', '/v1/calls/{id}/cancel', '/v1/calls/{id}/replay'].map((path) => body(path).required)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(document.components?.schemas?.['SubmitCall']).toMatchObject({ required: ['tool'] });
+    expect(JSON.stringify(document)).not.toContain('"default":');
+  });
+
+  it('has every route with every success status', () => {
+    for (const route of ROUTES) {
+      const operation = document.paths?.[route.path]?.[route.method];
+      expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(Object.keys(route.responses)));
+    }
+  });
+
+  it('shows a Call as the contract defines it', () => {
+    expect(document.components?.schemas?.['Call']).toMatchObject({
+      type: 'object',
+      required: expect.arrayContaining(['id', 'status', 'submittedAt']),
+    });
+  });
+});
+
+describe('the AsyncAPI document', () => {
+  const document = asyncApiDocument('1.2.3');
+
+  it('is valid AsyncAPI 3.0', () => {
+    const schema = require('@asyncapi/specs/schemas/3.0.0-without-$id.json') as object;
+    const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+    const valid = ajv.validate(schema, document);
+    expect({ valid, errors: ajv.errors?.slice(0, 3) ?? [] }).toEqual({ valid: true, errors: [] });
+  });
+
+  it('has one message for each frame of either side', () => {
+    const ops = (union: typeof ClientFrame | typeof ServerFrame) => union.options.map((frame) => frame.shape.op.value);
+    expect(Object.keys((document['components'] as { messages: object }).messages).sort()).toEqual(
+      [...ops(ClientFrame).map((op) => `client.${op}`), ...ops(ServerFrame).map((op) => `server.${op}`)].sort(),
+    );
+  });
+
+  it('has the frames that the gateway sends and takes, and says what each is for', () => {
+    const { messages } = document['components'] as { messages: Record<string, { summary?: string }> };
+    expect(Object.keys(serverFrames).map((op) => `server.${op}`)).toEqual(
+      expect.arrayContaining(Object.keys(messages).filter((name) => name.startsWith('server.'))),
+    );
+    expect(Object.keys(messages)).toEqual(expect.arrayContaining(Object.keys(serverFrames).map((op) => `server.${op}`)));
+    for (const name of Object.keys(messages).filter((name) => name.startsWith('client.'))) {
+      const { frame } = readClientFrame(JSON.stringify({ op: name.slice('client.'.length) }));
+      expect([name, 'detail' in frame && frame.detail.includes('no known op')]).toEqual([name, false]);
+    }
+    expect(Object.entries(messages).filter(([, { summary }]) => !summary)).toEqual([]);
+  });
+
+  it('says where it is served and how to authenticate', () => {
+    expect(document).toMatchObject({
+      servers: { local: { protocol: 'ws', security: [{ $ref: '#/components/securitySchemes/apiKey' }] }, gateway: { protocol: 'wss' } },
+      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' } } },
+    });
+  });
+
+  it('has no dangling reference', () => {
+    const text = JSON.stringify(document);
+    for (const [, pointer = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const target = pointer.split('/').reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);
+      expect([pointer, target === undefined]).toEqual([pointer, false]);
+    }
+  });
+});

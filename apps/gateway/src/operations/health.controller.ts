@@ -1,0 +1,42 @@
+import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ProblemError } from '#contracts';
+import { mayScrape, type Metrics } from '#observability';
+import { Readiness } from './readiness.service.js';
+import { ConfigReload } from '../governance/config-reload.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { METRICS } from '../platform/tokens.js';
+import { Public } from '../auth/principal.decorator.js';
+
+/** For probes and scrapers, without an API key: nothing here says anything about a tenant. */
+@Public()
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly readiness: Readiness,
+    private readonly configReload: ConfigReload,
+    @Inject(METRICS) private readonly metrics: Metrics,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'metricsKey'>,
+  ) {}
+
+  /** Asks nobody, so that an outage of Redis never gets healthy processes killed. */
+  @Get('livez')
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  @Get('readyz')
+  async ready(): Promise<{ status: 'ok'; warnings?: string[] }> {
+    const obstacle = await this.readiness.obstacle();
+    if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
+    const { warning } = this.configReload;
+    return { status: 'ok', ...(warning === undefined ? {} : { warnings: [warning] }) };
+  }
+
+  @Get('metrics')
+  async scrape(@Headers('authorization') authorization: string | undefined, @Res() reply: FastifyReply): Promise<void> {
+    if (!mayScrape(this.config.metricsKey, authorization))
+      throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <METRICS_KEY>');
+    reply.type(this.metrics.contentType).send(await this.metrics.scrape());
+  }
+}

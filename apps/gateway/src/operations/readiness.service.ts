@@ -1,0 +1,29 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { EventHub } from '#event-log';
+import { silentConnection } from '#platform';
+import { BullCallQueue } from '#queue';
+import type { RedisConnection } from '#redis';
+import { BatchNotifications } from '../batches/batch-notifications.service.js';
+import { BUFFERED_REDIS, FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { ShutdownState } from '../platform/shutdown-state.service.js';
+
+/** May traffic come here? Not while this process drains, and not while one of its connections to Redis is away. */
+@Injectable()
+export class Readiness {
+  constructor(
+    private readonly drain: ShutdownState,
+    @Inject(BUFFERED_REDIS) private readonly commands: RedisConnection,
+    @Inject(FAIL_FAST_REDIS) private readonly prompt: RedisConnection,
+    private readonly queue: BullCallQueue,
+    private readonly hub: EventHub,
+    private readonly news: BatchNotifications,
+  ) {}
+
+  /** Why not; undefined when it may. Never rejects. */
+  async obstacle(): Promise<string | undefined> {
+    if (this.drain.draining) return 'This gateway is stopping; another one takes over';
+    const { commands, prompt, queue, hub, news } = this;
+    const silent = await silentConnection([commands, prompt, ...queue.connections, ...news.connections, ...hub.connections]);
+    return silent && `Redis does not answer on the connection ${silent}`;
+  }
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ListCallsQuery, ProblemError, SubmitCallBody } from '#contracts';
+import { parseJsonBody } from './json-body.js';
+import { parse, parseCallId, parseIdempotencyKey, parsePreferWait, parseTraceparent, parseWaitQuery } from './parse.js';
+import { SubmitCallRequest } from '../../calls/submit-call-request.js';
+
+function problemOf(action: () => unknown): ProblemError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof ProblemError) return error;
+    throw error;
+  }
+  throw new Error('expected a ProblemError, and nothing was thrown');
+}
+
+describe('what is wrong', () => {
+  it('is said in the words of who wrote it: which header, and no NaN', () => {
+    expect(problemOf(() => parseIdempotencyKey('two words\n')).message).toContain(': The header Idempotency-Key is not valid');
+    expect(problemOf(() => parseWaitQuery({ wait: 'soon' })).facts.errors).toEqual([{ pointer: '/wait', message: 'expected a number' }]);
+    expect(problemOf(() => parse(ListCallsQuery, { limit: 'all' }, 'query')).facts.errors).toEqual([
+      { pointer: '/limit', message: 'expected a number' },
+    ]);
+    expect(problemOf(() => parseWaitQuery({ wait: '-1' })).message).toContain('>=0');
+    expect(problemOf(() => parse(ListCallsQuery, { limit: '201' }, 'query')).message).toContain('<=200');
+  });
+});
+
+describe('a JSON body', () => {
+  it('may be nested 64 levels deep and not 65', () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    expect(() => parseJsonBody(nested(64))).not.toThrow();
+    expect(problemOf(() => parseJsonBody(nested(65))).code).toBe('invalid_request');
+    expect(problemOf(() => parseJsonBody(nested(500_000))).code).toBe('invalid_request');
+  });
+
+  it('may not hold keys that pollute prototypes, at any depth', () => {
+    for (const text of ['{"__proto__":{"x":1}}', '{"a":[{"\\u005f_proto__":1}]}', '{"a":{"constructor":{"prototype":{}}}}']) {
+      expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'malformed_json']);
+    }
+    expect(parseJsonBody('{"constructor":"Ferrari"}')).toEqual({ constructor: 'Ferrari' });
+  });
+
+  it('may not hold what has no canonical form: halves of characters, numbers beyond a double', () => {
+    for (const text of ['"\\ud83d"', '{"a":["\\ude00\\ud83d"]}', '{"\\ud83d":1}', '[1e999]', '{"a":-1e999}']) {
+      expect([text, problemOf(() => parseJsonBody(text)).code]).toEqual([text, 'invalid_request']);
+    }
+    expect(parseJsonBody('"\\ud83d\\ude00"')).toBe('😀');
+  });
+
+  it('comes with the integers that were sent, or is refused', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 80n), max: 2n ** 80n }), fc.string(), (integer, beside) => {
+        const text = `{"id":${integer},"beside":${JSON.stringify(`${beside}"12345678901234567`)}}`;
+        const kept = BigInt(Number(integer)) === integer || String(Number(integer)) === String(integer);
+        if (kept) expect(parseJsonBody(text)).toMatchObject({ id: Number(integer) });
+        else expect(problemOf(() => parseJsonBody(text)).message).toContain(`the integer ${integer},`);
+      }),
+    );
+    expect(problemOf(() => parseJsonBody('{"arguments":{"id":1234567890123456789}}')).code).toBe('invalid_request');
+    for (const text of ['[1e300]', '[47059760611876410]', '[12345678901234567890.5]', '["12345678901234567"]', '[9007199254740992,1e22]']) {
+      expect([text, parseJsonBody(text)]).toEqual([text, JSON.parse(text)]);
+    }
+  });
+
+  it('is malformed when it is not JSON, and absent when it is empty', () => {
+    expect(problemOf(() => parseJsonBody('{"a":')).code).toBe('malformed_json');
+    expect(parseJsonBody('')).toBeUndefined();
+  });
+});
+
+describe('parsing', () => {
+  it('lists every fault with its JSON Pointer', () => {
+    const { facts, detail } = problemOf(() =>
+      parse(SubmitCallRequest, { tool: '', arguments: [1], timeouts: { runMs: -1 }, 'a/b': 1 }, 'body'),
+    );
+    expect(facts.errors?.map(({ pointer }) => pointer).sort()).toEqual(['/arguments', '/a~1b', '/timeouts/runMs', '/tool']);
+    expect(detail).toContain('/tool: ');
+  });
+
+  it('lists no more faults than anybody reads', () => {
+    const body = Object.fromEntries(Array.from({ length: 5_000 }, (_unused, n) => [`f${n}`, n]));
+    const { facts, detail } = problemOf(() => parse(SubmitCallRequest, body, 'body'));
+    expect(facts.errors).toHaveLength(100);
+    expect(detail).toMatch(/; and 4901 more$/);
+  });
+
+  it('takes at the door exactly the submissions that the contract takes', () => {
+    const body = fc.record(
+      {
+        tool: fc.oneof(fc.string(), fc.constant('echo')),
+        arguments: fc.oneof(fc.jsonValue(), fc.object()),
+        sessionId: fc.oneof(fc.string(), fc.constant('s1')),
+        priority: fc.constantFrom('high', 'no'),
+        labels: fc.dictionary(fc.string(), fc.string()),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(body, (value) => {
+        const text = JSON.stringify(value);
+        // The door never sees a body that pollutes prototypes: parseJsonBody, which comes first, refuses it.
+        fc.pre(!/"(__proto__|constructor)"/.test(text));
+        const json = parseJsonBody(text);
+        const [contract, door] = [SubmitCallBody.safeParse(json), SubmitCallRequest.safeParse(json)];
+        expect(door.success).toBe(contract.success);
+        expect(door.data).toEqual(contract.data);
+      }),
+    );
+  });
+
+  it('answers 404 for what cannot be the id of a call', () => {
+    for (const id of ['', '..', 'x', '07-short', '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V/..'])
+      expect([id, problemOf(() => parseCallId(id)).code]).toEqual([id, 'resource_not_found']);
+  });
+
+  it('reads Prefer: wait among other preferences and caps it', () => {
+    expect(parsePreferWait('wait=10')).toBe(10);
+    expect(parsePreferWait('respond-async, wait=5; strict')).toBe(5);
+    expect(parsePreferWait('wait="7"')).toBe(7);
+    expect(parsePreferWait('wait=100000')).toBe(60);
+    for (const none of [undefined, 'respond-async', 'wait', 'wait=x', 'await=3', 'wait=1.5']) expect(parsePreferWait(none)).toBeUndefined();
+  });
+
+  it('ignores a traceparent that is malformed', () => {
+    const fine = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    expect(parseTraceparent(fine)).toBe(fine);
+    expect(parseTraceparent('hello')).toBeUndefined();
+  });
+});

@@ -1,0 +1,53 @@
+import { ProblemError, type Call, type CallErrorCode, type Violation } from '#contracts';
+
+/** What a call can be refused for before it is queued. */
+const REFUSALS: ReadonlySet<CallErrorCode> = new Set([
+  'not_found',
+  'invalid_arguments',
+  'payload_too_large',
+  'policy_denied',
+  'hook_rejected',
+  'rate_limited',
+  'quota_exceeded',
+  'unavailable',
+]);
+
+/** Whether the call ended where it started: refused at the door, and recorded as that. */
+export function wasRejected(call: Call): boolean {
+  return call.status === 'ended' && call.attempt === 0 && call.error !== undefined && REFUSALS.has(call.error.code);
+}
+
+/** The problem that a refused call is answered with; `result` can go to the model as it is. */
+export function rejectionProblem({ id, error, result }: Call, retryAfterMs?: number): ProblemError {
+  const { code, message, errors } = error ?? { code: 'internal' as const, message: 'The call was refused' };
+  return new ProblemError(code, message, {
+    callId: id,
+    ...(result === undefined ? {} : { result }),
+    ...(errors === undefined ? {} : { errors: inBody(errors) }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** The most text about a refusal that a model gets. */
+const MODEL_CHARS = 2_000;
+
+/** A submission that never became a call has no id, but what the model can read all the same. */
+export function withResult(problem: ProblemError): ProblemError {
+  const { code, detail, facts } = problem;
+  if (facts.result !== undefined) return problem;
+  const text = detail.length <= MODEL_CHARS ? detail : `${detail.slice(0, MODEL_CHARS).toWellFormed()} …`;
+  return new ProblemError(code, detail, { ...facts, result: { content: [{ type: 'text', text }], isError: true } });
+}
+
+/** A call's violations are located in its arguments, a problem's in the body of the request. */
+export function inBody(errors: readonly Violation[]): Violation[] {
+  return errors.map(({ pointer, message }) => ({ pointer: `/arguments${pointer}`, message }));
+}
+
+export function keyReused(idempotencyKey: string | undefined): ProblemError {
+  const key = idempotencyKey === undefined ? 'This toolCallId was used in its session' : 'This Idempotency-Key was used';
+  return new ProblemError(
+    'idempotency_key_reused',
+    `${key} with another request within the last 24 hours; use a new one for a new request`,
+  );
+}

@@ -1,0 +1,68 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { EventHub, EventLog } from '#event-log';
+import { HookRunner } from '#hooks';
+import { shutdownSteps } from '#platform';
+import type { Metrics, Tracing } from '#observability';
+import { BullCallQueue } from '#queue';
+import type { RedisConnection } from '#redis';
+import { ShutdownState } from './shutdown-state.service.js';
+import { BUFFERED_REDIS, LOGGER, METRICS, FAIL_FAST_REDIS } from './tokens.js';
+
+/**
+ * Closes the gateway within `drainMs` and 10 s. Here is the one order, and a step that fails or hangs does not stop the next:
+ * 1. readiness goes off, open waits answer with what they have, streams tell their readers to reconnect
+ * 2. the door: no new connections, requests in flight finish, at most `drainMs`
+ * 3. the tail: nobody is left to tell
+ * 4. webhooks, the queue, then the log: what was accepted is dispatched and written
+ * 5. metrics and spans, and last the connections that all of them used
+ */
+export async function closeGateway(app: NestFastifyApplication, drainMs: number, tracing?: Tracing): Promise<void> {
+  const log = app.get<Logger>(LOGGER);
+  const [metrics, commands, prompt] = [
+    app.get<Metrics>(METRICS),
+    app.get<RedisConnection>(BUFFERED_REDIS),
+    app.get<RedisConnection>(FAIL_FAST_REDIS),
+  ];
+  const parts = { hub: app.get(EventHub), queue: app.get(BullCallQueue), eventLog: app.get(EventLog), hooks: app.get(HookRunner) };
+  const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
+
+  await step('drain', () => app.get(ShutdownState).begin());
+  await step('door', () => closeDoor(app, drainMs), drainMs + DOOR_GRACE_MS);
+  await step('tail', () => parts.hub.close());
+  await step('webhooks', () => parts.hooks.close());
+  await step('queue', () => parts.queue.close());
+  await step('log', () => parts.eventLog.close());
+  await step('metrics', () => metrics.close());
+  await step('spans', () => tracing?.close());
+  await step('connections', () => {
+    commands.disconnect();
+    prompt.disconnect();
+  });
+}
+
+const SWEEP_MS = 25;
+/** What the connections that are cut, and what closes with the server, may take beyond the drain. */
+const DOOR_GRACE_MS = 5_000;
+
+/**
+ * Connections are closed as soon as they have had their answer: kept alive they would hold the door open until they
+ * time out. Past the patience the rest is cut, so that a hanging client cannot keep a stopping process alive.
+ */
+async function closeDoor(app: NestFastifyApplication, drainMs: number): Promise<void> {
+  const server = app.getHttpServer();
+  const { openSockets }: FastifyInstance = app.getHttpAdapter().getInstance();
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+    // The server does not count connections that were upgraded, or are about to be.
+    for (const socket of openSockets) socket.destroy();
+  }, drainMs);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(cut);
+  }
+}

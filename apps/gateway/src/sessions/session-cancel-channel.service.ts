@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as after } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { keys, LuaScript, type RedisConnection } from '#redis';
+import { DurableWrites } from '../platform/durable-writes.service.js';
+import { FAIL_FAST_REDIS } from '../platform/tokens.js';
+import { BatchNotifications } from '../batches/batch-notifications.service.js';
+
+/** Longer than all the hooks of a call may take together. */
+const KEPT_MS = 2 * 3_600_000;
+const LOOK_AGAIN_MS = 200;
+
+/** Also above maxmemory: to stop a session must be possible just then. KEYS 1 the session's cancel. ARGV 1 which one, 2 ms to keep it. */
+const rememberScript = new LuaScript(`#!lua flags=allow-oom
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
+
+/**
+ * Tells that a session was cancelled to whoever holds something of it that the log does not know, such as a call whose
+ * hooks are being asked. It is written down, too, for those who could not hear it.
+ */
+@Injectable()
+export class SessionCancelChannel {
+  constructor(
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    private readonly news: BatchNotifications,
+    private readonly durable: DurableWrites,
+  ) {}
+
+  async tell(tenantId: string, sessionId: string): Promise<void> {
+    await this.durable.run(rememberScript, [keys.sessionCancel(tenantId, sessionId)], [randomUUID(), KEPT_MS]);
+    await this.redis.publish(keys.batchChannel(), about(tenantId, sessionId));
+  }
+
+  /** Calls `told`, at least once, when the session is cancelled from now on, until the returned function is called. Asks Redis without waiting for it. */
+  listen(tenantId: string, sessionId: string, told: () => void): () => void {
+    const over = new AbortController();
+    const last = () => this.redis.get(keys.sessionCancel(tenantId, sessionId));
+    // Without an answer nobody can tell an earlier cancel from a new one; hooks have their timeouts, too.
+    const before = last().catch(() => undefined);
+    const deafen = this.news.listen(about(tenantId, sessionId), (surely) => {
+      if (surely) told();
+      else void this.look(last, before, over.signal).then((cancelled) => cancelled && told());
+    });
+    return () => {
+      deafen();
+      over.abort();
+    };
+  }
+
+  /** Whether there was a cancel since `before`. Asks until Redis answers or nobody wants to know. Never rejects. */
+  private async look(last: () => Promise<string | null>, before: Promise<string | null | undefined>, over: AbortSignal): Promise<boolean> {
+    while (!over.aborted) {
+      try {
+        const now = await last();
+        const then = await before;
+        return !over.aborted && then !== undefined && now !== null && now !== then;
+      } catch {
+        await after(LOOK_AGAIN_MS, undefined, { signal: over }).catch(() => {});
+      }
+    }
+    return false;
+  }
+}
+
+/** How the channel names a session that was cancelled; batches go by their ids. */
+function about(tenantId: string, sessionId: string): string {
+  return JSON.stringify([tenantId, sessionId]);
+}

@@ -1,0 +1,27 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import type { NoticeData, Principal, SessionNoticeType } from '#contracts';
+import { NoticeLog } from '#event-log';
+import { eventOrigin } from '../platform/event-origin.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { LOGGER } from '../platform/tokens.js';
+
+/** Tells those who watch what somebody did to a session, after it was done. */
+@Injectable()
+export class SessionEventPublisher {
+  constructor(
+    private readonly notices: NoticeLog,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** In the log when it resolves. Never rejects: the deed is done, told or not. */
+  async tell<T extends SessionNoticeType>(principal: Principal, sessionId: string, type: T, data: NoticeData<T>): Promise<void> {
+    const { tenantId } = principal;
+    try {
+      await this.notices.ofSession({ tenantId, sessionId }, type, data, eventOrigin(this.config.name, principal));
+    } catch (error) {
+      this.log.warn({ tenant: tenantId, session: sessionId, type, err: error }, 'could not tell what happened to a session');
+    }
+  }
+}

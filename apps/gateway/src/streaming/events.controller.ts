@@ -1,0 +1,73 @@
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ListEventsQuery, ProblemError, StreamEventsQuery, type Principal } from '#contracts';
+import { CallReader } from '../calls/call-reader.service.js';
+import { EventStream } from './sse/event-stream.js';
+import { CurrentPrincipal, RequireScope, Public } from '../auth/principal.decorator.js';
+import { parse, parseCallId } from '../platform/http/parse.js';
+
+/** Events over HTTP: those of one call as JSON or live, and everything the key may see live. */
+@Controller('v1')
+export class EventsController {
+  constructor(
+    private readonly reader: CallReader,
+    private readonly stream: EventStream,
+  ) {}
+
+  /** The stored texts are joined as they are; nothing is parsed on the way. */
+  @RequireScope('read')
+  @Get('calls/:id/events')
+  async ofCall(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @Query() query: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const callId = parseCallId(id);
+    if (wantsStream(request)) {
+      const head = await this.reader.head(caller, callId);
+      const lastEventId = lastEventIdOf(request);
+      // The one answer after which an EventSource does not come back.
+      if (this.stream.isOver(head, lastEventId)) return void reply.status(204).send();
+      return this.stream.streamEvents({ principal: caller, filter: { callId }, lastEventId, request, reply, endAfterCall: true });
+    }
+    const { events, nextCursor } = await this.reader.events(caller, callId, parse(ListEventsQuery, query, 'query'));
+    const next = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
+    reply.type('application/json; charset=utf-8').send(`{"events":[${events.map(({ json }) => json).join(',')}]${next}}`);
+  }
+
+  /** `types` may be given several times, or with commas. */
+  @RequireScope('read')
+  @Get('events')
+  async all(
+    @CurrentPrincipal() caller: Principal,
+    @Query() query: unknown,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const filter = parse(StreamEventsQuery, query, 'query');
+    if (filter.callId !== undefined) await this.reader.head(caller, filter.callId);
+    this.stream.streamEvents({ principal: caller, filter, lastEventId: lastEventIdOf(request), request, reply });
+  }
+
+  /** Sockets are taken before they get here. What does get here asked for none, or a proxy did not pass that on. */
+  @Public()
+  @Get('stream')
+  notASocket(@Res({ passthrough: true }) reply: FastifyReply): never {
+    reply.header('Upgrade', 'websocket');
+    throw new ProblemError(
+      'upgrade_required',
+      'This is a WebSocket: expected the headers Connection: Upgrade and Upgrade: websocket, which proxies on the way have to pass on',
+    );
+  }
+}
+
+function lastEventIdOf({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id'];
+  return typeof id === 'string' ? id : undefined;
+}
+
+function wantsStream({ headers }: FastifyRequest): boolean {
+  return /(?:^|,)\s*text\/event-stream/i.test(headers.accept ?? '');
+}

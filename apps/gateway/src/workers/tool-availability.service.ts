@@ -1,0 +1,82 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import type { Pool, ToolDescriptor, WorkerStatus } from '#contracts';
+import type { Availability } from '#policy';
+import { LOGGER } from '../platform/tokens.js';
+import { WorkerRegistry } from './worker-registry.service.js';
+
+/** As often as workers tell how they are. */
+const LOOK_MS = 2_000;
+
+const READY: Availability = { ok: true };
+
+type Tool = Pick<ToolDescriptor, 'name' | 'pool' | 'subjects' | 'available'>;
+
+/**
+ * Whether the workers that are alive can run a tool. Looked up in the background, so that no call waits for it; while
+ * nothing is known, nothing is said. Policy has no part in this.
+ */
+@Injectable()
+export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private workers: readonly WorkerStatus[] = [];
+  /** Pools that had a worker while this gateway was there. */
+  private readonly served = new Set<Pool>();
+  private readonly slots = new Map<Pool, number>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly roll: WorkerRegistry,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.look(), LOOK_MS);
+    this.timer.unref();
+    void this.look();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Asks for the workers now. Never rejects: what was known stays when Redis is away. */
+  async look(): Promise<void> {
+    try {
+      this.workers = (await this.roll.all()).filter(({ draining }) => !draining);
+      this.slots.clear();
+      for (const { pool, slots } of this.workers.flatMap(({ pools }) => pools)) {
+        this.slots.set(pool, (this.slots.get(pool) ?? 0) + slots);
+        this.served.add(pool);
+      }
+    } catch (error) {
+      this.log.debug({ err: error }, 'could not ask which workers are alive');
+    }
+  }
+
+  /** Why calls of the tool end where they start: its source is gone, or each worker of its pool refuses to run commands. */
+  canRun({ name, pool, subjects, available }: Tool): Availability {
+    if (!available.ok) return available;
+    if (!subjects.some(({ kind }) => kind === 'command')) return READY;
+    const sandboxes = this.of(pool).map(({ sandbox }) => sandbox?.[pool]);
+    const [first] = sandboxes;
+    if (first === undefined || sandboxes.some((sandbox) => sandbox?.ok !== false)) return READY;
+    return { ok: false, reason: `${name} is not available: no worker of the pool ${pool} runs commands (${first.reason ?? 'no sandbox'})` };
+  }
+
+  /** For the catalog also whether anybody is there to run it. Calls are taken all the same, and wait for a worker. */
+  isServed(tool: Tool): Availability {
+    const { name, pool } = tool;
+    if (this.of(pool).length === 0 && (this.workers.length > 0 || this.served.has(pool)))
+      return { ok: false, reason: `no_worker: no live worker serves the pool ${pool} of ${name}; its calls wait for one` };
+    return this.canRun(tool);
+  }
+
+  /** Slots of the pool over all workers; undefined while none is known to serve it. */
+  slotsOf(pool: Pool): number | undefined {
+    return this.slots.get(pool);
+  }
+
+  private of(pool: Pool): WorkerStatus[] {
+    return this.workers.filter(({ pools }) => pools.some((served) => served.pool === pool));
+  }
+}

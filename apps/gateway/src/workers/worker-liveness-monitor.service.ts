@@ -1,0 +1,50 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { NoticeLog } from '#event-log';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { LOGGER } from '../platform/tokens.js';
+import { WorkerRegistry } from './worker-registry.service.js';
+
+/** As often as workers tell how they are. */
+const LOOK_MS = 2_000;
+
+/** Tells of workers that went without a word. Each gateway looks; the log takes the first that says it. */
+@Injectable()
+export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
+  private timer: NodeJS.Timeout | undefined;
+
+  private looking = false;
+
+  constructor(
+    private readonly roll: WorkerRegistry,
+    private readonly notices: NoticeLog,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.look(), LOOK_MS);
+    this.timer.unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Never rejects: whoever looks next finds what was not told. */
+  private async look(): Promise<void> {
+    if (this.looking) return;
+    this.looking = true;
+    try {
+      const told = await this.notices.toldWorkers();
+      // Looked at afterwards: a worker is on the list before it is told of, and told gone before it leaves the list.
+      const lost = await this.roll.missing(told);
+      const author = { source: `/gateway/${this.config.name}`, actor: 'system:gateway' };
+      for (const id of lost) await this.notices.ofWorker(id, 'worker.gone', { how: 'lost' }, author);
+    } catch (error) {
+      this.log.debug({ err: error }, 'could not look for lost workers');
+    } finally {
+      this.looking = false;
+    }
+  }
+}

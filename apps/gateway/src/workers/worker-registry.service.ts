@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { ProblemError, WorkerId, WorkerStatus, type DrainRequest, type Principal } from '#contracts';
+import { CallStore } from '#event-log';
+import { keys, type RedisConnection } from '#redis';
+import { eventOrigin } from '../platform/event-origin.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
+
+/** A worker that has not heard of it by then is gone, or cut off from Redis. */
+const DRAIN_HEARD_MS = 60_000;
+
+/** Which workers are alive: each writes its own status, which expires soon after the worker stops renewing it. */
+@Injectable()
+export class WorkerRegistry {
+  constructor(
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    private readonly store: CallStore,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** The workers serve all tenants; of the calls they run the caller sees those of its own. */
+  async alive(principal: Principal): Promise<WorkerStatus[]> {
+    return Promise.all((await this.all()).map((worker) => this.shown(principal, worker)));
+  }
+
+  /** Asks a worker to take no more calls. It looks for that at each of its beats; asking again changes nothing. */
+  async drain(principal: Principal, id: string): Promise<WorkerStatus> {
+    const text = WorkerId.safeParse(id).success ? await this.redis.get(keys.worker(id)) : null;
+    if (text === null)
+      throw new ProblemError('resource_not_found', 'No worker with this id is alive; GET /v1/workers lists those that are');
+    const request: DrainRequest = { actor: eventOrigin(this.config.name, principal).actor, at: new Date().toISOString() };
+    await this.redis.set(keys.workerDrain(id), JSON.stringify(request), 'PX', DRAIN_HEARD_MS);
+    this.log.warn({ worker: id, actor: request.actor, tenant: principal.tenantId }, 'a worker is asked to drain');
+    return this.shown(principal, WorkerStatus.parse(JSON.parse(text)));
+  }
+
+  private async shown(principal: Principal, worker: WorkerStatus): Promise<WorkerStatus> {
+    return { ...worker, calls: await this.visible(principal, worker.calls) };
+  }
+
+  /** With the calls of all tenants: for this process itself. */
+  async all(): Promise<WorkerStatus[]> {
+    const ids = await this.redis.zrange(keys.workers(), '0', '-1');
+    const texts = await Promise.all(ids.map((id) => this.redis.get(keys.worker(id))));
+    return texts.filter((text) => text !== null).map((text) => WorkerStatus.parse(JSON.parse(text)));
+  }
+
+  /** Those of them that are not alive. */
+  async missing(ids: readonly string[]): Promise<string[]> {
+    const alive = await Promise.all(ids.map((id) => this.redis.exists(keys.worker(id))));
+    return ids.filter((_id, index) => alive[index] === 0);
+  }
+
+  private async visible({ tenantId }: Principal, callIds: readonly string[]): Promise<string[]> {
+    const heads = await Promise.all(callIds.map((callId) => this.store.head(callId)));
+    return heads.filter((head) => head?.meta.tenantId === tenantId).flatMap((head) => head?.callId ?? []);
+  }
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import type { SubmittedData } from '#contracts';
+import { approvalDigest } from '#policy';
+import { Tool, type ToolContext } from '#tool-sdk';
+import { registryWith } from '../../../../test/support/fixture-tools.js';
+import { WorkerParts } from '../../../../test/support/worker-parts.js';
+import { executeCall } from './execute-call.js';
+import type { ExecuteDeps } from './execute-deps.js';
+
+const ASKED: Pick<SubmittedData, 'decision'> = { decision: { effect: 'ask', reasons: [] } };
+
+describe('a call that had to be approved', () => {
+  let parts: WorkerParts;
+  let worker: ExecuteDeps;
+  let ran: unknown[];
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+    worker = parts.worker();
+    parts.tool('careful', { run: (args) => String(ran.push(args)) });
+  });
+  afterAll(() => parts.close());
+
+  const version = () => parts.tools.get('careful')?.tool.version ?? '';
+  const digest = (args: object) => approvalDigest('careful', version(), args);
+  const run = async (args: Record<string, string>, more: Partial<SubmittedData>) => {
+    ran = [];
+    const callId = await parts.submit('careful', args, { ...ASKED, ...more });
+    await executeCall({ callId, attempt: 1 }, 'read', worker);
+    return parts.store.read(callId);
+  };
+
+  it('runs when tool, version and arguments are the ones that were approved, however their keys are ordered', async () => {
+    expect(await run({ b: '2', a: '1' }, { argumentsDigest: digest({ a: '1', b: '2' }) })).toMatchObject({ outcome: 'completed' });
+    expect(ran).toHaveLength(1);
+  });
+
+  it('is denied when one byte of its arguments is another one', async () => {
+    const call = await run({ path: 'b' }, { argumentsDigest: digest({ path: 'a' }) });
+    expect(call).toMatchObject({ outcome: 'denied', error: { code: 'approval_denied', message: expect.stringContaining('arguments') } });
+    expect(ran).toEqual([]);
+  });
+
+  it('is denied when its tool has changed since', async () => {
+    const call = await run({}, { toolVersion: 'older', argumentsDigest: approvalDigest('careful', 'older', {}) });
+    expect(call).toMatchObject({ outcome: 'denied', error: { code: 'approval_denied', message: expect.stringContaining('has changed') } });
+    expect(ran).toEqual([]);
+  });
+});
+
+describe('a call that was judged', () => {
+  let parts: WorkerParts;
+  let ran = 0;
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+    parts.tool('file_write', {
+      tier: 'side_effecting',
+      subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
+      run: () => String(++ran),
+    });
+  });
+  afterAll(() => parts.close());
+
+  const run = async (more: Partial<SubmittedData>) => {
+    ran = 0;
+    const callId = await parts.submit('file_write', { path: 'a' }, more);
+    await executeCall({ callId, attempt: 1 }, 'write', parts.worker());
+    return parts.store.read(callId);
+  };
+
+  it('runs under the capability profile and the tier that it was judged under [PP-41]', async () => {
+    expect(await run({ capabilityProfile: 'file_read_write' })).toMatchObject({ outcome: 'completed' });
+    expect(await run({})).toMatchObject({ outcome: 'completed' });
+    expect(ran).toBe(1);
+  });
+
+  const MORE: [Partial<SubmittedData>, string, string][] = [
+    [{ capabilityProfile: 'file_read_only' }, 'file_read_only', 'file_read_write'],
+    [{ tier: 'read_only' }, 'read_only', 'side_effecting'],
+  ];
+  it.each(MORE)('is refused by a worker whose tool may touch more: %j [PP-41]', async (judged, ...named) => {
+    const call = await run(judged);
+    expect(call).toMatchObject({ outcome: 'denied', error: { code: 'policy_denied' } });
+    for (const name of named) expect(call?.error?.message).toContain(name);
+    expect(ran).toBe(0);
+  });
+});
+
+describe('a tool with a confirm function', () => {
+  let parts: WorkerParts;
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+  });
+  afterAll(() => parts.close());
+
+  it('runs when that says yes, and answers that the command was not confirmed when it says no [PP-96]', async () => {
+    const seen: unknown[] = [];
+    @Tool({ name: 'deploy', description: 'Deploys.', input: z.strictObject({ to: z.string() }) })
+    class DeployTool {
+      async confirm({ to }: { to: string }, { callId }: ToolContext): Promise<boolean> {
+        return callId !== '' && to !== 'production';
+      }
+      run(args: { to: string }): string {
+        return `deployed ${String(seen.push(args))}`;
+      }
+    }
+    const registry = await registryWith([DeployTool]);
+    const run = async (to: string) => {
+      const callId = await parts.submit('deploy', { to }, { tier: 'privileged', effect: 'once' });
+      await executeCall({ callId, attempt: 1 }, 'shell', { ...parts.worker(), tools: registry });
+      return parts.store.read(callId);
+    };
+    expect(await run('production')).toMatchObject({
+      outcome: 'denied',
+      error: { code: 'approval_denied' },
+      result: { content: [{ type: 'text', text: 'Command was not confirmed by the user.' }], isError: true },
+    });
+    expect(seen).toEqual([]);
+    expect(await run('staging')).toMatchObject({ outcome: 'completed', result: { content: [{ type: 'text', text: 'deployed 1' }] } });
+  });
+});

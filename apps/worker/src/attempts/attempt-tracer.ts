@@ -1,0 +1,109 @@
+import type { Pool } from '#contracts';
+import { isApplied, type CallStore, type Claimed } from '#event-log';
+import type { Attributes, Span, Tracing } from '#observability';
+import type { Written } from './commit-attempt.js';
+
+/** Of arguments and results, where they may be shown, an attribute holds so many characters. */
+const CONTENT_CHARS = 8_192;
+
+/** The span of one attempt. */
+export interface AttemptTrace {
+  /** For whatever the tool starts elsewhere. */
+  readonly traceparent: string;
+  run<T>(work: () => T): T;
+  /** Undefined when the attempt broke off without anything written. */
+  end(written: Written | undefined): void;
+}
+
+/** Makes spans of attempts: how long one waited, and how it ran. */
+export class AttemptTracer {
+  constructor(
+    private readonly tracing: Tracing,
+    private readonly store: Pick<CallStore, 'head' | 'events'>,
+    private readonly workerId: string,
+    private readonly tools: { resolve(name: string): { readonly description: string } | undefined },
+  ) {}
+
+  /** `execute_tool {tool}` by the GenAI conventions, and before it `queue {pool}`; both continue what the log keeps for the call. */
+  begin(callId: string, claimed: Claimed, pool: Pool): AttemptTrace {
+    const { meta, submitted, attempt } = claimed;
+    const common = { 'gen_ai.tool.name': meta.tool, 'toolyard.call.id': callId, 'toolyard.attempt': attempt, 'toolyard.pool': pool };
+    this.waited(callId, claimed, pool, common);
+    const span = this.tracing.start({
+      name: `execute_tool ${meta.tool}`,
+      parent: meta.traceparent,
+      attributes: {
+        ...common,
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.type': 'function',
+        'gen_ai.tool.description': this.tools.resolve(meta.tool)?.description,
+        'gen_ai.tool.call.id': submitted.toolCallId ?? callId,
+        'gen_ai.conversation.id': meta.sessionId,
+        'gen_ai.agent.id': meta.agentId,
+        'toolyard.tenant.id': meta.tenantId,
+        'toolyard.worker.id': this.workerId,
+        ...this.contentOf('gen_ai.tool.call.arguments', submitted.arguments),
+      },
+    });
+    return { traceparent: span.traceparent, run: (work) => span.run(work), end: (written) => this.end(span, written) };
+  }
+
+  private end(span: Span, written: Written | undefined): void {
+    if (written === undefined || written.kind === 'nothing' || !isApplied(written.answer)) {
+      span.end({ failed: { type: 'worker_lost' } });
+    } else if (written.kind === 'retried') {
+      const { reason, error } = written.data;
+      span.set({ 'toolyard.retry.reason': reason, 'toolyard.retry.delay_ms': written.delayMs });
+      span.end(reason === 'suspended' ? {} : { failed: this.failure(error?.code ?? reason, error?.message) });
+    } else {
+      const { outcome, error, stopped, result } = written.data;
+      span.set({
+        'toolyard.outcome': outcome,
+        'toolyard.stopped.how': stopped?.how,
+        ...this.contentOf('gen_ai.tool.call.result', result),
+      });
+      span.end(error === undefined ? {} : { failed: this.failure(error.code, error.message) });
+    }
+  }
+
+  private failure(type: string, message: string | undefined): { type: string; message?: string } {
+    return { type, ...(this.tracing.content && message !== undefined ? { message } : {}) };
+  }
+
+  private contentOf(name: string, value: unknown): Attributes {
+    return this.tracing.content && value !== undefined ? { [name]: JSON.stringify(value).slice(0, CONTENT_CHARS) } : {};
+  }
+
+  /** By the clock of Redis from being queued to the claim, laid so that it ends now. */
+  private waited(callId: string, claimed: Claimed, pool: Pool, attributes: Attributes): void {
+    const now = Date.now();
+    const record = (queuedAt: number) =>
+      this.tracing
+        .start({
+          name: `queue ${pool}`,
+          parent: claimed.meta.traceparent,
+          startedAt: now - Math.max(0, claimed.time - queuedAt),
+          endedAt: now,
+          attributes,
+        })
+        .end();
+    const look = this.queuedAt(callId, claimed);
+    if (typeof look === 'number') record(look);
+    // Without an answer the span is missing, and nothing else.
+    else void look.then(record, () => {});
+  }
+
+  /** Only a first attempt that nobody was asked about was queued at its submission; of others the event before Start tells. */
+  private queuedAt(callId: string, { attempt, submitted, submittedAt, seq }: Claimed): number | Promise<number> {
+    if (attempt === 1 && submitted.decision.effect !== 'ask') return submittedAt;
+    return this.eventBefore(callId, seq).then((at) => at ?? submittedAt);
+  }
+
+  private async eventBefore(callId: string, startSeq: number): Promise<number | undefined> {
+    const head = await this.store.head(callId);
+    const before = head?.lifecycleSeqs.filter((seq) => seq < startSeq).at(-1);
+    if (before === undefined) return undefined;
+    const [event] = await this.store.events(callId, { afterSeq: before - 1, limit: 1 });
+    return event?.time;
+  }
+}

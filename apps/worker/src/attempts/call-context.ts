@@ -1,0 +1,81 @@
+import type { PolicyProfile } from '#contracts';
+import type { Claimed } from '#event-log';
+import type { ToolContext, Workspace } from '#tool-sdk';
+import type { OutputSanitizer } from './output-sanitizer.js';
+import type { WorkerLog } from '../platform/worker.logger.js';
+import type { Attempt } from './attempt.js';
+
+/** What a tool gets to know about the call that it runs for. Its methods may be taken apart from it. */
+export class CallContext implements ToolContext {
+  readonly callId: string;
+  readonly toolName: string;
+  /** The canonical name. */
+  private readonly tool: string;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly tenantId: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  readonly profile?: PolicyProfile;
+  readonly traceparent?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly deadline: number;
+  readonly sinceFirstStartMs: number;
+
+  constructor(
+    private readonly run: Attempt,
+    claimed: Claimed,
+    readonly workspace: Workspace,
+    env: Readonly<Record<string, string>>,
+    private readonly guard: Pick<OutputSanitizer, 'onUpdate' | 'onProgress' | 'shown'>,
+    private readonly logger: WorkerLog,
+    /** Of the attempt's own span, while spans are exported. */
+    traceparent?: string,
+  ) {
+    const { meta, time, firstStartedAt, runMs } = claimed;
+    this.callId = run.callId;
+    this.toolName = claimed.submitted.requestedTool ?? meta.tool;
+    this.tool = meta.tool;
+    this.attempt = claimed.attempt;
+    this.fence = claimed.fence;
+    this.tenantId = meta.tenantId;
+    if (meta.agentId !== undefined) this.agentId = meta.agentId;
+    if (meta.sessionId !== undefined) this.sessionId = meta.sessionId;
+    if (claimed.submitted.profile !== undefined) this.profile = claimed.submitted.profile;
+    this.env = traceparent === undefined ? env : { ...env, TRACEPARENT: traceparent };
+    const parent = traceparent ?? meta.traceparent;
+    if (parent !== undefined) this.traceparent = parent;
+    this.deadline = Date.now() + runMs;
+    this.sinceFirstStartMs = Math.max(0, time - firstStartedAt);
+  }
+
+  // Made when a tool takes them: functions in the fields of a call's object keep it, and all it points at, until a full collection.
+  get onUpdate(): ToolContext['onUpdate'] {
+    return (content, of) => this.guard.onUpdate(content, of);
+  }
+
+  get onProgress(): ToolContext['onProgress'] {
+    return (progress) => this.guard.onProgress(progress);
+  }
+
+  get shown(): ToolContext['shown'] {
+    return (text, cut) => this.guard.shown(text, cut);
+  }
+
+  get log(): ToolContext['log'] {
+    const about = { callId: this.callId, tool: this.tool };
+    return {
+      debug: (message, facts) => this.logger.debug({ ...about, ...facts }, message),
+      warn: (message, facts) => this.logger.warn({ ...about, ...facts }, message),
+    };
+  }
+
+  get signal(): AbortSignal {
+    return this.run.signal;
+  }
+
+  /** To be read when it is needed: a cancel brings a grace of its own. */
+  get graceMs(): number {
+    return this.run.graceMs;
+  }
+}

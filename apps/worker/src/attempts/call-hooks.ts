@@ -1,0 +1,165 @@
+import type { AppliedHook, Content, EndData, HookEvent, HookInput, HookSet, Result } from '#contracts';
+import type { Claimed } from '#event-log';
+import { hookEventName, textOf, type HookRun } from '#hooks';
+import type { Safety } from '#redaction';
+import { ToolFailure } from '#tool-sdk';
+import type { Attempt } from './attempt.js';
+import type { AttemptDecision } from './decide-attempt.js';
+import type { ExecuteDeps } from './execute-deps.js';
+import { collectFeedback, type HookFeedback } from './hook-feedback.js';
+import { cutUtf8, modelText } from './limit-output.js';
+import { readArguments, readShownArguments } from './read-arguments.js';
+import { toFailure, type ToolRunResult } from './run-tool.js';
+import type { UpdateGate } from './update-stream.js';
+
+/** Hooks share the time of their call; when it has used all of it they get this much together, which the log still waits. */
+const AFTER_DEADLINE_MS = 2_000;
+/** Hooks after End share this much; until they are done the worker's slot is taken. */
+const AFTER_END_MS = 10_000;
+/** Of an output, what a hook gets to see. */
+const RESPONSE_BYTES = 1_048_576;
+
+type HookDeps = Pick<ExecuteDeps, 'blobs' | 'hooks' | 'hookSets' | 'workspaces' | 'logger'>;
+
+/** The hooks that this worker runs for one attempt. */
+export interface CallHooks {
+  /** There when the hooks cannot be had: then the tool must not run. */
+  readonly missing?: ToolRunResult;
+  /** There when some look at updates. */
+  readonly updates?: UpdateGate;
+  /** What they say to a tool that has answered; undefined when there are none, or it has not. Never rejects. */
+  after(
+    finish: AttemptDecision,
+    result: Result | undefined,
+    shown: (text: string, cut?: boolean) => string,
+  ): Promise<HookFeedback | undefined>;
+  /** Tells those that watch Ends. Never rejects; what they say changes nothing. */
+  ended(end: EndData): Promise<void>;
+}
+
+export const NO_HOOKS: CallHooks = { after: async () => undefined, ended: async () => {} };
+
+/** The hooks that were in force when the call was accepted. Never rejects. */
+export async function openHooks(digest: string, attempt: Attempt, claimed: Claimed, safety: Safety, deps: HookDeps): Promise<CallHooks> {
+  try {
+    const set = await deps.hookSets.load(digest);
+    if (set === undefined)
+      throw new ToolFailure('internal', 'The hooks of the call are not stored any more. Submit the call again.', { retryable: false });
+    const { callId } = attempt;
+    const [args, shown, { root }] = await Promise.all([
+      set.some(({ secrets }) => secrets) ? readArguments(callId, claimed.submitted, deps.blobs) : undefined,
+      readShownArguments(callId, claimed.submitted, deps.blobs),
+      deps.workspaces.open(claimed.meta),
+    ]);
+    // This process may know secrets that the gateway did not.
+    const tool_input = safety.redactor.json(jsonOf(shown)).value;
+    const about = { ...inputOf(callId, claimed), cwd: root, tool_input };
+    return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, deps, claimed.runMs);
+  } catch (error) {
+    deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be had');
+    return { ...NO_HOOKS, missing: toFailure(error, attempt.callId) };
+  }
+}
+
+class StoredHooks implements CallHooks {
+  private readonly runs: HookRun[] = [];
+  private until: number;
+  readonly updates?: UpdateGate;
+
+  constructor(
+    private readonly set: HookSet,
+    private readonly attempt: Attempt,
+    private readonly about: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
+    /** The arguments as submitted, for hooks that may see secrets. */
+    private readonly secretInput: HookInput['tool_input'],
+    private readonly safety: Safety,
+    private readonly deps: HookDeps,
+    runMs: number,
+  ) {
+    this.until = performance.now() + runMs + AFTER_DEADLINE_MS;
+    if (this.on('before_update').length + this.on('after_update').length === 0) return;
+    this.updates = {
+      passes: async (content) => (await this.ask('before_update', updateOf(content))) === 'allow',
+      sent: async (content) => void (await this.ask('after_update', updateOf(content))),
+    };
+  }
+
+  async after(
+    finish: AttemptDecision,
+    result: Result | undefined,
+    shown: (text: string, cut?: boolean) => string,
+  ): Promise<HookFeedback | undefined> {
+    if (hasAnswered(finish)) await this.ask('after', { tool_response: responseOf(finish.failure?.message, result) });
+    return this.runs.length === 0 ? undefined : collectFeedback(this.runs, shown);
+  }
+
+  /** Whatever stopped the attempt: it is over, and they are told so. */
+  async ended({ outcome, result, resultRef, error }: EndData): Promise<void> {
+    this.until = performance.now() + AFTER_END_MS;
+    const beside = { text: error?.message ?? resultRef?.preview ?? '', is_error: outcome !== 'completed' };
+    const tool_response = result === undefined ? beside : responseOf(undefined, result);
+    await this.ask('after_end', { outcome, tool_response }, new AbortController().signal);
+  }
+
+  private on(event: HookEvent): readonly AppliedHook[] {
+    return this.set.filter(({ on }) => on === event);
+  }
+
+  /** One after the other, until one denies. When the attempt is stopped they are, too, and nothing they said counts. */
+  private async ask(event: HookEvent, more: Partial<HookInput>, signal = this.attempt.signal): Promise<'allow' | 'deny' | 'stopped'> {
+    for (const hook of this.on(event)) {
+      const tool_input = hook.secrets ? this.secretInput : this.about.tool_input;
+      const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.about, tool_input, ...more };
+      try {
+        const run = await this.deps.hooks.run({
+          hook,
+          input,
+          signal,
+          budgetMs: this.until - performance.now(),
+          holdsSecrets: (value) => this.safety.secretsIn(value).length > 0,
+        });
+        this.runs.push(run);
+        if (run.verdict === 'deny') return 'deny';
+      } catch {
+        return 'stopped'; // The attempt was; a hook that fails is an answer.
+      }
+    }
+    return 'allow';
+  }
+}
+
+/** The tool ran and said how that went; what was stopped or lost has nothing to be looked at. */
+export function hasAnswered(finish: AttemptDecision): finish is AttemptDecision & { kind: 'end' } {
+  return finish.kind === 'end' && (finish.outcome === 'completed' || finish.outcome === 'failed');
+}
+
+function inputOf(callId: string, { meta, submitted, attempt }: Claimed) {
+  return {
+    ...(meta.sessionId === undefined ? {} : { session_id: meta.sessionId }),
+    tool_name: meta.tool,
+    call_id: callId,
+    tenant_id: meta.tenantId,
+    ...(meta.agentId === undefined ? {} : { agent_id: meta.agentId }),
+    ...(submitted.toolCallId === undefined ? {} : { tool_call_id: submitted.toolCallId }),
+    ...(submitted.purpose === undefined ? {} : { purpose: submitted.purpose }),
+    attempt,
+  };
+}
+
+function updateOf(content: readonly Content[]): Pick<HookInput, 'update'> {
+  return { update: { text: textOf(content) } };
+}
+
+function responseOf(failure: string | undefined, result: Result | undefined): NonNullable<HookInput['tool_response']> {
+  if (failure !== undefined || result === undefined) return { text: failure ?? '', is_error: true };
+  return {
+    text: cutUtf8(result.content.map(modelText).join('\n'), RESPONSE_BYTES),
+    is_error: result.isError,
+    ...(result.structuredContent === undefined ? {} : { structured: result.structuredContent }),
+  };
+}
+
+function jsonOf(args: Readonly<Record<string, unknown>>): HookInput['tool_input'] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- arguments were JSON when the gateway stored them
+  return args as HookInput['tool_input'];
+}

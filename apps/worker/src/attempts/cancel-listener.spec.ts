@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { createRedis } from '#redis';
+import { ToolFailure } from '#tool-sdk';
+import { eventually } from '../../../../test/support/eventually.js';
+import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
+import { CancelListener } from './cancel-listener.js';
+import { executeCall } from './execute-call.js';
+import type { ExecuteDeps } from './execute-deps.js';
+
+describe('CancelListener', () => {
+  let parts: WorkerParts;
+  let worker: ExecuteDeps;
+  let listener: CancelListener;
+  const seen: { graceMs: number; reason: unknown }[] = [];
+
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+    worker = parts.worker({ stopGraceMs: 3_000 });
+    listener = new CancelListener(
+      createRedis(parts.server.url, { role: 'subscriber', name: 'cancels' }),
+      parts.store,
+      worker.running,
+      3_000,
+      pino({ level: 'silent' }),
+    );
+    await listener.start();
+    parts.tool('wait', {
+      run: (_args, ctx) =>
+        new Promise((_resolve, reject) =>
+          ctx.signal.addEventListener('abort', () => {
+            seen.push({ graceMs: ctx.graceMs, reason: ctx.signal.reason });
+            reject(stopReason(ctx.signal));
+          }),
+        ),
+    });
+    parts.tool('deaf', { run: () => new Promise(() => {}) });
+  });
+  afterAll(async () => {
+    listener.close();
+    await parts.close();
+  });
+
+  const started = (callId: string) => eventually(async () => (await parts.store.head(callId))?.status === 'running', 'the call to run');
+
+  it('aborts the tool with the reason and less than the grace that the caller gave [CC-43]', async () => {
+    const callId = await parts.submit('wait');
+    const running = executeCall({ callId, attempt: 1 }, 'read', worker);
+    await started(callId);
+    await parts.cancel(callId, 60_000);
+    await running;
+    expect(seen).toEqual([{ graceMs: expect.any(Number), reason: expect.any(ToolFailure) }]);
+    expect(seen[0]?.graceMs).toBeLessThan(60_000);
+    expect(seen[0]?.graceMs).toBeGreaterThan(30_000);
+    expect((await parts.events(callId)).at(-1)).toMatchObject({
+      type: 'call.end',
+      data: { outcome: 'cancelled', error: { code: 'cancelled', message: 'Cancelled' }, stopped: { how: 'stopped' } },
+    });
+  });
+
+  it('ends a call whose tool does not listen when the grace is over', async () => {
+    const callId = await parts.submit('deaf');
+    const running = executeCall({ callId, attempt: 1 }, 'read', worker);
+    await started(callId);
+    const cancelledAt = performance.now();
+    await parts.cancel(callId, 300);
+    await running;
+    expect(performance.now() - cancelledAt).toBeLessThan(10_000);
+    expect((await parts.events(callId)).at(-1)).toMatchObject({
+      source: '/worker/w1',
+      data: { outcome: 'cancelled', stopped: { how: 'unknown' } },
+    });
+  });
+
+  it('hears of a cancel that came while its connection was away', async () => {
+    const callId = await parts.submit('wait');
+    const running = executeCall({ callId, attempt: 1 }, 'read', worker);
+    await started(callId);
+    // All subscribers are cut; the cancel goes out before they are back.
+    await Promise.all([parts.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'), parts.cancel(callId, 5_000)]);
+    await running;
+    expect((await parts.events(callId)).at(-1)).toMatchObject({ data: { outcome: 'cancelled' } });
+  });
+
+  it('leaves one End however close a cancel and the finish are [EX-23]', async () => {
+    parts.tool('quick', { run: () => new Promise((resolve) => setImmediate(() => resolve('done'))) });
+    for (let n = 0; n < 50; n++) {
+      const callId = await parts.submit('quick');
+      const running = executeCall({ callId, attempt: 1 }, 'read', worker);
+      await parts.cancel(callId, 1_000).catch(() => {});
+      await running;
+      expect((await parts.types(callId)).filter((type) => type === 'call.end')).toHaveLength(1);
+      expect(['completed', 'cancelled']).toContain((await parts.store.read(callId))?.outcome);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { CancelRequestedData } from '#contracts';
+import type { CallStore } from '#event-log';
+import { keys, type RedisConnection } from '#redis';
+import type { WorkerLog } from '../platform/worker.logger.js';
+import type { Attempt } from './attempt.js';
+import type { InFlightAttempts } from './in-flight-attempts.js';
+
+const CancelEvent = z.object({ data: CancelRequestedData });
+
+/** Of a caller's grace, what stays for the worker to write End before the reconciler does. */
+const MARGIN_MS = 250;
+
+/**
+ * Hears which running calls shall stop. Messages may be lost while the connection is away, so after every (re)connect
+ * the heads of all running calls are looked at; lease renewals tell of a cancel too.
+ */
+export class CancelListener {
+  private closed = false;
+
+  /** `subscriber` belongs to the listener, which closes it. */
+  constructor(
+    readonly subscriber: RedisConnection,
+    private readonly store: Pick<CallStore, 'head' | 'events'>,
+    private readonly running: InFlightAttempts,
+    private readonly defaultGraceMs: number,
+    private readonly logger: WorkerLog,
+  ) {}
+
+  /** Resolves when the subscription stands. */
+  async start(): Promise<void> {
+    this.subscriber.on('message', (_channel: string, callId: string) => {
+      for (const attempt of this.running.of(callId)) void this.look(attempt);
+    });
+    await this.subscriber.subscribe(keys.cancelChannel());
+    this.subscriber.on('ready', () => void this.resume());
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.subscriber.disconnect();
+  }
+
+  /** First hear again, then look: what is cancelled in between is seen by the one or the other. */
+  private async resume(): Promise<void> {
+    try {
+      await this.subscriber.subscribe(keys.cancelChannel());
+    } catch {
+      return; // The connection went away again; its next `ready` comes here.
+    }
+    await Promise.all(this.running.all().map((attempt) => this.look(attempt)));
+  }
+
+  /** The head decides, not the message: it may be about an attempt that is over. */
+  private async look(attempt: Attempt): Promise<void> {
+    if (attempt.finishing || attempt.stopped) return;
+    try {
+      const head = await this.store.head(attempt.callId);
+      if (!head || head.status === 'ended') attempt.stop('lease_lost');
+      else if (head.cancelRequested) attempt.stop('cancelled', await this.graceMs(attempt.callId, head.lifecycleSeqs.at(-1) ?? 0));
+    } catch (error) {
+      this.logger.debug({ callId: attempt.callId, err: error }, 'could not look whether a call shall stop; its lease renewal will tell');
+    }
+  }
+
+  /** The caller's grace stands in the request, which is the last thing that happened to the call besides its updates. */
+  private async graceMs(callId: string, seq: number): Promise<number> {
+    const [event] = await this.store.events(callId, { afterSeq: seq - 1, limit: 1 });
+    if (event?.type !== 'call.cancel_requested') return this.defaultGraceMs;
+    const request = CancelEvent.safeParse(JSON.parse(event.json));
+    if (!request.success) return this.defaultGraceMs;
+    const { graceMs } = request.data.data;
+    return Math.max(0, graceMs - Math.min(MARGIN_MS, graceMs / 4));
+  }
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { Content, Result, type Json, type Violation } from '#contracts';
+import type { Suspension, ToolOutput } from '#tool-sdk';
+import type { Failure, ToolRunResult } from './run-tool.js';
+
+/** The violations of a tool's output schema, empty when it has none or the value fits. */
+export type CheckStructured = (tool: string, value: unknown) => readonly Violation[];
+
+/** A tool's output as the contract has it, or why it is none. */
+export type CheckedOutput = { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly failure: Failure };
+
+/** Tools may come from anywhere, so what they return is read like a request: by its schema. Never throws. */
+export function checkOutput(tool: string, output: Exclude<ToolOutput, Suspension>, structured: CheckStructured): CheckedOutput {
+  const candidate = asObject(output);
+  const result = readResult(candidate);
+  if (!result) return refused(`The tool ${tool} returned something that is no tool output. Expected text or a list of content items.`);
+  const violations = result.structuredContent === undefined || result.isError ? [] : structured(tool, result.structuredContent);
+  if (violations.length === 0) return { ok: true, result };
+  const lines = violations.map(({ pointer, message }) => `${pointer}: ${message}`).join('\n');
+  return refused(`The tool ${tool} returned an output that does not fit its schema:\n${lines}`, violations);
+}
+
+/** The end of a run as it counts once its output was looked at. */
+export function withCheckedOutput(
+  tool: string,
+  run: ToolRunResult,
+  structured: CheckStructured,
+): { readonly run: ToolRunResult; readonly result?: Result } {
+  if (run.kind !== 'output') return { run };
+  const checked = checkOutput(tool, run.output, structured);
+  return checked.ok ? { run, result: checked.result } : { run: { kind: 'failure', failure: checked.failure } };
+}
+
+function asObject(output: Exclude<ToolOutput, Suspension>): object {
+  if (typeof output === 'string') return { content: [{ type: 'text', text: output }], isError: false };
+  return 'content' in output ? { isError: false, ...output } : { content: output, isError: false };
+}
+
+/**
+ * The form of a result, its JSON parts unseen: whether they are JSON is left to JSON.stringify, which is many times faster
+ * than looking at every value by a schema.
+ */
+const json = z.custom<z.output<typeof Json>>((value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol');
+const [text, , image, link] = Content.options;
+const ResultForm = Result.extend({
+  content: z.array(z.discriminatedUnion('type', [text, z.object({ type: z.literal('json'), json }), image, link])),
+  structuredContent: json.optional(),
+  details: z.record(z.string(), json).optional(),
+});
+
+function readResult(candidate: object): Result | undefined {
+  const read = ResultForm.safeParse(candidate);
+  if (!read.success) return undefined;
+  try {
+    JSON.stringify(read.data);
+    return read.data;
+  } catch {
+    return undefined; // Cycles and big integers are no JSON.
+  }
+}
+
+function refused(message: string, errors: readonly Violation[] = []): { ok: false; failure: Failure } {
+  return { ok: false, failure: { code: 'output_invalid', message, retryable: false, ...(errors.length > 0 ? { errors } : {}) } };
+}

@@ -1,0 +1,124 @@
+import type { CallError, EndData, Result, RetryData, Stopped } from '#contracts';
+import { isApplied, type Applied, type BlobStore, type Claimed, type Rejection } from '#event-log';
+import { marked } from '#redaction';
+import { CANCELLED, type AttemptDecision } from './decide-attempt.js';
+import type { HookFeedback } from './hook-feedback.js';
+import { noteOf } from './result-note.js';
+import { ResultStore } from './result-store.js';
+import type { Failure } from './run-tool.js';
+import type { ForcedShutdown } from '../platform/forced-shutdown.js';
+import type { AttemptWriter } from './attempt-writer.js';
+
+export interface FinishedAttempt {
+  readonly claimed: Claimed;
+  readonly callId: string;
+  /** What the tool returned, when that counts. */
+  readonly result?: Result;
+  /** How much text there was, when the tool kept less. */
+  readonly seenBytes?: number;
+  /** How the tool ended. */
+  readonly how: Stopped['how'];
+  /** What hooks after the call have to say. */
+  readonly remarks?: HookFeedback;
+  readonly runMs: number;
+}
+
+export type Written =
+  | { readonly kind: 'ended'; readonly data: EndData; readonly answer: Applied | Rejection }
+  | {
+      readonly kind: 'retried';
+      readonly data: RetryData;
+      readonly nextAttempt: number;
+      readonly delayMs: number;
+      readonly answer: Applied | Rejection;
+    }
+  | { readonly kind: 'nothing' };
+
+/**
+ * Writes what was decided about an attempt.
+ *
+ * 1. a retry is one event; when a cancel came in between, the call ends as cancelled instead
+ * 2. for an end, values that are too large for an event are stored beside the log first, so that End never points at nothing
+ * 3. End, repeated until Redis has it; `ending` is told when it left for the first time
+ */
+export async function commitAttempt(
+  attempt: FinishedAttempt,
+  finish: AttemptDecision,
+  writer: AttemptWriter,
+  blobs: Pick<BlobStore, 'put' | 'forget'>,
+  leaving: ForcedShutdown,
+  ending?: () => void,
+): Promise<Written> {
+  if (finish.kind === 'nothing') return { kind: 'nothing' };
+  if (finish.kind === 'retry') {
+    const nextAttempt = attempt.claimed.attempt + 1;
+    const { reason, delayMs, countsAsFailure, failure } = finish;
+    const data = { reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) };
+    const answer = await writer.retry(data, countsAsFailure, leaving);
+    if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', data, nextAttempt, delayMs, answer };
+    return commitAttempt(
+      attempt,
+      { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: attempt.how, tookMs: 0 } },
+      writer,
+      blobs,
+      leaving,
+    );
+  }
+  const data = await endData(attempt, finish, new ResultStore(attempt.callId, blobs));
+  const answer = await writer.end(data, leaving, ending);
+  // Not waited for: whoever dies here leaves it to its time to live.
+  if (attempt.claimed.submitted.argumentsRedacted && isApplied(answer))
+    void blobs.forget(attempt.callId, 'secret-arguments').catch(() => {});
+  return { kind: 'ended', data, answer };
+}
+
+async function endData(attempt: FinishedAttempt, finish: AttemptDecision & { kind: 'end' }, store: ResultStore): Promise<EndData> {
+  const { claimed, runMs, remarks } = attempt;
+  const { failure } = finish;
+  const given = failure || !attempt.result ? errorResult(failure?.message ?? '', failure?.origin) : attempt.result;
+  const result =
+    given !== attempt.result && remarks === undefined
+      ? { result: given }
+      : await store.keep(remarked(given, remarks), claimed.meta.tool, {
+          modelBytes: claimed.submitted.resultBytes,
+          remark: remarks?.text,
+          seenBytes: given === attempt.result ? attempt.seenBytes : undefined,
+        });
+  return {
+    outcome: finish.outcome,
+    ...successOf(finish.outcome, given, remarks),
+    ...(failure ? { error: callError(failure) } : {}),
+    ...result,
+    attempts: claimed.attempt,
+    queueMs: Math.max(0, claimed.firstStartedAt - claimed.submittedAt),
+    runMs: Math.round(runMs),
+    ...(finish.stopped ? { stopped: { how: finish.stopped.how, tookMs: Math.round(finish.stopped.tookMs) } } : {}),
+  };
+}
+
+function successOf(outcome: EndData['outcome'], given: Result, remarks: HookFeedback | undefined): Pick<EndData, 'isError' | 'note'> {
+  const isError = given.isError || remarks?.denied === true;
+  const note = outcome === 'completed' && isError ? noteOf(given, remarks) : undefined;
+  return { isError, ...(note === undefined ? {} : { note }) };
+}
+
+/** `details` tell people what the hooks did; a hook that refused makes an error of any result. */
+function remarked(result: Result, remarks: HookFeedback | undefined): Result {
+  if (remarks === undefined) return result;
+  return {
+    ...result,
+    isError: result.isError || remarks.denied,
+    ...(remarks.runs.length === 0 ? {} : { details: { ...result.details, hooks: remarks.runs } }),
+  };
+}
+
+/** `origin`: who outside may have written the message. */
+export function errorResult(message: string, origin?: string): Result {
+  const content: Result['content'] = [{ type: 'text', text: message }];
+  if (origin === undefined) return { content, isError: true };
+  return { content: marked(content, origin), isError: true, provenance: { trust: 'untrusted', origin } };
+}
+
+export function callError({ code, message, retryable, errors }: Failure): CallError {
+  return { code, message, retryable, ...(errors ? { errors: [...errors] } : {}) };
+}

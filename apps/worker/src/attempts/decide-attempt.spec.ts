@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { CALL_ERROR_CODES } from '#contracts';
+import { decideAttempt, type FinishFacts } from './decide-attempt.js';
+import type { ToolRunResult } from './run-tool.js';
+
+const facts = (over: Partial<FinishFacts>): FinishFacts => ({
+  run: { kind: 'output', output: 'x' },
+  effect: 'pure',
+  failures: 0,
+  retry: { maxAttempts: 3, backoffMs: 100, maxBackoffMs: 1_000 },
+  maxAttempts: 20,
+  maxBackoffMs: 600_000,
+  leftMs: 60_000,
+  runLimitMs: 1_000,
+  ...over,
+});
+const failed = (retryable: boolean, killed = false): ToolRunResult => ({
+  kind: 'failure',
+  failure: { code: 'unavailable', message: 'm', retryable, killed },
+});
+const decide = (over: Partial<FinishFacts>) => decideAttempt(facts(over), () => 0.5);
+
+const anyRun = fc.oneof(
+  fc.constant<ToolRunResult>({ kind: 'output', output: 'x' }),
+  fc.constant<ToolRunResult>({ kind: 'suspended', resumeInMs: 5 }),
+  fc
+    .record({ code: fc.constantFrom(...CALL_ERROR_CODES), retryable: fc.boolean() })
+    .map((of): ToolRunResult => ({ kind: 'failure', failure: { ...of, message: 'm' } })),
+);
+const anyStopped = fc.oneof(anyRun, fc.constant<ToolRunResult>({ kind: 'no_answer' }), fc.constant<ToolRunResult>({ kind: 'not_begun' }));
+const anyFacts = fc
+  .record({
+    effect: fc.constantFrom('pure', 'idempotent', 'keyed', 'once') satisfies fc.Arbitrary<FinishFacts['effect']>,
+    failures: fc.nat(5),
+    leftMs: fc.integer({ min: -10, max: 100 }),
+    run: anyRun,
+  })
+  .chain((base) =>
+    fc.oneof(
+      fc.constant(facts(base)),
+      fc
+        .record({
+          run: anyStopped,
+          cause: fc.constantFrom('run_timeout', 'cancelled', 'drained', 'lease_lost') satisfies fc.Arbitrary<
+            NonNullable<FinishFacts['stop']>['cause']
+          >,
+        })
+        .map(({ run, cause }) => facts({ ...base, run, stop: { cause, tookMs: 1 } })),
+    ),
+  );
+
+describe('decideFinish', () => {
+  it('never runs an effect that must not happen twice again after its tool began, and never beyond the attempts', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        const finish = decideAttempt(given, () => 0.5);
+        if (finish.kind !== 'retry') return;
+        if (given.effect === 'once') expect(given.run.kind === 'suspended' || given.run.kind === 'not_begun').toBe(true);
+        if (finish.countsAsFailure) expect(given.failures + 1).toBeLessThan(given.retry.maxAttempts);
+        if (finish.countsAsFailure) expect(finish.delayMs).toBeLessThan(given.leftMs);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('writes nothing exactly when the lease is lost', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => expect(decideAttempt(given, () => 0.5).kind === 'nothing').toBe(given.stop?.cause === 'lease_lost')),
+    );
+  });
+
+  it('gives every end that is not completed a reason', () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        const finish = decideAttempt(given, () => 0.5);
+        if (finish.kind === 'end') expect(finish.failure === undefined).toBe(finish.outcome === 'completed');
+      }),
+    );
+  });
+
+  it('keeps the result of a tool that finished before a cancel took effect [EX-23]', () => {
+    expect(decide({ stop: { cause: 'cancelled', tookMs: 3 } })).toEqual({
+      kind: 'end',
+      outcome: 'completed',
+      stopped: { how: 'finished_first', tookMs: 3 },
+    });
+  });
+
+  it('tells how a cancel stopped the tool', () => {
+    const how = (run: ToolRunResult) => decide({ run, stop: { cause: 'cancelled', tookMs: 3 } });
+    const stopped = (more: object = {}): ToolRunResult => ({
+      kind: 'failure',
+      failure: { code: 'cancelled', message: 'm', retryable: false, ...more },
+    });
+    expect(how(stopped())).toMatchObject({ outcome: 'cancelled', stopped: { how: 'stopped' } });
+    expect(how(stopped({ mayHaveFinished: true }))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
+    expect(how(failed(false))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
+    expect(how(failed(false, true))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'killed' } });
+    expect(how({ kind: 'no_answer' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
+    expect(how({ kind: 'not_begun' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'not_started' } });
+  });
+
+  it('hands calls back when the worker drains, and owns up to what it cannot know', () => {
+    const stop = { cause: 'drained', tookMs: 1 } as const;
+    expect(decide({ run: failed(false), stop })).toEqual({ kind: 'retry', reason: 'worker_drained', delayMs: 0, countsAsFailure: false });
+    expect(decide({ run: failed(false), stop, effect: 'once' })).toMatchObject({
+      kind: 'end',
+      outcome: 'unknown',
+      failure: { code: 'outcome_unknown' },
+    });
+    expect(decide({ run: { kind: 'not_begun' }, stop, effect: 'once' })).toMatchObject({ kind: 'retry', reason: 'worker_drained' });
+    expect(decide({ stop, effect: 'once' })).toEqual({ kind: 'end', outcome: 'completed' });
+  });
+});

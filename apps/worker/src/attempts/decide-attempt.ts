@@ -1,0 +1,141 @@
+import type { CallOutcome, RetryPolicy, RetryReason, Stopped, ToolEffect } from '#contracts';
+import type { StopCause } from './attempt.js';
+import { retryDelay } from './retry-delay.js';
+import type { Failure, ToolRunResult } from './run-tool.js';
+
+export interface FinishFacts {
+  readonly run: ToolRunResult;
+  /** There when the attempt was told to stop; `tookMs` from then until the tool's answer. */
+  readonly stop?: { readonly cause: StopCause; readonly tookMs: number };
+  readonly effect: ToolEffect;
+  /** Failed attempts before this one. */
+  readonly failures: number;
+  readonly retry: RetryPolicy;
+  readonly maxAttempts: number;
+  readonly maxBackoffMs: number;
+  /** What is left of the time for the whole call. */
+  readonly leftMs: number;
+  readonly runLimitMs: number;
+}
+
+/** What to write about an attempt. `nothing`: the call belongs to somebody else. */
+export type AttemptDecision =
+  | { readonly kind: 'end'; readonly outcome: CallOutcome; readonly failure?: Failure; readonly stopped?: Stopped }
+  | {
+      readonly kind: 'retry';
+      readonly reason: RetryReason;
+      readonly delayMs: number;
+      readonly countsAsFailure: boolean;
+      readonly failure?: Failure;
+    }
+  | { readonly kind: 'nothing' };
+
+export const OUTCOME_UNKNOWN: Failure = {
+  code: 'outcome_unknown',
+  message:
+    'The worker stopped while the tool was running. Its effects may or may not have happened, so the call is not run again. Check before you repeat it.',
+  retryable: false,
+};
+export const CANCELLED: Failure = { code: 'cancelled', message: 'Cancelled', retryable: false };
+
+/** Pure. A tool that ran to its end keeps its result whatever was asked meanwhile, except that a deadline is a deadline. */
+export function decideAttempt(facts: FinishFacts, random: () => number): AttemptDecision {
+  const { run, stop } = facts;
+  if (stop?.cause === 'lease_lost') return { kind: 'nothing' };
+  if (stop?.cause === 'run_timeout') return timedOut(facts, stop.tookMs, random);
+  if (run.kind === 'output')
+    return {
+      kind: 'end',
+      outcome: 'completed',
+      ...(stop?.cause === 'cancelled' ? { stopped: { how: 'finished_first', tookMs: stop.tookMs } } : {}),
+    };
+  if (stop?.cause === 'cancelled')
+    return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: howEnded(run, 'cancelled'), tookMs: stop.tookMs } };
+  if (run.kind === 'suspended') return { kind: 'retry', reason: 'suspended', delayMs: run.resumeInMs, countsAsFailure: false };
+  if (stop?.cause === 'drained') return drained(facts, stop.tookMs);
+  if (run.kind !== 'failure') throw new Error(`A run that nobody stopped ended as ${run.kind}.`);
+  return retryOr(facts, 'tool_failed', run.failure, random, { kind: 'end', outcome: outcomeOf(run.failure), failure: run.failure });
+}
+
+function timedOut(facts: FinishFacts, tookMs: number, random: () => number): AttemptDecision {
+  const failure: Failure = {
+    code: 'run_timeout',
+    message: `The call timed out after ${facts.runLimitMs.toLocaleString('en-US')} ms and was stopped.`,
+    // A tool that knows that another attempt takes as long says so.
+    retryable: facts.run.kind !== 'failure' || facts.run.failure.code !== 'run_timeout' || facts.run.failure.retryable,
+  };
+  return retryOr(facts, 'run_timeout', failure, random, {
+    kind: 'end',
+    outcome: 'timed_out',
+    failure,
+    stopped: { how: howEnded(facts.run, 'run_timeout'), tookMs },
+  });
+}
+
+function drained(facts: FinishFacts, tookMs: number): AttemptDecision {
+  if (facts.effect !== 'once' || facts.run.kind === 'not_begun')
+    return { kind: 'retry', reason: 'worker_drained', delayMs: 0, countsAsFailure: false };
+  return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, stopped: { how: howEnded(facts.run, 'drained'), tookMs } };
+}
+
+/** Retries only when the failure may pass, running twice does no harm, an attempt is left, and there is time for it. */
+function retryOr(facts: FinishFacts, reason: RetryReason, failure: Failure, random: () => number, end: AttemptDecision): AttemptDecision {
+  const maxAttempts = Math.min(facts.retry.maxAttempts, facts.maxAttempts);
+  if (!failure.retryable || facts.effect === 'once' || facts.failures + 1 >= maxAttempts) return end;
+  const delayMs = retryDelay(facts.retry, facts.failures, facts.maxBackoffMs, random);
+  return delayMs >= facts.leftMs ? end : { kind: 'retry', reason, delayMs, countsAsFailure: true, failure };
+}
+
+/** What a tool throws that ended because it was asked to. */
+const STOPPED_BY: Readonly<Record<StopCause, Failure['code']>> = {
+  run_timeout: 'run_timeout',
+  cancelled: 'cancelled',
+  drained: 'worker_lost',
+  lease_lost: 'worker_lost',
+};
+
+/** What is known of how the tool ended; `cause`: why it was asked to stop, if it was. A tool that does not answer may still run. */
+export function howEnded(run: ToolRunResult, cause: StopCause | undefined): Stopped['how'] {
+  switch (run.kind) {
+    case 'output':
+      return 'finished_first';
+    case 'suspended':
+      return 'stopped';
+    case 'not_begun':
+      return 'not_started';
+    case 'no_answer':
+      return 'unknown';
+    case 'failure':
+      if (run.failure.killed) return 'killed';
+      if (cause === undefined) return 'finished_first';
+      return run.failure.code === STOPPED_BY[cause] && !run.failure.mayHaveFinished ? 'stopped' : 'unknown';
+  }
+}
+
+function outcomeOf(failure: Failure): CallOutcome {
+  switch (failure.code) {
+    case 'run_timeout':
+    case 'queue_timeout':
+      return 'timed_out';
+    case 'policy_denied':
+    case 'approval_denied':
+    case 'approval_expired':
+    case 'hook_rejected':
+      return 'denied';
+    case 'cancelled':
+      return 'cancelled';
+    case 'outcome_unknown':
+      return 'unknown';
+    case 'not_found':
+    case 'invalid_arguments':
+    case 'payload_too_large':
+    case 'rate_limited':
+    case 'quota_exceeded':
+    case 'unavailable':
+    case 'tool_failed':
+    case 'worker_lost':
+    case 'output_invalid':
+    case 'internal':
+      return 'failed';
+  }
+}

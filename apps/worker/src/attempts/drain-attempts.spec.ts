@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.js';
+import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
+import { executeCall } from './execute-call.js';
+import type { ExecuteDeps } from './execute-deps.js';
+import { drainCalls } from './drain-attempts.js';
+
+describe('drainCalls', () => {
+  let parts: WorkerParts;
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+    const untilAborted: Parameters<WorkerParts['tool']>[1]['run'] = (_args, ctx) =>
+      new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(stopReason(ctx.signal))));
+    parts.tool('read', { run: untilAborted });
+    parts.tool('write', { effect: 'once', run: untilAborted });
+    parts.tool('writeShort', {
+      effect: 'once',
+      run: (_args, ctx) => new Promise((resolve) => setTimeout(() => resolve(`aborted: ${ctx.signal.aborted}`), 1_500)),
+    });
+    parts.tool('deaf', { effect: 'once', run: () => new Promise(() => {}) });
+  });
+  afterAll(() => parts.close());
+
+  /** Starts a call and resolves when its tool runs. */
+  const begin = async (worker: ExecuteDeps, tool: string) => {
+    const callId = await parts.submit(tool);
+    const done = executeCall({ callId, attempt: 1 }, 'read', worker);
+    await eventually(async () => (await parts.store.head(callId))?.status === 'running', `${tool} to run`);
+    return { callId, done };
+  };
+
+  it('hands back what may run elsewhere without counting a failure, and lets the rest finish [DX-09]', async () => {
+    const worker = parts.worker();
+    const [read, write] = [await begin(worker, 'read'), await begin(worker, 'writeShort')];
+    expect(await drainCalls(worker.running, { drainMs: 10_000, stopGraceMs: 300 })).toBe('idle');
+    await Promise.all([read.done, write.done]);
+    expect(await parts.events(read.callId)).toMatchObject([
+      {},
+      {},
+      { type: 'call.retry', data: { reason: 'worker_drained', nextAttempt: 2, delayMs: 0 } },
+    ]);
+    expect(await parts.store.head(read.callId)).toMatchObject({ status: 'queued', failures: 0 });
+    expect(await parts.store.read(write.callId)).toMatchObject({ outcome: 'completed', result: { content: [{ text: 'aborted: false' }] } });
+  });
+
+  it('ends as unknown what must not run twice and is not done in time, also when it does not listen', async () => {
+    const worker = parts.worker({ stopGraceMs: 200 });
+    const [write, deaf] = [await begin(worker, 'write'), await begin(worker, 'deaf')];
+    expect(await drainCalls(worker.running, { drainMs: 100, stopGraceMs: 200 })).toBe('idle');
+    await Promise.all([write.done, deaf.done]);
+    expect((await parts.events(write.callId)).at(-1)).toMatchObject({
+      data: { outcome: 'unknown', error: { code: 'outcome_unknown' }, stopped: { how: 'stopped' } },
+    });
+    expect((await parts.events(deaf.callId)).at(-1)).toMatchObject({ data: { outcome: 'unknown', stopped: { how: 'unknown' } } });
+  });
+
+  it('hands back a call whose claim was granted only during the drain, before its tool begins', async () => {
+    const worker = parts.worker();
+    worker.running.handBack();
+    const callId = await parts.submit('write');
+    await executeCall({ callId, attempt: 1 }, 'read', worker);
+    expect(await parts.types(callId)).toEqual(['call.submitted', 'call.start', 'call.retry']);
+  });
+
+  it('is done at once when nothing runs', async () => {
+    const startedAt = performance.now();
+    expect(await drainCalls(parts.worker().running, { drainMs: 10_000, stopGraceMs: 1_000 })).toBe('idle');
+    expect(performance.now() - startedAt).toBeLessThan(9_000);
+  });
+});

@@ -1,0 +1,35 @@
+import type { BlobStore, EventLogWriter } from '#event-log';
+import type { HookRunner, HookSets } from '#hooks';
+import type { ToolRegistry } from '#tool-sdk';
+import type { AttemptTracer } from './attempt-tracer.js';
+import type { LeaseRenewer } from '../leases/lease-renewer.js';
+import type { WorkerConfig } from '../platform/worker.config.js';
+import type { WorkerLog } from '../platform/worker.logger.js';
+import type { RedactionSettingsService } from './redaction-settings.service.js';
+import type { Clock } from '../platform/clock.js';
+import type { FileScope } from './file-scope.js';
+import type { InFlightAttempts } from './in-flight-attempts.js';
+import type { Workspaces } from './workspaces.js';
+import type { ForcedShutdown } from '../platform/forced-shutdown.js';
+
+/** All that running a call needs from the rest of the worker. */
+export interface ExecuteDeps {
+  readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
+  readonly log: EventLogWriter;
+  readonly blobs: Pick<BlobStore, 'put' | 'get' | 'forget'>;
+  readonly safety: Pick<RedactionSettingsService, 'defaults' | 'of'>;
+  readonly tools: Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'>;
+  readonly hookSets: Pick<HookSets, 'load'>;
+  readonly hooks: Pick<HookRunner, 'run'>;
+  readonly leases: Pick<LeaseRenewer, 'hold'>;
+  readonly running: InFlightAttempts;
+  readonly workspaces: Workspaces;
+  readonly files: Pick<FileScope, 'of'>;
+  /** From then on no write is insisted on any more. */
+  readonly leaving: ForcedShutdown;
+  /** There while spans are exported. */
+  readonly tracer?: Pick<AttemptTracer, 'begin'> | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: WorkerLog;
+}

@@ -1,0 +1,126 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { PathDenials, type FileAccess } from '#contracts';
+import { denialOf, mayDenyBelow } from '#policy';
+import type { SettingsStore } from '#redis';
+import { type DeniedPaths, type SharedRoot, ToolFailure, type Workspace } from '#tool-sdk';
+
+const REMEMBERED = 256;
+/** Parts of the system that are no files: what is in them are secrets of processes, and devices. */
+const NEVER_OPENED = ['/proc', '/sys', '/dev'];
+
+export interface FileScopeSettings {
+  /** Folders that the operator shares between sessions; a call reaches those that its policy names. */
+  readonly sharedRoots: readonly Omit<SharedRoot, 'locks'>[];
+  /** Folders in which a person's yes, or trust, opens paths outside of the workspace. */
+  readonly outsideRoots: readonly string[];
+  /** Folders of this installation: other sessions' files, keys, Redis data. Nothing opens them. */
+  readonly ownFolders: readonly string[];
+  /** Where writers keep each other out. */
+  readonly locks: string;
+}
+
+/**
+ * Makes of a call's workspace what the decision about the call says that it may touch, and no more: a call whose decision
+ * names nothing has its workspace only, whatever the worker shares.
+ */
+export class FileScope {
+  private readonly known = new Map<string, PathDenials>();
+  private readonly closed: readonly string[];
+  private readonly roots: readonly (SharedRoot & { readonly real: string })[];
+
+  constructor(
+    private readonly settings: FileScopeSettings,
+    private readonly store: Pick<SettingsStore, 'get'>,
+  ) {
+    const { sharedRoots, ownFolders, locks } = settings;
+    this.closed = [...NEVER_OPENED, ...ownFolders.flatMap((folder) => [folder, realOf(folder)])];
+    this.roots = sharedRoots.map((it) => ({ ...it, locks, real: realOf(it.path) }));
+  }
+
+  /** `configured` is the workspace as the gateway names it. Rejects when what is denied to the call is not stored any more. */
+  async of(workspace: Workspace, configured: string, tool: string, files: FileAccess | undefined): Promise<Workspace> {
+    if (files === undefined) return workspace;
+    const roots = this.rootsFor(files.roots ?? []);
+    const named = files.opened ?? [];
+    const opened = named.filter(({ path }) => this.mayOpen(path)).map((it) => ({ ...it, locks: this.settings.locks }));
+    const unopened = named.filter(({ path }) => !this.mayOpen(path)).map(({ path }) => path);
+    const denials = files.denials === undefined ? undefined : await this.denials(files.denials);
+    return {
+      ...workspace,
+      ...(roots.length === 0 ? {} : { roots }),
+      ...(opened.length === 0 ? {} : { opened }),
+      ...(unopened.length === 0 ? {} : { unopened }),
+      ...(denials === undefined ? {} : { denied: this.deniedBy(denials, tool, workspace.root, configured) }),
+    };
+  }
+
+  /** What both the decision and the operator name: the inner one of two folders, for what both allow there. */
+  private rootsFor(named: NonNullable<FileAccess['roots']>): SharedRoot[] {
+    return named.flatMap(({ path, access }) =>
+      this.roots
+        .filter((shared) => isWithin(path, shared.path) || isWithin(shared.path, path))
+        .map((shared) => ({
+          path: isWithin(path, shared.path) ? path : shared.path,
+          access: access === 'write' && shared.access === 'write' ? ('write' as const) : ('read' as const),
+          locks: shared.locks,
+        })),
+    );
+  }
+
+  private mayOpen(path: string): boolean {
+    return (
+      this.settings.outsideRoots.some((root) => isWithin(path, root)) &&
+      !this.closed.some((folder) => isWithin(path, folder) || isWithin(folder, path))
+    );
+  }
+
+  private async denials(digest: string): Promise<PathDenials> {
+    const before = this.known.get(digest);
+    if (before !== undefined) return before;
+    const text = await this.store.get(digest);
+    if (text === undefined)
+      throw new ToolFailure('internal', 'What is denied to the call is not stored any more. Submit the call again.', { retryable: false });
+    const denials = PathDenials.parse(JSON.parse(text));
+    const [oldest] = this.known.keys();
+    if (oldest !== undefined && this.known.size >= REMEMBERED) this.known.delete(oldest);
+    this.known.set(digest, denials);
+    return denials;
+  }
+
+  /** A rule may name a folder by either of its paths: as it is configured, or where it really is. */
+  private deniedBy(denials: PathDenials, tool: string, root: string, configured: string): DeniedPaths {
+    const names = [{ path: configured, real: root }, ...this.roots].filter(({ path, real }) => path !== real);
+    const facts = { denials, tool, workspaceRoot: configured };
+    const spellings = (path: string) => [
+      path,
+      ...names.flatMap((it) => [moved(path, it.real, it.path), moved(path, it.path, it.real)]).filter((it) => it !== undefined),
+    ];
+    return {
+      why: (path, access) => {
+        for (const it of spellings(path)) {
+          const why = denialOf(it, access, facts);
+          if (why !== undefined) return why.replace('{path}', 'it');
+        }
+        return undefined;
+      },
+      mayDenyBelow: (folder) => spellings(folder).some((it) => mayDenyBelow(it, facts)),
+    };
+  }
+}
+
+function moved(path: string, from: string, to: string): string | undefined {
+  return isWithin(path, from) ? join(to, path.slice(from.length)) : undefined;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+}
+
+function realOf(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}

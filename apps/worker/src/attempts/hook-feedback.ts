@@ -1,0 +1,66 @@
+import type { Result } from '#contracts';
+import { shownRun, type HookRun } from '#hooks';
+
+/** Runs that stand in `details`: of updates there may be a thousand. Those that went wrong or refused come first. */
+const RUNS = 20;
+const REASON_CHARACTERS = 500;
+
+type Detail = NonNullable<Result['details']>[string];
+
+/** What hooks have to say about a call that has run. */
+export interface HookFeedback {
+  /** For the model, below the tool's output. */
+  readonly text?: string;
+  /** The result counts as an error. */
+  readonly denied: boolean;
+  /** For people: which hook did what. */
+  readonly runs: Detail[];
+}
+
+/**
+ * Pure. The model reads what hooks after the call said, and why one of them failed; of updates it knows nothing. `shown`
+ * takes secrets out of what they said, before anything is cut.
+ */
+export function collectFeedback(all: readonly HookRun[], shown: (text: string, cut?: boolean) => string): HookFeedback {
+  const runs = all.map((run) => shownRun(run, shown));
+  const after = runs.filter(({ hook }) => hook.on === 'after');
+  const denied = after.some(({ verdict }) => verdict === 'deny');
+  const lines = after.flatMap(said);
+  const label = denied ? 'Hook feedback (denied):' : 'Hook feedback:';
+  const told = [...runs].sort((a, b) => weight(b) - weight(a)).slice(0, RUNS);
+  return {
+    ...(denied || lines.length > 0 ? { text: [label, ...lines].join('\n') } : {}),
+    denied,
+    runs: told.map(detailOf),
+  };
+}
+
+/** With what hooks before the call had to say about it. Pure. */
+export function withSaidBefore(feedback: string | undefined, remarks: HookFeedback | undefined): HookFeedback | undefined {
+  if (feedback === undefined) return remarks;
+  const { text, denied = false, runs = [] } = remarks ?? {};
+  return { denied, runs, text: `Hook feedback:\n${feedback}${text === undefined ? '' : `\n${text}`}` };
+}
+
+function said({ hook, verdict, failure, reason, feedback }: HookRun): string[] {
+  if (failure !== undefined) return [`${failure}; ${verdict === 'deny' ? 'the result counts as an error' : 'the result stands'}`];
+  const refusal = verdict === 'deny' ? [reason ?? `Hook \`${hook.name}\` refused the result`] : [];
+  return [...refusal, ...(feedback === undefined ? [] : [feedback])];
+}
+
+function weight({ hook, verdict, failure }: HookRun): number {
+  return (hook.on === 'after' ? 2 : 0) + (verdict === 'deny' || failure !== undefined ? 1 : 0);
+}
+
+function detailOf({ hook, verdict, failure, reason, cached, tookMs }: HookRun): Detail {
+  const why = failure ?? reason;
+  return {
+    name: hook.name,
+    event: hook.on,
+    verdict,
+    tookMs,
+    ...(cached ? { cached } : {}),
+    ...(failure === undefined ? {} : { failed: true }),
+    ...(why === undefined ? {} : { reason: why.slice(0, REASON_CHARACTERS) }),
+  };
+}

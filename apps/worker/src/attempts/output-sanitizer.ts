@@ -1,0 +1,110 @@
+import type { Content, ProgressData, Result, ToolDescriptor } from '#contracts';
+import { marked, type SafeTextStream, type Safety } from '#redaction';
+import { signals } from '#observability';
+import type { ToolContext, UpdateOf } from '#tool-sdk';
+import { cutUtf8 } from './limit-output.js';
+import { MESSAGE_BYTES, type ToolRunResult } from './run-tool.js';
+import type { UpdateStream } from './update-stream.js';
+import type { WorkerLog } from '../platform/worker.logger.js';
+import type { SafetyInForce } from './redaction-settings.service.js';
+
+const ONE_TEXT: UpdateOf = { stream: '' };
+
+type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
+
+/**
+ * Stands between a tool and everybody who sees what it says: secrets and hidden characters are taken out of updates,
+ * progress, result and failure before anything of them is written, and what comes from outside is marked.
+ */
+export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'shown'> {
+  private safety: Safety;
+  /** The texts that go on over updates, by name: what comes of one between two pieces of another tears no secret apart. */
+  private readonly texts = new Map<string, SafeTextStream>();
+  private origin: string | undefined;
+  private command: string | undefined;
+
+  constructor(
+    private readonly inForce: SafetyInForce,
+    private readonly watchers: Watchers,
+    private readonly logger: WorkerLog,
+    private readonly callId: string,
+  ) {
+    this.safety = inForce.safety;
+  }
+
+  /** Before the tool runs. Secrets that the arguments held are secrets in all that it says. */
+  begins(tool: ToolDescriptor, args: Readonly<Record<string, unknown>>, withSecrets: boolean): void {
+    if (withSecrets) this.safety = this.safety.knowing(this.safety.secretsIn(args));
+    this.origin = this.safety.untrustedOrigin(tool, args);
+    const { argument } = tool.subjects.find(({ kind }) => kind === 'command') ?? {};
+    const command = argument === undefined ? undefined : args[argument];
+    if (typeof command === 'string') this.command = command;
+  }
+
+  onUpdate(content: readonly Content[], { stream, cut = false }: UpdateOf = ONE_TEXT): void {
+    const safe = content.flatMap((item) =>
+      item.type === 'text' ? asItems(this.textOf(stream).push(item.text)) : [this.safety.content(item)],
+    );
+    if (cut) safe.push(...this.end(stream, cut));
+    if (safe.length > 0) this.watchers.onUpdate(safe);
+  }
+
+  onProgress(progress: ProgressData): void {
+    const { message } = progress;
+    this.watchers.onProgress(message === undefined ? progress : { ...progress, message: this.safety.text(message) });
+  }
+
+  /** Tells watchers what was held back: nothing more comes. */
+  flush(): void {
+    const rest = [...this.texts.keys()].flatMap((stream) => this.end(stream));
+    if (rest.length > 0) this.watchers.onUpdate(rest);
+  }
+
+  /** As `ToolContext` has it. */
+  shown(text: string, cut = false): string {
+    return cut ? this.safety.cutOff(text) : this.safety.text(text);
+  }
+
+  /** What may be written about how the tool ended. */
+  finished({ run, result }: { run: ToolRunResult; result?: Result }): { run: ToolRunResult; result?: Result } {
+    if (run.kind === 'failure') {
+      const { message, ...failure } = this.safety.error(run.failure);
+      const origin = run.failure.code === 'tool_failed' ? this.origin : undefined;
+      const safe = { ...failure, message: cutUtf8(message, MESSAGE_BYTES), ...(origin === undefined ? {} : { origin }) };
+      this.look(safe.message);
+      return { run: { ...run, failure: safe } };
+    }
+    if (result === undefined) return { run };
+    const safe = this.safety.result(result, this.origin);
+    this.look(safe.content.map((item) => (item.type === 'text' ? item.text : '')).join('\n'));
+    return { run, result: this.origin === undefined ? safe : { ...safe, content: marked(safe.content, this.origin) } };
+  }
+
+  private textOf(stream: string): SafeTextStream {
+    let text = this.texts.get(stream);
+    if (text === undefined) this.texts.set(stream, (text = this.safety.stream()));
+    return text;
+  }
+
+  private end(stream: string, cut = false): Content[] {
+    const text = this.texts.get(stream);
+    this.texts.delete(stream);
+    return asItems(text?.flush(cut) ?? '');
+  }
+
+  private look(output: string): void {
+    if (this.inForce.anomalies === undefined || this.command === undefined) return;
+    const command = this.safety.text(this.command);
+    for (const alert of this.inForce.anomalies.inspect(command, output, performance.now())) {
+      for (const kind of alert.kinds) signals.securityAlert.emit({ kind });
+      this.logger.warn(
+        { callId: this.callId, securityAlert: alert },
+        'security alert: the output of a command tells of unusual system calls',
+      );
+    }
+  }
+}
+
+function asItems(text: string): Content[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}

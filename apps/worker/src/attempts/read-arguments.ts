@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { SubmittedData } from '#contracts';
+import type { BlobStore } from '#event-log';
+import { ToolFailure } from '#tool-sdk';
+
+export interface ArgumentsRead {
+  /** What the tool gets. */
+  readonly args: Readonly<Record<string, unknown>>;
+  /** What an approval is bound to: the arguments, with a salt where they hold secrets that could be guessed from a digest. */
+  readonly approved: unknown;
+}
+
+const Salted = z.object({ salt: z.string(), arguments: z.record(z.string(), z.unknown()) });
+
+/** The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolFailure when what lives beside the log is gone. */
+export async function readArguments(callId: string, submitted: SubmittedData, blobs: Pick<BlobStore, 'get'>): Promise<ArgumentsRead> {
+  if (submitted.argumentsRedacted) {
+    const approved = Salted.parse(await stored(callId, 'secret-arguments', blobs));
+    return { args: approved.arguments, approved };
+  }
+  const args = await readShownArguments(callId, submitted, blobs);
+  return { args, approved: args };
+}
+
+/** The arguments as everybody sees them, with placeholders for secrets. Rejects as `readArguments` does. */
+export async function readShownArguments(
+  callId: string,
+  { argumentsRef, arguments: inline }: SubmittedData,
+  blobs: Pick<BlobStore, 'get'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  return asRecord(argumentsRef ? await stored(callId, argumentsRef.ref, blobs) : (inline ?? {}));
+}
+
+async function stored(callId: string, ref: Parameters<BlobStore['get']>[1], blobs: Pick<BlobStore, 'get'>): Promise<unknown> {
+  const bytes = await blobs.get(callId, ref);
+  if (!bytes)
+    throw new ToolFailure('internal', 'The arguments of the call are not stored any more. Submit the call again.', { retryable: false });
+  return JSON.parse(bytes.toString('utf8'));
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ToolFailure('invalid_arguments', 'Invalid arguments: expected an object', { retryable: false });
+  }
+  return { ...value };
+}

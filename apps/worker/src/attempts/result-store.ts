@@ -1,0 +1,79 @@
+import { LIMITS, type ClaimCheck, type EndData, type Result } from '#contracts';
+import { BLOB_LIMITS, type BlobStore } from '#event-log';
+import { sha256Hex } from '#redis';
+import { signals } from '#observability';
+import { cutUtf8, limitOutput } from './limit-output.js';
+
+/** A result above this many bytes of JSON lives beside the log. */
+export const INLINE_BYTES = 6_144;
+const PREVIEW_BYTES = 1_024;
+/** Text that surely fits into an event, however it is escaped there. */
+const LAST_RESORT_BYTES = 1_000;
+
+export interface KeepOptions {
+  readonly modelBytes?: number | undefined;
+  readonly remark?: string | undefined;
+  readonly seenBytes?: number | undefined;
+}
+
+/** Puts a result where it belongs: into End when it is small, beside the log when not, and its whole text there too when the model gets only a part. */
+export class ResultStore {
+  constructor(
+    private readonly callId: string,
+    private readonly blobs: Pick<BlobStore, 'put'>,
+  ) {}
+
+  /**
+   * `seenBytes`: so much text there was, where the result holds less. `remark` comes below the output and is never cut off by it; it takes half of the room at most.
+   * The values are stored before the answer comes, so that End never points at nothing. When they cannot be stored
+   * (too large, no room), the answer holds what fits into End, marked as truncated.
+   */
+  async keep(
+    result: Result,
+    tool: string,
+    { modelBytes = LIMITS.modelOutputBytes, remark, seenBytes }: KeepOptions = {},
+  ): Promise<Pick<EndData, 'result' | 'resultRef' | 'output'>> {
+    const remarks = remark === undefined ? [] : [{ type: 'text' as const, text: cutUtf8(remark, Math.floor(modelBytes / 2)) }];
+    const room = modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    const limited = limitOutput(result.content, room, seenBytes);
+    if (!limited.whole) return this.inlineOrBeside(remarks.length === 0 ? result : { ...result, content: [...result.content, ...remarks] });
+    signals.outputTruncated.emit({ tool });
+    const { text, bytes } = limited.whole;
+    const output = await this.put('output', bytes > BLOB_LIMITS.bytes ? cutUtf8(text, BLOB_LIMITS.bytes) : text);
+    const forModel = await this.inlineOrBeside({
+      ...result,
+      content: [...limited.content, ...remarks],
+      truncated: this.truncated(seenBytes ?? bytes),
+    });
+    return { ...forModel, ...(output ? { output } : {}) };
+  }
+
+  private async inlineOrBeside(result: Result): Promise<Pick<EndData, 'result' | 'resultRef'>> {
+    const text = JSON.stringify(result);
+    if (text.length <= INLINE_BYTES && Buffer.byteLength(text) <= INLINE_BYTES) return { result };
+    const resultRef = await this.put('result', text);
+    return resultRef ? { resultRef } : { result: this.whatFits(result) };
+  }
+
+  private async put(ref: ClaimCheck['ref'], text: string): Promise<ClaimCheck | undefined> {
+    const bytes = Buffer.from(text);
+    try {
+      // A value above 8 MiB is refused here, too.
+      await this.blobs.put(this.callId, ref, bytes);
+    } catch {
+      return undefined;
+    }
+    return { ref, sha256: sha256Hex(bytes), bytes: bytes.byteLength, preview: cutUtf8(text, PREVIEW_BYTES) };
+  }
+
+  private whatFits(result: Result): Result {
+    const texts = result.content.filter((item) => item.type === 'text' || item.type === 'json');
+    const { content, whole } = limitOutput(texts, LAST_RESORT_BYTES);
+    const originalBytes = result.truncated?.originalBytes ?? whole?.bytes ?? Buffer.byteLength(JSON.stringify(result));
+    return { content: [...content], isError: result.isError, truncated: this.truncated(originalBytes) };
+  }
+
+  private truncated(originalBytes: number): NonNullable<Result['truncated']> {
+    return { originalBytes, artifactUri: `/v1/calls/${this.callId}/output` };
+  }
+}

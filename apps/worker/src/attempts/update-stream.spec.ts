@@ -1,0 +1,191 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import type { Content, ProgressData, UpdateData } from '#contracts';
+import { NO_UPDATES, UpdatesDigest } from '#event-log';
+import type { Clock } from '../platform/clock.js';
+import { UPDATE_LIMITS, UpdateStream, type UpdateGate } from './update-stream.js';
+
+/** Time that moves when the test says so. */
+class TestClock implements Clock {
+  private time = 0;
+  private timers: { at: number; run: () => void }[] = [];
+
+  now(): number {
+    return this.time;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const timer = { at: this.time + ms, run };
+    this.timers.push(timer);
+    return () => (this.timers = this.timers.filter((other) => other !== timer));
+  }
+
+  advance(ms: number): void {
+    const until = this.time + ms;
+    for (;;) {
+      const next = this.timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+      if (!next) break;
+      this.timers = this.timers.filter((other) => other !== next);
+      this.time = next.at;
+      next.run();
+    }
+    this.time = until;
+  }
+}
+
+function stream(gate?: UpdateGate) {
+  const clock = new TestClock();
+  const updates: { at: number; data: UpdateData; digest: string }[] = [];
+  const progress: { at: number; data: ProgressData }[] = [];
+  const merges = { n: 0 };
+  const updateStream = new UpdateStream(
+    {
+      update: (data, digest) => updates.push({ at: clock.now(), data, digest }),
+      progress: (data) => progress.push({ at: clock.now(), data }),
+      merged: () => (merges.n += 1),
+    },
+    clock,
+    NO_UPDATES,
+    gate,
+  );
+  return { clock, updates, progress, merges, stream: updateStream };
+}
+
+const text = (value: string): Content[] => [{ type: 'text', text: value }];
+const textsOf = (updates: { data: UpdateData }[]) =>
+  updates.flatMap(({ data }) => data.content.map((item) => (item.type === 'text' ? item.text : `<${item.type}>`))).join('');
+
+const sayings = fc.array(fc.record({ wait: fc.nat(400), text: fc.string({ unit: 'binary', maxLength: 3_000 }) }), { maxLength: 60 });
+
+describe('UpdateStream', () => {
+  it('sends the first update at once and keeps four a second, 8 KiB each and the order', () => {
+    fc.assert(
+      fc.property(sayings, (said) => {
+        const { clock, updates, stream: s } = stream();
+        for (const { wait, text: words } of said) {
+          clock.advance(wait);
+          const before = updates.length;
+          s.onUpdate(text(words));
+          if (before === 0 && words !== '') expect(updates.length).toBe(1);
+        }
+        clock.advance(1_000);
+        for (const [index, { at, data }] of updates.entries()) {
+          expect(data.update).toBe(index + 1);
+          expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThanOrEqual(8_192);
+          const fifth = updates[index + 4];
+          if (fifth) expect(fifth.at - at).toBeGreaterThanOrEqual(1_000);
+        }
+        if (updates.every(({ data }) => !data.truncated)) expect(textsOf(updates)).toBe(said.map(({ text: words }) => words).join(''));
+      }),
+    );
+  });
+
+  it('says truncated exactly where something of a window was left out', () => {
+    const { clock, updates, stream: s } = stream();
+    s.onUpdate(text('first'));
+    for (let n = 0; n < 10; n++) s.onUpdate(text('x'.repeat(1_000)));
+    clock.advance(250);
+    s.onUpdate(text('last'));
+    clock.advance(250);
+    expect(updates.map(({ data }) => data.truncated ?? false)).toEqual([false, true, false]);
+    expect(textsOf(updates.slice(1, 2)).length).toBeGreaterThan(8_000);
+  });
+
+  it('keeps other items whole, and text apart from them', () => {
+    const { clock, updates, stream: s } = stream();
+    s.onUpdate(text('start'));
+    s.onUpdate([...text('a'), ...text('b'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }, ...text('c')]);
+    clock.advance(250);
+    expect(updates[1]?.data.content).toEqual([...text('ab'), { type: 'image', data: 'aGk=', mimeType: 'image/png' }, ...text('c')]);
+  });
+
+  it('ends after 1,000 updates or 1 MiB with truncated, and then is silent', () => {
+    for (const words of ['x', 'x'.repeat(8_000)]) {
+      const { clock, updates, stream: s } = stream();
+      for (let n = 0; n < 1_100; n++) {
+        s.onUpdate(text(words));
+        clock.advance(250);
+      }
+      const bytes = updates.reduce((sum, { data }) => sum + Buffer.byteLength(JSON.stringify(data.content)), 0);
+      expect(bytes).toBeLessThanOrEqual(UPDATE_LIMITS.totalBytes);
+      expect(updates.length).toBeLessThanOrEqual(UPDATE_LIMITS.updates);
+      expect(updates.filter(({ data }) => data.truncated).map(({ data }) => data.update)).toEqual([updates.length]);
+      s.close();
+      expect(updates.at(-1)?.digest).toMatch(new RegExp(`^${updates.length} `));
+    }
+  });
+
+  it('sends what is held when it is closed, proves all of it, and sends nothing later [EV-02]', () => {
+    const { clock, updates, stream: s } = stream();
+    s.onUpdate(text('a'));
+    s.onUpdate(text('b'));
+    s.close();
+    s.onUpdate(text('c'));
+    clock.advance(1_000);
+    expect(textsOf(updates)).toBe('ab');
+    const sha256 = createHash('sha256').update('[{"type":"text","text":"a"}]\n[{"type":"text","text":"b"}]\n').digest('hex');
+    expect(updates.at(-1)?.digest).toBe(`2 ${sha256}`);
+  });
+
+  it('counts on from the attempts before, and says nothing where these were not counted', () => {
+    const first = new UpdatesDigest(NO_UPDATES).add('["one"]');
+    const digestOf = (words: string) => createHash('sha256').update(words).digest('hex');
+    expect(first).toBe(`1 ${digestOf('["one"]\n')}`);
+    const second = new UpdatesDigest(first);
+    expect(second.add('["two"]')).toBe(`2 ${digestOf(`${digestOf('["one"]\n')}\n["two"]\n`)}`);
+    expect(second.add('["three"]')).toBe(`3 ${digestOf(`${digestOf('["one"]\n')}\n["two"]\n["three"]\n`)}`);
+    expect(new UpdatesDigest('').add('["two"]')).toBe('');
+  });
+
+  it('drops what is held when it is abandoned', () => {
+    const { clock, updates, stream: s } = stream();
+    s.onUpdate(text('a'));
+    s.onUpdate(text('b'));
+    s.abandon();
+    clock.advance(1_000);
+    expect(textsOf(updates)).toBe('a');
+  });
+
+  it('sends the newest progress, four times a second, and counts what was merged [CC-24]', () => {
+    const { clock, progress, merges, stream: s } = stream();
+    for (let done = 1; done <= 10; done++) s.onProgress({ done, total: 10 });
+    clock.advance(250);
+    expect(progress.map(({ data }) => data)).toEqual([
+      { done: 1, total: 10 },
+      { done: 10, total: 10 },
+    ]);
+    expect(merges.n).toBe(8);
+  });
+
+  it('lets a gate look at each update before it goes out, one at a time, and gathers what comes meanwhile [HK-08]', async () => {
+    const asked: { text: string; answer: (passes: boolean) => void }[] = [];
+    const sent: string[] = [];
+    const {
+      clock,
+      updates,
+      stream: s,
+    } = stream({
+      passes: (content) => new Promise((answer) => asked.push({ text: textsOf([{ data: { update: 0, content: [...content] } }]), answer })),
+      sent: async (content) => void sent.push(textsOf([{ data: { update: 0, content: [...content] } }])),
+    });
+    s.onUpdate(text('a'));
+    expect([asked.map((it) => it.text), updates.length]).toEqual([['a'], 0]);
+    for (const words of ['b', 'c', 'd']) {
+      s.onUpdate(text(words));
+      clock.advance(250);
+    }
+    expect(asked).toHaveLength(1);
+    asked[0]?.answer(true);
+    const drained = s.drain();
+    while (asked.length < 2) await Promise.resolve();
+    expect([asked[1]?.text, textsOf(updates), sent]).toEqual(['bcd', 'a', ['a']]);
+    asked[1]?.answer(false);
+    await drained;
+    const sha256 = createHash('sha256')
+      .update(`${JSON.stringify(text('a'))}\n`)
+      .digest('hex');
+    s.close();
+    expect([updates.at(-1)?.digest, sent]).toEqual([`1 ${sha256}`, ['a']]);
+  });
+});

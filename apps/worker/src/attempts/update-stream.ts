@@ -1,0 +1,135 @@
+import type { Content, ProgressData, UpdateData } from '#contracts';
+import { UpdatesDigest } from '#event-log';
+import type { Clock } from '../platform/clock.js';
+import { ContentBuffer } from './content-buffer.js';
+import { cutUtf8 } from './limit-output.js';
+import { Throttle } from './throttle.js';
+
+export const UPDATE_LIMITS = {
+  intervalMs: 250,
+  contentBytes: 8_192 - 64,
+  updates: 1_000,
+  totalBytes: 1_048_576,
+  messageBytes: 1_024,
+} as const;
+
+export interface UpdateSink {
+  /** `updates`: of the call by now, for the log. */
+  update(data: UpdateData, updates: string): void;
+  progress(data: ProgressData): void;
+  /** Tool updates that shared an event with another. */
+  merged(): void;
+}
+
+/** Looks at each update before it goes out. Neither method may reject. */
+export interface UpdateGate {
+  /** False: watchers do not get it. */
+  passes(content: readonly Content[]): Promise<boolean>;
+  /** It went out. */
+  sent(content: readonly Content[]): Promise<void>;
+}
+
+/**
+ * What a running tool tells its watchers, on its way to the log. The first update goes out at once, then at most four a
+ * second and 8 KiB each, merged in between; an update that could not carry all says `truncated`. After 1,000 updates or
+ * 1 MiB in one attempt the last one says `truncated` and the rest is dropped. Of progress, the newest counts.
+ * While a gate looks at an update, what comes is gathered for the next one.
+ */
+export class UpdateStream {
+  private readonly content = new ContentBuffer(UPDATE_LIMITS.contentBytes);
+  private readonly updates: Throttle;
+  private readonly progresses: Throttle;
+  private readonly digest: UpdatesDigest;
+  private progressPending: ProgressData = {};
+  private sent = 0;
+  private sentBytes = 0;
+  private progressSent = 0;
+  private atGate: Promise<void> | undefined;
+  private waiting = false;
+  private abandoned = false;
+
+  constructor(
+    private readonly sink: UpdateSink,
+    clock: Clock,
+    /** Of the attempts before, as the claim said. */
+    updatesBefore: string,
+    private readonly gate?: UpdateGate,
+  ) {
+    this.digest = new UpdatesDigest(updatesBefore);
+    this.updates = new Throttle(clock, UPDATE_LIMITS.intervalMs, () => this.sendUpdate());
+    this.progresses = new Throttle(clock, UPDATE_LIMITS.intervalMs, () => this.sendProgress());
+  }
+
+  onUpdate(content: readonly Content[]): void {
+    if (this.exhausted) return;
+    this.content.append(content);
+    if (!this.content.empty && this.updates.ask()) this.sink.merged();
+  }
+
+  onProgress(progress: ProgressData): void {
+    if (this.progressSent >= UPDATE_LIMITS.updates) return;
+    this.progressPending = progress;
+    if (this.progresses.ask()) this.sink.merged();
+  }
+
+  /** Sends what is still held and resolves when the gate has seen all of it. Later updates are dropped. Needed before `close` where there is a gate. */
+  async drain(): Promise<void> {
+    this.progresses.close();
+    this.updates.close();
+    await this.atGate;
+  }
+
+  /** Sends what is still held. Later updates are dropped. */
+  close(): void {
+    this.progresses.close();
+    this.updates.close();
+  }
+
+  /** Drops what is still held and everything later. */
+  abandon(): void {
+    this.abandoned = true;
+    this.progresses.abandon();
+    this.updates.abandon();
+  }
+
+  private get exhausted(): boolean {
+    return this.sent >= UPDATE_LIMITS.updates || this.sentBytes + UPDATE_LIMITS.contentBytes > UPDATE_LIMITS.totalBytes;
+  }
+
+  private sendUpdate(): void {
+    if (this.exhausted) return;
+    if (this.gate === undefined) return this.write(this.content.take());
+    if (this.atGate === undefined) this.atGate = this.throughGate(this.gate);
+    else this.waiting = true;
+  }
+
+  private async throughGate(gate: UpdateGate): Promise<void> {
+    do {
+      this.waiting = false;
+      const taken = this.content.take();
+      if (!(await gate.passes(taken.content)) || this.abandoned) continue;
+      this.write(taken);
+      await gate.sent(taken.content);
+    } while (this.waiting && !this.exhausted);
+    this.atGate = undefined;
+  }
+
+  private write({ content, overflowed }: ReturnType<ContentBuffer['take']>): void {
+    const text = JSON.stringify(content);
+    this.sent += 1;
+    this.sentBytes += Buffer.byteLength(text);
+    const truncated = overflowed || this.exhausted;
+    this.sink.update({ update: this.sent, content: [...content], ...(truncated ? { truncated } : {}) }, this.digest.add(text));
+  }
+
+  private sendProgress(): void {
+    if (this.progressSent >= UPDATE_LIMITS.updates) return;
+    this.progressSent += 1;
+    const { message, done, total } = this.progressPending;
+    this.sink.progress({
+      ...(message === undefined ? {} : { message: cutUtf8(message, UPDATE_LIMITS.messageBytes) }),
+      ...(done === undefined ? {} : { done }),
+      ...(total === undefined ? {} : { total }),
+    });
+  }
+}

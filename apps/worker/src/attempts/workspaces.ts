@@ -1,0 +1,43 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { Label } from '#contracts';
+import type { CallMeta } from '#event-log';
+import type { WorkspaceQuotas } from '#sandbox';
+import type { Workspace } from '#tool-sdk';
+
+/** How long a directory that was there is taken to be there still: calls of one session come in bursts. */
+const FRESH_MS = 2_000;
+const REMEMBERED = 1_024;
+
+/**
+ * The directories in which calls work: `<root>/<tenant>/sessions/<session>`, or `<root>/<tenant>/default` for calls
+ * without a session. Made when they are not there.
+ */
+export class Workspaces {
+  private readonly opened = new LRUCache<string, Workspace>({ max: REMEMBERED, ttl: FRESH_MS });
+
+  /** With `quotas`, what the workspaces take is limited. */
+  constructor(
+    private readonly root: string,
+    private readonly quotas?: WorkspaceQuotas,
+  ) {}
+
+  /** The workspace as it is configured; links are not resolved. Throws when a name is no label: here they become paths. */
+  pathOf(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): string {
+    const tenant = Label.parse(meta.tenantId);
+    return join(this.root, meta.sessionId === undefined ? `${tenant}/default` : `${tenant}/sessions/${Label.parse(meta.sessionId)}`);
+  }
+
+  /** Rejects when a name is no label or the directory cannot be made. */
+  async open(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): Promise<Workspace> {
+    const path = this.pathOf(meta);
+    const known = this.opened.get(path);
+    if (known) return known;
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    const [root, tenant] = await Promise.all([realpath(path), realpath(join(this.root, Label.parse(meta.tenantId)))]);
+    const workspace = { root, ...(this.quotas === undefined ? {} : { quota: this.quotas.of(root, tenant) }) };
+    this.opened.set(path, workspace);
+    return workspace;
+  }
+}

@@ -1,0 +1,21 @@
+import { silentConnection } from '#platform';
+import type { RedisConnection } from '#redis';
+import type { LeaseRenewer } from '../leases/lease-renewer.js';
+import type { WorkerState } from '../platform/worker-state.js';
+
+/** Does this worker take calls? Not while it drains, while one of its connections to Redis is away, or while its leases are not renewed. */
+export class Readiness {
+  constructor(
+    private readonly state: WorkerState,
+    private readonly leases: LeaseRenewer,
+    private readonly connections: () => readonly RedisConnection[],
+  ) {}
+
+  /** Why not; undefined when it does. Never rejects. */
+  async obstacle(): Promise<string | undefined> {
+    if (this.state.draining) return 'This worker is stopping';
+    if (!this.leases.alive) return 'Leases are not renewed';
+    const silent = await silentConnection(this.connections());
+    return silent && `Redis does not answer on the connection ${silent}`;
+  }
+}

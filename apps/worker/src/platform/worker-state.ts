@@ -1,0 +1,21 @@
+import { ForcedShutdown } from './forced-shutdown.js';
+
+/** Where this worker is in its life. Each step is taken once and never back. */
+export class WorkerState {
+  readonly startedAt = new Date();
+  readonly leaving = new ForcedShutdown();
+  private isDraining = false;
+
+  /** Takes no new calls; not ready any more. */
+  get draining(): boolean {
+    return this.isDraining;
+  }
+
+  drain(): void {
+    this.isDraining = true;
+  }
+
+  giveUp(): void {
+    this.leaving.begin();
+  }
+}

@@ -1,0 +1,257 @@
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { POOLS, Pool } from '#contracts';
+import { StartFailure } from '#platform';
+import { environmentSecrets } from '#redaction';
+import {
+  type EgressPolicy,
+  type QuotaLimits,
+  SANDBOX_ENV,
+  type SandboxConfig,
+  egressPolicyFrom,
+  sandboxConfig,
+  sandboxContradictions,
+} from '#sandbox';
+import type { FileScopeSettings } from '../attempts/file-scope.js';
+import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
+
+/** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */
+const DEFAULT_SLOTS: Readonly<Record<Pool, number>> = { read: 64, write: 16, shell: 8, net: 32, agent: 16 };
+
+const milliseconds = (fallback: number, least: number, most: number) =>
+  z.coerce
+    .number({ error: `expected milliseconds from ${least} to ${most}` })
+    .int()
+    .min(least)
+    .max(most)
+    .default(fallback);
+
+const list = (text: string) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const pools = z
+  .string()
+  .default(POOLS.join(','))
+  .transform(list)
+  .pipe(z.array(z.enum(POOLS, { error: `expected a list of ${POOLS.join(', ')}` })).min(1, 'expected at least one pool'));
+
+const slots = z
+  .string()
+  .default('')
+  .transform((text, context) => {
+    const bySlot: Partial<Record<Pool, number>> = {};
+    for (const part of list(text)) {
+      const match = /^([a-z]+)=(\d{1,4})$/.exec(part);
+      const pool = Pool.safeParse(match?.[1]);
+      const count = Number(match?.[2]);
+      if (!pool.success || !(count >= 1))
+        context.addIssue({
+          code: 'custom',
+          message: `expected pairs such as read=64,shell=8 with the pools ${POOLS.join(', ')}; got "${part}"`,
+        });
+      else bySlot[pool.data] = count;
+    }
+    return bySlot;
+  });
+
+const roots = z
+  .string()
+  .default('')
+  .transform((text, context) =>
+    list(text).flatMap((part) => {
+      const match = /^(read|write)=(\/.*[^/])$/.exec(part);
+      const [, access, path = ''] = match ?? [];
+      if (match !== null && isFolder(path)) return [{ path, access: access === 'write' ? ('write' as const) : ('read' as const) }];
+      const fault = match === null ? `got "${part}"` : `${path} is no folder`;
+      context.addIssue({
+        code: 'custom',
+        message: `expected pairs such as read=/srv/vault,write=/srv/shared of folders that exist; ${fault}`,
+      });
+      return [];
+    }),
+  );
+
+/** Where a person's yes opens paths outside of the workspace: `/` is everywhere, `none` nowhere. A worker serves many tenants: none unless its operator says so. */
+const outsideRoots = z
+  .string()
+  .default('none')
+  .transform((text) => (text.trim() === 'none' ? [] : list(text)))
+  .pipe(z.array(z.string().startsWith('/', 'expected none, or a list of absolute paths such as /srv/data,/home/me')));
+
+const GIBIBYTE = 1_073_741_824;
+/** What the files of a workspace, or of all workspaces of a tenant, may take. */
+const quota = (fallback: number) =>
+  z
+    .union([z.literal('none').transform(() => Infinity), z.coerce.number().int().min(1)], {
+      error: 'expected a whole number from 1, or none',
+    })
+    .default(fallback);
+
+/** Under a name that no tenant can have. */
+const LOCKS_FOLDER = '~locks';
+
+const WorkerEnv = z.object({
+  REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
+  PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
+  DURABILITY: z.enum(['local', 'replicated']).default('local'),
+  REPLICAS: z.coerce.number().int().min(1).max(9).default(1),
+  QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
+  WORKER_ID: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -')
+    .optional(),
+  WORKER_POOLS: pools,
+  WORKER_CONCURRENCY: slots,
+  WORKER_HOST: z.string().min(1).default('127.0.0.1'),
+  WORKER_PORT: z
+    .union([z.literal('off'), z.coerce.number().int().min(0).max(65_535)], {
+      error: 'expected a port from 0 (any free one) to 65535, or "off"',
+    })
+    .default(7412),
+  METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
+  REDACT_ENV: z.string().default('').transform(list),
+  WORKSPACE_ROOT: z.string().min(1).optional(),
+  SHARED_ROOTS: roots,
+  OUTSIDE_ROOTS: outsideRoots,
+  WORKSPACE_QUOTA_BYTES: quota(10 * GIBIBYTE),
+  WORKSPACE_QUOTA_FILES: quota(500_000),
+  TENANT_QUOTA_BYTES: quota(50 * GIBIBYTE),
+  TENANT_QUOTA_FILES: quota(2_500_000),
+  TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
+  LEASE_MS: milliseconds(30_000, 500, 600_000),
+  DRAIN_MS: milliseconds(25_000, 0, 3_600_000),
+  STOP_GRACE_MS: milliseconds(3_000, 0, 3_500),
+  RETRY_MAX_ATTEMPTS: z.coerce.number().int().min(1).max(20).optional(),
+  RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000),
+  TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(list),
+  ...SANDBOX_ENV,
+  ...TRACING_ENV,
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export const WORKER_CONFIG = Symbol('WORKER_CONFIG');
+
+export interface PoolSlots {
+  readonly pool: Pool;
+  readonly slots: number;
+}
+
+/** Everything a worker needs to know; made once from the environment, then passed as a value. */
+export interface WorkerConfig {
+  readonly id: string;
+  readonly redisUrl: string;
+  readonly partitions: number;
+  readonly durability: 'local' | 'replicated';
+  readonly replicas: number;
+  readonly queueBackend: 'batching' | 'stock';
+  readonly pools: readonly PoolSlots[];
+  readonly host: string;
+  /** `off`: no health and metrics server, as when another server of the same process has them. */
+  readonly port: number | 'off';
+  /** What `/metrics` asks for; nothing when it is not set. */
+  readonly metricsKey?: string | undefined;
+  readonly workspaceRoot: string;
+  readonly quotas: QuotaLimits;
+  /** What calls may reach besides their workspaces, where the decision about them says so. */
+  readonly files: FileScopeSettings;
+  readonly leaseMs: number;
+  /** From SIGTERM until running calls that cannot be handed back are aborted. */
+  readonly drainMs: number;
+  /** From an abort until the attempt is given up and its End is written, whatever the tool does. Below the slack after which the reconciler ends it. */
+  readonly stopGraceMs: number;
+  /** A ceiling over what calls ask for. */
+  readonly maxAttempts: number;
+  readonly maxBackoffMs: number;
+  /** The environment variables that child processes of tools see, and their values. */
+  readonly toolEnv: Readonly<Record<string, string>>;
+  /** Where hooks find the variables that they name. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where tools and webhooks of sessions may go. */
+  readonly egress: EgressPolicy;
+  /** Secrets in the environment of this process: taken out of everything that it writes. */
+  readonly secrets: readonly string[];
+  readonly sandbox: SandboxConfig;
+  /** There when spans are exported. */
+  readonly tracing?: TracingConfig | undefined;
+  readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
+}
+
+/** `NAME=` means not set. Throws one StartFailure whose message lists every fault, one a line. */
+export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
+  const parsed = WorkerEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  if (!parsed.success) throw new StartFailure(faultsOf(parsed.error));
+  const values = parsed.data;
+  const unused = Object.keys(values.WORKER_CONCURRENCY).filter((pool) => !values.WORKER_POOLS.some((served) => served === pool));
+  if (env['WORKER_POOLS'] !== undefined && unused.length > 0) {
+    throw new StartFailure(
+      `The worker's environment is wrong:\n  WORKER_CONCURRENCY: names ${unused.join(', ')}, which WORKER_POOLS does not`,
+    );
+  }
+  const sandbox = sandboxConfig(values);
+  const contradictions = sandboxContradictions(sandbox);
+  if (contradictions.length > 0) throw new StartFailure(`The worker's environment is wrong:\n  ${contradictions.join('\n  ')}`);
+  const dataFolder = resolve(values.TOOLYARD_DATA);
+  const workspaceRoot = resolve(values.WORKSPACE_ROOT ?? `${values.TOOLYARD_DATA}/workspaces`);
+  return {
+    id:
+      values.WORKER_ID ??
+      `${hostname()
+        .replace(/[^A-Za-z0-9._-]/g, '-')
+        .slice(0, 100)}-${randomBytes(4).toString('hex')}`,
+    redisUrl: values.REDIS_URL,
+    partitions: values.PARTITIONS,
+    durability: values.DURABILITY,
+    replicas: values.REPLICAS,
+    queueBackend: values.QUEUE_BACKEND,
+    pools: [...new Set(values.WORKER_POOLS)].map((pool) => ({ pool, slots: values.WORKER_CONCURRENCY[pool] ?? DEFAULT_SLOTS[pool] })),
+    host: values.WORKER_HOST,
+    port: values.WORKER_PORT,
+    metricsKey: values.METRICS_KEY,
+    workspaceRoot,
+    quotas: {
+      workspace: { bytes: values.WORKSPACE_QUOTA_BYTES, files: values.WORKSPACE_QUOTA_FILES },
+      tenant: { bytes: values.TENANT_QUOTA_BYTES, files: values.TENANT_QUOTA_FILES },
+    },
+    files: {
+      sharedRoots: values.SHARED_ROOTS,
+      outsideRoots: values.OUTSIDE_ROOTS,
+      ownFolders: [workspaceRoot, dataFolder],
+      locks: join(workspaceRoot, LOCKS_FOLDER),
+    },
+    leaseMs: values.LEASE_MS,
+    drainMs: values.DRAIN_MS,
+    stopGraceMs: values.STOP_GRACE_MS,
+    maxAttempts: values.RETRY_MAX_ATTEMPTS ?? 20,
+    maxBackoffMs: values.RETRY_MAX_BACKOFF_MS,
+    toolEnv: Object.fromEntries(values.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    env,
+    egress: egressOf(env),
+    secrets: environmentSecrets(env, { named: values.REDACT_ENV, visible: values.TOOL_ENV_ALLOWLIST }),
+    sandbox,
+    tracing: tracingConfig(values, 'toolyard-worker'),
+    logLevel: values.LOG_LEVEL,
+  };
+}
+
+function egressOf(env: Readonly<Record<string, string | undefined>>): EgressPolicy {
+  try {
+    return egressPolicyFrom(env);
+  } catch (error) {
+    throw new StartFailure(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function faultsOf(error: z.ZodError): string {
+  const lines = error.issues.map((issue) => `  ${String(issue.path[0] ?? 'environment')}: ${issue.message}`);
+  return `The worker's environment is wrong:\n${lines.join('\n')}`;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

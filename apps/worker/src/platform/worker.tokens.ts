@@ -1,0 +1,14 @@
+import type { Tracing } from '#observability';
+
+/** The worker's own commands to Redis; they wait for a reconnect. */
+export const BUFFERED_REDIS = Symbol('COMMAND_REDIS');
+
+/** The metrics of this process (#metrics). */
+export const METRICS = Symbol('METRICS');
+
+/** Where spans go (`Spans`). */
+export const SPANS = Symbol('SPANS');
+export interface Spans {
+  /** Undefined while tracing is off. */
+  readonly tracing: Tracing | undefined;
+}

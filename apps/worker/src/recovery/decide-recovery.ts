@@ -1,0 +1,83 @@
+import type { CallOutcome, Pool, Priority, RetryReason, Stopped } from '#contracts';
+import { DEADLINE_SLACK_MS, type CallSnapshot } from '#event-log';
+import { CANCELLED, OUTCOME_UNKNOWN } from '../attempts/decide-attempt.js';
+import type { Failure } from '../attempts/run-tool.js';
+
+/** A worker that is alive ends what it runs by itself; only when it stayed silent for this long past the grace of a cancel does the reconciler. */
+const OWNER_FIRST_MS = 1_500;
+
+export type RecoveryAction =
+  | { readonly kind: 'dispatch'; readonly pool: Pool; readonly attempt: number; readonly priority: Priority }
+  | {
+      readonly kind: 'end';
+      readonly outcome: CallOutcome;
+      readonly failure: Failure;
+      /** Of a cancel, `tookMs` counts from when its grace was over. */
+      readonly stopped?: Stopped;
+      readonly leaseExpired: boolean;
+    }
+  | { readonly kind: 'retry'; readonly reason: RetryReason & 'worker_lost'; readonly failure: Failure }
+  | { readonly kind: 'leave' };
+
+const LEAVE: RecoveryAction = { kind: 'leave' };
+const WORKER_LOST: Failure = { code: 'worker_lost', message: 'The worker that ran the call was lost.', retryable: true };
+
+/**
+ * What to do about a call whose timer is due. Pure: `now` is Redis time, `dueAt` the score of the timer. Every verdict
+ * is checked again by the log, so acting on an old head does no harm.
+ */
+export function decideRecovery(head: CallSnapshot, dueAt: number, now: number): RecoveryAction {
+  switch (head.status) {
+    case 'ended':
+      return LEAVE;
+    case 'waiting_approval':
+      return now < head.deadline ? LEAVE : ended(head, 'denied', 'approval_expired', 'Nobody decided about the call in time.', false);
+    case 'queued':
+      return queued(head, now);
+    case 'running':
+      return running(head, dueAt, now);
+  }
+}
+
+function queued(head: CallSnapshot, now: number): RecoveryAction {
+  if (now >= head.totalDeadline && head.attempt > 0)
+    return ended(head, 'timed_out', 'run_timeout', 'The time for the whole call was over before it could end.', true);
+  if (now >= head.deadline)
+    return ended(head, 'timed_out', 'queue_timeout', 'The call waited longer in the queue than allowed and was not run.', true);
+  return { kind: 'dispatch', pool: head.pool, attempt: head.attempt + 1, priority: head.priority };
+}
+
+function running(head: CallSnapshot, dueAt: number, now: number): RecoveryAction {
+  const leaseOver = now >= head.leaseUntil;
+  if (head.cancelRequested) {
+    if (!leaseOver && now < dueAt + OWNER_FIRST_MS) return LEAVE;
+    return {
+      kind: 'end',
+      outcome: 'cancelled',
+      failure: CANCELLED,
+      stopped: { how: 'unknown', tookMs: Math.max(0, now - dueAt) },
+      leaseExpired: leaseOver,
+    };
+  }
+  if (leaseOver) return workerLost(head, now);
+  if (now < head.deadline + DEADLINE_SLACK_MS) return LEAVE;
+  const failure: Failure = {
+    code: 'run_timeout',
+    message: 'The call ran longer than allowed, and its worker did not say that it stopped it.',
+    retryable: true,
+  };
+  return { kind: 'end', outcome: 'timed_out', failure, stopped: { how: 'unknown', tookMs: now - head.deadline }, leaseExpired: false };
+}
+
+function workerLost(head: CallSnapshot, now: number): RecoveryAction {
+  if (head.effect === 'once') return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, leaseExpired: true };
+  if (now < head.totalDeadline && head.failures + 1 < head.maxAttempts)
+    return { kind: 'retry', reason: 'worker_lost', failure: WORKER_LOST };
+  const message = `The worker that ran the call was lost, after ${head.attempt} ${head.attempt === 1 ? 'attempt' : 'attempts'}.`;
+  return { kind: 'end', outcome: 'failed', failure: { ...WORKER_LOST, message }, leaseExpired: true };
+}
+
+function ended(head: CallSnapshot, outcome: CallOutcome, code: Failure['code'], message: string, retryable: boolean): RecoveryAction {
+  const notStarted: { stopped?: Stopped } = head.attempt === 0 ? { stopped: { how: 'not_started', tookMs: 0 } } : {};
+  return { kind: 'end', outcome, failure: { code, message, retryable }, ...notStarted, leaseExpired: false };
+}

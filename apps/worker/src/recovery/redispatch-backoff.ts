@@ -1,0 +1,51 @@
+import type { CallJob, Pool, Priority } from '#contracts';
+
+const FIRST_DEFER_MS = 2_000;
+const LONGEST_DEFER_MS = 600_000;
+/** Beyond it the oldest are forgotten: they are dispatched again in their turn, at the latest after the longest delay. */
+const REMEMBERED = 100_000;
+
+export interface Deferred {
+  readonly pool: Pool;
+  readonly job: CallJob;
+  readonly priority: Priority;
+  readonly tenantId: string;
+  readonly times: number;
+}
+
+/**
+ * The queued calls that were dispatched again and whose timers were moved away: how far to move them the next time, and
+ * whom to dispatch at once should a queue turn out to be empty. Only an optimisation, so it lives in memory.
+ */
+export class RedispatchBackoff {
+  private readonly byCall = new Map<string, Deferred>();
+
+  /** Notes one more dispatch; answers how long to wait for the next: 2 s, 4 s, 8 s … 10 min. */
+  defer(pool: Pool, job: CallJob, priority: Priority, tenantId: string): number {
+    const known = this.byCall.get(job.callId);
+    const times = known && known.job.attempt === job.attempt ? known.times + 1 : 0;
+    this.byCall.delete(job.callId);
+    this.byCall.set(job.callId, { pool, job, priority, tenantId, times });
+    if (this.byCall.size > REMEMBERED) this.forget(this.byCall.keys().next().value ?? '');
+    return deferDelay(times);
+  }
+
+  forget(callId: string): void {
+    this.byCall.delete(callId);
+  }
+
+  of(pool: Pool): Deferred[] {
+    return [...this.byCall.values()].filter((deferred) => deferred.pool === pool);
+  }
+
+  /** The pools that have some, with how many. */
+  counts(): Map<Pool, number> {
+    const counts = new Map<Pool, number>();
+    for (const { pool } of this.byCall.values()) counts.set(pool, (counts.get(pool) ?? 0) + 1);
+    return counts;
+  }
+}
+
+export function deferDelay(times: number): number {
+  return Math.min(LONGEST_DEFER_MS, FIRST_DEFER_MS * 2 ** Math.min(times, 20));
+}

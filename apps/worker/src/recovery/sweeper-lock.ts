@@ -1,0 +1,30 @@
+import { keys, type RedisConnection } from '#redis';
+
+/**
+ * Lets one of all workers do the sweeps. Only saves work: two sweepers at a time do no harm, and none is replaced when
+ * its lease is over.
+ */
+export class SweeperLock {
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly workerId: string,
+    private readonly ttlMs: number,
+  ) {}
+
+  /** Whether this worker sweeps now. Rejects when Redis is out of reach. */
+  async mine(): Promise<boolean> {
+    const taken = await this.redis.set(keys.sweeper(), this.workerId, 'PX', this.ttlMs, 'NX');
+    if (taken === 'OK') return true;
+    if ((await this.redis.get(keys.sweeper())) !== this.workerId) return false;
+    return (await this.redis.pexpire(keys.sweeper(), this.ttlMs)) === 1;
+  }
+
+  /** So that another worker sweeps at once. Never rejects. */
+  async giveBack(): Promise<void> {
+    try {
+      if ((await this.redis.get(keys.sweeper())) === this.workerId) await this.redis.del(keys.sweeper());
+    } catch {
+      // It runs out by itself.
+    }
+  }
+}

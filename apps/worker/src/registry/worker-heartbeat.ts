@@ -1,0 +1,101 @@
+import { DrainRequest, type NoticeData, type WorkerNoticeType, type WorkerStatus } from '#contracts';
+import type { NoticeLog } from '#event-log';
+import { keys, type RedisConnection } from '#redis';
+import { workerAuthor } from '../attempts/attempt-writer.js';
+import type { WorkerLog } from '../platform/worker.logger.js';
+
+const BEAT_MS = 2_000;
+/** A worker that has not been seen for this long is gone. */
+export const WORKER_TTL_MS = 10_000;
+
+/** Tells the installation that this worker is there and what it does, for `GET /v1/workers`. */
+export class WorkerHeartbeat {
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+  private toldDraining = false;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly notices: Pick<NoticeLog, 'ofWorker'>,
+    private readonly status: () => WorkerStatus,
+    private readonly logger: WorkerLog,
+    /** Somebody wants this worker to take no more calls. */
+    private readonly drainAsked: () => void,
+  ) {}
+
+  /** Resolves after the first beat, whether it was heard or not. What was asked of an earlier worker of this name is not meant for this one. */
+  async start(): Promise<void> {
+    await this.redis.del(keys.workerDrain(this.status().id)).catch(() => {});
+    await this.beat();
+    this.timer = setInterval(() => void this.beatAndListen(), BEAT_MS);
+    this.timer.unref();
+  }
+
+  /** Now and not at the next beat, as when draining begins. Never rejects. */
+  async beat(): Promise<void> {
+    if (this.closed) return;
+    const status = this.status();
+    try {
+      const [before] = await Promise.all([
+        this.redis.set(keys.worker(status.id), JSON.stringify(status), 'PX', WORKER_TTL_MS, 'GET'),
+        this.redis.zadd(keys.workers(), Date.parse(status.seenAt), status.id),
+        this.redis.zremrangebyscore(keys.workers(), 0, Date.parse(status.seenAt) - 60 * WORKER_TTL_MS),
+      ]);
+      // At the first beat, and at one that comes so late that it may have been told gone.
+      if (before === null) await this.tell('worker.started', { pools: status.pools.map(({ pool, slots }) => ({ pool, slots })) });
+      if (status.draining && !this.toldDraining) {
+        this.toldDraining = true;
+        await this.tell('worker.draining', { running: status.pools.reduce((sum, { running }) => sum + running, 0) });
+      }
+    } catch (error) {
+      this.logger.debug({ err: error }, 'could not tell that this worker is alive');
+    }
+  }
+
+  private async beatAndListen(): Promise<void> {
+    await this.beat();
+    const { id, draining } = this.status();
+    if (draining || this.closed) return;
+    const asked = await this.redis.get(keys.workerDrain(id)).catch(() => null);
+    if (asked === null) return;
+    const request = drainRequestOf(asked);
+    if (request === undefined) {
+      this.logger.error({ asked: asked.slice(0, 200) }, 'a request to drain is malformed and is ignored: expected JSON with actor and at');
+      await this.redis.del(keys.workerDrain(id)).catch(() => {});
+      return;
+    }
+    const { actor, at } = request;
+    this.logger.warn({ actor, at }, 'this worker takes no more calls, as it was asked to');
+    this.drainAsked();
+    await this.beat();
+  }
+
+  /** Takes this worker off the list. Idempotent. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    clearInterval(this.timer);
+    const { id } = this.status();
+    await this.tell('worker.gone', { how: 'stopped' });
+    await Promise.allSettled([this.redis.del(keys.worker(id)), this.redis.del(keys.workerDrain(id)), this.redis.zrem(keys.workers(), id)]);
+  }
+
+  /** For who watches workers; what counts is the list. Never rejects. */
+  private async tell<T extends WorkerNoticeType>(type: T, data: NoticeData<T>): Promise<void> {
+    const { id } = this.status();
+    try {
+      await this.notices.ofWorker(id, type, data, workerAuthor(id));
+    } catch (error) {
+      this.logger.debug({ err: error, type }, 'could not tell what happens to this worker');
+    }
+  }
+}
+
+/** Undefined when the text is no request, or one of a newer form. */
+function drainRequestOf(text: string): DrainRequest | undefined {
+  try {
+    return DrainRequest.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,71 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { EventLog } from '#event-log';
+import { HookRunner } from '#hooks';
+import { shutdownSteps } from '#platform';
+import type { Metrics } from '#observability';
+import { BullCallQueue } from '#queue';
+import { Projector } from '#projection';
+import type { RedisConnection } from '#redis';
+import { CancelListener } from './attempts/cancel-listener.js';
+import { InFlightAttempts } from './attempts/in-flight-attempts.js';
+import { ToolCallProcessor } from './attempts/tool-call.processor.js';
+import { LeaseRenewer } from './leases/lease-renewer.js';
+import { Reconciler } from './recovery/reconciler.js';
+import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
+import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
+import { BUFFERED_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
+import { drainCalls, type DrainTimes } from './attempts/drain-attempts.js';
+import { WorkerState } from './platform/worker-state.js';
+
+/** What the drain may take beyond its own times, until jobs that came too late went back. */
+const DRAIN_GRACE_MS = 5_000;
+
+/**
+ * Closes the worker within its drain, the grace of running calls and 10 s. Here is the one order, and a step that fails or hangs does not stop the next:
+ * 1. readiness goes off and the list of workers says so
+ * 2. no more jobs; running calls end, go back or are given up; jobs that came too late go back
+ * 3. the reconciler and the projector: another worker takes over
+ * 4. the ears: cancels, then leases, which running calls needed until now
+ * 5. off the list of workers
+ * 6. webhooks, the queue, then the log: all was dispatched and written
+ * 7. the door with /livez, and the tools' sources
+ * 8. metrics and spans, and last the connection that all of them used
+ */
+export async function closeWorker(app: INestApplicationContext, times: DrainTimes): Promise<void> {
+  const log = app.get<WorkerLog>(LOGGER);
+  const [state, processor, registration] = [app.get(WorkerState), app.get(ToolCallProcessor), app.get(WorkerHeartbeat)];
+  const parts = {
+    reconciler: app.get(Reconciler),
+    projector: app.get(Projector),
+    cancels: app.get(CancelListener),
+    leases: app.get(LeaseRenewer),
+    queue: app.get(BullCallQueue),
+    eventLog: app.get(EventLog),
+    hooks: app.get(HookRunner),
+  };
+  const [metrics, redis] = [app.get<Metrics>(METRICS), app.get<RedisConnection>(BUFFERED_REDIS)];
+  const drainMs = times.drainMs + times.stopGraceMs;
+  const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
+
+  state.drain();
+  await step('announce', () => registration.beat());
+  await step('calls', () => drain(app.get(InFlightAttempts), processor, state, times), drainMs + DRAIN_GRACE_MS);
+  await step('reconciler', () => parts.reconciler.close());
+  await step('projector', () => parts.projector.close());
+  await step('cancels', () => parts.cancels.close());
+  await step('leases', () => parts.leases.close());
+  await step('registration', () => registration.close());
+  await step('webhooks', () => parts.hooks.close());
+  await step('queue', () => parts.queue.close());
+  await step('log', () => parts.eventLog.close());
+  await step('door', () => app.close());
+  await step('metrics', () => metrics.close());
+  await step('spans', () => app.get<Spans>(SPANS).tracing?.close());
+  await step('connection', () => redis.disconnect());
+}
+
+async function drain(running: InFlightAttempts, processor: ToolCallProcessor, state: WorkerState, times: DrainTimes): Promise<void> {
+  const stopped = processor.close();
+  if ((await drainCalls(running, times)) === 'given_up') state.giveUp();
+  await stopped;
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { CallEvent, EndData } from '#contracts';
+import { EventSequenceVerifier } from './event-sequence-verifier.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const line = (text: string) => `${JSON.stringify([{ type: 'text', text }])}\n`;
+
+/** Attempts with the texts of their updates. */
+function trackOf(...attempts: string[][]): EventSequenceVerifier {
+  const track = new EventSequenceVerifier();
+  const told = attempts.flatMap((texts) => [
+    { type: 'call.start', data: {} },
+    ...texts.map((text) => ({ type: 'call.update', data: { content: [{ type: 'text', text }] } })),
+  ]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a track looks at
+  for (const [index, event] of told.entries()) track.take({ ...event, callver: index + 1 } as CallEvent);
+  return track;
+}
+const end = (updates?: EndData['updates']): EndData => ({ outcome: 'completed', attempts: 1, ...(updates ? { updates } : {}) });
+
+describe('CallTrack', () => {
+  it('finds the updates of all attempts in End, each with the digest of those before', async () => {
+    const first = sha256(line('a') + line('b'));
+    expect(await trackOf(['a', 'b']).fault(end({ count: 2, sha256: first }))).toBeUndefined();
+    const both = { count: 3, sha256: sha256(`${first}\n${line('c')}`) };
+    expect(await trackOf(['a', 'b'], [], ['c']).fault(end(both))).toBeUndefined();
+    expect(await trackOf(['a', 'B'], [], ['c']).fault(end(both))).toMatch(/^the SHA-256 of its 3 updates is /);
+    expect(await trackOf(['a'], ['c']).fault(end(both))).toBe('its End counts 3 updates, 2 were received');
+    expect(await trackOf([]).fault(end({ count: 0, sha256: sha256('') }))).toBeUndefined();
+  });
+
+  it('takes Ends of earlier releases, which tell of the last attempt or of none', async () => {
+    const ofLast = { count: 1, sha256: sha256(line('c')) };
+    expect(await trackOf(['a', 'b'], ['c']).fault(end(ofLast))).toBeUndefined();
+    expect(await trackOf(['a', 'b'], ['x']).fault(end(ofLast))).toBe('its End counts 1 updates, 3 were received');
+    expect(await trackOf(['a']).fault(end())).toBeUndefined();
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SseParser, type EventSourceItem } from './sse-parser.js';
+
+const read = (...pieces: string[]): EventSourceItem[] => {
+  const text = new SseParser();
+  return pieces.flatMap((piece) => text.feed(piece));
+};
+const message = (data: string, id = '', event = 'message') => ({ kind: 'message', id, event, data });
+
+describe('the text of an event stream', () => {
+  it('is read as messages and comments, with an id that counts on', () => {
+    expect(read(': from 1.2.3\n\nid: 7\nevent: call.end\ndata: {"a":1}\n\ndata:two\ndata: lines\n\n')).toEqual([
+      { kind: 'comment', text: 'from 1.2.3' },
+      message('{"a":1}', '7', 'call.end'),
+      message('two\nlines', '7'),
+    ]);
+  });
+
+  it('is a message only with data and an empty line after it', () => {
+    expect(read('event: call.end\n\ndata: cut of')).toEqual([]);
+    expect(read('retry: 2000\nunknown: x\ndata\n\n')).toEqual([message('')]);
+  });
+
+  it('means the same wherever it is cut and whatever ends its lines', () => {
+    const line = fc.constantFrom('id: 4', 'event: gap', 'data: a:b', 'data:  c', 'data', ': here', '', '');
+    fc.assert(
+      fc.property(fc.array(line), fc.constantFrom('\n', '\r\n', '\r'), fc.array(fc.nat(80)), (lines, end, cuts) => {
+        const whole = lines.map((text) => text + end).join('');
+        const at = [...new Set([0, ...cuts.filter((cut) => cut < whole.length), whole.length])].sort((a, b) => a - b);
+        const pieces = at.slice(1).map((to, index) => whole.slice(at[index], to));
+        // What stands after a lone carriage return tells whether it ended a line: a last line without ends it for both.
+        expect(read(...pieces, 'x')).toEqual(read(lines.map((text) => `${text}\n`).join(''), 'x'));
+      }),
+    );
+  });
+});

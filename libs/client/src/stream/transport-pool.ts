@@ -1,0 +1,45 @@
+import { LIMITS } from '#contracts';
+import type { ToolyardClientOptions } from '../client-options.js';
+import type { HttpTransport } from '../http/http-transport.js';
+import { ToolyardError } from '../toolyard-error.js';
+import { SseTransport } from './sse-transport.js';
+import { StreamConnection } from './stream-connection.js';
+import type { StreamTransport } from './stream-transport.js';
+import type { SocketConstructor } from './socket.port.js';
+
+/** What brings a client's readers their events: as few sockets as they fit on, or server-sent events. */
+export class TransportPool {
+  private readonly open: StreamConnection[] = [];
+  private readonly eventSource: SseTransport;
+  private readonly WebSocket: SocketConstructor | undefined;
+
+  constructor(
+    private readonly options: ToolyardClientOptions,
+    private readonly http: HttpTransport,
+    private readonly diagnose: () => Promise<ToolyardError | undefined>,
+  ) {
+    this.eventSource = new SseTransport(http);
+    this.WebSocket = options.WebSocket === false ? undefined : (options.WebSocket ?? globalSocket());
+  }
+
+  forOneMore(): StreamTransport {
+    const { WebSocket } = this;
+    if (WebSocket === undefined) return this.eventSource;
+    const free = this.open.find(({ size }) => size < LIMITS.filtersPerSocket);
+    if (free) return free;
+    const url = `${this.http.baseUrl.replace(/^http/, 'ws')}/v1/stream`;
+    const connection = new StreamConnection({ url, apiKey: this.options.apiKey, WebSocket, diagnose: this.diagnose });
+    this.open.push(connection);
+    return connection;
+  }
+
+  close(): void {
+    this.eventSource.close();
+    for (const connection of this.open.splice(0)) connection.close();
+  }
+}
+
+/** Node 20 has none. */
+function globalSocket(): SocketConstructor | undefined {
+  return 'WebSocket' in globalThis ? globalThis.WebSocket : undefined;
+}

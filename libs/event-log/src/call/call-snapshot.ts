@@ -1,0 +1,159 @@
+import { Pool, Priority, ToolEffect, type CallStatus } from '#contracts';
+import type { CallSnapshot } from '../event-log.port.js';
+import { metaText, parseMeta } from '../stream/stored-event.js';
+
+/** Facts that the submission fixes and that later transitions need. */
+export interface CallOptions {
+  readonly queueMs: number;
+  readonly runMs: number;
+  readonly maxAttempts: number;
+  readonly effect: ToolEffect;
+  readonly pool: Pool;
+  readonly priority: Priority;
+  /** Where in the stored text of Submitted stands what Start repeats (tool, small arguments): byte offset and length. */
+  readonly startSpan: readonly [offset: number, bytes: number];
+  /** Digest that an approval must name; `-` when nobody is asked. */
+  readonly digest: string;
+}
+
+/** The whole head: what readers see of it, and what only transitions look at. */
+export interface CallState extends CallSnapshot {
+  readonly terms: CallOptions;
+  /** Redis ms: no claim before it. */
+  readonly notBefore: number;
+  /** Redis ms at which the grace of a requested cancel is over; 0 without one. */
+  readonly cancelBy: number;
+  /** Score of the call in the timers; 0 when it has none. */
+  readonly timer: number;
+  /** Answer of the last write by the worker, given again when that write is repeated. */
+  readonly lastWrite: { readonly version: number; readonly seq: number; readonly time: number };
+  /** Names the claim that holds the attempt; `-` when none does. */
+  readonly claimToken: string;
+  /** Of all attempts so far, as in `UpdatesDigest`. */
+  readonly updates: string;
+}
+
+const STATUS_OF: Record<string, CallStatus> = { w: 'waiting_approval', q: 'queued', r: 'running', e: 'ended' };
+const LETTER_OF: Record<CallStatus, string> = { waiting_approval: 'w', queued: 'q', running: 'r', ended: 'e' };
+
+/** The status that a letter of the packed head stands for. Throws on a letter this version does not know. */
+export function statusOf(letter: string): CallStatus {
+  const status = STATUS_OF[letter];
+  if (status === undefined)
+    throw new Error(`The head of a call has status "${letter}"; expected one of w, q, r, e. Was it written by a newer version?`);
+  return status;
+}
+
+/** Bytes of the numbers at the front of a packed head, in the order of `NUMBERS` in transition.lua; little-endian. */
+const NUMBER_BYTES = [4, 2, 4, 4, 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 4, 6, 6] as const;
+/** Bytes of the lengths of the strings behind them: claim token, lifecycle, terms, fixed facts. */
+const LENGTH_BYTES = [1, 2, 2, 2] as const;
+
+/**
+ * The head as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without a
+ * length, what is known of the updates (heads of older releases end before it). Binary, since
+ * making numbers into text and back would cost the script more than everything else it does. transition.lua writes the
+ * same bytes.
+ */
+export function encodeSnapshot(head: CallState): Buffer {
+  const { lastWrite } = head;
+  const numbers = [
+    head.version,
+    head.attempt,
+    head.fence,
+    head.wseq,
+    head.failures,
+    head.deadline,
+    head.totalDeadline,
+    head.leaseUntil,
+    head.notBefore,
+    head.cancelBy,
+    head.timer,
+    head.submittedAt,
+    head.firstStartedAt,
+    head.lastSeq,
+    lastWrite.version,
+    lastWrite.seq,
+    lastWrite.time,
+  ];
+  const strings = [head.claimToken, head.lifecycleSeqs.join(','), encodeTerms(head.terms), metaText(head.meta)];
+  return Buffer.concat([
+    Buffer.from(LETTER_OF[head.status]),
+    ...NUMBER_BYTES.map((bytes, index) => numberBytes(numbers[index] ?? 0, bytes)),
+    ...LENGTH_BYTES.flatMap((bytes, index) => {
+      const text = Buffer.from(strings[index] ?? '');
+      return [numberBytes(text.length, bytes), text];
+    }),
+    Buffer.from(head.updates),
+  ]);
+}
+
+function numberBytes(value: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeUIntLE(value, 0, bytes);
+  return buffer;
+}
+
+export function encodeTerms(terms: CallOptions): string {
+  return `${terms.queueMs} ${terms.runMs} ${terms.maxAttempts} ${terms.effect} ${terms.pool} ${terms.priority} ${terms.startSpan.join(' ')} ${terms.digest}`;
+}
+
+/** The inverse of `encodeHead`. Throws on bytes that are no head. */
+export function decodeSnapshot(callId: string, packed: Buffer): CallState {
+  let at = 1;
+  const number = (bytes: number): number => packed.readUIntLE((at += bytes) - bytes, bytes);
+  const numbers = NUMBER_BYTES.map(number);
+  const [claimToken = '-', lifecycle = '', termsText = '', meta = ''] = LENGTH_BYTES.map((bytes) => {
+    const length = number(bytes);
+    return packed.toString('utf8', at, (at += length));
+  });
+  const [version = 0, attempt = 0, fence = 0, wseq = 0, failures = 0, deadline = 0, totalDeadline = 0, leaseUntil = 0, ...more] = numbers;
+  const [notBefore = 0, cancelBy = 0, timer = 0, submittedAt = 0, firstStartedAt = 0, lastSeq = 0, lastVersion = 0, seq = 0, time = 0] =
+    more;
+  const terms = decodeTerms(termsText);
+  const { pool, priority, effect, maxAttempts } = terms;
+  return {
+    callId,
+    status: statusOf(packed.toString('latin1', 0, 1)),
+    version,
+    attempt,
+    fence,
+    wseq,
+    failures,
+    deadline,
+    totalDeadline,
+    leaseUntil,
+    notBefore,
+    cancelBy,
+    cancelRequested: cancelBy > 0,
+    timer,
+    submittedAt,
+    firstStartedAt,
+    lastSeq,
+    lastWrite: { version: lastVersion, seq, time },
+    claimToken,
+    updates: packed.toString('latin1', at),
+    lifecycleSeqs: lifecycle.split(',').map(Number),
+    meta: parseMeta(meta),
+    terms,
+    pool,
+    priority,
+    effect,
+    maxAttempts,
+  };
+}
+
+/** The inverse of `encodeTerms`. */
+export function decodeTerms(text: string): CallOptions {
+  const [queueMs, runMs, maxAttempts, effect = '', pool = '', priority = '', offset, bytes, digest = '-'] = text.split(' ');
+  return {
+    queueMs: Number(queueMs),
+    runMs: Number(runMs),
+    maxAttempts: Number(maxAttempts),
+    effect: ToolEffect.parse(effect),
+    pool: Pool.parse(pool),
+    priority: Priority.parse(priority),
+    startSpan: [Number(offset), Number(bytes)],
+    digest,
+  };
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { keys, type TakeScript } from '#redis';
+import type { WorkerIdentity } from '../event-log.port.js';
+import { claimWords } from './to-transition.js';
+
+/** Lua that claims the calls of jobs that are taken: what comes before it makes the arguments of transition.lua out of them. */
+export const CLAIM_ON_DEQUEUE = ['./claim-on-dequeue.lua', './transition.lua']
+  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
+  .join('\n');
+
+/** Claims with this token; a call that runs is not claimed again, so a job that comes twice does no harm. */
+export function claimWhenTaken(claimant: WorkerIdentity, token: string): TakeScript {
+  return { lua: CLAIM_ON_DEQUEUE, args: [keys.cancelChannel(), ...claimWords(claimant, token)].map(String) };
+}

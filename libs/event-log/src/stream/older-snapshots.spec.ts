@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallEvent, EndData } from '#contracts';
+import { CallStore, EventLog, isApplied, NO_UPDATES, UpdatesDigest } from '#event-log';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
+import { aCall, author, endOf } from '../../../../test/support/sample-calls.js';
+import { decodeSnapshot, encodeSnapshot } from '../call/call-snapshot.js';
+
+describe('a head that does not know the updates of all attempts', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  let log: EventLog;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+    log = await EventLog.open(redis, { partitions: 4 });
+  });
+  afterAll(async () => {
+    await log.close();
+    redis.disconnect();
+    await server.stop();
+  });
+
+  /** What an older release leaves of a head that it rewrites. */
+  const rewrite = async (callId: string, updates = '') => {
+    const packed = await redis.getBuffer(keys.call(callId));
+    if (packed === null) throw new Error('no head');
+    await redis.set(keys.call(callId), encodeSnapshot({ ...decodeSnapshot(callId, packed), updates }));
+  };
+  const submit = async () => {
+    const callId = log.newCallId('acme');
+    await log.accept(aCall(callId));
+    return callId;
+  };
+  const claim = async (callId: string, attempt = 1) => {
+    const claimed = await log.claim({ callId, attempt, leaseMs: 60_000, worker: 'w', author });
+    if (!('updates' in claimed)) throw new Error(`the claim was answered ${claimed.code}`);
+    return claimed;
+  };
+  const endData = async (callId: string): Promise<EndData> => {
+    const last = (await new CallStore(redis).events(callId)).at(-1);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an event of this log
+    const event = JSON.parse(last?.json ?? 'null') as CallEvent;
+    if (event.type !== 'call.end') throw new Error(`the last event is ${event.type}`);
+    return event.data;
+  };
+  const end = (callId: string, fence: number, wseq: number) =>
+    log.end({ callId, guard: { by: 'worker', fence, wseq }, data: endOf('completed'), author });
+
+  it('is counted from its first attempt on: before, there can be none', async () => {
+    const callId = await submit();
+    await rewrite(callId);
+    const { fence, updates } = await claim(callId);
+    expect(updates).toBe(NO_UPDATES);
+    const counted = new UpdatesDigest(updates).add('[]');
+    await log.update({ callId, guard: { by: 'worker', fence, wseq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
+    expect(isApplied(await end(callId, fence, 2))).toBe(true);
+    expect((await endData(callId)).updates).toEqual({ count: 1, sha256: counted.split(' ')[1] });
+  });
+
+  it('says nothing of updates in End when an attempt was not counted', async () => {
+    const callId = await submit();
+    const first = await claim(callId);
+    const data = { reason: 'worker_drained' as const, nextAttempt: 2, delayMs: 0 };
+    await log.retry({ callId, guard: { by: 'worker', fence: first.fence, wseq: 1 }, data, countsAsFailure: false, author });
+    await rewrite(callId);
+    const { fence, updates } = await claim(callId, 2);
+    expect(updates).toBe('');
+    const counted = new UpdatesDigest(updates).add('[]');
+    await log.update({ callId, guard: { by: 'worker', fence, wseq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
+    expect(isApplied(await end(callId, fence, 2))).toBe(true);
+    expect(await endData(callId)).not.toHaveProperty('updates');
+  });
+
+  it('says nothing of updates in End when one of them never came to the log', async () => {
+    const callId = await submit();
+    const { fence, updates } = await claim(callId);
+    const digest = new UpdatesDigest(updates);
+    for (const update of [1, 2, 3, 4]) {
+      const counted = digest.add('[]');
+      // The second is lost on its way.
+      if (update === 2) continue;
+      const guard = { by: 'worker' as const, fence, wseq: update };
+      expect(isApplied(await log.update({ callId, guard, data: { update, content: [] }, updates: counted, author }))).toBe(true);
+    }
+    expect(isApplied(await end(callId, fence, 5))).toBe(true);
+    expect(await endData(callId)).not.toHaveProperty('updates');
+  });
+
+  it('counts on in a later attempt, with updates that come at once and one that comes twice', async () => {
+    const callId = await submit();
+    const first = await claim(callId);
+    let counted = new UpdatesDigest(first.updates).add('[]');
+    const once = { callId, guard: { by: 'worker' as const, fence: first.fence, wseq: 1 }, data: { update: 1, content: [] }, author };
+    await log.update({ ...once, updates: counted });
+    await log.update({ ...once, updates: counted });
+    const data = { reason: 'worker_drained' as const, nextAttempt: 2, delayMs: 0 };
+    await log.retry({ callId, guard: { by: 'worker', fence: first.fence, wseq: 2 }, data, countsAsFailure: false, author });
+    const { fence, updates } = await claim(callId, 2);
+    const digest = new UpdatesDigest(updates);
+    await Promise.all(
+      [1, 2, 3].map((update) => {
+        counted = digest.add('[]');
+        const guard = { by: 'worker' as const, fence, wseq: update };
+        return log.update({ callId, guard, data: { update, content: [] }, updates: counted, author });
+      }),
+    );
+    expect(isApplied(await end(callId, fence, 4))).toBe(true);
+    expect((await endData(callId)).updates).toEqual({ count: 4, sha256: counted.split(' ')[1] });
+  });
+
+  it('ends all the same when what it says of updates cannot be read', async () => {
+    const callId = await submit();
+    const { fence } = await claim(callId);
+    await rewrite(callId, 'what is this');
+    expect(isApplied(await end(callId, fence, 1))).toBe(true);
+    expect(await endData(callId)).not.toHaveProperty('updates');
+  });
+});

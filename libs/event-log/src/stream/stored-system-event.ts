@@ -1,0 +1,36 @@
+import { dataSchemaOf, NOTICE_TYPES, type NoticeType } from '#contracts';
+import { parseOwn } from '../call/trusted-json.js';
+import type { CallMeta, StoredEvent } from '../event-log.port.js';
+
+/** Whose events those are that everybody may see; no tenant is called so. */
+export const EVERYBODY = '';
+
+/** Makes the event that readers see out of an entry of `NoticeLog`; undefined for any other. They are few, so all is made at once. */
+export function toStoredNotice(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
+  const [, stamp = '', , metaText = '', , rest = ''] = fields;
+  const [subject = '', typeText = '', , timeText = ''] = stamp.split(' ');
+  const type = NOTICE_TYPES.find((known) => known === typeText);
+  if (type === undefined) return undefined;
+  const seq = Number.parseInt(entryId, 10);
+  const time = Number(timeText);
+  const json =
+    `{"specversion":"1.0","id":"${epoch}.${Number(partition)}.${seq}","type":"${type}","subject":"${subject}",` +
+    `"time":"${new Date(time).toISOString()}","datacontenttype":"application/json","dataschema":"${dataSchemaOf(type)}",` +
+    `${metaText === '' ? '' : `${metaText},`}${rest}}`;
+  return { partition, epoch, seq, callId: '', type, time, meta: metaOf(metaText), size: json.length, json };
+}
+
+/** As it stands in an entry: JSON members without braces. */
+export function noticeMetaText(tenantId: string, sessionId: string): string {
+  return `"tenantid":${JSON.stringify(tenantId)},"sessionid":${JSON.stringify(sessionId)}`;
+}
+
+/** The subject has a slash, which no id of a call has. */
+export function subjectOf(type: NoticeType, id: string): string {
+  return `${type.slice(0, type.indexOf('.'))}/${id}`;
+}
+
+function metaOf(text: string): CallMeta {
+  const { tenantid = EVERYBODY, sessionid } = parseOwn<{ tenantid?: string; sessionid?: string }>(`{${text}}`);
+  return { tenantId: tenantid, tool: '', ...(sessionid === undefined ? {} : { sessionId: sessionid }) };
+}

@@ -1,0 +1,68 @@
+import type { NoticeData, NoticeType, SessionNoticeType, WorkerNoticeType } from '#contracts';
+import { keys, LuaScript, partitionName, partitionOfRoot, type RedisConnection } from '#redis';
+import type { EventOrigin } from './event-log.port.js';
+import { noticeMetaText, subjectOf } from './stream/stored-system-event.js';
+
+/**
+ * Appends one event that is no call's. Of a worker it is told once that it is there and once that it is gone, whoever finds out.
+ *   KEYS[1] log  KEYS[2] seq  KEYS[3] workers told of
+ *   ARGV[1] subject  ARGV[2] type  ARGV[3] meta  ARGV[4] rest of the envelope  ARGV[5] id
+ * Answers the sequence number, or 0 when it was told before.
+ */
+const APPEND = new LuaScript(`#!lua
+if ARGV[2] == 'worker.started' and redis.call('HSETNX', KEYS[3], ARGV[5], '1') == 0 then return 0 end
+if ARGV[2] == 'worker.gone' and redis.call('HDEL', KEYS[3], ARGV[5]) == 0 then return 0 end
+local time = redis.call('TIME')
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+local seq = string.format('%.0f', redis.call('INCR', KEYS[2]))
+redis.call('XADD', KEYS[1], seq .. '-0', 'h', ARGV[1] .. ' ' .. ARGV[2] .. ' 1 ' .. now .. ' 0 0', 'm', ARGV[3], 'e', ARGV[4])
+return tonumber(seq)`);
+
+/** Where all workers are told of, so that one script knows of each. */
+const WORKERS_PARTITION = partitionName(0);
+
+/**
+ * Tells what happens to sessions and workers, in the log, where streams of events find it. The log does not decide about
+ * these: what counts is the session and the list of workers, and an event that could not be written is missing, no more.
+ */
+export class SystemEventLog {
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly partitions: number,
+  ) {}
+
+  /** Where the calls of the session are, and in their order. */
+  async ofSession<T extends SessionNoticeType>(
+    { tenantId, sessionId }: { readonly tenantId: string; readonly sessionId: string },
+    type: T,
+    data: NoticeData<T>,
+    author: EventOrigin,
+  ): Promise<void> {
+    await this.append(
+      partitionOfRoot(tenantId, sessionId, this.partitions),
+      type,
+      sessionId,
+      noticeMetaText(tenantId, sessionId),
+      data,
+      author,
+    );
+  }
+
+  async ofWorker<T extends WorkerNoticeType>(id: string, type: T, data: NoticeData<T>, author: EventOrigin): Promise<void> {
+    await this.append(WORKERS_PARTITION, type, id, '', data, author);
+  }
+
+  /** The workers that were told to be there and not to be gone. */
+  toldWorkers(): Promise<string[]> {
+    return this.redis.hkeys(keys.toldWorkers(WORKERS_PARTITION));
+  }
+
+  private async append(partition: string, type: NoticeType, id: string, meta: string, data: object, author: EventOrigin): Promise<void> {
+    const rest = JSON.stringify({ source: author.source, actor: author.actor, data }).slice(1, -1);
+    await APPEND.run(
+      this.redis,
+      [keys.log(partition), keys.seq(partition), keys.toldWorkers(partition)],
+      [subjectOf(type, id), type, meta, rest, id],
+    );
+  }
+}

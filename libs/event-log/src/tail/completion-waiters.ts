@@ -1,0 +1,83 @@
+import type { StoredEvent } from '../event-log.port.js';
+
+export interface WatchOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Somebody waits for the End of a call. */
+export interface Watch {
+  /**
+   * The call's events since the watch began, without Updates and Progress, End being the last. Undefined when the time
+   * was up, the caller gave up, or the log was rolled back: the store knows how the call is. Never rejects.
+   */
+  readonly ended: Promise<readonly StoredEvent[] | undefined>;
+  /** Gives up; `ended` resolves with undefined. Harmless afterwards. */
+  cancel(): void;
+}
+
+interface Waiter {
+  readonly events: StoredEvent[];
+  settle(events: readonly StoredEvent[] | undefined): void;
+}
+
+/** Whoever waits for calls to end, by call. Many thousands at once cost a map look-up for each event. */
+export class CompletionWaiters {
+  private readonly waiters = new Map<string, Set<Waiter>>();
+
+  /** Registered when this returns: an event delivered afterwards is not missed. */
+  add(callId: string, { timeoutMs, signal }: WatchOptions): Watch {
+    const cleanups: (() => void)[] = [];
+    let settle: Waiter['settle'] = () => {};
+    const ended = new Promise<readonly StoredEvent[] | undefined>((resolve) => {
+      settle = (events) => {
+        for (const cleanup of cleanups.splice(0)) cleanup();
+        resolve(events);
+      };
+    });
+    const cancel = () => settle(undefined);
+    const waiter: Waiter = { events: [], settle };
+    this.register(callId, waiter, cleanups);
+    if (timeoutMs !== undefined) {
+      const timer = setTimeout(cancel, timeoutMs);
+      cleanups.push(() => clearTimeout(timer));
+    }
+    if (signal) {
+      signal.addEventListener('abort', cancel, { once: true });
+      cleanups.push(() => signal.removeEventListener('abort', cancel));
+      if (signal.aborted) cancel();
+    }
+    return { ended, cancel };
+  }
+
+  route(event: StoredEvent): void {
+    const waiting = this.waiters.get(event.callId);
+    if (waiting === undefined || event.type === 'call.update' || event.type === 'call.progress') return;
+    for (const waiter of waiting) {
+      waiter.events.push(event);
+      if (event.type === 'call.end') waiter.settle(waiter.events);
+    }
+  }
+
+  /** Sends those who wait for calls of this partition (all without one) to look at the store. */
+  release(partition?: string): void {
+    for (const [callId, waiting] of this.waiters) {
+      if (partition !== undefined && !callId.startsWith(`${partition}-`)) continue;
+      for (const waiter of waiting) waiter.settle(undefined);
+    }
+  }
+
+  get size(): number {
+    return this.waiters.size;
+  }
+
+  private register(callId: string, waiter: Waiter, cleanups: (() => void)[]): void {
+    const waiting = this.waiters.get(callId) ?? new Set();
+    waiting.add(waiter);
+    this.waiters.set(callId, waiting);
+    cleanups.push(() => {
+      waiting.delete(waiter);
+      if (waiting.size === 0 && this.waiters.get(callId) === waiting) this.waiters.delete(callId);
+    });
+  }
+}

@@ -1,0 +1,43 @@
+import { keys, partitionName, type RedisConnection } from '#redis';
+import type { StoredEvent } from '../event-log.port.js';
+import { readEntry, seqOf, toTailedEvent } from '../stream/stored-event.js';
+import type { Position } from './cursor.js';
+import { readLogEnd } from './log-tail-position.js';
+
+/** A run of a partition's log: its events up to and with `seq`. */
+export interface LogPage {
+  readonly events: readonly StoredEvent[];
+  readonly seq: number;
+}
+
+/** Reads what is older than memory, by pages, on a connection shared with other commands. */
+export class LogPager {
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly pageSize = 500,
+  ) {}
+
+  /**
+   * The next page after `from`, at most to `toSeq`; with `callId` the events of other calls are left out (they count for
+   * `seq`). Undefined when entries are missing there: they were trimmed, or lost.
+   */
+  async page(partition: number, from: Position, toSeq: number, callId?: string): Promise<LogPage | undefined> {
+    const name = partitionName(partition);
+    const entries = await this.redis.xrange(keys.log(name), `${from.seq + 1}-0`, `${toSeq}-0`, 'COUNT', this.pageSize);
+    const events: StoredEvent[] = [];
+    let seq = from.seq;
+    for (const [entryId, fields] of entries) {
+      if (seqOf(entryId) !== seq + 1) return undefined;
+      seq += 1;
+      if (callId !== undefined && readEntry(fields).callId !== callId) continue;
+      const event = toTailedEvent(name, from.epoch, entryId, fields);
+      if (event) events.push(event);
+    }
+    return seq === from.seq ? undefined : { events, seq };
+  }
+
+  /** The newest place of the partition in Redis, which may be ahead of what the tail has delivered. */
+  end(partition: number): Promise<Position> {
+    return readLogEnd(this.redis, partitionName(partition));
+  }
+}

@@ -1,0 +1,72 @@
+import { keys, type RedisConnection } from '#redis';
+import { FIRST_EPOCH, readEntry, seqOf } from '../stream/stored-event.js';
+import type { Position } from './cursor.js';
+
+/** The newest place of a partition's log. `fingerprint` is of the entry at `seq`, unless that was trimmed or never was. */
+export interface LogTailPosition extends Position {
+  readonly fingerprint?: string | undefined;
+}
+
+/** How a place that a reader remembers compares with the log of now. */
+export type PlaceVerdict =
+  | { readonly kind: 'there' }
+  /** `continues`: the entry is there all the same, so nothing that the reader has seen was lost. */
+  | { readonly kind: 'other_epoch'; readonly epoch: number; readonly continues: boolean }
+  | { readonly kind: 'rolled_back' };
+
+/** Where `$` is now. The counter is read first: if the stream is empty then, nothing was appended in between. */
+export async function readLogEnd(redis: RedisConnection, partition: string): Promise<LogTailPosition> {
+  const [epoch, counter, newest] = await Promise.all([
+    redis.get(keys.epoch(partition)),
+    redis.get(keys.seq(partition)),
+    redis.xrevrange(keys.log(partition), '+', '-', 'COUNT', 1),
+  ]);
+  const [entry] = newest;
+  if (entry === undefined) return { epoch: epochOf(epoch), seq: Number(counter ?? 0) };
+  return { epoch: epochOf(epoch), seq: seqOf(entry[0]), fingerprint: fingerprintOf(entry[1]) };
+}
+
+/**
+ * Whether the entry that a reader has seen is still in the log. A log that lost its newest entries (a failover, a
+ * restored backup) is told by a counter that went back, or by another entry in the same place.
+ */
+export async function checkPlace(redis: RedisConnection, partition: string, place: LogTailPosition): Promise<PlaceVerdict> {
+  const [epoch, counter, found] = await Promise.all([
+    redis.get(keys.epoch(partition)),
+    redis.get(keys.seq(partition)),
+    redis.xrange(keys.log(partition), `${place.seq}-0`, `${place.seq}-0`),
+  ]);
+  const [entry] = found;
+  if (epochOf(epoch) > place.epoch) {
+    const seen = entry === undefined ? undefined : fingerprintOf(entry[1]);
+    return { kind: 'other_epoch', epoch: epochOf(epoch), continues: place.seq === 0 || (seen !== undefined && seen === place.fingerprint) };
+  }
+  if (epochOf(epoch) < place.epoch) return { kind: 'rolled_back' };
+  if (entry === undefined) return Number(counter ?? 0) < place.seq ? { kind: 'rolled_back' } : { kind: 'there' };
+  const other = place.fingerprint !== undefined && place.fingerprint !== fingerprintOf(entry[1]);
+  return other ? { kind: 'rolled_back' } : { kind: 'there' };
+}
+
+/** KEYS[1] epoch · ARGV[1] the epoch in which the loss was seen · answers the epoch of now. Many readers see one loss: it is raised once. The loss may have taken epochs with it. */
+const RAISE_EPOCH = `#!lua flags=allow-oom
+local now = tonumber(redis.call('GET', KEYS[1]) or '${FIRST_EPOCH}')
+if now <= tonumber(ARGV[1]) then
+  now = tonumber(ARGV[1]) + 1
+  redis.call('SET', KEYS[1], now)
+end
+return now`;
+
+/** Begins a new epoch after `lossSeenIn`, unless somebody did already: ids of lost events are never given out again. */
+export async function raiseEpoch(redis: RedisConnection, partition: string, lossSeenIn: number): Promise<number> {
+  return Number(await redis.eval(RAISE_EPOCH, 1, keys.epoch(partition), lossSeenIn));
+}
+
+/** Tells entries with the same sequence number apart: by call, type, version, time, attempt and fence. */
+export function fingerprintOf(fields: readonly string[]): string {
+  const { callId, type, version, timeText, attempt, fence } = readEntry(fields);
+  return `${callId} ${type} ${version} ${timeText} ${attempt} ${fence}`;
+}
+
+function epochOf(stored: string | null): number {
+  return stored === null ? FIRST_EPOCH : Number(stored);
+}

@@ -1,0 +1,48 @@
+import type { EventFilter, EventType } from '#contracts';
+import type { StoredEvent } from '../event-log.port.js';
+import { EVERYBODY } from '../stream/stored-system-event.js';
+import type { EventBatch } from './event-batch.js';
+
+/** What is given to each live subscriber of a view. */
+export interface LiveReader {
+  live(batch: EventBatch): void;
+  /** Taking a batch threw. Must not throw itself. */
+  fail(error: unknown): void;
+}
+
+/** One tenant's filter with everybody who watches through it, so that matching and joining is done once for all of them. */
+export class SubscriptionGroup {
+  readonly key: string;
+  readonly readers = new Set<LiveReader>();
+  /** Events of the tick that is being routed. */
+  pending: StoredEvent[] = [];
+  private readonly types: ReadonlySet<EventType> | undefined;
+
+  /** `only` is the one partition that events of this filter come from, if there is one. */
+  constructor(
+    readonly tenantId: string,
+    readonly filter: EventFilter,
+    readonly only: number | undefined,
+  ) {
+    this.key = viewKey(tenantId, filter);
+    this.types = filter.types && new Set(filter.types);
+  }
+
+  /** The tenant comes first: nothing else may let another tenant's event through. What is no call's is told to who named its type. */
+  matches({ callId, type, meta }: StoredEvent): boolean {
+    const { filter } = this;
+    return (
+      (meta.tenantId === this.tenantId || meta.tenantId === EVERYBODY) &&
+      (filter.callId === undefined || filter.callId === callId) &&
+      (filter.sessionId === undefined || filter.sessionId === meta.sessionId) &&
+      (filter.agentId === undefined || filter.agentId === meta.agentId) &&
+      (filter.tool === undefined || filter.tool === meta.tool) &&
+      (this.types === undefined ? callId !== '' : this.types.has(type))
+    );
+  }
+}
+
+/** Two filters with the same key let the same events through. */
+export function viewKey(tenantId: string, { callId, sessionId, agentId, tool, types }: EventFilter): string {
+  return JSON.stringify([tenantId, callId, sessionId, agentId, tool, types && [...new Set(types)].sort()]);
+}

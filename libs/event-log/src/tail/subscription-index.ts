@@ -1,0 +1,120 @@
+import type { StoredEvent } from '../event-log.port.js';
+import { EVERYBODY } from '../stream/stored-system-event.js';
+import type { LiveReader, SubscriptionGroup } from './subscription-group.js';
+
+/** The views of one tenant by the most selective field of their filter. */
+interface TenantViews {
+  readonly bySession: Map<string, Set<SubscriptionGroup>>;
+  readonly byAgent: Map<string, Set<SubscriptionGroup>>;
+  readonly byTool: Map<string, Set<SubscriptionGroup>>;
+  readonly all: Set<SubscriptionGroup>;
+}
+
+/**
+ * Finds the views that an event belongs to. Each view stands in exactly one index, that of its most selective field
+ * (call, session, agent, tool, else the tenant), so routing costs as much as there are views near the event, however
+ * many there are in total.
+ */
+export class SubscriptionIndex {
+  private readonly views = new Map<string, SubscriptionGroup>();
+  private readonly byCall = new Map<string, Set<SubscriptionGroup>>();
+  private readonly byTenant = new Map<string, TenantViews>();
+
+  /** Adds a reader to the view of everybody with the same filter. `view` serves when there is none yet. */
+  enter(reader: LiveReader, view: SubscriptionGroup): void {
+    const shared = this.views.get(view.key) ?? this.add(view);
+    shared.readers.add(reader);
+  }
+
+  /** Takes the reader out again; a view without readers is forgotten. */
+  leave(reader: LiveReader, { key }: SubscriptionGroup): void {
+    const view = this.views.get(key);
+    if (view?.readers.delete(reader) && view.readers.size === 0) this.remove(view);
+  }
+
+  /** Adds the event to every view it matches; views that got their first one are added to `touched`. */
+  route(event: StoredEvent, touched: SubscriptionGroup[]): void {
+    offer(this.byCall.get(event.callId), event, touched);
+    const tenant = this.byTenant.get(event.meta.tenantId);
+    if (tenant === undefined) return event.meta.tenantId === EVERYBODY ? this.routeToAll(event, touched) : undefined;
+    const { sessionId, agentId, tool } = event.meta;
+    if (sessionId !== undefined) offer(tenant.bySession.get(sessionId), event, touched);
+    if (agentId !== undefined) offer(tenant.byAgent.get(agentId), event, touched);
+    offer(tenant.byTool.get(tool), event, touched);
+    offer(tenant.all, event, touched);
+  }
+
+  /** What happens to workers. */
+  private routeToAll(event: StoredEvent, touched: SubscriptionGroup[]): void {
+    for (const { all } of this.byTenant.values()) offer(all, event, touched);
+  }
+
+  get size(): number {
+    return this.views.size;
+  }
+
+  private add(view: SubscriptionGroup): SubscriptionGroup {
+    this.views.set(view.key, view);
+    this.place(
+      view,
+      (index, value) => addTo(index, value, view),
+      (all) => all.add(view),
+    );
+    return view;
+  }
+
+  private remove(view: SubscriptionGroup): void {
+    this.views.delete(view.key);
+    this.place(
+      view,
+      (index, value) => removeFrom(index, value, view),
+      (all) => all.delete(view),
+    );
+    const tenant = this.byTenant.get(view.tenantId);
+    if (tenant && tenant.bySession.size + tenant.byAgent.size + tenant.byTool.size + tenant.all.size === 0)
+      this.byTenant.delete(view.tenantId);
+  }
+
+  private place(
+    view: SubscriptionGroup,
+    keyed: (index: Map<string, Set<SubscriptionGroup>>, value: string) => void,
+    wide: (all: Set<SubscriptionGroup>) => void,
+  ): void {
+    const { callId, sessionId, agentId, tool } = view.filter;
+    if (callId !== undefined) return keyed(this.byCall, callId);
+    const tenant = this.tenant(view.tenantId);
+    if (sessionId !== undefined) return keyed(tenant.bySession, sessionId);
+    if (agentId !== undefined) return keyed(tenant.byAgent, agentId);
+    if (tool !== undefined) return keyed(tenant.byTool, tool);
+    wide(tenant.all);
+  }
+
+  private tenant(tenantId: string): TenantViews {
+    let tenant = this.byTenant.get(tenantId);
+    if (tenant === undefined) {
+      tenant = { bySession: new Map(), byAgent: new Map(), byTool: new Map(), all: new Set() };
+      this.byTenant.set(tenantId, tenant);
+    }
+    return tenant;
+  }
+}
+
+function offer(views: Set<SubscriptionGroup> | undefined, event: StoredEvent, touched: SubscriptionGroup[]): void {
+  if (views === undefined) return;
+  for (const view of views) {
+    if (!view.matches(event)) continue;
+    if (view.pending.length === 0) touched.push(view);
+    view.pending.push(event);
+  }
+}
+
+function addTo(index: Map<string, Set<SubscriptionGroup>>, value: string, view: SubscriptionGroup): void {
+  const views = index.get(value);
+  if (views) views.add(view);
+  else index.set(value, new Set([view]));
+}
+
+function removeFrom(index: Map<string, Set<SubscriptionGroup>>, value: string, view: SubscriptionGroup): void {
+  const views = index.get(value);
+  if (views?.delete(view) && views.size === 0) index.delete(value);
+}

@@ -1,0 +1,101 @@
+import type { CallErrorCode, DecisionReason } from '#contracts';
+import type { LimitCheck } from './limit-checks.js';
+
+/** When to ask again where nobody can know: what is full gets free when a call ends. */
+const ASK_AGAIN_MS = 1_000;
+
+/** What one limit says about a call. */
+export interface LimitResult {
+  readonly reason: DecisionReason;
+  /** There when the limit refuses. */
+  readonly refusal?: LimitRefusal;
+}
+
+export interface LimitRefusal {
+  readonly code: CallErrorCode;
+  readonly message: string;
+  /** Whether the same call may pass later, and when to ask. */
+  readonly retryAfterMs?: number;
+}
+
+/** How full one counted limit is: `count` other calls, and how long until one leaves it (0: nobody knows). */
+export function countedAnswer(check: LimitCheck, count: number, waitMs: number): LimitResult {
+  const { rule, whose, calls } = check;
+  const fill = `${count} of ${calls} ${unitOf(check)} of ${whose}`;
+  if (count < calls) return { reason: { axis: 'limits', rule, effect: 'allow', reason: `${fill} before this call` } };
+
+  const forGood = check.kind === 'total' || calls === 0;
+  const retryAfterMs = forGood ? undefined : waitMs > 0 ? waitMs : ASK_AGAIN_MS;
+  const when =
+    retryAfterMs === undefined
+      ? ''
+      : waitMs > 0
+        ? `; the next is possible in ${seconds(waitMs)} s`
+        : '; the next is possible when one of them ends';
+  const message = check.kind === 'window' ? `Rate limit exceeded: ${fill}${when}` : `Quota exceeded: ${fill}${when}`;
+  return refused(rule, {
+    code: check.kind === 'window' ? 'rate_limited' : 'quota_exceeded',
+    message,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** `bytes` of the arguments as JSON. */
+export function argumentBytesAnswer(bytes: number, limit: number): LimitResult {
+  if (bytes <= limit)
+    return {
+      reason: { axis: 'limits', rule: 'argument-bytes', effect: 'allow', reason: `the arguments are ${bytes} of at most ${limit} bytes` },
+    };
+  return refused('argument-bytes', {
+    code: 'payload_too_large',
+    message: `Arguments too large: they are ${bytes} bytes of JSON, expected at most ${limit}`,
+  });
+}
+
+/** How far below its root a call stands. */
+export function treeDepthAnswer(depth: number, limit: number): LimitResult {
+  const place = `the call is ${depth} below the call at the top of its tree, at most ${limit} are allowed`;
+  if (depth <= limit) return { reason: { axis: 'limits', rule: 'tree-depth', effect: 'allow', reason: place } };
+  return refused('tree-depth', { code: 'quota_exceeded', message: `Quota exceeded: ${place}` });
+}
+
+export function queueDepthAnswer(pool: string, waiting: number, limit: number): LimitResult {
+  const fill = `${waiting} calls wait in pool ${pool}, at most ${limit} may`;
+  if (waiting < limit) return { reason: { axis: 'limits', rule: 'queue-depth', effect: 'allow', reason: fill } };
+  return refused('queue-depth', { code: 'unavailable', message: `No capacity: ${fill}`, retryAfterMs: ASK_AGAIN_MS });
+}
+
+/** A setting without an evaluator is shown, so that nobody takes it for one that bites. */
+export function costAnswer(cents: number): LimitResult {
+  return {
+    reason: {
+      axis: 'limits',
+      rule: 'cost',
+      effect: 'allow',
+      reason: `${cents} cents a day are set; no tool tells its costs, so none are counted`,
+    },
+  };
+}
+
+function refused(rule: string, refusal: LimitRefusal): LimitResult {
+  return { reason: { axis: 'limits', rule, effect: 'deny', reason: refusal.message }, refusal };
+}
+
+function unitOf({ rule, ms }: LimitCheck): string {
+  switch (rule) {
+    case 'actions':
+      return 'actions in the last hour';
+    case 'rate':
+      return `calls in the last ${seconds(ms)} s`;
+    case 'concurrency':
+      return 'calls that have not ended';
+    case 'tree-calls':
+      return 'calls';
+    default:
+      return rule satisfies never;
+  }
+}
+
+function seconds(ms: number): string {
+  return String(Math.ceil(ms / 100) / 10);
+}

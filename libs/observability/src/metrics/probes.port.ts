@@ -1,0 +1,36 @@
+import type { Pool } from '#contracts';
+
+/** What one pool's queue looks like now. `PoolDepth` of `#queue` fits as it is. */
+export interface QueueSample {
+  readonly pool: Pool;
+  readonly waiting: number;
+  readonly active: number;
+  readonly oldestWaitingMs: number;
+}
+
+export interface SlotSample {
+  readonly pool: Pool;
+  readonly slots: number;
+  readonly running: number;
+}
+
+export interface ApprovalsSample {
+  readonly waiting: number;
+  /** 0 when none waits. */
+  readonly oldestMs: number;
+}
+
+/**
+ * Facts that are looked up at a scrape instead of being told. The app hands in what it has; a probe that rejects or
+ * takes longer than the scrape allows leaves its gauges out of that scrape and is counted. Probes must be safe to run twice at once.
+ */
+export interface MetricsProbes {
+  queues?(): Promise<readonly QueueSample[]>;
+  slots?(): readonly SlotSample[];
+  /** Calls that wait for a person. */
+  approvals?(): Promise<ApprovalsSample>;
+  /** By how much the longest due timer of the log is overdue; 0 when none is. */
+  overdueMs?(): Promise<number>;
+  /** The text of Redis `INFO memory`. */
+  redisMemoryInfo?(): Promise<string>;
+}

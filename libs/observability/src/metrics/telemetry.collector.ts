@@ -1,0 +1,94 @@
+import { telemetry } from '../telemetry.js';
+import { boundedLabel } from './bounded-label.js';
+import type { Meters } from './meters.js';
+
+const seconds = (ms: number) => Math.max(0, ms) / 1000;
+
+/**
+ * Turns what libraries and apps signal into counts. Signals are per process: in a process with several roles every
+ * collector counts all of them. Returns how to stop listening; stopping twice is harmless.
+ */
+export function collectSignals(meters: Meters, isKnownTool?: (name: string) => boolean): () => void {
+  const tool = boundedLabel({ ...(isKnownTool && { isKnown: isKnownTool }) });
+  const word = boundedLabel({ limit: 50 });
+  const stops = [...onCalls(meters, tool), ...onAttempts(meters, tool), ...onLog(meters, word), ...onSubscribers(meters, word)];
+  return () => {
+    for (const stop of stops.splice(0)) stop();
+  };
+}
+
+function onCalls(meters: Meters, tool: (name: string) => string) {
+  return [
+    telemetry.callSubmitted.on((call) => meters.callsSubmitted.inc({ tool: tool(call.tool), pool: call.pool })),
+    telemetry.callEnded.on((call) => meters.callsEnded.inc({ tool: tool(call.tool), outcome: call.outcome, code: call.code ?? 'none' })),
+    telemetry.retried.on((call) => meters.callsRetried.inc({ tool: tool(call.tool), reason: call.reason })),
+    telemetry.cancelled.on((call) => meters.callCancel.observe({ how: call.how }, seconds(call.tookMs))),
+    telemetry.quotaRefused.on((refusal) => meters.quotaRefusals.inc({ scope: refusal.scope, limit: refusal.limit })),
+    telemetry.outputTruncated.on((call) => meters.outputsTruncated.inc({ tool: tool(call.tool) })),
+  ];
+}
+
+function onAttempts(meters: Meters, tool: (name: string) => string) {
+  return [
+    telemetry.attemptStarted.on((attempt) => {
+      meters.attemptsStarted.inc({ pool: attempt.pool, cause: attempt.cause });
+      meters.callQueueWait.observe({ pool: attempt.pool }, seconds(attempt.queueWaitMs));
+    }),
+    telemetry.attemptFinished.on((attempt) => {
+      meters.attemptsFinished.inc({ pool: attempt.pool, ended: attempt.ended });
+      meters.callRun.observe({ tool: tool(attempt.tool) }, seconds(attempt.runMs));
+    }),
+    telemetry.leaseExpired.on((lease) => meters.leasesExpired.inc({ tool: tool(lease.tool) })),
+    telemetry.leaseLost.on((lease) => meters.leasesLost.inc({ tool: tool(lease.tool) })),
+  ];
+}
+
+function onLog(meters: Meters, word: (value: string) => string) {
+  return [
+    telemetry.transitionRefused.on((refusal) =>
+      meters.transitionsRefused.inc({ transition: word(refusal.transition), code: word(refusal.code) }),
+    ),
+    telemetry.scriptRun.on((run) => {
+      meters.scriptRun.observe(seconds(run.ms));
+      meters.scriptTransitions.observe(run.transitions);
+    }),
+    telemetry.dispatchDuplicate.on((job) => meters.dispatchDuplicates.inc({ pool: job.pool, code: word(job.code) })),
+    telemetry.dispatchFailed.on((job) => meters.dispatchFailures.inc({ pool: job.pool })),
+    telemetry.dispatchRepeated.on((job) => meters.dispatchRepeats.inc({ pool: job.pool })),
+    telemetry.tailDelivered.on((batch) => {
+      meters.tailEvents.inc(batch.events);
+      meters.tailLag.observe(seconds(batch.lagMs));
+    }),
+    telemetry.tailGapRepaired.on((gap) => {
+      meters.tailGapsRepaired.inc();
+      meters.tailEventsRepaired.inc(gap.events);
+    }),
+    telemetry.projected.on((step) => {
+      meters.projectionLag.observe(seconds(step.lagMs));
+      meters.projectionStep.observe(seconds(step.tookMs));
+      meters.projectionEvents.inc(step.events);
+    }),
+  ];
+}
+
+function onSubscribers(meters: Meters, word: (value: string) => string) {
+  return [
+    telemetry.socketOpened.on((socket) => {
+      meters.sockets.inc({ kind: socket.kind });
+      meters.socketsOpened.inc({ kind: socket.kind });
+    }),
+    telemetry.socketClosed.on((socket) => {
+      meters.sockets.dec({ kind: socket.kind });
+      meters.socketsClosed.inc({ kind: socket.kind, why: word(socket.why) });
+    }),
+    telemetry.updatesMerged.on((merged) => meters.updatesMerged.inc({ where: merged.where }, merged.n)),
+    telemetry.securityAlert.on(({ kind }) => meters.securityAlerts.inc({ kind })),
+    telemetry.configRead.on(({ ok }) => meters.configRefused.set(ok ? 0 : 1)),
+    telemetry.spansExported.on(({ spans, ok }) => meters.spansExported.inc({ result: ok ? 'ok' : 'failed' }, spans)),
+    telemetry.hookRun.on(({ event, verdict, cached, tookMs }) => {
+      meters.hookRuns.inc({ event, verdict, cached: String(cached) });
+      if (!cached) meters.hookRun.observe({ event }, seconds(tookMs));
+    }),
+    telemetry.rateLimited.on((hit) => meters.rateLimitHits.inc({ limit: word(hit.limit) })),
+  ];
+}

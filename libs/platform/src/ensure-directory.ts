@@ -1,0 +1,37 @@
+import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { StartupError } from './startup-error.js';
+
+/**
+ * Makes a folder that must be there, with those above it, readable by this user only. Answers its real path. Throws a
+ * StartFailure when it cannot be made or written to, which says that `variable` may name another.
+ */
+export function ensureDirectory(path: string, what: string, variable: string): string {
+  const folder = resolve(path);
+  try {
+    make(folder);
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return realpathSync(folder);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw new StartupError(
+      `Cannot write to the ${what} ${folder} (${code}). Make it writable for this user, or set ${variable} to another directory.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Level by level, not with `recursive`: under /proc, which answers ENOENT to whoever makes a folder there, that goes on
+ * for ever in Node 20.
+ */
+function make(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(folder) !== folder) make(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it in between.
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import { ignoreBrokenPipe } from './ignore-broken-pipe.js';
+import { StartupError } from './startup-error.js';
+
+/** How messages name the process and the variables that say where it listens. */
+export interface ProcessNames {
+  readonly what: string;
+  readonly port: string;
+  readonly host: string;
+}
+
+/** A start that takes longer when it is told to stop, as one that waits for Redis, is broken off: nothing runs yet. */
+const START_MS = 1_000;
+
+/**
+ * Runs a process around something that closes: the first SIGTERM or SIGINT closes it and exits 0, the second exits at
+ * once. A start that fails says why on standard error and exits 1.
+ */
+export async function runService(names: ProcessNames, start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
+  ignoreBrokenPipe();
+  let stopping = false;
+  let started = false;
+  const starting = Promise.resolve().then(start);
+  const stop = async () => {
+    if (stopping) process.exit(130);
+    stopping = true;
+    if (!started) setTimeout(() => started || process.exit(0), START_MS);
+    await starting.then((running) => running.close()).catch(() => {});
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+  try {
+    await starting;
+    started = true;
+  } catch (error) {
+    process.stderr.write(`${explain(error, names)}\n`);
+    process.exit(1);
+  }
+}
+
+/** One sentence for what a person can cure; anything else keeps its stack. */
+function explain(error: unknown, { what, port, host }: ProcessNames): string {
+  if (error instanceof StartupError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  switch ('code' in error ? error.code : undefined) {
+    case 'EADDRINUSE':
+      return `The ${what} cannot listen: the port is in use. Stop the program that listens there, or set ${port} to another port, or to 0 for any free one.`;
+    case 'EACCES':
+      return `The ${what} cannot listen: the port is not allowed. Set ${port} to a port above 1023.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `The ${what} cannot listen: this machine has no such address. Set ${host} to 127.0.0.1, or to an address of this machine.`;
+    default:
+      return error.stack ?? error.message;
+  }
+}

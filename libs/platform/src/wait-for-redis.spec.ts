@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRedis } from '#redis';
+import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
+import { waitForRedis } from './wait-for-redis.js';
+
+describe('a start with a REDIS_URL that leads to', () => {
+  let open: RedisServer;
+  let locked: RedisServer;
+  let replica: RedisServer;
+  beforeAll(async () => {
+    [open, locked] = await Promise.all([startRedisServer(), startRedisServer()]);
+    replica = await startRedisServer({ settings: ['--save', '', '--appendonly', 'no', '--replicaof', `127.0.0.1 ${open.port}`] });
+    const redis = createRedis(locked.url);
+    await redis.config('SET', 'requirepass', 'secret');
+    redis.disconnect();
+  });
+  afterAll(() => Promise.all([open, locked, replica].map((server) => server.stop())));
+
+  it.each([
+    ['a Redis with a password', () => locked.url, /^Redis refused this process \(NOAUTH .*\)\. .*user:password@/],
+    ['a Redis with another password', () => locked.url.replace('//', '//:wrong@'), /WRONGPASS.*user:password@/],
+    ['a replica', () => replica.url, /READONLY.*name its master/],
+    ['a Redis instead of a Sentinel', () => open.url.replace('redis:', 'redis+sentinel:'), /is a Redis and no Sentinel/],
+    ['a Redis instead of a cluster', () => open.url.replace('redis:', 'redis+cluster:'), /is no cluster/],
+  ])('%s says what to do', async (_what, url, says) => {
+    await expect(waitForRedis({ redisUrl: url(), partitions: 16 }, 'spec', 1_000)).rejects.toThrow(says);
+  });
+});

@@ -1,0 +1,65 @@
+import { isShell, readsScriptFromInput } from './inner-commands.js';
+import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
+
+/** Options by which a harmless command runs another one or writes a file, by executable. */
+const DANGEROUS_OPTIONS: Readonly<Record<string, RegExp>> = {
+  find: /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$/,
+  sort: /^(?:--compress-program|--output|-o)/,
+  git: /^(?:-c$|-c[^-]|--config-env|--exec-path|--upload-pack|--receive-pack|--exec$|--exec=|--ext-diff|--textconv|--open-files-in-pager|-O)/,
+  rg: /^(?:--pre|--hostname-bin|--search-zip|-z)/,
+  fd: /^(?:-x|-X|--exec|--exec-batch)/,
+  tar: /^(?:--to-command|--checkpoint-action|--use-compress-program|-I|--rsh-command)/,
+  man: /^(?:-P|--pager|-H|--html)/,
+  tree: /^-o/,
+  date: /^(?:-s|--set)/,
+  awk: /^(?:-f|--file|-i|--include|-l|--load)/,
+  less: /^(?:-o|-O|--log-file|\+!)/,
+  split: /^--filter/,
+  rsync: /^(?:-e|--rsh)/,
+  ssh: /^-o.*(?:ProxyCommand|LocalCommand)/i,
+};
+
+/** Text in a program given as an argument that runs commands or writes files. */
+const DANGEROUS_PROGRAMS: Readonly<Record<string, RegExp>> = {
+  sed: /(?:^|[;{}\n]|\d|\$|\/)[ew](?:\s|$)|\/[gipmI\d]*[ew][gipmI\d]*\s*(?:$|[;\s])/,
+  awk: /system\s*\(|\|\s*getline|\||>|@load/,
+};
+
+/** Variables that make other programs run something. */
+const DANGEROUS_VARIABLES =
+  /^(?:PAGER|GIT_\w+|MANPAGER|LESSOPEN|LESSCLOSE|EDITOR|VISUAL|BROWSER|PATH|IFS|ENV|BASH_\w*|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|LD_\w+|DYLD_\w+|NODE_OPTIONS|PYTHON\w+|PERL5?\w*|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS)$/;
+const HARMLESS_VALUES = new Set(['', 'true', 'cat']);
+
+/**
+ * Why a command may do something else than its words say, which makes patterns of commands worthless: substitutions, options
+ * that run other programs, variables that do, a script that comes through a pipe, an executable that only running tells.
+ * Undefined when none of this is there. A command that cannot be read is dangerous.
+ */
+export function findDangerousCommand({ fault, features, commands }: CommandReading): string | undefined {
+  if (fault !== undefined) return fault;
+  if (features.has('substitution')) return 'it has a command substitution';
+  if (features.has('process substitution')) return 'it has a process substitution';
+  if (features.has('prompt expansion')) return 'it expands a variable as a prompt (@P)';
+  if (features.has('function')) return 'it defines a function, which may stand for any command';
+  for (const command of commands) {
+    const danger = dangerOf(command);
+    if (danger !== undefined) return danger;
+  }
+  return undefined;
+}
+
+function dangerOf(command: SubCommand): string | undefined {
+  const name = executableOf(command);
+  if (name === undefined) return `only running it tells which program "${command.words[0]?.value ?? ''}" is`;
+  const variable = command.assignments.find((it) => DANGEROUS_VARIABLES.test(it.name) && (it.dynamic || !HARMLESS_VALUES.has(it.value)));
+  if (variable !== undefined) return `it sets ${variable.name}, which changes what programs run`;
+  const args = command.words.slice(1);
+  if (isShell(name) && readsScriptFromInput(command)) return `${name} runs what it is sent`;
+  if (name === 'xargs' && args.some(({ value }) => isShell(value))) return 'xargs starts a shell';
+  if ((isShell(name) || name === 'eval') && args.some(({ dynamic }) => dynamic)) return `only running it tells what ${name} runs`;
+  const option = args.find(({ value }) => DANGEROUS_OPTIONS[name]?.test(value) === true);
+  if (option !== undefined) return `${name} has the option ${option.value}, which runs or writes something else`;
+  if (args.some(({ value }) => value.length < 2_000 && DANGEROUS_PROGRAMS[name]?.test(value) === true))
+    return `the program of ${name} runs commands or writes files`;
+  return undefined;
+}

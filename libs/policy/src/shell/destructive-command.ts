@@ -1,0 +1,45 @@
+import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
+
+/** What in a command destroys a machine, in the words of the well-known list; undefined when nothing does. */
+export function findDestructiveCommand(reading: CommandReading): string | undefined {
+  if (reading.forkBomb) return ':(){ :|:& };:';
+  for (const command of reading.commands) {
+    const found = catastropheOf(command);
+    if (found !== undefined) return found;
+  }
+  return reading.fault === undefined ? undefined : catastropheInText(reading.source);
+}
+
+function catastropheOf(command: SubCommand): string | undefined {
+  const name = executableOf(command);
+  const args = command.words.slice(1).map(({ value }) => value);
+  if (name === 'rm') return removesEverything(args);
+  if (name !== undefined && /^mkfs(?:\.|$)/.test(name)) return 'mkfs';
+  if (name === 'dd' && args.some((arg) => arg.startsWith('if='))) return 'dd if=';
+  // As the first word -1 is a signal; after it, every process that the user may end.
+  if (name === 'kill' && args.indexOf('-1', 1) !== -1) return 'kill -9 -1';
+  return undefined;
+}
+
+function removesEverything(args: readonly string[]): string | undefined {
+  const end = args.indexOf('--');
+  const options = args.filter((arg, index) => arg.startsWith('-') && (end === -1 || index < end));
+  const recursive = options.some((it) => it === '--recursive' || /^-[A-Za-z]*[rR]/.test(it));
+  const target = args.map((arg) => arg.replaceAll(/\/+/g, '/')).find((arg) => arg === '/' || arg === '/*' || arg === '/.');
+  if (!recursive || target === undefined) return undefined;
+  return target === '/*' ? 'rm -rf /*' : 'rm -rf /';
+}
+
+/** A command that cannot be read may still be recognised by its words. */
+function catastropheInText(text: string): string | undefined {
+  for (const part of text.split(/[;&|\r\n(){}`]/)) {
+    const words = part.split(/\s+/).map((word) => ({ value: word.replaceAll(/["'\\]/g, ''), dynamic: false }));
+    for (const name of ['rm', 'mkfs', 'dd', 'kill']) {
+      const at = words.findIndex(({ value }) => value === name || value.endsWith(`/${name}`) || value.startsWith('mkfs.'));
+      const found =
+        at === -1 ? undefined : catastropheOf({ words: words.slice(at), assignments: [], redirects: [], text: part, inner: true });
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,157 @@
+import type { PathDenials, SessionGrants } from '#contracts';
+import type { CallFacts } from '../call-facts.js';
+import { coversPath } from '../patterns/path-pattern.js';
+import { matchingPattern } from '../patterns/tool-pattern.js';
+import type { PathSubject } from './call-subjects.js';
+import { isWithin, lexicalPath, settled } from './lexical-path.js';
+
+export interface PathDecision {
+  readonly effect: 'allow' | 'ask' | 'deny';
+  readonly reason: string;
+  /** A grant or a trusted glob that names the path; being inside the workspace alone is no such trust. */
+  readonly trustedBy?: string;
+}
+
+type Facts = Pick<CallFacts, 'tool' | 'policy' | 'grants' | 'workspaceRoot'>;
+
+/**
+ * Judges one path by its text. In this order: tricks, forbidden folders, the session's and the policy's denials, denied or
+ * read-only roots (all of them deny), then trust by the session or a glob, the workspace and the roots, and what lies outside.
+ */
+export function evaluatePath({ path, access }: PathSubject, facts: Facts): PathDecision {
+  const { policy, workspaceRoot } = facts;
+  const read = lexicalPath(path, workspaceRoot);
+  if (!read.ok) return { effect: 'deny', reason: read.reason };
+  const at = read.absolute;
+  const denied = denialOf(at, access, { denials: denialsFor(facts), tool: facts.tool.name, workspaceRoot });
+  if (denied !== undefined) return { effect: 'deny', reason: denied.replace('{path}', () => path) };
+  if (policy.paths.workspaceOnly && (!read.relative || read.parents)) {
+    return {
+      effect: 'deny',
+      reason: `${refusalFor(facts)}: ${path}. Only paths below the workspace are taken, relative and without ".."`,
+    };
+  }
+  const trustedBy = trustOf(at, access, facts);
+  if (trustedBy !== undefined) return { effect: 'allow', reason: `${path} is trusted by ${trustedBy}`, trustedBy };
+  if (isWithin(at, settled(workspaceRoot))) {
+    if (policy.paths.trustWorkspace) return { effect: 'allow', reason: `${path} is in the workspace` };
+    return { effect: 'ask', reason: `${path} is in the workspace, and nobody has trusted it for ${facts.tool.name} yet` };
+  }
+  const root = policy.paths.roots.find((it) => isWithin(at, settled(it.path)));
+  if (root !== undefined) return { effect: 'allow', reason: `${path} is in the allowed root ${root.path}` };
+  if (policy.paths.outside === 'ask') return { effect: 'ask', reason: `${path} is outside of the workspace and of every allowed root` };
+  return {
+    effect: 'deny',
+    reason: `Path blocked by security policy: ${path}. blocked by security policy (PathOutsideAllowedRoots): it is outside of the workspace and of every allowed root`,
+  };
+}
+
+/** Tools that take paths and tools that run commands have each their known text. */
+function refusalFor({ tool }: Facts): string {
+  if (tool.subjects.some(({ kind }) => kind === 'command')) return 'Path blocked by security policy';
+  return tool.subjects.some((it) => it.kind === 'path' && it.access === 'write')
+    ? 'Path not allowed'
+    : 'Path not allowed by security policy';
+}
+
+/** Everything that denies paths to a tool, whatever the call names. */
+export function denialsFor({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'policy' | 'grants'>): PathDenials {
+  const { forbidden, trusted, roots } = policy.paths;
+  return {
+    forbidden,
+    denied: trusted.flatMap(({ tools, denied }) => (denied.length > 0 && matchingPattern(tools, tool) !== undefined ? denied : [])),
+    session: grants.deniedPaths,
+    ...(grants.literalPaths === undefined ? {} : { literal: grants.literalPaths.denied }),
+    roots: roots.some(({ access }) => access !== 'write') ? roots : [],
+  };
+}
+
+/** What denials are judged with besides the path. */
+export interface DenialFacts {
+  readonly denials: PathDenials;
+  /** The name that the reason shows. */
+  readonly tool: string;
+  readonly workspaceRoot: string;
+}
+
+/**
+ * Why a settled absolute path is denied, with `{path}` where the reason names it; undefined when nothing denies it. The gateway
+ * asks about the text of arguments, the worker about the file that it has opened.
+ */
+export function denialOf(at: string, access: PathSubject['access'], facts: DenialFacts): string | undefined {
+  return forbidden(at, facts) ?? deniedByPattern(at, access, facts) ?? deniedByRoot(at, access, facts);
+}
+
+/** False when surely nothing below a folder of the workspace, or of a root, is denied. */
+export function mayDenyBelow(folder: string, { denials, workspaceRoot }: DenialFacts): boolean {
+  const meets = (path: string): boolean => isWithin(path, folder) || isWithin(folder, path);
+  const { forbidden: folders, denied, session, literal = NO_PATHS, roots } = denials;
+  const patterns = [...denied, ...session.read, ...session.write];
+  const own = isWithin(folder, settled(workspaceRoot));
+  return (
+    folders.map(settled).some((it) => (own ? isWithin(it, folder) : meets(it))) ||
+    roots.some(({ path, access }) => access !== 'write' && meets(settled(path))) ||
+    [...literal.read, ...literal.write].some((it) => meets(settled(it))) ||
+    patterns.some((it) => meets(literalStart(absolutePattern(it, workspaceRoot))) || coversPath(it, folder, workspaceRoot, true))
+  );
+}
+
+const NO_PATHS = { read: [], write: [] };
+
+/** The folders of a pattern before the first that is no plain name. */
+function literalStart(pattern: string): string {
+  const plain = pattern.search(/[*?[\]{}()!+@|\\]/);
+  return plain === -1 ? pattern : pattern.slice(0, pattern.lastIndexOf('/', plain)) || '/';
+}
+
+/** A forbidden folder that the workspace itself lies in, as /home often is, does not forbid the workspace. */
+function forbidden(at: string, { denials, workspaceRoot }: DenialFacts): string | undefined {
+  if (denials.forbidden.length === 0) return undefined;
+  const workspace = settled(workspaceRoot);
+  const own = isWithin(at, workspace);
+  const found = denials.forbidden.map(settled).some((folder) => isWithin(at, folder) && !(own && isWithin(workspace, folder)));
+  return found ? 'Forbidden path: {path}' : undefined;
+}
+
+function deniedByPattern(at: string, access: PathSubject['access'], { tool, denials, workspaceRoot }: DenialFacts): string | undefined {
+  const session =
+    denials.session[access].find((pattern) => coversPath(pattern, at, workspaceRoot, true)) ??
+    denials.literal?.[access].find((path) => isWithin(at, settled(path)));
+  if (session !== undefined) return `{path} was denied for this session by ${session}`;
+  const pattern = denials.denied.find((it) => coversPath(it, at, workspaceRoot, true));
+  return pattern === undefined ? undefined : `{path} is denied for ${tool} by the pattern ${pattern}`;
+}
+
+/** The closest root speaks about writing; a denied one around the path denies it whatever lies between. */
+function deniedByRoot(at: string, access: PathSubject['access'], { denials }: DenialFacts): string | undefined {
+  const around = denials.roots.filter((it) => isWithin(at, settled(it.path)));
+  const denied = around.find((it) => it.access === 'denied');
+  if (denied !== undefined) return `blocked by security policy (PathOutsideAllowedRoots): {path} is in the denied root ${denied.path}`;
+  const closest = closestTo(around);
+  if (access === 'write' && closest?.access === 'read')
+    return `blocked by security policy (PathOutsideAllowedRoots): {path} is in ${closest.path}, which is read-only`;
+  return undefined;
+}
+
+/** The longest of the roots around a path. */
+export function closestTo<T extends { readonly path: string }>(around: readonly T[]): T | undefined {
+  return around.reduce<T | undefined>((best, it) => (best === undefined || it.path.length > best.path.length ? it : best), undefined);
+}
+
+/** Trust to write is trust to read. */
+function trustOf(at: string, access: PathSubject['access'], { tool, policy, grants, workspaceRoot }: Facts): string | undefined {
+  const of = ({ read, write }: SessionGrants['allowedPaths']) => (access === 'write' ? write : [...read, ...write]);
+  const granted =
+    (grants.literalPaths === undefined ? undefined : of(grants.literalPaths.allowed).find((path) => isWithin(at, settled(path)))) ??
+    of(grants.allowedPaths).find((pattern) => coversPath(pattern, at, workspaceRoot, false));
+  if (granted !== undefined) return `this session: ${granted}`;
+  for (const { tools, allowed } of policy.paths.trusted) {
+    const pattern = allowed.find((it) => coversPath(it, at, workspaceRoot, false));
+    if (pattern !== undefined && matchingPattern(tools, tool) !== undefined) return `the pattern ${pattern}`;
+  }
+  return undefined;
+}
+
+function absolutePattern(pattern: string, workspaceRoot: string): string {
+  return settled(pattern.startsWith('/') || pattern.startsWith('~') ? pattern : `${workspaceRoot}/${pattern}`);
+}

@@ -1,0 +1,65 @@
+/**
+ * Collects items while a run is in flight, then runs the lot at once: batches grow by themselves under load, and an
+ * item that comes when all is idle waits only for the end of the current turn of the event loop, or of what runs now.
+ *
+ * One run at a time, and an item joins only a run that has not started: whatever an item wants to see, it is looked at
+ * after the item came.
+ */
+export class MicroBatcher<Item, Answer> {
+  private items: Item[] = [];
+  private settlers: Settler<Answer>[] = [];
+  private scheduled = false;
+  private idle: Promise<void> = Promise.resolve();
+
+  /** `run` gives one answer an item, in order; when it throws, all items of the run are rejected with that error. */
+  constructor(
+    private readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>,
+    private readonly maxItems: number,
+    /** `turn`: what the I/O of this turn brings goes together. `now`: what follows in the same breath does. */
+    private readonly patience: 'turn' | 'now' = 'turn',
+  ) {}
+
+  add(item: Item): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.items.push(item);
+      this.settlers.push({ resolve, reject });
+      this.schedule();
+    });
+  }
+
+  /** Resolves when everything added so far has been answered. */
+  async drained(): Promise<void> {
+    while (this.scheduled) await this.idle;
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    this.idle = new Promise((resolve) => {
+      const defer = this.patience === 'now' ? queueMicrotask : setImmediate;
+      defer(() => void this.flush().then(resolve));
+    });
+  }
+
+  private async flush(): Promise<void> {
+    const items = this.items.splice(0, this.maxItems);
+    const settlers = this.settlers.splice(0, this.maxItems);
+    try {
+      const answers = await this.run(items);
+      settlers.forEach(({ resolve, reject }, index) => {
+        const answer = answers[index];
+        if (answer === undefined) reject(new Error(`The run answered ${answers.length} of ${items.length} items.`));
+        else resolve(answer);
+      });
+    } catch (error) {
+      for (const { reject } of settlers) reject(error);
+    }
+    this.scheduled = false;
+    if (this.items.length > 0) this.schedule();
+  }
+}
+
+interface Settler<Answer> {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}

@@ -1,0 +1,25 @@
+import { keys, sha256Hex } from './keys.js';
+import type { RedisConnection } from './redis-client.js';
+
+/** Longer than any call lives. */
+const LIFE_SECONDS = 14 * 24 * 3600;
+
+/**
+ * Settings that a gateway hands to workers once, by their digest: a call carries the digest, so that it is run under what
+ * was in force when it was accepted. Whoever uses a set stores it again at least once a week.
+ */
+export class ContentAddressedStore {
+  constructor(private readonly redis: RedisConnection) {}
+
+  /** The digest of the text. Rejects while Redis is out of reach. */
+  async put(text: string): Promise<string> {
+    const digest = sha256Hex(text);
+    await this.redis.set(keys.safetySettings(digest), text, 'EX', LIFE_SECONDS);
+    return digest;
+  }
+
+  /** Undefined when nobody has stored it, or not for long. */
+  async get(digest: string): Promise<string | undefined> {
+    return (await this.redis.get(keys.safetySettings(digest))) ?? undefined;
+  }
+}

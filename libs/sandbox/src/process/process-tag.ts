@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { findExecutable } from './find-executable.js';
+import { limitOptions, limitWords, type ResourceLimits } from './resource-limits.js';
+
+/**
+ * How the processes of one run are told from all others, wherever they moved in the process tree.
+ *
+ * A process group is not enough: `setsid` leaves it. What every descendant inherits and nothing clears by accident is a
+ * resource limit, so each run gets a number of its own as RLIMIT_RTTIME (microseconds of CPU for real-time tasks; the
+ * numbers stand for thousands of years, so it limits nothing). It outlives fork, exec, setsid and an emptied environment.
+ * Where `prlimit` is missing or the kernel does not show limits, an environment variable marks the run instead, which a
+ * program with a cleared environment escapes. A program that hides on purpose needs a real sandbox, not a mark.
+ */
+export interface ProcessMark {
+  readonly kind: 'rlimit' | 'environment' | 'none';
+  /** Words before the command that put the mark and the given limits on it. */
+  readonly prefix: (tag: string, limits?: ResourceLimits) => readonly string[];
+  readonly env: (tag: string) => Readonly<Record<string, string>>;
+  /** File in `/proc/<pid>/` that shows the mark, and how a tag looks in it; `tag` may be a pattern for grep. */
+  readonly file: string;
+  readonly shown: (tag: string) => string;
+}
+
+const VARIABLE = 'TOOLYARD_RUN';
+const OWNER = String(randomInt(100_000_000, 1_000_000_000));
+let lastRun = 100_000_000;
+let detected: ProcessMark | undefined;
+
+/** A tag no other run on this machine has: nine digits for this process, nine for the run. */
+export function newTag(): string {
+  lastRun = lastRun === 999_999_999 ? 100_000_000 : lastRun + 1;
+  return `${OWNER}${lastRun}`;
+}
+
+/** A grep pattern (basic regular expression) for the tags of all runs of this process. */
+export const OWN_TAGS = `${OWNER}[0-9]\\{9\\}`;
+
+/** The best mark this machine supports; tried once, by marking a process and reading the mark back. */
+export function processTag(): ProcessMark {
+  detected ??= process.platform === 'linux' ? (rlimitMark() ?? environmentMark() ?? NO_MARK) : NO_MARK;
+  return detected;
+}
+
+export function hasTag(pid: number, mark: ProcessMark, tag: string): boolean {
+  if (mark.kind === 'none') return false;
+  try {
+    return readFileSync(`/proc/${pid}/${mark.file}`, 'latin1').includes(mark.shown(tag));
+  } catch {
+    return false;
+  }
+}
+
+const onlyLimits: ProcessMark['prefix'] = (_tag, limits) => (limits ? limitWords(limits) : []);
+
+const NO_MARK: ProcessMark = { kind: 'none', prefix: onlyLimits, env: () => ({}), file: '', shown: () => '' };
+
+function rlimitMark(): ProcessMark | undefined {
+  const prlimit = findExecutable(['prlimit']);
+  if (prlimit === undefined) return undefined;
+  const mark: ProcessMark = {
+    kind: 'rlimit',
+    prefix: (tag, limits) => [prlimit, `--rttime=${tag}:${tag}`, ...(limits ? limitOptions(limits) : []), '--'],
+    env: () => ({}),
+    file: 'limits',
+    shown: (tag) => `Max realtime timeout      ${tag}   `,
+  };
+  const tag = newTag();
+  const probe = spawnSync('/usr/bin/env', [...mark.prefix(tag), 'cat', '/proc/self/limits'], { encoding: 'latin1', timeout: 5_000 });
+  return probe.status === 0 && probe.stdout.includes(mark.shown(tag)) ? mark : undefined;
+}
+
+function environmentMark(): ProcessMark | undefined {
+  if (!existsSync('/proc/self/environ')) return undefined;
+  return {
+    kind: 'environment',
+    prefix: onlyLimits,
+    env: (tag) => ({ [VARIABLE]: tag }),
+    file: 'environ',
+    shown: (tag) => `${VARIABLE}=${tag}`,
+  };
+}

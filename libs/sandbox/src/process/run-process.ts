@@ -1,0 +1,198 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isExecutable } from './find-executable.js';
+import { watchForOwnDeath } from './parent-death-watchdog.js';
+import { OutputCapture } from './output-capture.js';
+import type { Exit, ProcessEnding } from './exit-status.js';
+import { newTag, processTag } from './process-tag.js';
+import { openPidGroup, type PidGroup } from './pid-groups.js';
+import { killAll, type ProcessTree } from './process-tree.js';
+import type { ResourceLimits } from './resource-limits.js';
+import { processTreeKiller } from './process-tree-killer.js';
+
+/** A program to start: no shell is put around it. `file` is an absolute path; `env` is all that the child sees. */
+export interface ProcessCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits?: ResourceLimits;
+  /** The program only holds others (a sandbox) and its end is theirs: it is spared when the tree is asked to stop. */
+  readonly holdsOthers?: boolean;
+  /** Open files that the program gets as descriptors 3, 4, ...; the caller closes its own. */
+  readonly files?: readonly number[];
+  /** Its standard input; without, it has none. A program that does not read it to its end is no error. */
+  readonly input?: string;
+}
+
+export interface ProcessOptions {
+  /** Aborting asks the whole tree to stop (SIGTERM) and kills it after the grace. */
+  readonly signal: AbortSignal;
+  /** Milliseconds, read when the abort comes: a cancel may bring a grace of its own. */
+  readonly graceMs: number;
+  /** Text kept of each stream; what comes beyond is read, counted and dropped. Default 1,048,576 bytes. */
+  readonly captureBytes?: number;
+  /** Kept text as it comes; the pieces of a stream joined are its captured text. `cut`: it is the last piece, and more came. Must not throw. */
+  readonly onText?: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
+}
+
+export interface CapturedOutput {
+  readonly text: string;
+  /** All bytes the program wrote, kept or not. */
+  readonly bytes: number;
+  readonly truncated: boolean;
+}
+
+export interface ProcessReport {
+  readonly ending: ProcessEnding;
+  readonly durationMs: number;
+  readonly stdout: CapturedOutput;
+  readonly stderr: CapturedOutput;
+  /** Processes the kernel would not let die: always empty unless a device hangs. */
+  readonly leftAlive: readonly number[];
+}
+
+/** The program never ran. The message has no path of this machine. */
+export class ProcessStartError extends Error {
+  override readonly name = 'ProcessStartError';
+  constructor(
+    readonly reason: 'no_program' | 'no_folder' | 'too_long' | 'invalid' | 'system',
+    message: string,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+const DEFAULT_CAPTURE_BYTES = 1_048_576;
+/** How long a finished program's background children may hold its pipes before they are killed and the pipes closed. */
+const DRAIN_MS = 250;
+/** Reading what nobody keeps must not take the event loop from the rest: 5 ms of rest a MiB. */
+const PACE_BYTES = 1_048_576;
+const PACE_REST_MS = 5;
+
+/**
+ * Runs one program to its end and leaves nothing behind.
+ *
+ * 1. start it in a session and process group of its own, marked and limited, with only the given input and environment
+ * 2. read both streams at once, keeping the beginning of each
+ * 3. on abort: SIGTERM to the whole tree, after the grace SIGKILL; on too many processes or too much memory SIGKILL
+ * 4. when the program has ended, give its pipes a moment to run dry, kill what it left behind, close the pipes
+ *
+ * When the promise settles no process of the run is alive, also none that called `setsid`. Rejects with a
+ * ProcessStartError when the program could not start, and with the abort reason when `signal` was aborted before.
+ */
+export async function runProcess(command: ProcessCommand, options: ProcessOptions): Promise<ProcessReport> {
+  options.signal.throwIfAborted();
+  const startedAt = performance.now();
+  const group = command.limits && openPidGroup(command.limits.processes);
+  try {
+    return await runIn(group, command, options, startedAt);
+  } finally {
+    // Not waited for: an ended process leaves its group a moment later.
+    void group?.close();
+  }
+}
+
+async function runIn(
+  group: PidGroup | undefined,
+  command: ProcessCommand,
+  options: ProcessOptions,
+  startedAt: number,
+): Promise<ProcessReport> {
+  const { child, tree, exited } = await start(command, group);
+  const captured = capture(child, options);
+  const stopper = processTreeKiller(tree, options, command.limits);
+  const exit = await Promise.race([exited, stopper.hopeless]);
+  const stopped = await stopper.finished(exit);
+  if (stopped === undefined) await within(DRAIN_MS, captured.closed);
+  const leftAlive = await killAll(tree);
+  await within(DRAIN_MS, captured.closed);
+  return { ending: stopped ?? endingOf(exit), durationMs: Math.round(performance.now() - startedAt), ...captured.finish(), leftAlive };
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly tree: ProcessTree;
+  readonly exited: Promise<Exit>;
+}
+
+async function start(command: ProcessCommand, group: PidGroup | undefined): Promise<Started> {
+  checkStartable(command);
+  watchForOwnDeath();
+  const mark = processTag();
+  const tag = newTag();
+  const words = [...mark.prefix(tag, command.limits), ...(group?.words ?? []), command.file, ...command.args];
+  const [file = command.file, ...args] = words;
+  try {
+    const child = spawn(file, args, {
+      cwd: command.cwd,
+      env: { ...command.env, ...mark.env(tag) },
+      detached: true,
+      stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(command.files ?? [])],
+    });
+    const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+    await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+    child.stdin?.on('error', () => undefined).end(command.input);
+    const leaderRuns = () => child.exitCode === null && child.signalCode === null;
+    return { child, exited, tree: { leader: child.pid ?? 0, mark, tag, leaderHolds: command.holdsOthers === true, leaderRuns } };
+  } catch (error) {
+    throw startError(error);
+  }
+}
+
+/** The marking program starts the real one, so a missing program or folder would only show as its exit code. */
+function checkStartable({ file, cwd }: ProcessCommand): void {
+  if (!isExecutable(file)) throw new ProcessStartError('no_program', 'the program is not installed or not executable');
+  if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    throw new ProcessStartError('no_folder', 'the working directory is not a directory');
+}
+
+function startError(error: unknown): ProcessStartError {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown';
+  if (code === 'E2BIG') return new ProcessStartError('too_long', 'the command or the environment is longer than the system takes', error);
+  if (code === 'ERR_INVALID_ARG_VALUE') return new ProcessStartError('invalid', 'the command contains a NUL character', error);
+  return new ProcessStartError('system', `the system refused to start a process (${code})`, error);
+}
+
+function capture(child: ChildProcess, options: ProcessOptions) {
+  const follow = (name: 'stdout' | 'stderr') => {
+    const output = new OutputCapture(options.captureBytes ?? DEFAULT_CAPTURE_BYTES, (text, cut) => options.onText?.(name, text, cut));
+    const pipe = child[name];
+    if (pipe) read(pipe, output);
+    return (): CapturedOutput => {
+      pipe?.destroy();
+      output.end();
+      return { text: output.text, bytes: output.bytes, truncated: output.truncated };
+    };
+  };
+  const stdout = follow('stdout');
+  const stderr = follow('stderr');
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return { closed, finish: () => ({ stdout: stdout(), stderr: stderr() }) };
+}
+
+function read(pipe: Readable, output: OutputCapture): void {
+  let sinceRest = 0;
+  pipe.on('error', () => undefined);
+  pipe.on('data', (chunk: Buffer) => {
+    output.accept(chunk);
+    sinceRest += output.truncated ? chunk.length : 0;
+    if (sinceRest < PACE_BYTES) return;
+    sinceRest = 0;
+    pipe.pause();
+    setTimeout(() => pipe.resume(), PACE_REST_MS);
+  });
+}
+
+function endingOf({ code, signal }: Exit): ProcessEnding {
+  return signal === null ? { how: 'exited', code: code ?? -1 } : { how: 'signalled', signal };
+}
+
+async function within(ms: number, done: Promise<void>): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([done, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
+  timer.abort();
+}

@@ -1,0 +1,68 @@
+import { realpath, stat } from 'node:fs/promises';
+import { ToolFailure, type Workspace } from '#tool-sdk';
+import { deniedEntries, type DeniedEntry } from '../workspace/denied-files.js';
+import { isWithin } from '../workspace/workspace-path.js';
+import type { SandboxView } from './sandbox.port.js';
+
+/** Each is a mount of its own. */
+const MOST_HIDDEN = 2_000;
+
+/**
+ * What a command of a call sees: what was opened for the call, and nothing that is denied to it, under whatever name it lies in
+ * the workspace, or in what was opened, when the command starts. Undefined where nothing is opened or denied, which costs nothing.
+ * @throws ToolFailure `policy_denied` when there is more to hide than can be hidden.
+ */
+export async function viewOf({ root, roots = [], opened = [], denied }: Workspace, signal: AbortSignal): Promise<SandboxView | undefined> {
+  if (roots.length === 0 && opened.length === 0 && denied === undefined) return undefined;
+  const places = await withoutLinks([...roots, ...opened].filter(({ path }) => !isWithin(path, root)));
+  if (denied === undefined) return { visible: places, hidden: [], readOnly: [] };
+  const visible = places
+    .filter(({ path }) => denied.why(path, 'read') === undefined)
+    .map((it) => ({ ...it, access: denied.why(it.path, 'write') === undefined ? it.access : ('read' as const) }));
+  const writable = visible.filter(({ access }) => access === 'write');
+  const unread = await deniedEntries([root, ...outermost(visible)], denied, 'read', signal);
+  const unwritten = await deniedEntries([root, ...outermost(writable)], denied, 'write', signal);
+  const seen = [root, ...visible.map(({ path }) => path)];
+  const found = [
+    ...(await Promise.all(unread.entries.map((entry) => maskOf(entry, seen)))).flat(),
+    ...unread.links.map((path) => ({ path, directory: false })),
+  ];
+  const folders = found.filter(({ directory }) => directory);
+  // The workspace may lie in a folder that is denied, and is seen there.
+  const isCovered = (path: string): boolean =>
+    folders.some((it) => it.path !== path && isWithin(path, it.path) && !(isWithin(path, root) && isWithin(root, it.path)));
+  const hidden = [...new Map(found.map((it) => [it.path, it])).values()].filter(({ path }) => !isCovered(path));
+  const unlinked = unwritten.entries.filter(({ stats }) => !stats.isSymbolicLink());
+  const readOnly = [...new Set(unlinked.map(({ path }) => path))].filter((path) => !isCovered(path));
+  if (!unread.complete || !unwritten.complete || hidden.length + readOnly.length > MOST_HIDDEN)
+    throw new ToolFailure(
+      'policy_denied',
+      'The command is not run: the workspace and the folders opened to it have too many files to hide from it those that are denied to this call. Use the file tools.',
+      { retryable: false },
+    );
+  return { visible, hidden, readOnly };
+}
+
+/** Without the places that lie in another one. */
+function outermost(places: SandboxView['visible']): string[] {
+  const paths = [...new Set(places.map(({ path }) => path))];
+  return paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
+}
+
+/** A path was opened as it stands: one that a link leads away from is not shown. */
+async function withoutLinks<T extends { readonly path: string }>(places: readonly T[]): Promise<T[]> {
+  const real = await Promise.all(places.map(({ path }) => realpath(path).catch(() => undefined)));
+  return places.filter(({ path }, index) => real[index] === path);
+}
+
+/** A denied link is hidden by hiding what it leads to, where that is seen. */
+async function maskOf({ path, directory, stats }: DeniedEntry, seen: readonly string[]): Promise<SandboxView['hidden'][number][]> {
+  if (!stats.isSymbolicLink()) return [{ path, directory }];
+  const target = await realpath(path).catch(() => undefined);
+  if (target === undefined || seen.includes(target) || !seen.some((place) => isWithin(target, place))) return [];
+  const isFolder = await stat(target).then(
+    (it) => it.isDirectory(),
+    () => false,
+  );
+  return [{ path: target, directory: isFolder }];
+}

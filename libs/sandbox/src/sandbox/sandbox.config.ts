@@ -1,0 +1,107 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { POOLS, Pool } from '#contracts';
+import type { ResourceLimits } from '../process/resource-limits.js';
+import { DEFAULT_LIMITS } from './default-limits.js';
+
+/** `auto`: bubblewrap where it works, otherwise host. */
+export const SANDBOX_BACKENDS = ['auto', 'bubblewrap', 'host', 'none'] as const;
+export type SandboxBackend = (typeof SANDBOX_BACKENDS)[number];
+
+/** How commands of tools are isolated, by the pool that runs them, and what they may use. */
+export interface SandboxConfig {
+  readonly backends: Readonly<Record<Pool, SandboxBackend>>;
+  /** Pools whose commands run isolated or not at all. */
+  readonly required: readonly Pool[];
+  readonly network: 'none' | 'host';
+  readonly readable: readonly string[];
+  readonly limits: ResourceLimits;
+}
+
+const NAMES = SANDBOX_BACKENDS.join(', ');
+const list = (text: string) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+const everyPool = <T>(value: T): Record<Pool, T> => ({ read: value, write: value, shell: value, net: value, agent: value });
+
+/** `bubblewrap`, or `shell=bubblewrap,net=host`; pools that are not named choose for themselves. */
+const backends = z
+  .string()
+  .default('auto')
+  .transform((text, context) => {
+    const word = z.enum(SANDBOX_BACKENDS).safeParse(text.trim());
+    if (word.success) return everyPool<SandboxBackend>(word.data);
+    const byPool = everyPool<SandboxBackend>('auto');
+    for (const part of list(text)) {
+      const [name, value, more] = part.split('=').map((side) => side.trim());
+      const pool = Pool.safeParse(name);
+      const backend = z.enum(SANDBOX_BACKENDS).safeParse(value);
+      if (pool.success && backend.success && more === undefined) byPool[pool.data] = backend.data;
+      else
+        context.addIssue({
+          code: 'custom',
+          message: `expected one of ${NAMES}, or pairs such as shell=bubblewrap,net=host with the pools ${POOLS.join(', ')}; got "${part}"`,
+        });
+    }
+    return byPool;
+  });
+
+const required = z
+  .string()
+  .default('false')
+  .transform((text) => (text === 'true' ? [...POOLS] : text === 'false' ? [] : list(text)))
+  .pipe(z.array(z.enum(POOLS, { error: `expected true, false or a list of ${POOLS.join(', ')}` })));
+
+const readable = z
+  .string()
+  .default('')
+  .transform(list)
+  .pipe(z.array(z.string().refine((path) => isAbsolute(path) && path !== '/', 'expected a list of absolute paths, not /')));
+
+const atLeast = (least: number, fallback: number) =>
+  z.coerce
+    .number({ error: `expected a whole number from ${least}` })
+    .int()
+    .min(least, `expected a whole number from ${least}`)
+    .default(fallback);
+
+/** The environment variables of the sandbox; an app spreads them into its own schema. */
+export const SANDBOX_ENV = {
+  SANDBOX: backends,
+  SANDBOX_REQUIRED: required,
+  SANDBOX_NETWORK: z.enum(['none', 'host'], { error: 'expected none or host' }).default('none'),
+  SANDBOX_READABLE: readable,
+  SANDBOX_CPU_SECONDS: atLeast(1, DEFAULT_LIMITS.cpuSeconds),
+  SANDBOX_MEMORY_BYTES: atLeast(16_777_216, DEFAULT_LIMITS.memoryBytes),
+  SANDBOX_PROCESSES: atLeast(8, DEFAULT_LIMITS.processes),
+  SANDBOX_FILE_BYTES: atLeast(65_536, DEFAULT_LIMITS.fileBytes),
+  SANDBOX_OPEN_FILES: atLeast(32, DEFAULT_LIMITS.openFiles),
+} as const;
+
+const SandboxEnv = z.object(SANDBOX_ENV);
+
+export function sandboxConfig(values: z.output<typeof SandboxEnv>): SandboxConfig {
+  return {
+    backends: values.SANDBOX,
+    required: values.SANDBOX_REQUIRED,
+    network: values.SANDBOX_NETWORK,
+    readable: values.SANDBOX_READABLE,
+    limits: {
+      cpuSeconds: values.SANDBOX_CPU_SECONDS,
+      memoryBytes: values.SANDBOX_MEMORY_BYTES,
+      processes: values.SANDBOX_PROCESSES,
+      fileBytes: values.SANDBOX_FILE_BYTES,
+      openFiles: values.SANDBOX_OPEN_FILES,
+    },
+  };
+}
+
+/** What cannot be meant together, one sentence each. */
+export function validateSandboxConfig({ backends: chosen, required: needed }: SandboxConfig): string[] {
+  const open = needed.filter((pool) => chosen[pool] === 'host');
+  return open.length === 0
+    ? []
+    : [`SANDBOX_REQUIRED: asks for isolation of ${open.join(', ')}, for which SANDBOX says host: take bubblewrap or none`];
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { BubblewrapSandbox } from './bubblewrap-sandbox.adapter.js';
+import { DEFAULT_LIMITS } from './default-limits.js';
+import { SANDBOX_ENV, sandboxConfig, validateSandboxConfig } from './sandbox.config.js';
+import type { SandboxReport } from './sandbox.port.js';
+import { SandboxRegistry } from './sandbox.registry.js';
+
+const read = (env: Record<string, string> = {}) => sandboxConfig(z.object(SANDBOX_ENV).parse(env));
+const missing = new BubblewrapSandbox({ bwrap: '/nonexistent/bwrap' });
+/** A bubblewrap whose probe answers that it works, whatever this machine allows. */
+class WorkingBubblewrap extends BubblewrapSandbox {
+  override async probe(): Promise<SandboxReport> {
+    return { name: this.name, ok: true, isolation: 'namespaces', detail: 'works' };
+  }
+}
+
+describe('the sandbox settings', () => {
+  it('are one word for all pools, or pairs, and leave the rest to choose for itself', () => {
+    expect(read().backends).toEqual({ read: 'auto', write: 'auto', shell: 'auto', net: 'auto', agent: 'auto' });
+    expect(read({ SANDBOX: 'none' }).backends).toEqual({ read: 'none', write: 'none', shell: 'none', net: 'none', agent: 'none' });
+    expect(read({ SANDBOX: 'shell=bubblewrap, net=host' }).backends).toMatchObject({ shell: 'bubblewrap', net: 'host', read: 'auto' });
+  });
+
+  it('have limits and no network unless told otherwise', () => {
+    expect(read()).toMatchObject({ network: 'none', readable: [], required: [], limits: DEFAULT_LIMITS });
+    expect(
+      read({ SANDBOX_NETWORK: 'host', SANDBOX_READABLE: '/opt/tools, /nix', SANDBOX_MEMORY_BYTES: '67108864', SANDBOX_PROCESSES: '32' }),
+    ).toMatchObject({
+      network: 'host',
+      readable: ['/opt/tools', '/nix'],
+      limits: { memoryBytes: 67_108_864, processes: 32 },
+    });
+  });
+
+  it.each([
+    [{ SANDBOX: 'docker' }, 'one of auto, bubblewrap, host, none'],
+    [{ SANDBOX: 'shell=docker' }, 'or pairs such as shell=bubblewrap,net=host'],
+    [{ SANDBOX: 'shall=host' }, 'with the pools read, write, shell, net, agent'],
+    [{ SANDBOX_REQUIRED: 'yes' }, 'expected true, false or a list of'],
+    [{ SANDBOX_NETWORK: 'some' }, 'expected none or host'],
+    [{ SANDBOX_READABLE: 'opt' }, 'absolute paths'],
+    [{ SANDBOX_READABLE: '/' }, 'absolute paths'],
+    [{ SANDBOX_MEMORY_BYTES: '2G' }, 'expected a whole number'],
+    [{ SANDBOX_PROCESSES: '1' }, 'expected a whole number from 8'],
+  ])('refuse %j and say what was expected', (env, message) => {
+    expect(() => read(env)).toThrow(message);
+  });
+
+  it('cannot require isolation of a pool that is to run on the host', () => {
+    expect(validateSandboxConfig(read({ SANDBOX: 'host', SANDBOX_REQUIRED: 'shell' }))).toEqual([
+      expect.stringContaining('isolation of shell'),
+    ]);
+    expect(validateSandboxConfig(read({ SANDBOX: 'shell=bubblewrap,net=host', SANDBOX_REQUIRED: 'shell' }))).toEqual([]);
+    expect(validateSandboxConfig(read({ SANDBOX_REQUIRED: 'true' }))).toEqual([]);
+  });
+});
+
+describe('the sandbox of a pool', () => {
+  /** Another warning is about limits, and depends on who runs the tests. */
+  const aboutIsolation = (registry: SandboxRegistry) => registry.warnings().filter((it) => it.startsWith('Commands'));
+  const open = (env: Record<string, string>, bubblewrap: BubblewrapSandbox = missing) =>
+    SandboxRegistry.open(read(env), ['read', 'shell'], bubblewrap);
+
+  it('is bubblewrap where it works, without a word', async () => {
+    const registry = await open({}, new WorkingBubblewrap());
+    expect(registry.for('shell').name).toBe('bubblewrap');
+    expect(registry.status().shell).toEqual({ backend: 'bubblewrap', ok: true, isolation: 'namespaces' });
+    expect(aboutIsolation(registry)).toEqual([]);
+  });
+
+  it('is the host where nothing was asked for and bubblewrap does not work, with one clear warning', async () => {
+    const registry = await open({});
+    expect(registry.for('shell').name).toBe('host');
+    expect(registry.status().shell).toMatchObject({
+      backend: 'host',
+      ok: true,
+      isolation: 'none',
+      reason: expect.stringContaining('apt-get install bubblewrap'),
+    });
+    expect(aboutIsolation(registry)).toEqual([
+      expect.stringMatching(/^Commands of tools run with the rights of this worker: [^\n]*SANDBOX_REQUIRED=true refuses[^\n]*$/),
+    ]);
+  });
+
+  it('refuses where isolation is required or was asked for and does not work', async () => {
+    const settings: Record<string, string>[] = [
+      { SANDBOX_REQUIRED: 'true' },
+      { SANDBOX_REQUIRED: 'shell' },
+      { SANDBOX: 'bubblewrap' },
+      { SANDBOX: 'shell=bubblewrap' },
+    ];
+    for (const env of settings) {
+      const registry = await open(env);
+      expect(registry.status().shell).toMatchObject({
+        backend: 'bubblewrap',
+        ok: false,
+        reason: expect.stringContaining('install bubblewrap'),
+      });
+      expect(registry.warnings()).toEqual([expect.stringMatching(/^Commands of tools are refused: /)]);
+    }
+  });
+
+  it('is what was asked for, and says what the host means', async () => {
+    const registry = await open({ SANDBOX: 'shell=host,read=none' });
+    expect(registry.status()).toMatchObject({
+      read: { backend: 'none', ok: false },
+      shell: { backend: 'host', ok: true, isolation: 'none' },
+    });
+    expect(registry.status().shell?.reason).toContain('with the rights of the worker');
+    expect(aboutIsolation(registry)).toEqual([]);
+  });
+
+  it('is there for commands also when their own pool is served elsewhere, and is then not told about', async () => {
+    const registry = await SandboxRegistry.open(read({}), ['net'], missing);
+    expect(registry.for('shell').name).toBe('host');
+    expect(Object.keys(registry.status())).toEqual(['net']);
+    expect(aboutIsolation(registry)).toEqual([]);
+    expect(registry.for('write').name).toBe('none');
+  });
+});

@@ -1,0 +1,102 @@
+import type { Pool } from '#contracts';
+import { pidGroupsFolder } from '../process/pid-groups.js';
+import { BubblewrapSandbox } from './bubblewrap-sandbox.adapter.js';
+import { NoSandbox } from './no-sandbox.adapter.js';
+import { DisabledSandbox } from './disabled-sandbox.adapter.js';
+import type { SandboxBackend, SandboxConfig } from './sandbox.config.js';
+import { Sandbox, type SandboxName } from './sandbox.port.js';
+
+/** What a worker tells about the sandbox of a pool. */
+export interface PoolSandbox {
+  readonly backend: SandboxName;
+  /** Commands of tools run. */
+  readonly ok: boolean;
+  /** How they are isolated. */
+  readonly isolation: 'none' | 'namespaces';
+  /** Why they do not run, or run with less than one may want. */
+  readonly reason?: string;
+}
+
+interface Choice {
+  readonly sandbox: Sandbox;
+  readonly report: PoolSandbox;
+  readonly fellBack: boolean;
+}
+
+/** The pool whose tools start programs. */
+const COMMAND_POOL: Pool = 'shell';
+
+/** The sandbox of each pool of this process, chosen once, at the start, by trying what is there. */
+export class SandboxRegistry {
+  private constructor(
+    private readonly served: ReadonlySet<Pool>,
+    private readonly chosen: ReadonlyMap<Pool, Choice>,
+  ) {}
+
+  /** Never rejects: a sandbox that does not work is in the status, and its pool's commands are refused. */
+  static async open(config: SandboxConfig, pools: readonly Pool[], bubblewrap = new BubblewrapSandbox(config)): Promise<SandboxRegistry> {
+    const made = { bubblewrap, host: new NoSandbox(config.limits), none: new DisabledSandbox() };
+    const chosen = new Map<Pool, Choice>();
+    for (const pool of new Set<Pool>([...pools, COMMAND_POOL])) {
+      const required = config.required.includes(pool);
+      const { sandbox, instead } = await choose(config.backends[pool], required, made);
+      const { ok, isolation, detail } = await sandbox.probe();
+      const reason = instead ?? (isolation === 'none' ? detail : undefined);
+      chosen.set(pool, {
+        sandbox,
+        fellBack: instead !== undefined,
+        report: { backend: sandbox.name, ok, isolation, ...(reason === undefined ? {} : { reason }) },
+      });
+    }
+    return new SandboxRegistry(new Set(pools), chosen);
+  }
+
+  /** Of a pool that this process serves; that of the commands' own pool is always there. */
+  for(pool: Pool): Sandbox {
+    return this.chosen.get(pool)?.sandbox ?? new DisabledSandbox(`this process does not serve the pool ${pool}`);
+  }
+
+  /** Of the pools that this process serves. */
+  status(): Partial<Record<Pool, PoolSandbox>> {
+    return Object.fromEntries([...this.chosen].flatMap(([pool, { report }]) => (this.served.has(pool) ? [[pool, report]] : [])));
+  }
+
+  /** For the operator, at the start: how commands run that the configuration did not ask for, and which limits do not hold. A sentence each. */
+  warnings(): string[] {
+    const shell = this.chosen.get(COMMAND_POOL);
+    if (!shell || !this.served.has(COMMAND_POOL)) return [];
+    const [isolation, limits] = [isolationWarning(shell), shell.report.ok ? processLimitWarning(shell.sandbox.name) : undefined];
+    return [isolation, limits].filter((it) => it !== undefined);
+  }
+}
+
+/**
+ * What stops a fork bomb between two looks at the processes of a command: the limit of the user namespace that bubblewrap makes
+ * for an ordinary user, or a control group. Root is held to no limit of users, in whatever namespace.
+ */
+function processLimitWarning(backend: SandboxName): string | undefined {
+  if (process.platform !== 'linux' || pidGroupsFolder() !== undefined) return undefined;
+  const isRoot = process.getuid?.() === 0;
+  if (backend === 'bubblewrap' && !isRoot) return undefined;
+  const why = isRoot
+    ? 'the worker runs as root and may make no control groups'
+    : 'commands run on the host, and the worker may make no control groups';
+  return `The number of processes of a command is looked at twenty times a second and not held by the kernel: ${why}. ${isRoot ? 'Run it as another user, or give it a writable cgroup with the controller pids' : 'SANDBOX=bubblewrap holds it'}`;
+}
+
+function isolationWarning(shell: Choice): string | undefined {
+  if (!shell.report.ok && shell.report.backend !== 'none') return `Commands of tools are refused: ${shell.report.reason}`;
+  if (!shell.fellBack) return undefined;
+  return `Commands of tools run with the rights of this worker: ${shell.report.reason}. SANDBOX=host says that this is meant; SANDBOX_REQUIRED=true refuses commands instead`;
+}
+
+async function choose(
+  backend: SandboxBackend,
+  required: boolean,
+  made: Readonly<Record<SandboxName, Sandbox>>,
+): Promise<{ sandbox: Sandbox; instead?: string }> {
+  if (backend !== 'auto') return { sandbox: made[backend] };
+  const { ok, detail } = await made.bubblewrap.probe();
+  if (ok || required) return { sandbox: made.bubblewrap };
+  return { sandbox: made.host, instead: detail };
+}

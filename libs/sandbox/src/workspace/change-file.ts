@@ -1,0 +1,77 @@
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { ToolContext } from '#tool-sdk';
+import { fileFailure } from './file-failure.js';
+import type { ResolvedFile } from './resolved-file.js';
+import { at } from './open-beneath.js';
+import { LockLost, withPathLock } from './path-lock.js';
+import { onDisk } from './workspace-quotas.js';
+import { openParent, replaceFile, statForWriting, tooLarge, type SizeLimit } from './workspace-file.js';
+
+const LOCK_LOST_RETRIES = 3;
+/** Of `blocks` in stat(2), whatever the file system's own are. */
+const STAT_BLOCK_BYTES = 512;
+
+export interface FileChange<T> {
+  readonly bytes: Uint8Array;
+  readonly value: T;
+}
+
+/**
+ * Changes one file: `change` gets what is there now (undefined: nothing; `read` gives its content) and says what shall be
+ * there. Changes of the same file by anyone happen one after another, each seeing the one before; each is one step.
+ * `change` may run again, so it must have no effect of its own. Rejects with a ToolFailure.
+ */
+export async function changeFile<T>(
+  ctx: Pick<ToolContext, 'signal'>,
+  place: ResolvedFile,
+  { create }: { create: boolean },
+  change: (stats: Stats | undefined, read: (limit: SizeLimit) => Promise<Buffer>) => Promise<FileChange<T>>,
+): Promise<T> {
+  ctx.signal.throwIfAborted();
+  const { path } = place;
+  const { directory, name } = await openParent(place, { create });
+  const attempt = (): Promise<T> =>
+    withPathLock(place, directory, name, ctx.signal, async (commit) => {
+      const stats = await statForWriting(directory, name, path.shown);
+      const { bytes, value } = await change(stats, (limit) => readInPlace(at(directory, name), path.shown, limit));
+      await place.quota?.reserve(growthOf(stats, bytes));
+      await commit();
+      await replaceFile(directory, name, bytes, { ...(stats ? { mode: stats.mode } : {}), signal: ctx.signal, shown: path.shown });
+      return value;
+    });
+  try {
+    for (let retry = 0; ; retry += 1) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof LockLost) || retry === LOCK_LOST_RETRIES) throw error;
+      }
+    }
+  } catch (error) {
+    // What was counted may not have been written.
+    place.quota?.changed();
+    ctx.signal.throwIfAborted();
+    throw fileFailure(error, path.shown);
+  } finally {
+    await directory.handle.close();
+  }
+}
+
+function growthOf(before: Stats | undefined, after: Uint8Array): { bytes: number; files: number } {
+  return {
+    bytes: onDisk(after.length) - (before === undefined ? 0 : before.blocks * STAT_BLOCK_BYTES),
+    files: before === undefined ? 1 : 0,
+  };
+}
+
+async function readInPlace(location: string, shown: string, limit: SizeLimit): Promise<Buffer> {
+  const handle = await open(location, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const { size } = await handle.stat();
+    if (size > limit.bytes) throw tooLarge(shown, size, limit);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}

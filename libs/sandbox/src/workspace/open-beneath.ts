@@ -1,0 +1,168 @@
+import { constants } from 'node:fs';
+import { mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
+import { errorCode } from './file-failure.js';
+import { refuseDenied, type ResolvedFile } from './resolved-file.js';
+import { pathNotAllowed, withoutRoot } from './workspace-path.js';
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const MOST_LINKS = 40;
+const LINK_ON_THE_WAY =
+  'It was opened as this very path, and a symbolic link on the way leads elsewhere. Ask for the path that it leads to.';
+
+/** An open directory of the workspace. Whoever gets one closes it. */
+export interface OpenDirectory {
+  readonly handle: FileHandle;
+  /** Names from the workspace root, without symbolic links. */
+  readonly names: readonly string[];
+  /** Where the directory was when it was opened; only for systems without `/proc`. */
+  readonly location: string;
+}
+
+/**
+ * The path by which the system reaches a name in an open directory. On Linux it goes through the descriptor, so that it
+ * means this very directory even when somebody moved it or put a symbolic link in its place; elsewhere it is the plain
+ * path, and such a race is not excluded.
+ */
+export function at(directory: OpenDirectory, name: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${directory.handle.fd}/${name}` : `${directory.location}/${name}`;
+}
+
+/**
+ * Opens what a workspace path names, for reading, without ever touching anything outside the root: one name at a time,
+ * relative to the directory opened before, never following a symbolic link. Links are read and walked like the rest of
+ * the path, and refused where they leave the root. The caller closes the result, which may be of any kind: check it.
+ * What was opened is what is judged: a denied file is refused also where a link led to it.
+ * Rejects with the system's error, or a ToolFailure for a way out or a denied file.
+ */
+export async function openBeneath(place: ResolvedFile): Promise<FileHandle> {
+  return withWalk(place, async (walk) => {
+    for (let name = walk.pending.shift(); name !== undefined; name = walk.pending.shift()) {
+      if (walk.pending.length > 0) await stepInto(walk, name, false);
+      else {
+        if (!['', '.', '..'].includes(name)) refuseDenied(place, [...here(walk).names, name], 'read');
+        const opened = await openLast(walk, name);
+        if (opened) return opened;
+      }
+    }
+    refuseDenied(place, here(walk).names, 'read');
+    return take(walk).handle;
+  });
+}
+
+/** The same for a directory; with `create`, missing ones are made on the way. The caller closes it. */
+export async function openDirectoryBeneath(place: ResolvedFile, { create = false } = {}): Promise<OpenDirectory> {
+  return withWalk(place, async (walk) => {
+    for (let name = walk.pending.shift(); name !== undefined; name = walk.pending.shift()) await stepInto(walk, name, create);
+    refuseDenied(place, here(walk).names, 'read');
+    return take(walk);
+  });
+}
+
+/** `opened` is the way from the root to where the walk is now, `pending` the names still to go. */
+interface Walk {
+  readonly root: string;
+  readonly shown: string;
+  readonly refusesLinks: boolean;
+  readonly opened: OpenDirectory[];
+  readonly pending: string[];
+  links: number;
+}
+
+async function withWalk<T>({ root, path, links }: ResolvedFile, go: (walk: Walk) => Promise<T>): Promise<T> {
+  const handle = await open(root, O_RDONLY | O_DIRECTORY);
+  const opened = [{ handle, names: [], location: root === '/' ? '' : root }];
+  const walk: Walk = { root, shown: path.shown, refusesLinks: links === 'refuse', opened, pending: [...path.names], links: 0 };
+  try {
+    return await go(walk);
+  } finally {
+    await Promise.all(walk.opened.map((directory) => directory.handle.close()));
+  }
+}
+
+function here(walk: Walk): OpenDirectory {
+  const last = walk.opened.at(-1);
+  if (!last) throw pathNotAllowed(walk.shown);
+  return last;
+}
+
+/** Hands the innermost directory to the caller, so that the end of the walk does not close it. */
+function take(walk: Walk): OpenDirectory {
+  const last = here(walk);
+  walk.opened.pop();
+  return last;
+}
+
+async function stepInto(walk: Walk, name: string, create: boolean): Promise<void> {
+  if (name === '' || name === '.') return;
+  if (name === '..') return stepOut(walk);
+  const directory = here(walk);
+  try {
+    const handle = await openOrCreate(directory, name, create);
+    walk.opened.push({ handle, names: [...directory.names, name], location: `${directory.location}/${name}` });
+  } catch (error) {
+    if (!(await followLink(walk, name, error))) throw error;
+  }
+}
+
+async function openOrCreate(directory: OpenDirectory, name: string, create: boolean): Promise<FileHandle> {
+  const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+  try {
+    return await open(at(directory, name), flags);
+  } catch (error) {
+    if (!create || errorCode(error) !== 'ENOENT') throw error;
+    await mkdir(at(directory, name)).catch((refused: unknown) => {
+      if (errorCode(refused) !== 'EEXIST') throw refused;
+    });
+    return open(at(directory, name), flags);
+  }
+}
+
+/** Undefined: the name was `..`, `.` or a link, and the walk goes on. */
+async function openLast(walk: Walk, name: string): Promise<FileHandle | undefined> {
+  if (name === '' || name === '.' || name === '..') {
+    await stepInto(walk, name, false);
+    return undefined;
+  }
+  try {
+    // Not blocking: opening a pipe for reading would wait for a writer.
+    return await open(at(here(walk), name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (await followLink(walk, name, error)) return undefined;
+    throw error;
+  }
+}
+
+async function stepOut(walk: Walk): Promise<void> {
+  if (walk.opened.length < 2) throw pathNotAllowed(walk.shown);
+  await walk.opened.pop()?.handle.close();
+}
+
+/** Puts the names of a link's target in front of those still to go. False: it is no link, and the first error stands. */
+async function followLink(walk: Walk, name: string, error: unknown): Promise<boolean> {
+  if (!['ELOOP', 'ENOTDIR', 'EMLINK'].includes(errorCode(error) ?? '')) return false;
+  const target = await readlink(at(here(walk), name)).catch((noLink: unknown) => {
+    if (errorCode(noLink) === 'EINVAL') return undefined;
+    throw noLink;
+  });
+  if (target === undefined) return false;
+  if (walk.refusesLinks) throw pathNotAllowed(walk.shown, LINK_ON_THE_WAY);
+  walk.links += 1;
+  if (walk.links > MOST_LINKS) throw error;
+  if (target.startsWith('/')) {
+    walk.pending.unshift(...(await insideRoot(walk, target)).split('/'));
+    while (walk.opened.length > 1) await stepOut(walk);
+  } else {
+    walk.pending.unshift(...target.split('/'));
+  }
+  return true;
+}
+
+async function insideRoot(walk: Walk, target: string): Promise<string> {
+  try {
+    return withoutRoot(walk.root, target);
+  } catch {
+    const real = await realpath(walk.root);
+    if (`${target}/`.startsWith(`${real}/`)) return target.slice(real.length + 1);
+    throw pathNotAllowed(walk.shown);
+  }
+}

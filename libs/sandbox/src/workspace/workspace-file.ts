@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, rename, unlink } from 'node:fs/promises';
+import { ToolFailure } from '#tool-sdk';
+import { errorCode, fileFailure } from './file-failure.js';
+import { at, openBeneath, openDirectoryBeneath, type OpenDirectory } from './open-beneath.js';
+import { refuseDenied, type ResolvedFile } from './resolved-file.js';
+import { refuseLinkedToDenied } from './denied-files.js';
+import { pathNotAllowed } from './workspace-path.js';
+
+/** A file as it was read, with what a careful writer keeps. */
+export interface FileContent {
+  readonly bytes: Buffer;
+  readonly stats: Stats;
+}
+
+/**
+ * Reads a whole regular file of the workspace. `limitOf` says how many bytes it may have and how to complain. The size
+ * is enforced while reading, so a file that grows cannot exceed it.
+ */
+export async function readWorkspaceFile(place: ResolvedFile, limit: SizeLimit, signal: AbortSignal): Promise<FileContent> {
+  signal.throwIfAborted();
+  const { path } = place;
+  const handle = await openBeneath(place).catch((error: unknown) => {
+    throw fileFailure(error, path.shown, 'Use file_list or glob to see what is there.');
+  });
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw notAFile(stats, path.shown);
+    await refuseLinkedToDenied(place, stats, signal);
+    if (stats.size > limit.bytes) throw tooLarge(path.shown, stats.size, limit);
+    const bytes = await handle.readFile({ signal });
+    if (bytes.length > limit.bytes) throw tooLarge(path.shown, bytes.length, limit);
+    return { bytes, stats };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw fileFailure(error, path.shown);
+  } finally {
+    await handle.close();
+  }
+}
+
+export interface SizeLimit {
+  readonly bytes: number;
+  readonly hint: string;
+}
+
+export function tooLarge(shown: string, size: number, limit: SizeLimit): ToolFailure {
+  const format = (bytes: number): string => bytes.toLocaleString('en-US');
+  return new ToolFailure(
+    'tool_failed',
+    `File too large: ${shown} has ${format(size)} bytes, at most ${format(limit.bytes)} are allowed. ${limit.hint}`,
+  );
+}
+
+/** The open directory of a file to be written, and the file's name in it. The caller closes the directory. */
+export async function openParent(
+  place: ResolvedFile,
+  { create }: { create: boolean },
+): Promise<{ directory: OpenDirectory; name: string }> {
+  const { path } = place;
+  const name = path.names.at(-1);
+  if (name === undefined) throw new ToolFailure('invalid_arguments', 'The path is the workspace root itself; give the path of a file.');
+  try {
+    const directory = await openDirectoryBeneath({ ...place, path: { names: path.names.slice(0, -1), shown: path.shown } }, { create });
+    try {
+      refuseDenied(place, [...directory.names, name], 'write');
+    } catch (error) {
+      await directory.handle.close();
+      throw error;
+    }
+    return { directory, name };
+  } catch (error) {
+    throw fileFailure(error, path.shown, 'Use file_list or glob to see what is there.');
+  }
+}
+
+/** The stats of a name that may be written: absent or a regular file. Writing through a symbolic link is refused. */
+export async function statForWriting(directory: OpenDirectory, name: string, shown: string): Promise<Stats | undefined> {
+  const stats = await lstat(at(directory, name)).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw fileFailure(error, shown);
+  });
+  if (stats?.isSymbolicLink())
+    throw new ToolFailure(
+      'policy_denied',
+      `${pathNotAllowed(shown).message} This path is a symbolic link: write to the file it points at.`,
+    );
+  if (stats && !stats.isFile()) throw notAFile(stats, shown);
+  return stats;
+}
+
+/**
+ * Puts `bytes` in the place of a file in one step: readers see the old or the new content, never a part, also after a
+ * crash. An aborted signal leaves the old content. Nothing is left behind except after a kill.
+ */
+export async function replaceFile(
+  directory: OpenDirectory,
+  name: string,
+  bytes: Uint8Array,
+  options: { mode?: number; signal: AbortSignal; shown: string },
+): Promise<void> {
+  const temporary = at(directory, `.toolyard-${randomBytes(9).toString('base64url')}.tmp`);
+  options.signal.throwIfAborted();
+  try {
+    const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o666);
+    try {
+      await handle.writeFile(bytes);
+      if (options.mode !== undefined) await handle.chmod(options.mode & 0o777);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    options.signal.throwIfAborted();
+    await rename(temporary, at(directory, name));
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    options.signal.throwIfAborted();
+    throw fileFailure(error, options.shown);
+  }
+}
+
+function notAFile(stats: Stats, shown: string): ToolFailure {
+  const kind = stats.isDirectory() ? 'a directory: use file_list to see what is in it' : 'not a regular file';
+  return new ToolFailure('tool_failed', `Cannot use ${shown}: it is ${kind}`);
+}

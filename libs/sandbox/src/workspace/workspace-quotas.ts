@@ -1,0 +1,185 @@
+import { ToolFailure, type WorkspaceQuota } from '#tool-sdk';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FolderMeasurer, type Usage } from './measure-folder.js';
+
+/** The most that the files of one workspace, and of all workspaces of one tenant, may take. Infinity: as much as there is. */
+export interface QuotaLimits {
+  readonly workspace: Usage;
+  readonly tenant: Usage;
+}
+
+/** A limit that a call met. */
+export interface QuotaRefusal {
+  readonly scope: 'workspace' | 'tenant';
+  readonly limit: 'bytes' | 'files';
+}
+
+/** Blocks of file systems: what a file of one byte takes. */
+const BLOCK_BYTES = 4_096;
+/** Other workers write into the same folders: what was measured longer ago is looked at again, beside the calls. */
+const FRESH_MS = 10_000;
+/** At most this part of the time goes into looking at a folder again and again. */
+const LOOKING_SHARE = 50;
+/** A tenant that takes longer to measure for the first time is not waited for. */
+const FIRST_LOOK_MS = 2_000;
+const MOST_REMEMBERED = 4_096;
+
+interface Folder {
+  readonly path: string;
+  readonly kind: 'workspace' | 'tenant';
+  usage: Usage;
+  measuredAt: number;
+  tookMs: number;
+  /** What was counted since is in `usage`; this was not counted by anybody. */
+  dirty: boolean;
+  measuring: Promise<void> | undefined;
+  known: boolean;
+}
+
+/**
+ * Keeps count of what workspaces take. Writes of file tools are counted as they happen; what commands wrote is measured when
+ * they have ended. The count of this process may be behind by what other workers wrote in the last seconds.
+ */
+export class WorkspaceQuotas {
+  private readonly folders = new Map<string, Folder>();
+  /** Tenants are large: a workspace does not wait behind one. */
+  private readonly measurers = { workspace: new FolderMeasurer(), tenant: new FolderMeasurer() };
+
+  constructor(
+    private readonly limits: QuotaLimits,
+    private readonly onRefused: (refusal: QuotaRefusal) => void = () => undefined,
+  ) {}
+
+  /** Of the workspace at `root`, one of those below `tenant`. */
+  of(root: string, tenant: string): WorkspaceQuota {
+    const own = () => this.folder(root, 'workspace');
+    const all = () => this.folder(tenant, 'tenant');
+    return {
+      reserve: async (growth) => {
+        await Promise.all([this.current(own()), this.current(all())]);
+        const failure = growth.bytes > 0 || growth.files > 0 ? this.failureOf(own(), all(), growth) : undefined;
+        if (failure !== undefined) throw failure;
+        for (const folder of [own(), all()]) folder.usage = sum(folder.usage, growth);
+      },
+      left: async () => {
+        await Promise.all([this.current(own()), this.current(all())]);
+        const failure = this.failureOf(own(), all(), { bytes: 0, files: 1 }, mostOverdrawn);
+        if (failure !== undefined) throw failure;
+        const { workspace, tenant: most } = this.limits;
+        return {
+          bytes: Math.min(workspace.bytes - own().usage.bytes, most.bytes - all().usage.bytes),
+          files: Math.min(workspace.files - own().usage.files, most.files - all().usage.files),
+        };
+      },
+      changed: () => {
+        own().dirty = true;
+        void this.current(own()).catch(() => undefined);
+      },
+      look: async (overdrawn) => {
+        const folder = own();
+        folder.dirty = true;
+        await this.current(folder).catch(() => undefined);
+        const failure = this.failureOf(folder, all(), { bytes: 1, files: 1 }, (files) => files + overdrawn + 1);
+        return { failure, tookMs: folder.tookMs };
+      },
+    };
+  }
+
+  /** Ends the threads that measure. */
+  async close(): Promise<void> {
+    await Promise.all([this.measurers.workspace.endThread(), this.measurers.tenant.endThread()]);
+  }
+
+  /** `mostFiles` makes of a limit of files what is held against this once. */
+  private failureOf(own: Folder, all: Folder, growth: Usage, mostFiles = (files: number): number => files): ToolFailure | undefined {
+    const { workspace, tenant } = this.limits;
+    for (const [scope, folder, most] of [
+      ['workspace', own, workspace],
+      ['tenant', all, tenant],
+    ] as const)
+      for (const limit of ['bytes', 'files'] as const)
+        if (growth[limit] > 0 && folder.usage[limit] + growth[limit] > (limit === 'files' ? mostFiles(most.files) : most.bytes)) {
+          this.onRefused({ scope, limit });
+          return quotaFailure({ scope, limit }, folder.usage[limit], most[limit]);
+        }
+    return undefined;
+  }
+
+  private folder(path: string, kind: Folder['kind']): Folder {
+    const known = this.folders.get(path);
+    if (known !== undefined) {
+      // The least recently used goes first: tenants are used by every call and expensive to measure again.
+      this.folders.delete(path);
+      this.folders.set(path, known);
+      return known;
+    }
+    const [oldest] = this.folders.keys();
+    if (oldest !== undefined && this.folders.size >= MOST_REMEMBERED) this.folders.delete(oldest);
+    const made = { path, kind, usage: { bytes: 0, files: 0 }, measuredAt: 0, tookMs: 0, dirty: true, measuring: undefined, known: false };
+    this.folders.set(path, made);
+    return made;
+  }
+
+  /** Waits only where the count is known to be wrong; one that may be old is refreshed beside. */
+  private async current(folder: Folder): Promise<void> {
+    if (folder.dirty || !folder.known) {
+      const measured = this.measured(folder);
+      if (folder.kind === 'workspace' || folder.known) return measured;
+      return Promise.race([measured, sleep(FIRST_LOOK_MS, undefined, { ref: false })]);
+    }
+    const age = performance.now() - folder.measuredAt;
+    if (age > Math.max(FRESH_MS, folder.tookMs * LOOKING_SHARE)) void this.measured(folder).catch(() => undefined);
+  }
+
+  private measured(folder: Folder): Promise<void> {
+    folder.measuring ??= this.remeasure(folder).finally(() => (folder.measuring = undefined));
+    return folder.measuring;
+  }
+
+  private async remeasure(folder: Folder): Promise<void> {
+    for (;;) {
+      folder.dirty = false;
+      const startedAt = performance.now();
+      const before = folder.usage;
+      const found = await this.measurers[folder.kind].measure(folder.path, mostOverdrawn(this.limits[folder.kind].files));
+      // What was counted while it was measured may be in it or not: the larger figure holds until the next look.
+      const since = { bytes: folder.usage.bytes - before.bytes, files: folder.usage.files - before.files };
+      const usage = { bytes: found.bytes + Math.max(0, since.bytes), files: found.files + Math.max(0, since.files) };
+      this.tellTenant(folder, usage);
+      folder.usage = usage;
+      folder.known = true;
+      folder.measuredAt = performance.now();
+      folder.tookMs = folder.measuredAt - startedAt;
+      if (!folder.dirty) return;
+    }
+  }
+
+  /** What a workspace was found to take more, or less, its tenant does too. */
+  private tellTenant(folder: Folder, usage: Usage): void {
+    if (!folder.known) return;
+    for (const around of this.folders.values())
+      if (around.known && around !== folder && folder.path.startsWith(`${around.path}/`))
+        around.usage = sum(around.usage, { bytes: usage.bytes - folder.usage.bytes, files: usage.files - folder.usage.files });
+  }
+}
+
+/** Only commands can remove files, so they run beyond the limit too, and from here on none does: many short ones would go on for ever. */
+function mostOverdrawn(files: number): number {
+  return files * 2;
+}
+
+/** What a file of so many bytes takes on a disk. */
+export function onDisk(bytes: number): number {
+  return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  return { bytes: a.bytes + b.bytes, files: a.files + b.files };
+}
+
+function quotaFailure({ scope, limit }: QuotaRefusal, used: number, most: number): ToolFailure {
+  const who = scope === 'workspace' ? 'the workspace takes' : 'the workspaces of the tenant take';
+  const figures = `${used.toLocaleString('en-US')} of ${most.toLocaleString('en-US')} ${limit}`;
+  const message = `Quota exceeded: ${who} ${figures}. Remove files that are not needed, then try again.`;
+  return new ToolFailure('quota_exceeded', message, { retryable: false });
+}

@@ -1,0 +1,92 @@
+import type { ToolDescriptor } from '#contracts';
+import { describeDecorated } from './tool-descriptor.js';
+import type { AnyToolHandler, ToolOptions } from './tool.decorator.js';
+import { ToolError, type ArgumentHints, type ToolContext, type ToolOutput, type ToolSource } from './tool.port.js';
+
+/** Models that know confirm functions know this text. */
+const NOT_CONFIRMED = 'Command was not confirmed by the user.';
+
+/** A decorated instance with what its decorator says. */
+export interface DecoratedTool {
+  readonly options: ToolOptions;
+  readonly handler: AnyToolHandler;
+}
+
+interface BuiltinTool extends DecoratedTool {
+  readonly descriptor: ToolDescriptor;
+}
+
+/** The tools written in this repository: one class each. The set is fixed once the process is up. */
+export class BuiltinSource implements ToolSource {
+  readonly name = 'builtin';
+  private loaded: readonly BuiltinTool[] | undefined;
+  private byName: ReadonlyMap<string, BuiltinTool> = new Map();
+
+  /** `find` is asked at the first use, when all instances exist. */
+  constructor(private readonly find: () => readonly DecoratedTool[]) {}
+
+  list(): readonly ToolDescriptor[] {
+    return this.tools().map(({ descriptor }) => descriptor);
+  }
+
+  argumentHints(tool: string): ArgumentHints | undefined {
+    const options = this.byName.get(tool)?.options;
+    return (
+      options && {
+        aliases: options.argumentAliases ?? {},
+        ...(options.rawArgument === undefined ? {} : { rawArgument: options.rawArgument }),
+      }
+    );
+  }
+
+  check(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined {
+    const handler = this.byName.get(tool)?.handler;
+    if (handler?.check === undefined) return undefined;
+    try {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `call`
+      handler.check(args as never);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ToolError) return error;
+      throw error;
+    }
+  }
+
+  async call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
+    const handler = this.byName.get(tool)?.handler;
+    if (!handler) throw new ToolError('not_found', `Tool not found: ${tool}`);
+    ctx.signal.throwIfAborted();
+    if (ctx.deadline <= Date.now())
+      throw new ToolError('run_timeout', 'The time of this call was over before it could run.', { retryable: true });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry has checked the arguments against the schema that `run` is typed by: here that becomes a type
+    const typed = args as never;
+    if (handler.confirm !== undefined && !(await handler.confirm(typed, ctx))) throw new ToolError('approval_denied', NOT_CONFIRMED);
+    ctx.signal.throwIfAborted();
+    return handler.run(typed, ctx);
+  }
+
+  onChange(): () => void {
+    return () => undefined;
+  }
+
+  async close(): Promise<void> {}
+
+  private tools(): readonly BuiltinTool[] {
+    if (!this.loaded) {
+      this.loaded = this.find().map((tool) => ({ ...tool, descriptor: describe(tool, this.name) }));
+      this.byName = new Map(this.loaded.map((tool) => [tool.options.name, tool]));
+    }
+    return this.loaded;
+  }
+}
+
+/** Throws with the tool's name and the fix when its file says something impossible. */
+function describe({ options }: DecoratedTool, source: string): ToolDescriptor {
+  try {
+    return describeDecorated(options, source);
+  } catch (error) {
+    throw new Error(`Tool "${options.name}" cannot be registered: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}

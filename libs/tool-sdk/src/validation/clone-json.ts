@@ -1,0 +1,39 @@
+import { LIMITS, type Violation } from '#contracts';
+import { escapePointer } from './violations.js';
+
+/** Keys with which a merge somewhere later could reach the prototype of every object. */
+const PROTOTYPE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+const HALF_CHARACTER = 'holds half of a character: expected both halves of a surrogate pair such as \\ud83d\\ude00';
+
+/**
+ * A copy of a JSON value that belongs to nobody else. Keys that reach a prototype, nesting deeper than the platform
+ * allows, halves of characters and numbers beyond a double (neither has a canonical form, RFC 8785) are left out of the
+ * copy and reported in `faults`; a copy with faults is of no further use.
+ */
+export function cloneJson(value: unknown, faults: Violation[], pointer = '', depth = 1): unknown {
+  if (typeof value !== 'object' || value === null) {
+    const fault = faultOf(value);
+    if (fault !== undefined) faults.push({ pointer, message: fault });
+    return value;
+  }
+  if (depth > LIMITS.jsonDepth) {
+    faults.push({ pointer, message: `nested deeper than ${LIMITS.jsonDepth} levels` });
+    return undefined;
+  }
+  if (Array.isArray(value)) return value.map((item, index) => cloneJson(item, faults, `${pointer}/${index}`, depth + 1));
+  const copy: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    const here = `${pointer}/${escapePointer(key)}`;
+    if (PROTOTYPE_KEYS.has(key)) faults.push({ pointer: here, message: `the name '${key}' is not allowed in arguments` });
+    else if (!key.isWellFormed()) faults.push({ pointer: here.toWellFormed(), message: HALF_CHARACTER });
+    else copy[key] = cloneJson(item, faults, here, depth + 1);
+  }
+  return copy;
+}
+
+function faultOf(value: unknown): string | undefined {
+  if (typeof value === 'string' && !value.isWellFormed()) return HALF_CHARACTER;
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'is a number that is too large: expected at most 1.7976931348623157e308';
+  return undefined;
+}

@@ -1,0 +1,70 @@
+import type { Violation } from '#contracts';
+import { applyShape, dropUnknown, type ArgumentShape } from './argument-shape.js';
+import { cloneJson } from './clone-json.js';
+import type { Check } from './schema-compiler.js';
+import { describeValue } from './violations.js';
+
+export type PreparedArguments =
+  | { ok: true; args: Record<string, unknown>; purpose?: string }
+  | { ok: false; message: string; errors: Violation[] };
+
+/** Agents of one family put the reason for a call among the arguments; it is kept beside the call and never reaches the tool. */
+const PURPOSE_KEY = '__tool_use_purpose';
+const PURPOSE_CHARACTERS = 1_024;
+const VIOLATIONS_LISTED = 100;
+
+/**
+ * From what a model sent to what a handler gets, without touching the input:
+ * 1. a text is parsed as JSON (no text at all: no arguments), or is the tool's raw argument
+ * 2. copied, while hostile keys and depth are refused
+ * 3. the purpose is taken out; aliases and nulls are settled; when extras are tolerated, what the tool does not know is left out
+ * 4. checked against the schema, which fills defaults
+ */
+export function prepareArguments(raw: unknown, shape: ArgumentShape, check: Check, tolerant = false): PreparedArguments {
+  const parsed = typeof raw === 'string' ? parseText(raw, shape.rawArgument) : { value: raw };
+  if ('fault' in parsed) return refused([parsed.fault]);
+
+  const faults: Violation[] = [];
+  const args = cloneJson(parsed.value, faults);
+  if (faults.length > 0) return refused(faults);
+  if (!isRecord(args)) return refused([{ pointer: '', message: `expected an object, got ${describeValue(args)}` }]);
+
+  const purpose = args[PURPOSE_KEY];
+  delete args[PURPOSE_KEY];
+  applyShape(args, shape);
+  if (tolerant) dropUnknown(args, shape);
+  const errors = check(args);
+  if (errors.length > 0) return refused(errors);
+  return { ok: true, args, ...(typeof purpose === 'string' ? { purpose: purpose.slice(0, PURPOSE_CHARACTERS) } : {}) };
+}
+
+/** A text that starts like a JSON object is JSON and nothing else: broken JSON must never run as, say, a shell command. */
+function parseText(text: string, rawArgument: string | undefined): { value: unknown } | { fault: Violation } {
+  const trimmed = text.trim();
+  if (trimmed === '') return { value: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(trimmed);
+  } catch (error) {
+    if (rawArgument !== undefined && !trimmed.startsWith('{')) return { value: { [rawArgument]: trimmed } };
+    return {
+      fault: { pointer: '', message: `the arguments are not valid JSON: ${error instanceof Error ? error.message : String(error)}` },
+    };
+  }
+  if (rawArgument !== undefined && !isRecord(value)) return { value: { [rawArgument]: typeof value === 'string' ? value : trimmed } };
+  return { value };
+}
+
+function refused(errors: Violation[]): PreparedArguments {
+  const listed = errors.slice(0, VIOLATIONS_LISTED);
+  const lines = listed.map(({ pointer, message }) =>
+    pointer === '' || message.includes(`'${pointer.slice(1)}'`) ? message : `${pointer}: ${message}`,
+  );
+  if (errors.length > listed.length) lines.push(`… and ${errors.length - listed.length} more`);
+  const text = lines.length === 1 ? ` ${lines.join()}` : lines.map((line) => `\n- ${line}`).join('');
+  return { ok: false, message: `Invalid arguments:${text}`, errors: listed };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,121 @@
+import type { ErrorObject } from 'ajv';
+import type { Violation } from '#contracts';
+import { nearest } from './suggest.js';
+
+const SHOWN_CHARACTERS = 60;
+
+/** A value as a violation names it: its type, and its text up to 60 characters. Half of a longer one might be half of a secret. */
+export function describeValue(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'object') return 'an object';
+  const text = JSON.stringify(value);
+  return `${typeof value} ${text.length > SHOWN_CHARACTERS ? `of ${text.length} characters` : text}`;
+}
+
+/** All errors of one ajv run, one violation for each thing to mend: where, what was expected, what came. */
+export function describeErrors(errors: readonly ErrorObject[]): Violation[] {
+  return withoutBranches(errors).map((error) => {
+    const got = `got ${describeValue(error.data)}`;
+    switch (error.keyword) {
+      case 'required': {
+        const name = String(error.params['missingProperty']);
+        return {
+          pointer: `${error.instancePath}/${escapePointer(name)}`,
+          message: `missing '${name}' parameter: expected ${expectedOf(error, name)}`,
+        };
+      }
+      case 'additionalProperties':
+      case 'unevaluatedProperties':
+        return unknownProperty(error);
+      case 'enum':
+      case 'const':
+        return { pointer: error.instancePath, message: `expected ${allowedValues(error)}, ${got}` };
+      case 'type':
+        return { pointer: error.instancePath, message: `expected ${typeNames(error.params['type'])}, ${got}` };
+      case 'pattern':
+        return { pointer: error.instancePath, message: `expected a match of the pattern ${String(error.params['pattern'])}, ${got}` };
+      case 'format':
+        return { pointer: error.instancePath, message: `expected the format ${String(error.params['format'])}, ${got}` };
+      case 'anyOf':
+      case 'oneOf':
+        return { pointer: error.instancePath, message: `matches none (or, where one is asked for, several) of the allowed forms, ${got}` };
+      default:
+        // ajv's own words are "must be >= 1", "must NOT have fewer than 1 characters": they need only the value.
+        return { pointer: error.instancePath, message: `${error.message ?? error.keyword}, ${got}` };
+    }
+  });
+}
+
+/**
+ * A failed union reports every branch. Only one matters to the reader: the branch that the discriminating constant chose
+ * (its errors stay), or none (only the union's own error stays).
+ */
+function withoutBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+  const dropped = new Set<ErrorObject>();
+  for (const union of errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf')) {
+    const branches = branchesOf(union, errors);
+    const chosen = branches.filter((branch) => !branch.some((error) => rejectsBranch(error, union)));
+    const kept = chosen.length === 1 ? chosen[0] : undefined;
+    for (const branch of branches) if (branch !== kept) branch.forEach((error) => dropped.add(error));
+    if (kept) dropped.add(union);
+  }
+  return errors.filter((error) => !dropped.has(error));
+}
+
+function branchesOf(union: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[][] {
+  const branches = new Map<string, ErrorObject[]>();
+  for (const error of errors) {
+    if (!error.schemaPath.startsWith(`${union.schemaPath}/`) || !error.instancePath.startsWith(union.instancePath)) continue;
+    const index = error.schemaPath
+      .slice(union.schemaPath.length + 1)
+      .split('/', 1)
+      .join();
+    const branch = branches.get(index);
+    if (branch) branch.push(error);
+    else branches.set(index, [error]);
+  }
+  return [...branches.values()];
+}
+
+function rejectsBranch(error: ErrorObject, union: ErrorObject): boolean {
+  if (error.keyword === 'type') return error.instancePath === union.instancePath;
+  return error.keyword === 'const' || error.keyword === 'enum';
+}
+
+function unknownProperty(error: ErrorObject): Violation {
+  const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
+  const known = Object.keys(propertiesOf(error));
+  const near = nearest(name, known, 1);
+  const hint = near.length > 0 ? `; did you mean '${near.join()}'?` : known.length > 0 ? `; known: ${known.join(', ')}` : '';
+  return { pointer: `${error.instancePath}/${escapePointer(name)}`, message: `unknown parameter '${name}'${hint}` };
+}
+
+function propertiesOf(error: ErrorObject): object {
+  const properties: unknown = error.parentSchema?.['properties'];
+  return typeof properties === 'object' && properties !== null ? properties : {};
+}
+
+function expectedOf(error: ErrorObject, name: string): string {
+  const schema: unknown = new Map<string, unknown>(Object.entries(propertiesOf(error))).get(name);
+  if (typeof schema !== 'object' || schema === null) return 'a value';
+  if ('enum' in schema && Array.isArray(schema.enum)) return oneOf(schema.enum);
+  return 'type' in schema ? typeNames(schema.type) : 'a value';
+}
+
+function allowedValues(error: ErrorObject): string {
+  const values: unknown = error.params['allowedValues'];
+  return Array.isArray(values) ? oneOf(values) : JSON.stringify(error.params['allowedValue']);
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+}
+
+function typeNames(type: unknown): string {
+  return Array.isArray(type) ? type.join(' or ') : String(type);
+}
+
+export function escapePointer(name: string): string {
+  return /[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name;
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { changeFile, filePlace } from '#sandbox';
+import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
+
+const input = z.strictObject({
+  path: z.string().min(1).describe('File to write, relative to the workspace root.'),
+  content: z.string().describe('The whole new content of the file.'),
+});
+
+/** Replaces or creates a whole file in one step. */
+@Tool({
+  name: 'file_write',
+  label: 'Write file',
+  description:
+    'Writes a whole file of the workspace, as UTF-8: creates it, with missing parent folders, or replaces its content in one step. Answers "Wrote {bytes} bytes to {path}". ' +
+    'Refuses paths outside the workspace, folders and symbolic links. To change a part of a file, use file_edit.',
+  input,
+  tier: 'side_effecting',
+  subjects: [{ kind: 'path', argument: 'path', access: 'write' }],
+  // A lost worker may have written: a second write could undo what another call wrote since.
+  effect: 'once',
+  timeoutMs: 30_000,
+  aliases: ['write_file', 'write', 'fs_write', 'fsWrite'],
+  argumentAliases: { path: ['file_path', 'filePath', 'filename', 'file'], content: ['contents', 'file_text', 'text'] },
+  examples: [{ title: 'A new file', arguments: { path: 'notes/today.md', content: '# Today\n' } }],
+})
+export class FileWriteTool {
+  async run({ path, content }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
+    const place = filePlace(ctx.workspace, path, 'write');
+    const { shown } = place.path;
+    const bytes = Buffer.from(content, 'utf8');
+    const created = await changeFile(ctx, place, { create: true }, async (stats) => ({ bytes, value: stats === undefined }));
+    return {
+      content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${shown}` }],
+      details: { path: shown, bytes: bytes.length, created },
+    };
+  }
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { checkQuery } from './check-query.js';
+import { LARGEST_SEARCHED_BYTES } from './ripgrep.js';
+import { searchContent, searchCounts, type SearchRequest } from './search-files.js';
+import { checkGlob, searchTarget } from './search-target.js';
+import { EXAMPLE_SETUP } from '../files/example-file.js';
+
+const input = z.strictObject({
+  query: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .describe('Regular expression (Rust syntax: no look-around, no back-references), or plain text with literal.'),
+  path: z.string().min(1).default('.').describe('Folder or file to search in, relative to the workspace root.'),
+  include: z.string().min(1).max(1_000).optional().describe('Only files that match this glob, such as "*.ts".'),
+  literal: z.boolean().default(false).describe('Take query as plain text.'),
+  case_sensitive: z.boolean().default(false).describe('Tell upper and lower case apart.'),
+  context: z.number().int().min(0).max(20).default(0).describe('Lines to show before and after each match (content mode).'),
+  output_mode: z
+    .enum(['content', 'files_with_matches', 'count'])
+    .default('content')
+    .describe('Matching lines, names of files, or matching lines counted by file.'),
+  max_results: z.number().int().min(1).max(1_000).default(200).describe('How many matching lines (or files) to show at most.'),
+});
+
+/** Text in files, by ripgrep. */
+@Tool({
+  name: 'file_search',
+  label: 'Search in files',
+  description:
+    'Searches the text files of the workspace. content: "{path}:{line}:{text}" for each matching line ("{path}-{line}-{text}" for context); files_with_matches: one path a line; count: "{path}:{count}". ' +
+    'Files excluded by .gitignore, everything in .git, binary files and files over 10 MB are left out; hidden files are included. At most 200 results unless max_results says otherwise, lines are cut at 500 characters; ' +
+    'the last line says when there is more. A larger file that is named is refused, and so is an expression that compiles to more than 10 MB. No result: "No matches". A wrong regular expression is explained.',
+  input,
+  tier: 'read_only',
+  subjects: [{ kind: 'path', argument: 'path', access: 'read' }],
+  timeoutMs: 30_000,
+  aliases: ['search', 'grep', 'grep_search'],
+  argumentAliases: {
+    query: ['pattern', 'regex', 'q'],
+    path: ['dir', 'directory'],
+    include: ['glob'],
+    max_results: ['head_limit', 'maxResults'],
+    case_sensitive: ['caseSensitive'],
+  },
+  rawArgument: 'query',
+  examples: [
+    { title: 'Lines that match a pattern', arguments: { query: 'colou?r', include: '*.md' }, setup: EXAMPLE_SETUP },
+    {
+      title: 'Files with a text',
+      arguments: { query: 'TODO', literal: true, case_sensitive: true, output_mode: 'files_with_matches' },
+      setup: EXAMPLE_SETUP,
+    },
+  ],
+})
+export class FileSearchTool {
+  check({ query, literal, include }: z.output<typeof input>): void {
+    checkQuery(query, literal);
+    if (include !== undefined) checkGlob(include, 'include');
+  }
+
+  async run(args: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
+    // What else is wrong with an expression ripgrep says itself.
+    this.check({ ...args, literal: true });
+    const request: SearchRequest = { ...args, target: await searchTarget(ctx.workspace, args.path, LARGEST_SEARCHED_BYTES) };
+    const { lines, results, truncated } =
+      args.output_mode === 'content' ? await searchContent(request, ctx) : await searchCounts(request, ctx);
+    const what = args.output_mode === 'content' ? 'matching lines' : 'files';
+    const shown = truncated ? [...lines, `... (showing the first ${results} ${what}, there are more)`] : lines;
+    return { content: [{ type: 'text', text: shown.join('\n') || 'No matches' }], details: { results, truncated } };
+  }
+}

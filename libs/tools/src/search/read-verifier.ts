@@ -1,0 +1,52 @@
+import { type FilePlace, isWithin, openBeneath, readWorkspaceFile } from '#sandbox';
+import type { ToolContext } from '#tool-sdk';
+import { shownPath, type SearchTarget } from './search-target.js';
+
+const LIMIT = { bytes: 16 * 1_048_576, hint: '' };
+
+/**
+ * Says whether what an unconfined ripgrep reports is true of the searched folder, by looking for itself on a way that cannot
+ * leave. A line or name that is not there came from outside, or is gone meanwhile: nobody gets to see it.
+ */
+export class ReadVerifier {
+  private current: { path: string; lines: readonly string[] } | undefined;
+
+  constructor(
+    private readonly target: SearchTarget,
+    private readonly ctx: Pick<ToolContext, 'signal'>,
+  ) {}
+
+  /** Cheap while the lines of one file come one after another. */
+  async hasLine(path: string, number: number, line: string): Promise<boolean> {
+    if (this.current?.path !== path) this.current = { path, lines: await this.linesOf(path) };
+    return this.current.lines[number - 1]?.replace(/\r$/, '') === line;
+  }
+
+  async hasFile(path: string): Promise<boolean> {
+    try {
+      const handle = await openBeneath(this.placeOf(path));
+      await handle.close();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private async linesOf(path: string): Promise<readonly string[]> {
+    try {
+      const { bytes } = await readWorkspaceFile(this.placeOf(path), LIMIT, this.ctx.signal);
+      return bytes.toString('utf8').split('\n');
+    } catch {
+      this.ctx.signal.throwIfAborted();
+      return [];
+    }
+  }
+
+  /** Of a path as ripgrep reports it, from the folder that it ran in. */
+  private placeOf(path: string): FilePlace {
+    const { place, root } = this.target;
+    const from = isWithin(root, place.root) ? root.slice(place.root.length).split('/') : [];
+    const names = [...from, ...shownPath(path).split('/')].filter((name) => name !== '' && name !== '.');
+    return { ...place, path: { names, shown: shownPath(path) } };
+  }
+}

@@ -1,0 +1,67 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { SEARCH_LIMITS, findExecutable, limitWords } from '#sandbox';
+import type { ToolContext } from '#tool-sdk';
+
+const STDERR_BYTES = 8_192;
+
+/** Whether bubblewrap can run ripgrep here; asked once for each pair of programs. */
+const works = new Map<string, Promise<boolean>>();
+
+/**
+ * The command that runs ripgrep in a workspace. Where bubblewrap works, ripgrep sees nothing but the workspace and the
+ * system's programs, all read-only, and has no network: nothing outside can come out, whatever the paths lead to.
+ */
+export async function confine(
+  rg: string,
+  path: string | undefined,
+  run: { root: string; args: readonly string[] },
+): Promise<[string, ...string[]]> {
+  const bwrap = await workingBubblewrap(rg, path);
+  if (bwrap !== undefined) return [bwrap, ...sandbox(rg, run.root), rg, ...run.args];
+  // Ignore files above the searched folder count. In the sandbox there are surely none above the workspace; here, the root's alone counts.
+  return [rg, '--no-ignore-parent', '--ignore-file', '.gitignore', ...run.args];
+}
+
+/** False: what ripgrep says about a file must be checked before anybody sees it. */
+export async function isConfined(ctx: Pick<ToolContext, 'env'>): Promise<boolean> {
+  const path = ctx.env['PATH'] ?? process.env['PATH'];
+  const rg = findExecutable(['rg'], path);
+  return rg !== undefined && (await workingBubblewrap(rg, path)) !== undefined;
+}
+
+async function workingBubblewrap(rg: string, path: string | undefined): Promise<string | undefined> {
+  const bwrap = findExecutable(['bwrap'], path);
+  if (bwrap === undefined) return undefined;
+  const key = `${bwrap}\0${rg}`;
+  const probe = works.get(key) ?? canConfine(bwrap, rg);
+  works.set(key, probe);
+  return (await probe) ? bwrap : undefined;
+}
+
+async function canConfine(bwrap: string, rg: string): Promise<boolean> {
+  const command = [bwrap, ...sandbox(rg, '/usr'), rg, '--files', '--max-depth', '1', './'];
+  const [file = bwrap, ...args] = [...limitWords(SEARCH_LIMITS), ...command];
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const { code, stderr } = await endOf(child);
+  return stderr === '' && (code === 0 || code === 1);
+}
+
+function sandbox(rg: string, root: string): string[] {
+  const system = ['/usr', '/bin', '/lib', '/lib64', rg].flatMap((path) => ['--ro-bind-try', path, path]);
+  const apart = ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'];
+  return [...apart, '--proc', '/proc', ...system, '--ro-bind', root, '/workspace', '--chdir', '/workspace', '--'];
+}
+
+/** How a process ended, with the beginning of what it complained about. Never rejects. */
+export async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(0, STDERR_BYTES)));
+  try {
+    await once(child, 'close');
+  } catch (error) {
+    // The program could not be started at all.
+    return { code: null, signal: null, stderr: error instanceof Error ? error.message : String(error) };
+  }
+  return { code: child.exitCode, signal: child.signalCode, stderr };
+}

@@ -1,0 +1,97 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ShellTool } from './shell.tool.js';
+import { textOf } from '../testing/shell-runs.js';
+import { fakeToolContext } from '../testing/tool-context.js';
+import { BubblewrapSandbox, isWithin, viewOf } from '#sandbox';
+import type { DeniedPaths, Workspace } from '#tool-sdk';
+
+const sandbox = new BubblewrapSandbox();
+
+describe('what a command sees of folders that were opened to it', () => {
+  let home: string;
+  let workspace: Workspace;
+
+  beforeAll(async () => {
+    home = await realpath(await mkdtemp(join(tmpdir(), 'view-')));
+    for (const path of [
+      'shared/secret/key',
+      'shared/open',
+      'shared/kept',
+      'opened/secret/key',
+      'opened/file',
+      'tenants/other',
+      'tenants/one/.env',
+      'tenants/one/own',
+    ]) {
+      await mkdir(dirname(join(home, path)), { recursive: true });
+      await writeFile(join(home, path), path);
+    }
+    const locks = join(home, 'locks');
+    workspace = {
+      root: join(home, 'tenants/one'),
+      roots: [{ path: join(home, 'shared'), access: 'write', locks }],
+      opened: [{ path: join(home, 'opened'), access: 'read', locks }],
+      denied: deniedAt({ read: ['shared/secret', 'opened/secret', 'tenants/one/.env'], write: ['shared/kept'] }),
+    };
+  });
+  afterAll(() => rm(home, { recursive: true }));
+
+  /** What is in a denied folder is denied, but never the workspace, as the policy has it. */
+  function deniedAt(paths: Record<'read' | 'write', readonly string[]>): DeniedPaths {
+    const covers = (name: string, path: string): boolean => {
+      const folder = join(home, name);
+      const own = join(home, 'tenants/one');
+      return isWithin(path, folder) && !(isWithin(path, own) && isWithin(own, folder));
+    };
+    return {
+      why: (path, access) =>
+        [...paths.read, ...(access === 'write' ? paths.write : [])].some((it) => covers(it, path)) ? 'denied' : undefined,
+      mayDenyBelow: () => true,
+    };
+  }
+
+  const run = async (command: string, of = workspace): Promise<string> =>
+    textOf(await new ShellTool(sandbox).run({ command, persistent: false }, fakeToolContext({ workspace: of })));
+
+  it('leaves out what is denied in them, also for writing only', async () => {
+    const at = (path: string): string => join(home, path);
+    const view = await viewOf(workspace, new AbortController().signal);
+    expect(view?.hidden.map(({ path }) => path).toSorted()).toEqual(['opened/secret', 'shared/secret', 'tenants/one/.env'].map(at));
+    expect(view?.readOnly.toSorted()).toEqual(['shared/kept', 'shared/secret', 'tenants/one/.env'].map(at));
+  });
+
+  it('cannot be got around by a pattern', async () => {
+    expect(await run(`cat ${home}/*/s*/key ${home}/shared/open ${home}/opened/file .e*; true`)).not.toMatch(/secret\/key|one\/\.env/);
+    expect(await run(`cat ${home}/shared/open ${home}/opened/file own`)).toBe('shared/openopened/filetenants/one/own');
+    expect(await run(`echo x > ${home}/shared/k*t || echo y > ${home}/shared/new; cat ${home}/shared/kept ${home}/shared/new`)).toContain(
+      'shared/kepty\n',
+    );
+  });
+
+  it('has the workspace also where a denied folder lies around it', async () => {
+    const around = { path: home, access: 'write' as const, locks: home };
+    const of = { ...workspace, roots: [around], opened: [], denied: deniedAt({ read: ['tenants', 'tenants/one/.env'], write: [] }) };
+    expect(await run(`ls -a ${home}/tenants; cat own; echo more > more && cat more`, of)).toBe('.\n..\none\ntenants/one/ownmore\n');
+  });
+});
+
+describe('looking for what is denied', () => {
+  it('lets timers and a cancel through', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'view-'));
+    await Promise.all(Array.from({ length: 200 }, (_, n) => writeFile(join(home, `file-${n}`), '')));
+    let asked = 0;
+    const slow = (): undefined => {
+      asked += 1;
+      for (const until = performance.now() + 5; performance.now() < until;);
+    };
+    const cancel = new AbortController();
+    setTimeout(() => cancel.abort(new Error('cancelled')), 50);
+    const looking = viewOf({ root: home, denied: { why: slow, mayDenyBelow: () => true } }, cancel.signal);
+    await expect(looking).rejects.toThrow('cancelled');
+    expect(asked).toBeLessThan(200);
+    await rm(home, { recursive: true });
+  });
+});

@@ -1,0 +1,124 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ToolContext } from '#tool-sdk';
+import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
+import { failureOf, newMarker, ShellRuns, textOf, type SandboxUnderTest } from '../testing/shell-runs.js';
+
+/** How a session's shell goes on from call to call, wherever it runs. */
+export function shellStateContract(name: string, under: SandboxUnderTest): void {
+  describe(`a persistent shell in the sandbox ${name}`, () => {
+    let runs: ShellRuns;
+    beforeAll(async () => void (runs = await ShellRuns.open(under)));
+    afterAll(() => runs.close());
+    const keeps = (ctx: ToolContext, command: string, more: { working_dir?: string; timeout_ms?: number } = {}) =>
+      runs.text(command, { persistent: true, ...more }, ctx);
+
+    it('stays in the folder it went to, inside the workspace and in /tmp [TB-05]', async () => {
+      const ctx = await runs.session('folders');
+      await keeps(ctx, 'mkdir -p "a b/c" && cd "a b/c"');
+      expect(await keeps(ctx, 'pwd; cd ..')).toBe(`${ctx.workspace.root}/a b/c\n`);
+      expect(await keeps(ctx, 'pwd; cd /tmp')).toBe(`${ctx.workspace.root}/a b\n`);
+      expect(await keeps(ctx, 'pwd; cd - > /dev/null; pwd')).toBe(`/tmp\n${ctx.workspace.root}/a b\n`);
+      expect(await keeps(ctx, 'pwd', { working_dir: '.' })).toBe(`${ctx.workspace.root}\n`);
+      expect(await runs.text('pwd', {}, ctx)).toBe(`${ctx.workspace.root}\n`);
+    });
+
+    it('keeps variables of every kind, functions and the umask', async () => {
+      const ctx = await runs.session('variables');
+      await keeps(
+        ctx,
+        `plain="it's \\"so\\""; export SHOWN=$'two\\nlines'; list=(a 'b c'); declare -A map=([k]='v w'); declare -r fixed=1; umask 027; greet() { echo "hi $1"; }`,
+      );
+      expect(
+        await keeps(ctx, 'echo "$plain|$SHOWN|${list[1]}|${map[k]}|$fixed|$(umask)"; greet you; env | grep -c "^SHOWN="; unset plain'),
+      ).toBe(`it's "so"|two\nlines|b c|v w|1|0027\nhi you\n1\n`);
+      expect(await keeps(ctx, 'echo "[$plain][$1][$#]"')).toBe('[][][0]\n');
+    });
+
+    it('keeps what a failing command or an exit left, and answers with its code', async () => {
+      const ctx = await runs.session('failing');
+      const failed = await runs.run('x=1; set -eu; y=2; false; y=3', { persistent: true }, ctx);
+      expect(textOf(failed)).toBe('Exit code: 1');
+      expect(textOf(await runs.run('echo $x$y; x=2; exit 7', { persistent: true }, ctx))).toBe('12\nExit code: 7');
+      expect(await keeps(ctx, 'echo $x; nonexistent-program 2>&1; true')).toMatch(
+        /^2\n.*line 1: nonexistent-program: command not found\n$/,
+      );
+    });
+
+    it('keeps neither variables the worker gives anew, nor options, aliases and traps', async () => {
+      const ctx = await runs.session('fresh');
+      await keeps(
+        { ...ctx, env: { PATH: '/usr/bin:/bin', GIVEN: 'old', MINE: 'old' } },
+        `MINE=changed; set -x; alias ls='echo hijacked'; trap 'echo bye' EXIT`,
+      );
+      expect(await keeps({ ...ctx, env: { PATH: '/usr/bin:/bin', GIVEN: 'new', MINE: 'new' } }, 'echo $GIVEN $MINE; ls -d . 2>&1')).toBe(
+        'new changed\n.\n',
+      );
+    });
+
+    it('is as it was before when a command is cut off', async () => {
+      const ctx = await runs.session('cut');
+      await keeps(ctx, 'x=before');
+      await failureOf(runs.run('x=during; echo up; sleep 300', { persistent: true, timeout_ms: 400 }, { ...ctx, graceMs: 50 }));
+      expect(await keeps(ctx, 'echo $x')).toBe('before\n');
+    });
+
+    it("is nobody else's: not of another session, not of a call without it", async () => {
+      const [one, two] = [await runs.session('mine'), await runs.session('theirs')];
+      await keeps(one, 'secret=canary; cd /tmp');
+      expect(await keeps(two, 'echo "[$secret]"; pwd')).toBe(`[]\n${two.workspace.root}\n`);
+      expect(await runs.text('echo "[$secret]"', {}, one)).toBe('[]\n');
+      if (under.isolated)
+        expect(
+          await keeps(
+            two,
+            `ls "${dirname(one.workspace.root)}"; grep -rs canary / --include='*' -l --exclude-dir=proc --exclude-dir=usr; true`,
+          ),
+        ).toBe('theirs\n');
+    });
+
+    it('does not let what was written into its state out of the sandbox', async () => {
+      const ctx = await runs.session('hostile');
+      const marker = newMarker();
+      await keeps(ctx, 'true');
+      const file = join(dirname(ctx.workspace.root), '~shell', 'hostile');
+      await writeFile(
+        file,
+        `echo ran as $(id -u); touch ${dirname(ctx.workspace.root)}/${marker} 2>/dev/null; cat /etc/hostname 2>/dev/null | head -c 1\n#end\n`,
+      );
+      const text = await keeps(ctx, 'echo; echo still here');
+      expect(text).toContain('still here');
+      const beside = await readdir(dirname(ctx.workspace.root));
+      if (under.isolated) {
+        expect(text).toBe('ran as 65534\n\nstill here\n');
+        expect(beside).not.toContain(marker);
+      }
+    });
+
+    it('takes over no half or endless state, and says so when it was too large', async () => {
+      const ctx = await runs.session('large');
+      await keeps(ctx, 'x=small');
+      expect(await keeps(ctx, 'x=large; big=$(head -c 300000 /dev/zero | tr "\\0" x)')).toContain("this command's are not kept");
+      expect(await keeps(ctx, 'echo $x ${#big}')).toBe('small 0\n');
+      await keeps(ctx, 'x=replaced; exec true');
+      expect(await keeps(ctx, 'echo $x')).toBe('small\n');
+      expect(await readdir(join(dirname(ctx.workspace.root), '~shell'))).not.toContainEqual(expect.stringContaining('large~'));
+    });
+
+    it('shows output while it runs, and kills what it left in the background', async () => {
+      const ctx = await runs.session('streaming');
+      const running = runs.run('echo up; until [ -e go ]; do sleep 0.02; done; sleep 300 & echo done', { persistent: true }, ctx);
+      await eventually(() => ctx.updatedText() === 'up\n');
+      await runs.run('touch go', {}, ctx);
+      expect(textOf(await running)).toBe('up\ndone\n');
+    });
+
+    it('needs a session', async () => {
+      expect(await failureOf(runs.run('pwd', { persistent: true }))).toMatchObject({
+        code: 'invalid_arguments',
+        message: expect.stringContaining('sessionId'),
+      });
+    });
+  });
+}

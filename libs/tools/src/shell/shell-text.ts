@@ -1,0 +1,104 @@
+import { constants } from 'node:os';
+import { type CapturedOutput, type ProcessReport, type ResourceLimits, cutToBytes } from '#sandbox';
+import { type ToolContext, ToolFailure } from '#tool-sdk';
+import type { ShellDialect } from './shell-dialects.js';
+
+const LAST_OUTPUT_CHARS = 800;
+/** Shells, and bubblewrap, tell by 128 + its number which signal ended a program. */
+const SIGNAL_BASE = 128;
+const NO_NETWORK =
+  /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|getaddrinfo/i;
+
+type Shown = Pick<ToolContext, 'shown'>;
+
+/** No more of a stream than the dialect keeps. */
+export function withinLimit(output: CapturedOutput, { stream }: ShellDialect): CapturedOutput {
+  if (stream === undefined || Buffer.byteLength(output.text) <= stream.bytes) return output;
+  return { ...output, text: cutToBytes(output.text, stream.bytes), truncated: true };
+}
+
+/** The captured text as it may be seen where it was cut. A secret at the cut is no whole one to whoever looks later. */
+export function withoutHalves(output: CapturedOutput, { shown }: Shown): CapturedOutput {
+  return output.truncated ? { ...output, text: shown(output.text, true) } : output;
+}
+
+export function exitText(
+  report: ProcessReport,
+  ran: { readonly limits: ResourceLimits | undefined; readonly network: 'none' | 'host' },
+  dialect: ShellDialect,
+): string {
+  const { ending, stdout, stderr } = report;
+  const output = outputText(stdout, stderr, dialect);
+  const code = ending.how === 'exited' ? ending.code : -1;
+  if (code === 0) return output === '' ? 'command completed with no output' : output;
+  if (dialect.failed !== undefined) return dialect.failed(code, output);
+  const signal = ending.how === 'signalled' ? ending.signal : undefined;
+  const hints = [limitHint(signal ?? signalOf(code), ran.limits), networkHint(stderr.text, ran.network)];
+  const exit = [`Exit code: ${code}`, ...(signal === undefined ? [] : [`Signal: ${signal}`]), ...hints.flatMap((hint) => hint ?? [])].join(
+    '\n',
+  );
+  return `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}${exit}`;
+}
+
+/** Cancel, drain and the like carry their own reason; the run deadline of the call and the command's own limit read alike. */
+export function stoppedFailure(
+  { ending, durationMs, stdout, stderr }: ProcessReport,
+  { signal, shown }: Shown & Pick<ToolContext, 'signal'>,
+  limitMs: number,
+  dialect: ShellDialect,
+): ToolFailure {
+  const killed = ending.how === 'killed';
+  const mayHaveFinished = ending.how === 'stopped' && ending.code === 0;
+  const reason = signal.aborted && signal.reason instanceof ToolFailure ? signal.reason : undefined;
+  if (reason !== undefined && reason.code !== 'run_timeout')
+    return new ToolFailure(reason.code, reason.message, { ...reason.options, killed, mayHaveFinished });
+  const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in ending ? ending.tookMs : 0);
+  return new ToolFailure('run_timeout', `${dialect.timedOut(ranMs)}${lastOutput(shown, stdout, stderr)}`, { killed, mayHaveFinished });
+}
+
+/** What to say of a command that was killed for what it used; undefined for every other end. */
+export function overrunFailure({ ending, stdout, stderr }: ProcessReport, { shown }: Shown): ToolFailure | undefined {
+  if (ending.how !== 'over_limit') return undefined;
+  const { limit, used, allowed } = ending.overrun;
+  const what =
+    limit === 'memory'
+      ? `Command used ${mebibytes(used)} of memory, more than the ${mebibytes(allowed)} it may`
+      : `Command had ${used} processes at once, more than the ${allowed} it may`;
+  return new ToolFailure('tool_failed', `${what}, and was killed${lastOutput(shown, stdout, stderr)}`, { killed: true });
+}
+
+function limitHint(signal: string | undefined, limits: ResourceLimits | undefined): string | undefined {
+  if (limits === undefined) return undefined;
+  if (signal === 'SIGXCPU') return `The command used the ${limits.cpuSeconds} seconds of processor time that a process may.`;
+  if (signal === 'SIGXFSZ') return `The command wrote a file larger than the ${mebibytes(limits.fileBytes)} that are allowed.`;
+  return undefined;
+}
+
+function networkHint(stderr: string, network: 'none' | 'host'): string | undefined {
+  return network === 'none' && NO_NETWORK.test(stderr) ? 'Commands have no network here.' : undefined;
+}
+
+function signalOf(code: number): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => number === code - SIGNAL_BASE)?.[0];
+}
+
+function outputText(stdout: CapturedOutput, stderr: CapturedOutput, dialect: ShellDialect): string {
+  const out = withCutNote('stdout', stdout, dialect);
+  const err = withCutNote('stderr', stderr, dialect);
+  return out !== '' && err !== '' ? `stdout:\n${out}\n\nstderr:\n${err}` : out + err;
+}
+
+function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput, dialect: ShellDialect): string {
+  if (!truncated) return text;
+  if (dialect.stream !== undefined) return text + dialect.stream.cut(stream);
+  return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
+}
+
+export function lastOutput(shown: Shown['shown'], ...streams: readonly CapturedOutput[]): string {
+  const parts = streams.map(({ text }) => shown(text).slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
+  return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 1_048_576).toLocaleString('en')} MiB`;
+}

@@ -1,0 +1,156 @@
+import { Optional } from '@nestjs/common';
+import { z } from 'zod';
+import { decodeBody, isHtml, isTextLike, isUntyped, looksBinary } from './decode-body.js';
+import { EgressError, EgressPolicy, type FetchedDocument, SafeFetch, TraceHosts, egressPolicyFrom, traceHostsFrom } from '#sandbox';
+import { Tool, type ToolContext, ToolFailure, type ToolOutputObject } from '#tool-sdk';
+import { HtmlReader, type ReadPage } from './html-reader.js';
+
+const PREVIEW_CHARS = 512;
+
+const input = z.strictObject({
+  url: z.string().min(1).max(8_192).describe('Absolute http or https URL.'),
+  output_format: z
+    .enum(['auto', 'markdown', 'text', 'raw', 'metadata_only'])
+    .default('auto')
+    .describe(
+      'auto: HTML as Markdown, other text as it is, binary as metadata only. markdown, text: how HTML is shown. raw: the source. metadata_only: no body.',
+    ),
+  max_chars: z.number().int().min(1).max(1_000_000).default(50_000).describe('Most characters of the body to return.'),
+});
+type Input = z.output<typeof input>;
+
+/** What is shown of a document, besides the facts of the answer. */
+interface Shown extends ReadPage {
+  readonly mode: 'markdown' | 'text' | 'raw' | 'metadata_only';
+}
+
+@Tool({
+  name: 'web_fetch',
+  label: 'Fetch a web page',
+  description:
+    'Gets a public web page or file by HTTP GET. HTML becomes Markdown; JSON and other text come as they are; of images, archives and other binary files only the metadata. ' +
+    'Follows up to 10 redirects and reads at most 5 MiB. Private, loopback and metadata addresses are blocked. A status other than 2xx is an error with the beginning of the body.',
+  input,
+  tier: 'side_effecting',
+  effect: 'idempotent',
+  pool: 'net',
+  subjects: [{ kind: 'url', argument: 'url' }],
+  timeoutMs: 30_000,
+  aliases: ['webFetch', 'WebFetch', 'fetch'],
+  argumentAliases: { url: ['uri', 'link', 'href'], max_chars: ['max_body_chars'] },
+  rawArgument: 'url',
+  examples: [{ title: 'Read a page', arguments: { url: 'https://example.com/' } }],
+})
+export class WebFetchTool {
+  private readonly fetcher: SafeFetch;
+  private readonly reader = new HtmlReader();
+
+  constructor(
+    @Optional() policy: EgressPolicy = egressPolicyFrom(process.env),
+    @Optional() private readonly traceHosts: TraceHosts = traceHostsFrom(process.env),
+  ) {
+    this.fetcher = new SafeFetch(policy);
+  }
+
+  async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
+    const document = await this.fetch(args, ctx);
+    if (document.status < 200 || document.status > 299) throw httpFailure(document, ctx);
+    const shown = await this.show(document, args, ctx.signal);
+    return render(document, shown, args, ctx);
+  }
+
+  /** Called by Nest when the process ends. */
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.fetcher.close(), this.reader.close()]);
+  }
+
+  private async fetch(args: Input, { signal, traceparent }: ToolContext): Promise<FetchedDocument> {
+    const wantsBody = (type: string) => args.output_format !== 'metadata_only' && (isTextLike(type) || isUntyped(type));
+    try {
+      return await this.fetcher.get(args.url, { signal, wantsBody, headers: (url) => this.traceHosts.headers(url, traceparent) });
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      const code = { blocked: 'policy_denied', invalid: 'invalid_arguments', failed: 'tool_failed' } as const;
+      throw new ToolFailure(code[error.kind], error.message, { retryable: error.retryable, cause: error });
+    }
+  }
+
+  private async show(document: FetchedDocument, args: Input, signal: AbortSignal): Promise<Shown> {
+    const { contentType, body, url } = document;
+    if (args.output_format === 'metadata_only') return { mode: 'metadata_only', text: '' };
+    if (!isTextLike(contentType) && (!isUntyped(contentType) || looksBinary(body))) {
+      return { mode: 'metadata_only', text: '', note: 'binary content omitted to reduce token usage' };
+    }
+    const source = decodeBody(body, contentType);
+    if (args.output_format === 'raw' || !isHtml(contentType)) return { mode: 'raw', text: source };
+    const style = args.output_format === 'text' ? 'text' : 'markdown';
+    return { mode: style, ...(await this.reader.read(source, style, url, signal)) };
+  }
+}
+
+function httpFailure({ status, statusText, url, body, contentType, ...document }: FetchedDocument, ctx: ToolContext): ToolFailure {
+  const readable = isTextLike(contentType) || (isUntyped(contentType) && !looksBinary(body));
+  const answer = readable ? decodeBody(body, contentType) : '';
+  const preview = shownPart(answer.slice(0, PREVIEW_CHARS), document.truncated || answer.length > PREVIEW_CHARS, ctx).trim();
+  const retryable = status === 429 || status >= 500;
+  return new ToolFailure('tool_failed', `HTTP ${status} ${statusText} from ${url}${preview === '' ? '' : `\n\n${preview}`}`, { retryable });
+}
+
+function render(document: FetchedDocument, shown: Shown, args: Input, ctx: ToolContext): ToolOutputObject {
+  const kept = cutChars(shown.text, args.max_chars);
+  const truncated = document.truncated || kept.length < shown.text.length;
+  const body = shownPart(kept, truncated, ctx);
+  const facts = {
+    url: document.url,
+    status: document.status,
+    contentType: document.contentType,
+    ...(document.contentLength === undefined ? {} : { contentLength: document.contentLength }),
+    ...(shown.title === undefined ? {} : { title: shown.title }),
+    mode: shown.mode,
+    truncated,
+    ...(shown.note === undefined ? {} : { note: shown.note }),
+  };
+  if (ctx.profile === 'oxydra') return { content: [{ type: 'text', text: oxydraText(facts, body, args.output_format) }], details: facts };
+  const header = [
+    `URL: ${facts.url}`,
+    `Status: ${facts.status} ${document.statusText}`,
+    `Content-Type: ${facts.contentType === '' ? 'unknown' : facts.contentType}`,
+    ...(document.contentLength === undefined ? [] : [`Content-Length: ${document.contentLength}`]),
+    ...(shown.title === undefined ? [] : [`Title: ${shown.title}`]),
+    `Truncated: ${truncated ? 'yes' : 'no'}`,
+    ...(shown.note === undefined ? [] : [`Note: ${shown.note}`]),
+  ].join('\n');
+  const text = shown.mode === 'metadata_only' ? header : `${header}\n\n${body}${truncated ? '\n\n[truncated]' : ''}`;
+  return { content: [{ type: 'text', text }], details: facts };
+}
+
+interface Facts {
+  readonly url: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly contentLength?: number;
+  readonly title?: string;
+  readonly mode: Shown['mode'];
+  readonly truncated: boolean;
+  readonly note?: string;
+}
+
+/** One JSON object, as agents of that kind read it. */
+function oxydraText({ url, status, mode, truncated, ...facts }: Facts, body: string, format: Input['output_format']): string {
+  const { contentType, contentLength = null, title = null, note = null } = facts;
+  const shown = mode === 'metadata_only' ? null : body + (truncated ? '\n\n[truncated]' : '');
+  const numbers = { content_type: contentType, content_length: contentLength, body: shown, truncated, title, note };
+  return JSON.stringify({ url, status, output_format: format, mode, ...numbers });
+}
+
+/** What was cut has no half of a secret at its end. */
+function shownPart(text: string, cut: boolean, ctx: ToolContext): string {
+  return cut ? ctx.shown(text, true) : text;
+}
+
+/** The first `chars` UTF-16 units, never half of a surrogate pair. */
+function cutChars(text: string, chars: number): string {
+  if (text.length <= chars) return text;
+  const last = text.charCodeAt(chars - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? chars - 1 : chars);
+}

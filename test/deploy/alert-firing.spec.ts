@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { Prometheus } from '../support/prometheus.js';
+import { freePort } from '../support/redis-server.mjs';
+import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
+
+/** With monitored-run.spec.ts every alert has fired once, on purpose, for what it is there to tell. */
+describe('trouble made on purpose, seen by a real Prometheus', () => {
+  /** Real thresholds of these are 10 s to 15 min of waiting; what is measured and how is the same. */
+  const SOONER = { ToolyardQueueOld: 1, ToolyardReconcilerOverdue: 1, ToolyardProjectionLag: 1, ToolyardApprovalsWait: 1 };
+  const SLOTS = 2;
+  let toolyard: TestCluster;
+  let prometheus: Prometheus;
+  let redis: Redis;
+  let agent: Agent;
+  let worker: AppProcess;
+  let port = '';
+
+  beforeAll(async () => {
+    port = String(await freePort());
+    toolyard = await startTestCluster({
+      gateways: 0,
+      workers: 0,
+      env: { APPROVAL_MS: '3000', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_BSP_SCHEDULE_DELAY: '50' },
+    });
+    const gateway = await toolyard.gateway({ GATEWAY_PORT: port });
+    worker = await toolyard.worker({ WORKER_CONCURRENCY: `shell=${SLOTS}` });
+    agent = new Agent(gateway.url);
+    redis = new Redis(toolyard.redis.url);
+    prometheus = await Prometheus.start({ 'toolyard-gateway': [gateway.url], 'toolyard-worker': [worker.url] }, SOONER);
+    await eventually(async () => (await prometheus.targets()).join() === 'toolyard-gateway up,toolyard-worker up', 'targets');
+  });
+  afterAll(async () => {
+    redis?.disconnect();
+    await prometheus?.close();
+    await toolyard?.close();
+  });
+
+  const fires = (alert: string) => eventually(async () => (await prometheus.firing()).get(alert), `${alert} to fire`, 40_000);
+  const value = async (expr: string) => (await prometheus.query(expr))[0]?.value ?? 0;
+
+  it('tells a call that nobody answers, and that its time has run out', async () => {
+    await agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    const { body } = await agent.submit('shell', { command: 'touch x' }, { sessionId: 'careful' });
+    await fires('ToolyardApprovalsWait');
+    expect(await agent.ended(body.id)).toMatchObject({ error: { code: 'approval_expired' } });
+    expect(await fires('ToolyardApprovalsExpire')).toBe('Nobody decided in time about calls of shell');
+  });
+
+  it('tells that a tool fails more often than not', async () => {
+    const fail = () => agent.run('shell', { command: 'sleep 20' }, { timeouts: { runMs: 100 } });
+    expect(await fail()).toMatchObject({ outcome: 'timed_out' });
+    await eventually(async () => (await value('sum(toolyard_calls_ended_total{outcome="timed_out"})')) > 0, 'the first failure');
+    await Promise.all(Array.from({ length: 24 }, fail));
+    expect(await fires('ToolyardCallsFail')).toMatch(/% of the calls of shell fail$/);
+  });
+
+  it('tells that all slots of a pool are taken', async () => {
+    const calls = await Promise.all(Array.from({ length: SLOTS }, () => agent.submit('shell', { command: 'sleep 60' })));
+    expect(await fires('ToolyardSlotsFull')).toBe('100% of the slots of the pool shell are taken');
+    for (const { body } of calls) await agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
+    for (const { body } of calls) await agent.ended(body.id);
+  });
+
+  it('tells that Redis is nearly full', async () => {
+    const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+    await redis.config('SET', 'maxmemory', Math.round(used * 1.15));
+    await fires('ToolyardRedisMemory');
+    await redis.config('SET', 'maxmemory', 0);
+  });
+
+  it('tells that jobs cannot be added', async () => {
+    const queue = ['wait', 'prioritized'].map((name) => `{q-write}:calls:${name}`);
+    for (const key of queue) await redis.set(key, 'no list and no set');
+    const submit = () => agent.submit('file_write', { path: 'a.txt', content: 'a' });
+    const { body } = await submit();
+    const born = async () => (await value('sum(toolyard_dispatch_failures_total{pool="write"})')) > 0;
+    await eventually(born, 'the first failure to be scraped');
+    const { body: second } = await submit();
+    expect(await fires('ToolyardDispatchFails')).toBe('Jobs for the pool write could not be added at once');
+    await redis.del(queue);
+    for (const { id } of [body, second]) await agent.request('POST', `/v1/calls/${id}/cancel`, {});
+  });
+
+  it('tells that the log refuses what is asked of it', async () => {
+    // Twenty people decide at the same moment: the log takes one of them.
+    const decideAtOnce = async () => {
+      const { body } = await agent.submit('shell', { command: 'touch x' }, { sessionId: 'careful' });
+      const decide = () => agent.request('POST', `/v1/calls/${body.id}/decision`, { decision: 'deny' });
+      await Promise.all(Array.from({ length: 20 }, decide));
+    };
+    const hasFired = async () => {
+      await decideAtOnce();
+      return (await prometheus.firing()).get('ToolyardTransitionsRefused');
+    };
+    expect(await eventually(hasFired, 'refusals to be told', 40_000)).toContain('The log refuses');
+  });
+
+  it('tells an event loop that is held up again and again', async () => {
+    const hold = async () => {
+      worker.signal('SIGSTOP');
+      const until = performance.now() + 300;
+      await eventually(() => performance.now() > until, 'the worker to be held up');
+      worker.signal('SIGCONT');
+      return (await prometheus.firing()).get('ToolyardEventLoopDelay');
+    };
+    expect(await eventually(hold, 'ToolyardEventLoopDelay to fire', 40_000)).toContain('is held up for');
+  });
+
+  it('tells a process that is held up, and what it leaves undone: timers, queues, lists, deliveries', async () => {
+    const { body: suspended } = await agent.submit('sleep', { duration_ms: 500 });
+    const isWaiting = async () => (await agent.events(suspended.id)).some(({ type }) => type === 'call.retry');
+    await eventually(isWaiting, 'the call to be suspended');
+    worker.signal('SIGSTOP');
+    // The first may be handed to the worker, which was idle; the other one has to wait.
+    for (const n of [4, 5]) await agent.submit('echo', { n });
+    await fires('ToolyardReconcilerOverdue');
+    await fires('ToolyardQueueOld');
+    worker.signal('SIGCONT');
+    expect(await agent.ended(suspended.id)).toMatchObject({ outcome: 'completed' });
+    expect(await fires('ToolyardProjectionLag')).toContain('behind the log');
+
+    await agent.submit('shell', { command: 'for n in $(seq 20); do echo $n; sleep 0.2; done' });
+    const gateway = toolyard.gateways[0];
+    gateway?.signal('SIGSTOP');
+    const isBack = performance.now() + 2500;
+    await eventually(() => performance.now() > isBack, 'a gateway that was away for 2.5 s');
+    gateway?.signal('SIGCONT');
+    expect(await fires('ToolyardTailLag')).toContain('late');
+  });
+
+  it('tells that spans do not reach the collector', async () => {
+    await agent.run('echo', { n: 5 });
+    expect(await fires('ToolyardSpansLost')).toContain('do not reach the collector');
+  });
+
+  it('tells a process that starts again and again', async () => {
+    for (let starts = 1; starts <= 4; starts += 1) {
+      const before = toolyard.gateways.at(-1);
+      before?.signal('SIGKILL');
+      await before?.ended();
+      await toolyard.gateway({ GATEWAY_PORT: port });
+      const seen = async () => (await value('changes(toolyard_process_start_time_seconds{job="toolyard-gateway"}[15m])')) >= starts;
+      await eventually(seen, `start ${starts} to be scraped`);
+    }
+    expect(await fires('ToolyardRestarts')).toContain('started 4 times');
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import type { Call, WorkerStatus } from '#contracts';
+import { dashboardHarness, READER_KEY } from '../../support/dashboard-harness.js';
+import { eventually } from '../../support/eventually.js';
+import { TEST_KEY } from '../../support/test-cluster.js';
+
+const stage = dashboardHarness();
+
+describe('the form of a tool', () => {
+  it('says by field what does not fit, then submits the call and shows it', async () => {
+    const page = await stage.open('/tools/file_write');
+    const path = page.getByRole('textbox', { name: 'path' });
+    await path.fill('');
+    await page.getByRole('textbox', { name: 'content' }).fill('written by hand');
+    await page.getByRole('button', { name: 'Call file_write' }).click();
+    await page
+      .getByText(/required|at least|shorter/i)
+      .first()
+      .waitFor();
+    await path.fill('by-hand.txt');
+    await page.getByRole('textbox', { name: 'Session' }).fill('by-hand');
+    await page.getByRole('button', { name: 'Call file_write' }).click();
+    await page.waitForURL(/\/calls\//);
+    await page.locator('main [data-state=completed]').first().waitFor();
+    const { body } = await stage.agent.get(new URL(page.url()).pathname.replace('/calls', '/v1/calls'));
+    expect(body).toMatchObject({
+      tool: 'file_write',
+      sessionId: 'by-hand',
+      arguments: { path: 'by-hand.txt', content: 'written by hand' },
+      outcome: 'completed',
+    });
+  });
+});
+
+describe('the example that a form begins with', () => {
+  it('succeeds as it stands, in a workspace where nothing is yet', async () => {
+    for (const tool of ['file_edit', 'shell']) {
+      const page = await stage.open(`/tools/${tool}`);
+      await page.getByRole('textbox', { name: 'Session' }).fill(`fresh-${tool}`);
+      await page.getByRole('button', { name: `Call ${tool}` }).click();
+      await page.waitForURL(/\/calls\//);
+      await page.locator('main [data-state=completed]').first().waitFor();
+    }
+  });
+});
+
+describe('a command to copy', () => {
+  it('submits the same call when it is pasted into a terminal', async () => {
+    const args = { text: `it's "$HOME" and \`date\`; <b>` };
+    const { id } = await stage.agent.run('echo', args, { sessionId: 'pasted' });
+    const page = await stage.open(`/calls/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByRole('button', { name: 'Copy as' }).click();
+    await page.getByRole('menuitem', { name: 'Command line' }).click();
+    const line = await eventually(() => page.evaluate<string>('navigator.clipboard.readText()'), 'the clipboard to have the command');
+    const pasted = spawnSync('bash', ['-c', line], { encoding: 'utf8', env: { ...process.env, TOOLYARD_API_KEY: TEST_KEY } });
+    expect(pasted).toMatchObject({ status: 0 });
+    const calls = await eventually(async () => {
+      const { body } = await stage.agent.get<{ calls: Call[] }>('/v1/calls?sessionId=pasted');
+      return body.calls.length === 2 ? body.calls : undefined;
+    }, 'both calls to be in the list');
+    const made = calls.find((call) => call.id !== id);
+    expect((await stage.agent.get(`/v1/calls/${made?.id}`)).body).toMatchObject({ tool: 'echo', arguments: args, outcome: 'completed' });
+  });
+});
+
+describe('a worker', () => {
+  it('is drained from the page', async () => {
+    const workers = async () => (await stage.agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers;
+    const [first] = await eventually(async () => ((await workers()).length === 1 ? workers() : undefined), 'the first worker to be known');
+    await stage.toolyard.worker();
+    const second = await eventually(async () => (await workers()).find(({ id }) => id !== first?.id), 'the second worker to be known');
+    const page = await stage.open('/workers');
+    const card = page.locator(`[data-worker="${second.id}"]`);
+    await card.getByRole('button', { name: 'Drain' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain it' }).click();
+    await card.getByText('Draining').waitFor();
+    expect((await workers()).map(({ id, draining }) => [id, draining])).toEqual(
+      expect.arrayContaining([
+        [first?.id, false],
+        [second.id, true],
+      ]),
+    );
+  });
+});
+
+describe('a key that may only look', () => {
+  it('finds every deed switched off, with the reason', async () => {
+    const { id } = await stage.agent.run('echo', {});
+    const page = await stage.open(`/calls/${id}`, { key: READER_KEY });
+    const replay = page.getByRole('button', { name: 'Replay', exact: true, disabled: true });
+    await replay.waitFor();
+    await replay.focus();
+    await page.getByRole('tooltip').getByText('Needs a key with the scope submit; yours (reader) has read.').waitFor();
+    await page.goto(`${stage.url}/workers`);
+    await page.getByRole('button', { name: 'Drain', disabled: true }).first().waitFor();
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { Agent } from './agent.js';
+import { startBrowser, type TestBrowser } from './browser.js';
+import { startTestCluster, TEST_KEY, type TestCluster } from './test-cluster.js';
+
+/** A key that may look at everything and do nothing. */
+export const READER_KEY = 'key-of-one-who-only-looks';
+
+interface OpenOptions extends BrowserContextOptions {
+  readonly key?: string;
+}
+
+/** A whole installation with a browser before it, for the tests of one file. */
+export interface DashboardStage {
+  readonly toolyard: TestCluster;
+  /** A second client, besides the page. */
+  readonly agent: Agent;
+  readonly browser: TestBrowser;
+  readonly url: string;
+  /** A page of its own, logged in; closed after the test. */
+  open(path: string, options?: OpenOptions): Promise<Page>;
+  /** A command whose lines go on one by one, when the test says so. */
+  gated(lines: readonly string[]): { readonly command: string; open(line: number): void };
+}
+
+/** To be called once at the top of a file. No page may have thrown or broken its security policy when the tests are over. */
+export function dashboardHarness(): DashboardStage {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-dashboard-'));
+  const config = join(folder, 'toolyard.json');
+  writeFileSync(
+    config,
+    JSON.stringify({
+      keys: [{ id: 'reader', key: READER_KEY, tenant: 'default', scopes: ['read'] }],
+      policy: { egress: { privateHosts: ['127.0.0.1'] } },
+    }),
+  );
+  let parts: { readonly toolyard: TestCluster; readonly browser: TestBrowser; readonly agent: Agent } | undefined;
+  let close = async () => {};
+  const stage = () => {
+    if (parts === undefined) throw new Error('the stage stands only while tests run');
+    return parts;
+  };
+
+  beforeAll(async () => {
+    const env = { SANDBOX: 'host', EGRESS_ALLOW_HOSTS: '127.0.0.1', TOOLYARD_CONFIG: config };
+    const starting = [startTestCluster({ env }), startBrowser()] as const;
+    // Where one of them does not start, the other must not be left running.
+    close = async () => void (await Promise.allSettled(starting.map(async (started) => (await started).close())));
+    const [toolyard, browser] = await Promise.all(starting);
+    parts = { toolyard, browser, agent: new Agent(toolyard.gateways[0]?.url ?? '') };
+  });
+  afterEach(async () => {
+    for (const context of stage().browser.browser.contexts()) await context.close();
+  });
+  afterAll(async () => {
+    await close();
+    rmSync(folder, { recursive: true });
+    expect(parts?.browser.faults).toEqual([]);
+  });
+
+  return {
+    get toolyard() {
+      return stage().toolyard;
+    },
+    get agent() {
+      return stage().agent;
+    },
+    get browser() {
+      return stage().browser;
+    },
+    get url() {
+      return stage().agent.url;
+    },
+    open: (path, { key = TEST_KEY, ...options } = {}) => stage().browser.open(stage().agent.url + path, options, key),
+    gated: (lines) => {
+      const gate = join(stage().toolyard.workspaceRoot, `gate-${Math.random().toString(36).slice(2)}`);
+      const command = lines.map((line, index) => `until [ -e ${gate}-${index} ]; do sleep 0.02; done; ${line}`).join('\n');
+      return { command, open: (line) => writeFileSync(`${gate}-${line}`, '') };
+    },
+  };
+}

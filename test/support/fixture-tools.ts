@@ -1,0 +1,29 @@
+import type { Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { z } from 'zod';
+import { Tool, type ToolOptions, ToolRegistry } from '#tool-sdk';
+import { ToolsModule } from '#tools';
+
+/** A tool of the test's own, as a file in `builtin/` would be one; it takes any arguments and does nothing. */
+export function ownTool(options: Partial<ToolOptions> & Pick<ToolOptions, 'name'>): Type {
+  @Tool({ description: `For tests: ${options.name}.`, input: z.looseObject({}), ...options })
+  class OwnTool {
+    run(): string {
+      return 'done';
+    }
+  }
+  return OwnTool;
+}
+
+/** The registry of an app that has these tools besides the built-in ones. */
+export async function registryWith(tools: readonly Type[] = []): Promise<ToolRegistry> {
+  const app = await Test.createTestingModule({ imports: [ToolsModule.forRoot({ tools })] }).compile();
+  await app.init();
+  return app.get(ToolRegistry);
+}
+
+/** Those of the names that no built-in tool has. */
+export async function namesOfNobody(names: readonly string[]): Promise<string[]> {
+  const registry = await registryWith();
+  return [...new Set(names)].filter((name) => registry.resolve(name) === undefined);
+}

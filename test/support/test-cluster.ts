@@ -1,0 +1,233 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRedis } from '#redis';
+import { eventually } from './eventually.js';
+import { Availability } from './invariants/availability.js';
+import { historiesOf } from './invariants/client-histories.js';
+import { comeToRest } from './invariants/come-to-rest.js';
+import { readWholeLog } from './log-invariants.js';
+import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
+
+export const TEST_KEY = 'test-key-of-the-default-tenant';
+
+/** Nobody is asked; what is asked and denied is the subject of tests that say so. An empty text is what a gateway has by itself. */
+export const OPEN_POSTURE = { DEFAULT_AUTONOMY: 'full', DEFAULT_PERMISSION_MODE: 'danger-full-access' };
+
+/** One app of Toolyard as a real process of its own. */
+export interface AppProcess {
+  readonly name: string;
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** The last 16 KiB of its log. */
+  log(): string;
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves with how it ended. */
+  ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/** A whole installation: private Redis with AOF, gateways and workers, all real processes on loopback. */
+export interface TestCluster {
+  readonly redis: RedisServer;
+  readonly workspaceRoot: string;
+  readonly gateways: AppProcess[];
+  readonly workers: AppProcess[];
+  gateway(env?: Record<string, string>): Promise<AppProcess>;
+  worker(env?: Record<string, string>): Promise<AppProcess>;
+  /**
+   * Ends everything, politely first; resolves when no process is left. Before, what is still open is cancelled, and every
+   * call must get its End; after, rejects with what the log and what clients saw violate of the invariants.
+   */
+  close(): Promise<void>;
+}
+
+export interface ToolyardOptions {
+  readonly gateways?: number;
+  readonly workers?: number;
+  /** For every app. */
+  readonly env?: Record<string, string>;
+  readonly gatewayEnv?: Record<string, string>;
+  readonly redisSettings?: readonly string[];
+}
+
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+
+export async function startTestCluster({
+  gateways = 1,
+  workers = 1,
+  env = {},
+  gatewayEnv = {},
+  redisSettings = DURABLE,
+}: ToolyardOptions = {}): Promise<TestCluster> {
+  const availability = new Availability();
+  const redis = observed(await startRedisServer({ settings: redisSettings }), availability);
+  const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-workspaces-'));
+  const shared = {
+    REDIS_URL: redis.url,
+    TOOLYARD_API_KEY: TEST_KEY,
+    WORKSPACE_ROOT: workspaceRoot,
+    LOG_LEVEL: 'warn',
+    OUTSIDE_ROOTS: '/',
+    ...OPEN_POSTURE,
+    ...env,
+  };
+
+  const toolyard: TestCluster = {
+    redis,
+    workspaceRoot,
+    gateways: [],
+    workers: [],
+    gateway: async (more = {}) => {
+      const port = Number(more['GATEWAY_PORT'] ?? (await freePort()));
+      const app = startApp('gateway', port, { ...shared, GATEWAY_PORT: String(port), ...gatewayEnv, ...more });
+      toolyard.gateways.push(app);
+      await isReady(app);
+      return app;
+    },
+    worker: async (more = {}) => {
+      const port = await freePort();
+      const app = observedWorker(startApp('worker', port, { ...shared, WORKER_PORT: String(port), ...more }), availability);
+      toolyard.workers.push(app);
+      await isReady(app);
+      return app;
+    },
+    close: async () => {
+      const url = shared.REDIS_URL;
+      const partitions = Number(env['PARTITIONS'] ?? 16);
+      const faults: unknown[] = [];
+      const attempt = (step: () => Promise<unknown>) => step().catch((error: unknown) => faults.push(error));
+      for (const app of [...toolyard.gateways, ...toolyard.workers]) app.signal('SIGCONT');
+      await attempt(() => rest(url, partitions));
+      const apps = [...toolyard.gateways, ...toolyard.workers];
+      for (const app of apps) app.signal('SIGTERM');
+      const patience = setTimeout(() => apps.forEach((app) => app.signal('SIGKILL')), 5000);
+      await Promise.all(apps.map((app) => app.ended()));
+      clearTimeout(patience);
+      await attempt(() => check(url, partitions));
+      await redis.stop();
+      rmSync(workspaceRoot, { recursive: true, force: true });
+      if (faults.length > 0) throw new AggregateError(faults, faults.map(String).join('\n'));
+    },
+  };
+  const rest = async (url: string, partitions: number) => {
+    if (url === redis.url) await redis.start();
+    const connection = createRedis(url);
+    try {
+      await comeToRest(connection, partitions, async () => {
+        if (toolyard.workers.some(isAlive)) return;
+        await toolyard.worker();
+      });
+    } finally {
+      connection.disconnect();
+    }
+  };
+  const check = async (url: string, partitions: number) => {
+    const connection = createRedis(url);
+    try {
+      const options = { atRest: true, secrets: [TEST_KEY], ...(url === redis.url ? { awayMs: availability.awayMs } : {}) };
+      const log = await readWholeLog(connection, partitions, options);
+      const violations = [...log.violations, ...toolyard.gateways.flatMap((app) => historiesOf(app.url).check(log))];
+      for (const app of [...toolyard.gateways, ...toolyard.workers])
+        if (app.log().includes(TEST_KEY)) violations.push(`I16 the log of a ${app.name} holds an API key`);
+      if (violations.length > 0)
+        throw new Error(`${violations.length} violations of the invariants:\n${violations.slice(0, 40).join('\n')}`);
+    } finally {
+      connection.disconnect();
+    }
+  };
+
+  try {
+    await Promise.all([
+      ...Array.from({ length: gateways }, () => toolyard.gateway()),
+      ...Array.from({ length: workers }, () => toolyard.worker()),
+    ]);
+  } catch (error) {
+    await toolyard.close();
+    throw error;
+  }
+  return toolyard;
+}
+
+function isAlive({ child }: AppProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+/** The same server, which says when it is away. `start` of one that runs does nothing. */
+function observed(server: RedisServer, availability: Availability): RedisServer {
+  let up = true;
+  availability.began('redis');
+  const downAfter = async (stopped: Promise<void>) => {
+    up = false;
+    availability.ended('redis');
+    await stopped;
+  };
+  return {
+    port: server.port,
+    url: server.url,
+    get pid() {
+      return server.pid;
+    },
+    start: async () => {
+      if (up) return;
+      await server.start();
+      up = true;
+      availability.began('redis');
+    },
+    kill: () => downAfter(server.kill()),
+    stop: () => downAfter(server.stop()),
+    signal: (signal) => {
+      if (signal === 'SIGSTOP') availability.ended('redis');
+      if (signal === 'SIGCONT') availability.began('redis');
+      return server.signal(signal);
+    },
+  };
+}
+
+function observedWorker(app: AppProcess, availability: Availability): AppProcess {
+  const name = `worker ${app.url}`;
+  availability.began(name);
+  app.child.once('exit', () => availability.ended(name));
+  return {
+    ...app,
+    signal: (signal) => {
+      if (signal === 'SIGSTOP') availability.ended(name);
+      if (signal === 'SIGCONT' && isAlive(app)) availability.began(name);
+      app.signal(signal);
+    },
+  };
+}
+
+function startApp(name: 'gateway' | 'worker', port: number, env: Record<string, string>): AppProcess {
+  const child = spawn(process.execPath, ['--enable-source-maps', `dist/apps/${name}/src/main.js`], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  const remember = (chunk: Buffer) => (log = (log + String(chunk)).slice(-16_384));
+  child.stdout.on('data', remember);
+  child.stderr.on('data', remember);
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  );
+  return {
+    name,
+    url: `http://127.0.0.1:${port}`,
+    child,
+    log: () => log,
+    signal: (signal) => void child.kill(signal),
+    ended: () => ended,
+  };
+}
+
+async function isReady(app: AppProcess): Promise<void> {
+  await eventually(
+    async () => {
+      if (app.child.exitCode !== null) throw new Error(`${app.name} ended with ${app.child.exitCode}:\n${app.log()}`);
+      const answer = await fetch(`${app.url}/readyz`).catch(() => undefined);
+      return answer?.ok === true;
+    },
+    `${app.name} at ${app.url} to be ready`,
+    60_000,
+  );
+}
