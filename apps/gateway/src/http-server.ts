@@ -58,7 +58,7 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   fastify.addHook('onRoute', (route) => table.record(route));
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    const refusal = origins.refusal(request.headers);
+    const refusal = origins.rejectionReason(request.headers);
     reply.headers(SECURITY_HEADERS);
     done(refusal === undefined ? undefined : new ProblemError('origin_refused', refusal));
   });

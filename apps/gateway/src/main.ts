@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
-import { reachRedis, runUntilSignal, StartFailure, VERSION } from '#platform';
+import { waitForRedis, runService, StartupError, VERSION } from '#platform';
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
 import { setupDocs } from './operations/docs/setup-docs.js';
 import { ConfigError, readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
@@ -29,7 +29,7 @@ export interface Gateway {
 
 /** Starts a gateway in this process; `moreProbes` read what else runs in it, `tools` are classes besides those in `builtin/`. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
 export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<Gateway> {
-  await reachRedis(config, 'gateway-start');
+  await waitForRedis(config, 'gateway-start');
   const tracing = await openTracing(
     config.tracing,
     { version: VERSION, instance: config.name },
@@ -70,12 +70,12 @@ function readOrFail(): GatewayConfig {
     return readGatewayConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new StartFailure(`The configuration of the gateway is wrong:\n${error.message}`, { cause: error });
+    throw new StartupError(`The configuration of the gateway is wrong:\n${error.message}`, { cause: error });
   }
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  await runUntilSignal({ what: 'gateway', port: 'GATEWAY_PORT', host: 'GATEWAY_HOST' }, async () => {
+  await runService({ what: 'gateway', port: 'GATEWAY_PORT', host: 'GATEWAY_HOST' }, async () => {
     const config = readOrFail();
     const gateway = await startGateway(config);
     gateway.app.get<Logger>(LOGGER).info({ url: gateway.url, redis: config.redisUrl.replace(/\/\/[^@/]*@/, '//…@') }, 'gateway is up');

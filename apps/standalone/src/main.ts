@@ -1,13 +1,13 @@
 import 'reflect-metadata';
-import { outliveReaders } from '#platform';
+import { ignoreBrokenPipe } from '#platform';
 import { banner } from './banner.js';
-import { StartFailure } from './start-failure.js';
+import { StartupError } from './start-failure.js';
 import { startStandalone, type Standalone } from './start-standalone.js';
 import { onStopSignals } from './stop-signals.js';
 
 const tell = (line: string) => console.error(line);
 
-outliveReaders();
+ignoreBrokenPipe();
 
 let running: Standalone | undefined;
 let wanted = true;
@@ -45,7 +45,7 @@ try {
     console.log(banner({ ...running, keyToShow, tookMs: performance.now() - startedAt }));
   } else await drain(0);
 } catch (error) {
-  if (error instanceof StartFailure) tell(`\n${error.message}\n`);
+  if (error instanceof StartupError) tell(`\n${error.message}\n`);
   else tell(`\nToolyard could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   process.exit(1);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LOCAL_INSTALLATION } from '#contracts';
-import { StartFailure } from './start-failure.js';
+import { StartupError } from './start-failure.js';
 
 const StandaloneEnv = z.object({
   TOOLYARD_DATA: z.string().min(1).default(LOCAL_INSTALLATION.data),
@@ -19,6 +19,6 @@ export interface StandaloneConfig {
 /** What standalone itself reads; gateway and worker read the rest from the same environment. `NAME=` means not set. */
 export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
   const parsed = StandaloneEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
-  if (!parsed.success) throw new StartFailure(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
+  if (!parsed.success) throw new StartupError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
   return { dataDirectory: parsed.data.TOOLYARD_DATA, redisUrl: parsed.data.REDIS_URL, apiKey: parsed.data.TOOLYARD_API_KEY };
 }

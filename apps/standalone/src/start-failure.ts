@@ -1,6 +1,6 @@
-import { StartFailure } from '#platform';
+import { StartupError } from '#platform';
 
-export { StartFailure };
+export { StartupError };
 
 /** The code of a Node system error (`EADDRINUSE`, `ENOENT`, …). */
 export function systemCode(error: unknown): string | undefined {
@@ -12,14 +12,14 @@ export function systemCode(error: unknown): string | undefined {
 export function explain(error: unknown, listen: { readonly host: string; readonly port: number }): unknown {
   switch (systemCode(error)) {
     case 'EADDRINUSE':
-      return new StartFailure(
+      return new StartupError(
         `Port ${listen.port} on ${listen.host} is in use. Stop the program that listens there, or set GATEWAY_PORT to another port.`,
       );
     case 'EACCES':
-      return new StartFailure(`Not allowed to listen on port ${listen.port}. Set GATEWAY_PORT to a port above 1023.`);
+      return new StartupError(`Not allowed to listen on port ${listen.port}. Set GATEWAY_PORT to a port above 1023.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new StartFailure(
+      return new StartupError(
         `This machine has no address ${listen.host}. Set GATEWAY_HOST to 127.0.0.1, or to an address of this machine.`,
       );
     default:

@@ -10,10 +10,10 @@ import { readOrMakeKey } from './data/api-key.js';
 import { openDataDirectory, type DataDirectory } from './data/data-directory.js';
 import { lockDirectory } from './data/directory-lock.js';
 import { startPrivateRedis } from './redis/private-redis.js';
-import { reachRedis } from './redis/reach-redis.js';
+import { waitForRedis } from './redis/reach-redis.js';
 import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
 import { programsOf, type Programs } from './programs.js';
-import { explain, StartFailure } from './start-failure.js';
+import { explain, StartupError } from './start-failure.js';
 
 export interface Standalone {
   readonly url: string;
@@ -38,7 +38,7 @@ type Undo = () => void | Promise<void>;
 /**
  * Brings up one installation in this process:
  * environment → data directory and its lock → port → key → Redis (own child, or the one of REDIS_URL) → worker and gateway.
- * Rejects with a StartFailure for what a person can cure; whatever was up by then is down again.
+ * Rejects with a StartupError for what a person can cure; whatever was up by then is down again.
  */
 export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: string) => void): Promise<Standalone> {
   const config = readStandaloneConfig(env);
@@ -74,7 +74,7 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
 
 async function bringUpRedis(config: StandaloneConfig, directory: DataDirectory, undo: Undo[], tell: (line: string) => void) {
   if (config.redisUrl !== undefined) {
-    await reachRedis(config.redisUrl);
+    await waitForRedis(config.redisUrl);
     return { url: config.redisUrl, label: 'the one of REDIS_URL' };
   }
   const redis = await startPrivateRedis(directory, tell);
@@ -123,7 +123,7 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
   };
   const gateway = read(() => readGatewayConfig(ours, OPEN_POSTURE));
   const worker = read(() => readWorkerConfig(ours));
-  if (!gateway || !worker) throw new StartFailure(`The configuration is wrong:\n${distinctLines(faults)}`);
+  if (!gateway || !worker) throw new StartupError(`The configuration is wrong:\n${distinctLines(faults)}`);
   return { gateway, worker };
 }
 

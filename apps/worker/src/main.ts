@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { makeFolder, reachRedis, runUntilSignal, VERSION } from '#platform';
+import { ensureDirectory, waitForRedis, runService, VERSION } from '#platform';
 import { type SlotReading, openTracing } from '#observability';
 import { Projector } from '#projection';
 import { CancelListener } from './attempts/cancel-listener.js';
@@ -29,8 +29,8 @@ export interface RunningWorker {
 
 /** Starts a worker in this process. Rejects, with everything closed again, when it cannot take calls. */
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
-  makeFolder(config.workspaceRoot, 'workspace directory', 'WORKSPACE_ROOT');
-  await reachRedis(config, 'worker-start');
+  ensureDirectory(config.workspaceRoot, 'workspace directory', 'WORKSPACE_ROOT');
+  await waitForRedis(config, 'worker-start');
   const logger = createLogger(config.logLevel, config.id, config.secrets);
   const options = { logger: nestLogger(logger), abortOnError: false };
   const tracing = await openTracing(config.tracing, { version: VERSION, instance: config.id }, logger);
@@ -57,5 +57,5 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
 }
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  await runUntilSignal({ what: 'worker', port: 'WORKER_PORT', host: 'WORKER_HOST' }, () => startWorker(readWorkerConfig(process.env)));
+  await runService({ what: 'worker', port: 'WORKER_PORT', host: 'WORKER_HOST' }, () => startWorker(readWorkerConfig(process.env)));
 }

@@ -60,7 +60,7 @@ export const telemetry = {
   socketOpened: signal<{ kind: 'ws' | 'sse' }>('socket.opened'),
   socketClosed: signal<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
   /** Updates or progress a slow socket or a fast tool did not get one by one. */
-  updatesMerged: signal<{ where: 'worker' | 'socket'; n: number }>('updates.merged'),
+  updatesCoalesced: signal<{ where: 'worker' | 'socket'; n: number }>('updates.merged'),
   /** The config file was read again; `ok: false` when it was refused. */
   configRead: signal<{ ok: boolean }>('config.read'),
   /** One batch of spans that reached the collector, or did not. */

@@ -4,7 +4,7 @@ import { StartupError } from './startup-error.js';
 
 /**
  * Makes a folder that must be there, with those above it, readable by this user only. Answers its real path. Throws a
- * StartFailure when it cannot be made or written to, which says that `variable` may name another.
+ * StartupError when it cannot be made or written to, which says that `variable` may name another.
  */
 export function ensureDirectory(path: string, what: string, variable: string): string {
   const folder = resolve(path);

@@ -10,7 +10,7 @@ const SILENCE_MS = 2_000;
 const OLDEST_MAJOR = 7;
 
 /**
- * Resolves when Redis answers and its log has the form that this process works with. Rejects with a StartFailure when it
+ * Resolves when Redis answers and its log has the form that this process works with. Rejects with a StartupError when it
  * did not answer within 15 s, which standard error is told of in between, refuses this process, is too old, or holds
  * another log. Outages after the start are sat out.
  */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { Json, type Call } from '#contracts';
 import { BlobStore } from '#event-log';
-import { agentRefusal } from '../auth/agent-of.js';
+import { agentRejection } from '../auth/agent-of.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import type { ApprovalRefused } from './approval-hooks.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
@@ -16,7 +16,7 @@ const Salted = z.object({ arguments: Json });
 export class ApprovalEvaluator {
   constructor(
     private readonly judge: CallEvaluator,
-    private readonly keyRing: ApiKeyStore,
+    private readonly apiKeys: ApiKeyStore,
     private readonly blobs: BlobStore,
     private readonly safety: RedactionConfigService,
   ) {}
@@ -24,8 +24,8 @@ export class ApprovalEvaluator {
   /** Undefined when nothing denies it. What is said about its arguments is shown without their secrets. */
   async denialNow(call: Call, requester: string): Promise<ApprovalRefused | undefined> {
     const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [] };
-    const current = this.keyRing.current(named);
-    const lost = this.keyRing.refusal(named, 'submit') ?? (current && agentRefusal(current, call.agentId));
+    const current = this.apiKeys.current(named);
+    const lost = this.apiKeys.rejection(named, 'submit') ?? (current && agentRejection(current, call.agentId));
     if (current === undefined || lost !== undefined) return keyLost(named.keyId, lost?.detail ?? 'The API key was removed');
 
     const { agentId: _, ...key } = current;

@@ -6,13 +6,13 @@ import { matcherOf } from './tool-patterns.js';
  * are looked up by it. Throws `forbidden` for a name that the key may not act for.
  */
 export function agentOf(principal: Principal, named: string | undefined): string | undefined {
-  const refusal = agentRefusal(principal, named);
+  const refusal = agentRejection(principal, named);
   if (refusal !== undefined) throw refusal;
   return named ?? principal.agentId;
 }
 
 /** Why the key may not act for the agent that a call names; undefined when it may. */
-export function agentRefusal({ keyId, agentId, agents = [] }: Principal, named: string | undefined): ProblemError | undefined {
+export function agentRejection({ keyId, agentId, agents = [] }: Principal, named: string | undefined): ProblemError | undefined {
   if (named === undefined || named === agentId || matcherOf(agents)(named)) return undefined;
   const may = [...(agentId === undefined ? [] : [agentId]), ...agents].join(', ');
   return new ProblemError('forbidden', `The key ${keyId} may not act for the agent ${named}; expected ${may || 'no agentId'}`, {

@@ -16,7 +16,7 @@ interface Presented {
 }
 
 /** The keys of one version of the config. */
-interface Edition {
+interface KeySet {
   readonly byDigest: ReadonlyMap<string, StoredKey>;
   readonly byId: ReadonlyMap<string, StoredKey>;
 }
@@ -34,21 +34,21 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 @Injectable()
 export class ApiKeyStore {
-  private edition: Edition;
-  private lastOn = new WeakMap<object, Presented>();
+  private keySet: KeySet;
+  private lastPresented = new WeakMap<object, Presented>();
   /** Of the principals that this ring gave out. */
   private readonly digests = new WeakMap<Principal, string>();
-  private readonly found = new WeakMap<Principal, { readonly edition: Edition; readonly stored: StoredKey | undefined }>();
+  private readonly resolved = new WeakMap<Principal, { readonly edition: KeySet; readonly stored: StoredKey | undefined }>();
   private readonly listeners = new Set<() => void>();
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
-    this.edition = this.editionOf(config.keys);
+    this.keySet = this.buildKeySet(config.keys);
   }
 
   /** Holds from here on, also for what is open: those who watch a key that lost something hear it before this returns. */
   replace(keys: readonly ApiKeyConfig[]): void {
-    this.edition = this.editionOf(keys);
-    this.lastOn = new WeakMap();
+    this.keySet = this.buildKeySet(keys);
+    this.lastPresented = new WeakMap();
     for (const listener of this.listeners) listener();
   }
 
@@ -57,7 +57,7 @@ export class ApiKeyStore {
    * Requests of one `connection` mostly bring the same token: only the first of them is hashed.
    */
   authenticate(token: string, connection?: object, now = Date.now()): Principal | undefined {
-    const stored = connection === undefined ? this.edition.byDigest.get(sha256Hex(token)) : this.presentedOn(connection, token);
+    const stored = connection === undefined ? this.keySet.byDigest.get(sha256Hex(token)) : this.lookUpOnConnection(connection, token);
     return stored !== undefined && now < stored.expiresAt ? stored.principal : undefined;
   }
 
@@ -66,16 +66,16 @@ export class ApiKeyStore {
    * was removed, has expired or is another tenant's now. A principal that was stored, as that of a batch, is found by its `keyId`.
    */
   current(principal: Principal, now = Date.now()): Principal | undefined {
-    const stored = this.storedOf(principal);
+    const stored = this.resolve(principal);
     return stored !== undefined && now < stored.expiresAt && stored.principal.tenantId === principal.tenantId
       ? stored.principal
       : undefined;
   }
 
   /** Why this principal may not go on, with `scope` when one is named: `unauthenticated` or `forbidden`. Undefined when it may. */
-  refusal(principal: Principal, scope?: Scope, now = Date.now()): ProblemError | undefined {
+  rejection(principal: Principal, scope?: Scope, now = Date.now()): ProblemError | undefined {
     const current = this.current(principal, now);
-    if (current === undefined) return new ProblemError('unauthenticated', this.whyGone(principal));
+    if (current === undefined) return new ProblemError('unauthenticated', this.lossReason(principal));
     if (scope === undefined || current.scopes.includes(scope)) return undefined;
     return new ProblemError('forbidden', `This needs the scope ${scope}; the key has ${current.scopes.join(', ')}`);
   }
@@ -88,12 +88,12 @@ export class ApiKeyStore {
     let expiry: NodeJS.Timeout | undefined;
     const look = () => {
       clearTimeout(expiry);
-      const problem = this.refusal(principal, scope);
+      const problem = this.rejection(principal, scope);
       if (problem !== undefined) {
         release();
         return lost(problem);
       }
-      const left = (this.storedOf(principal)?.expiresAt ?? Infinity) - Date.now();
+      const left = (this.resolve(principal)?.expiresAt ?? Infinity) - Date.now();
       if (left !== Infinity) expiry = setTimeout(look, Math.min(Math.max(0, left), MAX_TIMER_MS)).unref();
     };
     const stopListening = this.onChange(look);
@@ -112,33 +112,33 @@ export class ApiKeyStore {
     return () => void this.listeners.delete(listener);
   }
 
-  private whyGone(principal: Principal): string {
-    const stored = this.storedOf(principal);
+  private lossReason(principal: Principal): string {
+    const stored = this.resolve(principal);
     if (stored === undefined) return 'The API key was removed';
     return stored.principal.tenantId === principal.tenantId ? 'The API key has expired' : 'The API key belongs to another tenant now';
   }
 
-  private storedOf(principal: Principal): StoredKey | undefined {
-    let found = this.found.get(principal);
-    if (found?.edition !== this.edition) {
-      const { edition } = this;
+  private resolve(principal: Principal): StoredKey | undefined {
+    let found = this.resolved.get(principal);
+    if (found?.edition !== this.keySet) {
+      const { keySet: edition } = this;
       const digest = this.digests.get(principal);
       found = { edition, stored: digest === undefined ? edition.byId.get(principal.keyId) : edition.byDigest.get(digest) };
-      this.found.set(principal, found);
+      this.resolved.set(principal, found);
     }
     return found.stored;
   }
 
-  private presentedOn(connection: object, token: string): StoredKey | undefined {
+  private lookUpOnConnection(connection: object, token: string): StoredKey | undefined {
     const bytes = Buffer.from(token);
-    const last = this.lastOn.get(connection);
+    const last = this.lastPresented.get(connection);
     if (last !== undefined && last.token.length === bytes.length && timingSafeEqual(last.token, bytes)) return last.stored;
-    const stored = this.edition.byDigest.get(sha256Hex(token));
-    if (stored !== undefined) this.lastOn.set(connection, { token: bytes, stored });
+    const stored = this.keySet.byDigest.get(sha256Hex(token));
+    if (stored !== undefined) this.lastPresented.set(connection, { token: bytes, stored });
     return stored;
   }
 
-  private editionOf(keys: readonly ApiKeyConfig[]): Edition {
+  private buildKeySet(keys: readonly ApiKeyConfig[]): KeySet {
     const byDigest = new Map<string, StoredKey>();
     const byId = new Map<string, StoredKey>();
     for (const entry of keys) {

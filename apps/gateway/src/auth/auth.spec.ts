@@ -4,7 +4,7 @@ import { ProblemError, type ApiKeyConfig, type Principal, type Scope } from '#co
 import { sha256Hex } from '#redis';
 import { readGatewayConfig, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApiKeyStore } from './api-key-store.service.js';
-import { OpenSockets, type SocketPlace } from './open-sockets.service.js';
+import { OpenSockets, type SocketReservation } from './open-sockets.service.js';
 import { OriginPolicy } from './origin-policy.service.js';
 import { TokenBucket } from './token-bucket.js';
 import { isToolAllowed } from './tool-patterns.js';
@@ -86,10 +86,10 @@ describe('a principal that outlives its request', () => {
     const heard: string[] = [];
     ring.watch(principal, 'read', (problem) => heard.push(problem.code));
     ring.replace([key('long'), key('other')]);
-    expect([heard, ring.refusal(principal, 'read')]).toEqual([[], undefined]);
+    expect([heard, ring.rejection(principal, 'read')]).toEqual([[], undefined]);
     ring.replace(keys);
     ring.replace(keys);
-    expect([heard, ring.refusal(principal, 'read')?.code]).toEqual([[code], code]);
+    expect([heard, ring.rejection(principal, 'read')?.code]).toEqual([[code], code]);
   });
 
   it('has what its key has now, also when it was stored and read again', () => {
@@ -103,8 +103,8 @@ describe('a principal that outlives its request', () => {
 
   it('ends at its expiry, and hears nothing after it stopped to watch', () => {
     const { ring, principal } = start({ expiresAt: EXPIRES });
-    expect(ring.refusal(principal, 'read', Date.parse(EXPIRES) - 1)).toBeUndefined();
-    expect(ring.refusal(principal, 'read', Date.parse(EXPIRES))?.detail).toContain('expired');
+    expect(ring.rejection(principal, 'read', Date.parse(EXPIRES) - 1)).toBeUndefined();
+    expect(ring.rejection(principal, 'read', Date.parse(EXPIRES))?.detail).toContain('expired');
     const heard: string[] = [];
     ring.watch(principal, 'read', (problem) => heard.push(problem.code))();
     ring.replace([]);
@@ -139,7 +139,7 @@ describe('a key ring whose keys change', () => {
           const fresh = ring.authenticate('the-held-key-of-acme');
           const mayRead = fresh?.tenantId === principal.tenantId && fresh.scopes.includes('read');
           shouldBeLost ||= !mayRead;
-          expect(ring.refusal(principal, 'read') === undefined).toBe(mayRead);
+          expect(ring.rejection(principal, 'read') === undefined).toBe(mayRead);
           expect(ring.current(principal)).toBe(fresh?.tenantId === principal.tenantId ? fresh : undefined);
           expect(lost).toBe(shouldBeLost ? 1 : 0);
         }
@@ -168,7 +168,7 @@ describe('places of open sockets', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const sockets = new OpenSockets({ sockets: LIMITS });
-        const open: { place: SocketPlace; address: string; who: (typeof PRINCIPALS)[number] | undefined }[] = [];
+        const open: { place: SocketReservation; address: string; who: (typeof PRINCIPALS)[number] | undefined }[] = [];
         const isFull = (address: string, who: (typeof PRINCIPALS)[number] | undefined, others: typeof open) => {
           const count = (fits: (one: (typeof open)[number]) => boolean) => others.filter(fits).length;
           if (count((one) => one.address === address) >= LIMITS.perAddress) return true;
@@ -238,7 +238,7 @@ describe('tool patterns of a key', () => {
 });
 
 describe('the origin policy', () => {
-  const refused = (policy: OriginPolicy, host: string, origin?: string) => policy.refusal({ host, origin }) !== undefined;
+  const refused = (policy: OriginPolicy, host: string, origin?: string) => policy.rejectionReason({ host, origin }) !== undefined;
 
   it('on loopback answers loopback names only, so that a rebound name gets nothing', () => {
     const policy = new OriginPolicy(withConfig({ allowedHosts: ['tools.local'] }));

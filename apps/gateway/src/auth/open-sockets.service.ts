@@ -15,7 +15,7 @@ const COUNTED = {
 type Counted = keyof typeof COUNTED;
 
 /** The place of one WebSocket or event stream among the open ones. */
-export interface SocketPlace {
+export interface SocketReservation {
   /** Counts the socket under a key from here on, and no more as one without. Answers why it cannot; it keeps what it had then. */
   authenticate(principal: Pick<Principal, 'keyId' | 'tenantId'>): ProblemError | undefined;
   /** The socket is closed. Idempotent. */
@@ -33,7 +33,7 @@ export class OpenSockets {
   constructor(@Inject(GATEWAY_CONFIG) private readonly config: { readonly sockets: SocketLimits }) {}
 
   /** Throws `too_many_requests` when there is no room. */
-  open(address: string, principal?: Pick<Principal, 'keyId' | 'tenantId'>): SocketPlace {
+  open(address: string, principal?: Pick<Principal, 'keyId' | 'tenantId'>): SocketReservation {
     const first = this.take([
       ['address', address],
       ...(principal === undefined

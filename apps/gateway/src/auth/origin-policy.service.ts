@@ -25,7 +25,7 @@ export class OriginPolicy {
   }
 
   /** Why the request must not be answered; undefined when it may. */
-  refusal(headers: { readonly host?: string | undefined; readonly origin?: string | undefined }): string | undefined {
+  rejectionReason(headers: { readonly host?: string | undefined; readonly origin?: string | undefined }): string | undefined {
     const host = headers.host?.toLowerCase() ?? '';
     if (host !== this.lastHost && this.hosts !== undefined && !this.hosts.has(host) && !this.hosts.has(withoutPort(host))) {
       return `the Host header names ${JSON.stringify(host)}; expected ${[...this.hosts].join(', ')} (GATEWAY_ALLOWED_HOSTS adds names)`;

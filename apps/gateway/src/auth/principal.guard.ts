@@ -11,7 +11,7 @@ import { NO_KEY, REQUIRED_SCOPE } from './principal.decorator.js';
 export class PrincipalGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly keyRing: ApiKeyStore,
+    private readonly apiKeys: ApiKeyStore,
     private readonly rateLimits: RateLimits,
   ) {}
 
@@ -39,7 +39,7 @@ export class PrincipalGuard implements CanActivate {
     const { authorization } = request.headers;
     const token = authorization === undefined ? undefined : /^Bearer +(\S{1,8192}) *$/i.exec(authorization)?.[1];
     if (token === undefined) throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key>');
-    const principal = this.keyRing.authenticate(token, request.raw.socket);
+    const principal = this.apiKeys.authenticate(token, request.raw.socket);
     if (principal === undefined) throw new ProblemError('unauthenticated', 'The API key is unknown or has expired');
     return principal;
   }

@@ -4,7 +4,7 @@ import { BlobStore, CallStore, EventLog, isApplied, type CallSnapshot } from '#e
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tool-sdk';
 import { CancelCallService } from '../calls/cancel-call.service.js';
-import { agentRefusal } from '../auth/agent-of.js';
+import { agentRejection } from '../auth/agent-of.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { ApprovalEvaluator } from '../approvals/approval-evaluator.service.js';
 import { CallReader } from '../calls/call-reader.service.js';
@@ -36,7 +36,7 @@ export class BatchCalls {
     private readonly tools: ToolRegistry,
     private readonly safety: RedactionConfigService,
     private readonly blobs: BlobStore,
-    private readonly keyRing: ApiKeyStore,
+    private readonly apiKeys: ApiKeyStore,
     private readonly reader: CallReader,
     private readonly judge: ApprovalEvaluator,
     private readonly batches: BatchStore,
@@ -50,7 +50,7 @@ export class BatchCalls {
 
   /** Why the batch may submit nothing more: its key is gone, or lost the scope or the agent. Undefined when it may. */
   refusal({ doc }: BatchRecord): ProblemError | undefined {
-    return this.keyRing.refusal(doc.principal, 'submit') ?? agentRefusal(this.principalOf(doc), doc.agentId);
+    return this.apiKeys.rejection(doc.principal, 'submit') ?? agentRejection(this.principalOf(doc), doc.agentId);
   }
 
   /** The call's id, also when it was refused. Rejects when it should be tried again later. */
@@ -132,7 +132,7 @@ export class BatchCalls {
 
   /** The key as it is now; as it was when the batch was submitted once it is gone, for what is only written down. */
   private principalOf({ principal }: BatchDefinition): Principal {
-    return this.keyRing.current(principal) ?? principal;
+    return this.apiKeys.current(principal) ?? principal;
   }
 
   private async record(batch: BatchRecord, index: number, refusal: NonNullable<EvaluatedCall['refusal']>): Promise<string> {

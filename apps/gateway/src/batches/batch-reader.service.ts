@@ -17,7 +17,7 @@ export class BatchReader {
     private readonly news: BatchNotifications,
     private readonly drain: ShutdownState,
     private readonly safety: RedactionConfigService,
-    private readonly keyRing: ApiKeyStore,
+    private readonly apiKeys: ApiKeyStore,
   ) {}
 
   async read(principal: Principal, batchId: string): Promise<Batch> {
@@ -37,11 +37,11 @@ export class BatchReader {
     let unwatchKey = () => {};
     const news = new Promise<void>((resolve) => {
       deafen = this.listenForEnd(principal, batchId, waitMs, resolve);
-      unwatchKey = this.keyRing.watch(principal, scope, () => resolve());
+      unwatchKey = this.apiKeys.watch(principal, scope, () => resolve());
     });
     try {
       if ((await this.record(principal, batchId)).endedAt === undefined) await news;
-      const refusal = this.keyRing.refusal(principal, scope);
+      const refusal = this.apiKeys.rejection(principal, scope);
       if (refusal !== undefined) throw refusal;
       return await this.read(principal, batchId);
     } finally {

@@ -5,7 +5,7 @@ import { EventLog } from '#event-log';
 import { sha256Hex } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { agentOf } from '../auth/agent-of.js';
-import { keyReused } from '../platform/http/rejection.js';
+import { idempotencyKeyReused } from '../platform/http/rejection.js';
 import { BeforeHooks } from '../calls/admission/before-hooks.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { SessionStore } from '../sessions/session-store.service.js';
@@ -65,7 +65,7 @@ export class SubmitBatchService {
       verdicts: onFailure === 'isolate' ? calls.map(() => 'allow') : await this.verdictsOf(principal, body, batchId),
     };
     const before = await this.store.create(doc, calls, idempotency);
-    if (before?.same === false) throw keyReused(idempotencyKey);
+    if (before?.same === false) throw idempotencyKeyReused(idempotencyKey);
     const id = before?.id ?? doc.id;
     await this.runs.adopt(id).catch(() => {}); // The sweep of any gateway finds it.
     return waitMs === undefined ? this.reader.read(principal, id) : this.reader.readEnded(principal, id, waitMs, 'submit');

@@ -34,7 +34,7 @@ export class CallReader {
     private readonly drain: ShutdownState,
     private readonly queue: BullCallQueue,
     private readonly index: CallIndex,
-    private readonly keyRing: ApiKeyStore,
+    private readonly apiKeys: ApiKeyStore,
   ) {}
 
   async head(principal: Principal, callId: string): Promise<CallSnapshot> {
@@ -67,12 +67,12 @@ export class CallReader {
    */
   async readEnded(principal: Principal, callId: string, waitMs: number, scope: Scope = 'read'): Promise<Call> {
     const watch = this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
-    const unwatchKey = this.keyRing.watch(principal, scope, () => watch.cancel());
+    const unwatchKey = this.apiKeys.watch(principal, scope, () => watch.cancel());
     try {
       const now = await this.read(principal, callId);
       if (now.status === 'ended') return now;
       await watch.ended;
-      const refusal = this.keyRing.refusal(principal, scope);
+      const refusal = this.apiKeys.rejection(principal, scope);
       if (refusal !== undefined) throw refusal;
       return await this.read(principal, callId);
     } finally {

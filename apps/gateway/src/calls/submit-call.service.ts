@@ -22,7 +22,7 @@ import { idempotencyScope } from './admission/idempotency.js';
 import { newCall, type EvaluatedCall } from './admission/new-call.js';
 import { ChildCallService, type CallLineage } from './child-call.service.js';
 import { quoteOf } from './admission/quote.js';
-import { keyReused, rejectionProblem, wasRejected } from '../platform/http/rejection.js';
+import { idempotencyKeyReused, rejectionProblem, wasRejected } from '../platform/http/rejection.js';
 import { watchedCall } from './watched-call.js';
 
 export interface SubmitOptions {
@@ -70,7 +70,7 @@ export class SubmitCallService {
     private readonly cancelCall: CancelCallService,
     private readonly safety: RedactionConfigService,
     private readonly readiness: ToolAvailabilityService,
-    private readonly keyRing: ApiKeyStore,
+    private readonly apiKeys: ApiKeyStore,
     private readonly denials: FileDenials,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -138,7 +138,7 @@ export class SubmitCallService {
       mayBeWritten = true;
       const answer = await this.log.accept(call, surelyQueued ? dispatch : undefined);
       if ('callId' in answer) await admission.forget();
-      if (answer.code === 'IDEM_MISMATCH') throw keyReused(idempotencyKey);
+      if (answer.code === 'IDEM_MISMATCH') throw idempotencyKeyReused(idempotencyKey);
       if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, options), created: false };
 
       const accepted = acceptedCall(call, shown.judged.args, answer.time);
@@ -159,7 +159,7 @@ export class SubmitCallService {
 
   /** The answer is not waited for any longer when the key may not submit any more. Returns how to end the watch. */
   private watched(watch: ReturnType<EventHub['watch']>, principal: Principal): () => void {
-    const unwatchKey = this.keyRing.watch(principal, 'submit', () => watch.cancel());
+    const unwatchKey = this.apiKeys.watch(principal, 'submit', () => watch.cancel());
     return () => {
       unwatchKey();
       watch.cancel();
@@ -207,7 +207,7 @@ export class SubmitCallService {
 
   /** Throws when the key was lost meanwhile: while hooks were asked, or, with `callId`, while its caller waited for a call that goes on. */
   private requireKey(principal: Principal, callId: string | undefined): void {
-    const refusal = this.keyRing.refusal(principal, 'submit');
+    const refusal = this.apiKeys.rejection(principal, 'submit');
     if (refusal === undefined) return;
     throw new ProblemError(refusal.code, refusal.detail, callId === undefined ? {} : { callId });
   }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { SubmitOptions } from './submit-call.service.js';
-import { whenGone } from '../platform/http/client-disconnect.js';
+import { clientDisconnectSignal } from '../platform/http/client-disconnect.js';
 import { ProblemError, type Principal } from '#contracts';
 import { parseIdempotencyKey, parsePreferWait, parseTraceparent, prefersCancel } from '../platform/http/parse.js';
 
@@ -22,5 +22,5 @@ export function callOptions({ scopes }: Principal, headers: SubmitHeaders, reply
   const cancelWhenGone = prefersCancel(headers.prefer);
   if (cancelWhenGone && !scopes.includes('cancel'))
     throw new ProblemError('forbidden', `Prefer: cancel-on-disconnect needs the scope cancel; the key has ${scopes.join(', ')}`);
-  return { ...submitOptions(headers), cancelWhenGone, gone: () => whenGone(reply) };
+  return { ...submitOptions(headers), cancelWhenGone, gone: () => clientDisconnectSignal(reply) };
 }

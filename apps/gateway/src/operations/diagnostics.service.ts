@@ -16,7 +16,7 @@ export class DiagnosticsService {
     private readonly configReload: ConfigReload,
   ) {}
 
-  async look(): Promise<Diagnostics> {
+  async read(): Promise<Diagnostics> {
     const { name, durability, partitions } = this.config;
     const { warning } = this.configReload;
     const redis = await readRedisFacts(this.redis);

@@ -27,7 +27,7 @@ export class HealthController {
 
   @Get('readyz')
   async ready(): Promise<{ status: 'ok'; warnings?: string[] }> {
-    const obstacle = await this.readiness.obstacle();
+    const obstacle = await this.readiness.notReadyReason();
     if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
     const { warning } = this.configReload;
     return { status: 'ok', ...(warning === undefined ? {} : { warnings: [warning] }) };

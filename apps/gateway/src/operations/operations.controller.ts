@@ -42,6 +42,6 @@ export class OperationsController {
   @RequireScope('operate')
   @Get('diagnostics')
   diagnose(): Promise<Diagnostics> {
-    return this.diagnostics.look();
+    return this.diagnostics.read();
   }
 }

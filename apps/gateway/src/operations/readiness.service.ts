@@ -20,7 +20,7 @@ export class Readiness {
   ) {}
 
   /** Why not; undefined when it may. Never rejects. */
-  async obstacle(): Promise<string | undefined> {
+  async notReadyReason(): Promise<string | undefined> {
     if (this.drain.draining) return 'This gateway is stopping; another one takes over';
     const { commands, prompt, queue, hub, news } = this;
     const silent = await silentConnection([commands, prompt, ...queue.connections, ...news.connections, ...hub.connections]);

@@ -30,7 +30,7 @@ export const infrastructure: Provider[] = [
     inject: [GATEWAY_CONFIG],
     useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { name: 'gateway' }),
   },
-  { provide: FAIL_FAST_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => openPrompt(redisUrl) },
+  { provide: FAIL_FAST_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => openFailFastRedis(redisUrl) },
   {
     provide: EventLog,
     inject: [BUFFERED_REDIS, GATEWAY_CONFIG],
@@ -126,7 +126,7 @@ async function stateOf(store: CallStore, callId: string): Promise<'open' | 'ende
 }
 
 /** A connection that queues nothing is of use only once it is there. */
-async function openPrompt(redisUrl: string): Promise<RedisConnection> {
+async function openFailFastRedis(redisUrl: string): Promise<RedisConnection> {
   const redis = createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' });
   if (redis.status !== 'ready') await once(redis, 'ready');
   return redis;

@@ -29,7 +29,7 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
   const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 
   await step('drain', () => app.get(ShutdownState).begin());
-  await step('door', () => closeDoor(app, drainMs), drainMs + DOOR_GRACE_MS);
+  await step('door', () => closeHttpServer(app, drainMs), drainMs + HTTP_CLOSE_GRACE_MS);
   await step('tail', () => parts.hub.close());
   await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
@@ -44,13 +44,13 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
 
 const SWEEP_MS = 25;
 /** What the connections that are cut, and what closes with the server, may take beyond the drain. */
-const DOOR_GRACE_MS = 5_000;
+const HTTP_CLOSE_GRACE_MS = 5_000;
 
 /**
  * Connections are closed as soon as they have had their answer: kept alive they would hold the door open until they
  * time out. Past the patience the rest is cut, so that a hanging client cannot keep a stopping process alive.
  */
-async function closeDoor(app: NestFastifyApplication, drainMs: number): Promise<void> {
+async function closeHttpServer(app: NestFastifyApplication, drainMs: number): Promise<void> {
   const server = app.getHttpServer();
   const { openSockets }: FastifyInstance = app.getHttpAdapter().getInstance();
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { StartFailure, systemCode } from '../start-failure.js';
+import { StartupError, systemCode } from '../start-failure.js';
 
 /**
  * The key of this installation: read from the file, or made at the first start. Only this user can read the file (600),
@@ -9,7 +9,7 @@ import { StartFailure, systemCode } from '../start-failure.js';
 export function readOrMakeKey(path: string): string {
   try {
     const key = readFileSync(path, 'utf8').trim();
-    if (key.length < 16) throw new StartFailure(`The key in ${path} is shorter than 16 characters. Delete the file to get a new key.`);
+    if (key.length < 16) throw new StartupError(`The key in ${path} is shorter than 16 characters. Delete the file to get a new key.`);
     chmodSync(path, 0o600);
     return key;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { LOCAL_INSTALLATION } from '#contracts';
-import { makeFolder } from '#platform';
+import { ensureDirectory } from '#platform';
 
 /** Where standalone keeps everything it must find again; readable by this user only. */
 export interface DataDirectory {
@@ -15,10 +15,10 @@ export interface DataDirectory {
   readonly redisSocket: string;
 }
 
-/** Makes the directory when it is missing. Throws a StartFailure when it cannot be used. A process tells its directory without symlinks, so that is its real path. */
+/** Makes the directory when it is missing. Throws a StartupError when it cannot be used. A process tells its directory without symlinks, so that is its real path. */
 export function openDataDirectory(path: string): DataDirectory {
-  const root = makeFolder(path, 'data directory', 'TOOLYARD_DATA');
-  makeFolder(join(root, 'redis'), 'data directory', 'TOOLYARD_DATA');
+  const root = ensureDirectory(path, 'data directory', 'TOOLYARD_DATA');
+  ensureDirectory(join(root, 'redis'), 'data directory', 'TOOLYARD_DATA');
   return {
     path: root,
     redis: join(root, 'redis'),

@@ -2,14 +2,14 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import { z } from 'zod';
 import type { DataDirectory } from './data-directory.js';
 import { processIdentity } from './process-identity.js';
-import { StartFailure, systemCode } from '../start-failure.js';
+import { StartupError, systemCode } from '../start-failure.js';
 
 const Holder = z.object({ pid: z.number().int().positive(), identity: z.string() });
 type Holder = z.output<typeof Holder>;
 
 /**
  * Takes the data directory for this process, so that no two write the same files. A lock whose process is gone is taken
- * over. Throws a StartFailure when another Toolyard runs on it. Returns how to give it back; doing so twice is harmless.
+ * over. Throws a StartupError when another Toolyard runs on it. Returns how to give it back; doing so twice is harmless.
  */
 export function lockDirectory(directory: DataDirectory): () => void {
   const mine: Holder = { pid: process.pid, identity: processIdentity(process.pid) ?? 'unknown' };
@@ -68,7 +68,7 @@ function readHolder(path: string): Holder | undefined {
   }
 }
 
-function inUse(directory: DataDirectory, pid?: number): StartFailure {
+function inUse(directory: DataDirectory, pid?: number): StartupError {
   const who = pid === undefined ? 'Another Toolyard' : `Another Toolyard (process ${pid})`;
-  return new StartFailure(`${who} is running on ${directory.path}. Stop it first, or set TOOLYARD_DATA to another directory.`);
+  return new StartupError(`${who} is running on ${directory.path}. Stop it first, or set TOOLYARD_DATA to another directory.`);
 }

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataDirectory } from '../data/data-directory.js';
-import { StartFailure } from '../start-failure.js';
+import { StartupError } from '../start-failure.js';
 import { pingRedis } from './answers-ping.js';
 import { endLeftoverRedis } from './leftover-redis.js';
 import { findRedisServer } from './redis-binary.js';
@@ -39,7 +39,7 @@ export interface PrivateRedis {
 /**
  * A Redis of our own as a child in a process group of its own, so that Ctrl-C reaches it only through us. When it dies it is
  * started again on the same endpoint and data, with backoff; clients reconnect by themselves. When this process exits
- * without `stop`, the child is told to end. Rejects with a StartFailure.
+ * without `stop`, the child is told to end. Rejects with a StartupError.
  */
 export async function startPrivateRedis(directory: DataDirectory, tell: (line: string) => void): Promise<PrivateRedis> {
   const program = findRedisServer();
@@ -92,9 +92,9 @@ class Keeper {
   async firstStart(endpoint: RedisEndpoint, logPath: string): Promise<void> {
     const child = this.spawn();
     const failed = new AbortController();
-    const exited = ended(child).then((how) => failed.abort(new StartFailure(`Redis did not start (${how}): ${lastLine(logPath)}`)));
+    const exited = ended(child).then((how) => failed.abort(new StartupError(`Redis did not start (${how}): ${lastLine(logPath)}`)));
     const late = setTimeout(
-      () => failed.abort(new StartFailure(`Redis did not answer within ${READY_WITHIN_MS / 1000} s; see ${logPath}`)),
+      () => failed.abort(new StartupError(`Redis did not answer within ${READY_WITHIN_MS / 1000} s; see ${logPath}`)),
       READY_WITHIN_MS,
     );
     await pingRedis(endpoint, failed.signal).finally(() => clearTimeout(late));

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRedis } from '#redis';
-import { StartFailure } from '../start-failure.js';
+import { StartupError } from '../start-failure.js';
 
 const WITHIN_MS = 5_000;
 
-/** Checks at the start that the Redis of REDIS_URL answers, since later clients would wait for it for ever. Throws a StartFailure. */
-export async function reachRedis(url: string): Promise<void> {
+/** Checks at the start that the Redis of REDIS_URL answers, since later clients would wait for it for ever. Throws a StartupError. */
+export async function waitForRedis(url: string): Promise<void> {
   let said = `no answer in ${WITHIN_MS / 1000} s`;
   const client = connectTo(url, (error) => (said = error.message));
   const giveUp = new AbortController();
@@ -15,7 +15,7 @@ export async function reachRedis(url: string): Promise<void> {
     });
     const pong = await Promise.race([answer, delay(WITHIN_MS, undefined, { signal: giveUp.signal }).catch(() => undefined)]);
     if (pong !== 'PONG')
-      throw new StartFailure(
+      throw new StartupError(
         `Cannot use the Redis of REDIS_URL (${said}). Start it, correct REDIS_URL, or unset it to let Toolyard start a private one.`,
       );
   } finally {
@@ -28,6 +28,6 @@ function connectTo(url: string, onError: (error: Error) => void) {
   try {
     return createRedis(url, { name: 'standalone-check', onError });
   } catch (error) {
-    throw new StartFailure(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new StartupError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }

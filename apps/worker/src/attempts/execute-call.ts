@@ -128,7 +128,7 @@ async function runAndFinish(
     {
       update: (data, count) => writer.update(data, count),
       progress: (data) => writer.progress(data),
-      merged: () => signals.updatesMerged.emit({ where: 'worker', n: 1 }),
+      merged: () => signals.updatesCoalesced.emit({ where: 'worker', n: 1 }),
     },
     clock,
     claimed.updates,

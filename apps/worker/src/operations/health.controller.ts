@@ -25,7 +25,7 @@ export class HealthController {
 
   @Get('readyz')
   async ready(): Promise<{ status: 'ok'; sandbox: WorkerStatus['sandbox'] }> {
-    const obstacle = await this.readiness.obstacle();
+    const obstacle = await this.readiness.notReadyReason();
     if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
     return { status: 'ok', sandbox: this.sandboxes.status() };
   }

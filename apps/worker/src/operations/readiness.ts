@@ -12,7 +12,7 @@ export class Readiness {
   ) {}
 
   /** Why not; undefined when it does. Never rejects. */
-  async obstacle(): Promise<string | undefined> {
+  async notReadyReason(): Promise<string | undefined> {
     if (this.state.draining) return 'This worker is stopping';
     if (!this.leases.alive) return 'Leases are not renewed';
     const silent = await silentConnection(this.connections());

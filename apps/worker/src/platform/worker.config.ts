@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
-import { StartFailure } from '#platform';
+import { StartupError } from '#platform';
 import { environmentSecrets } from '#redaction';
 import {
   type EgressPolicy,
@@ -182,20 +182,20 @@ export interface WorkerConfig {
   readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
 }
 
-/** `NAME=` means not set. Throws one StartFailure whose message lists every fault, one a line. */
+/** `NAME=` means not set. Throws one StartupError whose message lists every fault, one a line. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
   const parsed = WorkerEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
-  if (!parsed.success) throw new StartFailure(faultsOf(parsed.error));
+  if (!parsed.success) throw new StartupError(faultsOf(parsed.error));
   const values = parsed.data;
   const unused = Object.keys(values.WORKER_CONCURRENCY).filter((pool) => !values.WORKER_POOLS.some((served) => served === pool));
   if (env['WORKER_POOLS'] !== undefined && unused.length > 0) {
-    throw new StartFailure(
+    throw new StartupError(
       `The worker's environment is wrong:\n  WORKER_CONCURRENCY: names ${unused.join(', ')}, which WORKER_POOLS does not`,
     );
   }
   const sandbox = sandboxConfig(values);
   const contradictions = sandboxContradictions(sandbox);
-  if (contradictions.length > 0) throw new StartFailure(`The worker's environment is wrong:\n  ${contradictions.join('\n  ')}`);
+  if (contradictions.length > 0) throw new StartupError(`The worker's environment is wrong:\n  ${contradictions.join('\n  ')}`);
   const dataFolder = resolve(values.TOOLYARD_DATA);
   const workspaceRoot = resolve(values.WORKSPACE_ROOT ?? `${values.TOOLYARD_DATA}/workspaces`);
   return {
@@ -243,7 +243,7 @@ function egressOf(env: Readonly<Record<string, string | undefined>>): EgressPoli
   try {
     return egressPolicyFrom(env);
   } catch (error) {
-    throw new StartFailure(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
+    throw new StartupError(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

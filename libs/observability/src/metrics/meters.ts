@@ -97,7 +97,7 @@ export function createMeters(registry: Registry) {
     sockets: gauge('toolyard_sockets', 'Open event streams by kind.', ['kind']),
     socketsOpened: counter('toolyard_sockets_opened_total', 'Event streams opened.', ['kind']),
     socketsClosed: counter('toolyard_sockets_closed_total', 'Event streams closed, by why.', ['kind', 'why']),
-    updatesMerged: counter('toolyard_updates_merged_total', 'Updates a fast tool or a slow socket did not get one by one.', ['where']),
+    updatesCoalesced: counter('toolyard_updates_merged_total', 'Updates a fast tool or a slow socket did not get one by one.', ['where']),
     configRefused: gauge('toolyard_config_refused', '1 while the config file as it is was refused and the one before is in force.', []),
     spansExported: counter('toolyard_spans_exported_total', 'Spans of traces handed to the collector, by result: ok or failed.', [
       'result',

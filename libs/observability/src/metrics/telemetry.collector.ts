@@ -81,7 +81,7 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
       meters.sockets.dec({ kind: socket.kind });
       meters.socketsClosed.inc({ kind: socket.kind, why: word(socket.why) });
     }),
-    telemetry.updatesMerged.on((merged) => meters.updatesMerged.inc({ where: merged.where }, merged.n)),
+    telemetry.updatesCoalesced.on((merged) => meters.updatesCoalesced.inc({ where: merged.where }, merged.n)),
     telemetry.securityAlert.on(({ kind }) => meters.securityAlerts.inc({ kind })),
     telemetry.configRead.on(({ ok }) => meters.configRefused.set(ok ? 0 : 1)),
     telemetry.spansExported.on(({ spans, ok }) => meters.spansExported.inc({ result: ok ? 'ok' : 'failed' }, spans)),

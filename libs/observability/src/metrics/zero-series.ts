@@ -44,7 +44,7 @@ export function beginAtZero(meters: Meters): void {
   for (const kind of ALERTS) meters.securityAlerts.inc({ kind }, 0);
   for (const scope of ['workspace', 'tenant']) for (const limit of ['bytes', 'files']) meters.quotaRefusals.inc({ scope, limit }, 0);
   for (const kind of ['ws', 'sse']) meters.socketsOpened.inc({ kind }, 0);
-  for (const where of ['worker', 'socket']) meters.updatesMerged.inc({ where }, 0);
+  for (const where of ['worker', 'socket']) meters.updatesCoalesced.inc({ where }, 0);
   for (const result of ['ok', 'failed']) meters.spansExported.inc({ result }, 0);
 }
 

@@ -7,7 +7,7 @@ import type { CallReader } from '../../calls/call-reader.service.js';
 import type { CancelCallService } from '../../calls/cancel-call.service.js';
 import type { DecideApprovalService } from '../../approvals/decide-approval.service.js';
 import type { SubmitCallService } from '../../calls/submit-call.service.js';
-import type { OpenRequests } from './trace-requests.js';
+import type { ActiveHttpTraces } from './trace-requests.js';
 
 export interface TracedServices {
   readonly submitCall: Pick<SubmitCallService, 'submit'>;
@@ -23,7 +23,7 @@ export interface TracedServices {
  * Puts spans around what happens to calls in this gateway, from outside: the services know nothing of it, and while
  * tracing is off they run as they are. Once for a set of services.
  */
-export function traceCalls(tracing: Tracing, services: TracedServices, open: OpenRequests): void {
+export function traceCalls(tracing: Tracing, services: TracedServices, open: ActiveHttpTraces): void {
   const submissions = new Map<string, Span>();
   traceSubmit(tracing, services, open, submissions);
   traceJudge(tracing, services);
@@ -36,7 +36,12 @@ export function traceCalls(tracing: Tracing, services: TracedServices, open: Ope
  * `submit_call {tool}`: its traceparent is what the log keeps for the call. It ends when the call is accepted, also when
  * the caller waits for more. By WebSocket it is the server span too, since there is no request.
  */
-function traceSubmit(tracing: Tracing, { submitCall, tools }: TracedServices, open: OpenRequests, submissions: Map<string, Span>): void {
+function traceSubmit(
+  tracing: Tracing,
+  { submitCall, tools }: TracedServices,
+  open: ActiveHttpTraces,
+  submissions: Map<string, Span>,
+): void {
   const submit = submitCall.submit.bind(submitCall);
   submitCall.submit = async (principal, body, options) => {
     const { traceparent: parent, batchId, replayOf } = options ?? {};
@@ -62,7 +67,7 @@ function traceSubmit(tracing: Tracing, { submitCall, tools }: TracedServices, op
     try {
       return await span.run(() => submit(principal, body, { ...options, traceparent }));
     } catch (error) {
-      span.end({ failed: { type: typeOf(error) } });
+      span.end({ failed: { type: errorType(error) } });
       throw error;
     } finally {
       span.end();
@@ -84,7 +89,7 @@ function traceJudge(tracing: Tracing, { judge }: TracedServices): void {
       span.set({ 'toolyard.decision.effect': decision.effect, 'toolyard.refusal.code': refusal?.error.code });
       return judged;
     } catch (error) {
-      span.end({ failed: { type: typeOf(error) } });
+      span.end({ failed: { type: errorType(error) } });
       throw error;
     } finally {
       span.end();
@@ -109,7 +114,7 @@ function traceAccept(tracing: Tracing, { log }: TracedServices, submissions: Map
       submission.end(refused === undefined ? {} : { failed: { type: refused } });
       return answer;
     } catch (error) {
-      span.end({ failed: { type: typeOf(error) } });
+      span.end({ failed: { type: errorType(error) } });
       throw error;
     } finally {
       span.end();
@@ -156,7 +161,7 @@ function waited(tracing: Tracing, { callId, status, pool, submittedAt, meta }: C
   });
 }
 
-function typeOf(error: unknown): string {
+function errorType(error: unknown): string {
   if (error instanceof ProblemError) return error.code;
   return error instanceof Error ? error.name : 'unknown';
 }

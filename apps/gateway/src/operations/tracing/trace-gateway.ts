@@ -8,11 +8,11 @@ import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { DecideApprovalService } from '../../approvals/decide-approval.service.js';
 import { SubmitCallService } from '../../calls/submit-call.service.js';
 import { traceCalls } from './trace-calls.js';
-import { traceRequests, type OpenRequests } from './trace-requests.js';
+import { traceRequests, type ActiveHttpTraces } from './trace-requests.js';
 
 /** Traces a gateway that is made but not yet initialised: hooks of the door come before its routes. */
 export function traceGateway(app: NestFastifyApplication, tracing: Tracing): void {
-  const open: OpenRequests = new Set();
+  const open: ActiveHttpTraces = new Set();
   traceRequests(app.getHttpAdapter().getInstance(), tracing, open);
   const services = {
     submitCall: app.get(SubmitCallService),

@@ -3,13 +3,13 @@ import type { Tracing } from '#observability';
 import { parseTraceparent } from '../../platform/http/parse.js';
 
 /** Traceparents of the requests that are being answered: what continues one of them was asked for by HTTP. */
-export type OpenRequests = Set<string>;
+export type ActiveHttpTraces = Set<string>;
 
 /**
  * A server span for each request that changes something, and for others that carry a trace. From there on the request's
  * `traceparent` is that span, so whatever reads the header continues it. What streams has no end worth a span.
  */
-export function traceRequests(fastify: FastifyInstance, tracing: Tracing, open: OpenRequests): void {
+export function traceRequests(fastify: FastifyInstance, tracing: Tracing, open: ActiveHttpTraces): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const route = request.routeOptions.url?.replaceAll('::', ':') ?? '';
     if (isTraced(request, route)) begin(tracing, open, request, reply, route);
@@ -22,7 +22,7 @@ function isTraced({ method, headers }: FastifyRequest, route: string): boolean {
   return method !== 'GET' || (headers['traceparent'] !== undefined && route !== '/v1/events');
 }
 
-function begin(tracing: Tracing, open: OpenRequests, request: FastifyRequest, { raw: response }: FastifyReply, route: string): void {
+function begin(tracing: Tracing, open: ActiveHttpTraces, request: FastifyRequest, { raw: response }: FastifyReply, route: string): void {
   const { method, headers } = request;
   const parent = headers['traceparent'];
   const span = tracing.start({

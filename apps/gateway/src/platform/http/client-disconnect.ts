@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 
 /** Aborted when the client goes away before it has had its answer. */
-export function whenGone({ raw }: FastifyReply): AbortSignal {
+export function clientDisconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   const look = () => {
     if (!raw.writableFinished) gone.abort(new Error('The client went away.'));

@@ -2,7 +2,7 @@ import { Catch, HttpException, Inject, NotFoundException, type ArgumentsHost, ty
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ProblemError } from '#contracts';
-import { withResult } from './rejection.js';
+import { withModelResult } from './rejection.js';
 import { toProblem } from './to-problem.js';
 import { LOGGER } from '../tokens.js';
 
@@ -37,7 +37,7 @@ export function sendProblem(reply: FastifyReply, problem: ProblemError, request:
   if (problem.facts.retryAfterMs !== undefined)
     reply.header('Retry-After', String(Math.max(1, Math.ceil(problem.facts.retryAfterMs / 1000))));
   reply.status(problem.status).type('application/problem+json; charset=utf-8');
-  const shown = isSubmission(request) ? withResult(problem) : problem;
+  const shown = isSubmission(request) ? withModelResult(problem) : problem;
   reply.send(JSON.stringify(shown.toProblem(`urn:toolyard:request:${request.id}`)));
 }
 

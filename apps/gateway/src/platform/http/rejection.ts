@@ -1,7 +1,7 @@
 import { ProblemError, type Call, type CallErrorCode, type Violation } from '#contracts';
 
 /** What a call can be refused for before it is queued. */
-const REFUSALS: ReadonlySet<CallErrorCode> = new Set([
+const REJECTION_CODES: ReadonlySet<CallErrorCode> = new Set([
   'not_found',
   'invalid_arguments',
   'payload_too_large',
@@ -14,7 +14,7 @@ const REFUSALS: ReadonlySet<CallErrorCode> = new Set([
 
 /** Whether the call ended where it started: refused at the door, and recorded as that. */
 export function wasRejected(call: Call): boolean {
-  return call.status === 'ended' && call.attempt === 0 && call.error !== undefined && REFUSALS.has(call.error.code);
+  return call.status === 'ended' && call.attempt === 0 && call.error !== undefined && REJECTION_CODES.has(call.error.code);
 }
 
 /** The problem that a refused call is answered with; `result` can go to the model as it is. */
@@ -32,7 +32,7 @@ export function rejectionProblem({ id, error, result }: Call, retryAfterMs?: num
 const MODEL_CHARS = 2_000;
 
 /** A submission that never became a call has no id, but what the model can read all the same. */
-export function withResult(problem: ProblemError): ProblemError {
+export function withModelResult(problem: ProblemError): ProblemError {
   const { code, detail, facts } = problem;
   if (facts.result !== undefined) return problem;
   const text = detail.length <= MODEL_CHARS ? detail : `${detail.slice(0, MODEL_CHARS).toWellFormed()} …`;
@@ -44,7 +44,7 @@ export function inBody(errors: readonly Violation[]): Violation[] {
   return errors.map(({ pointer, message }) => ({ pointer: `/arguments${pointer}`, message }));
 }
 
-export function keyReused(idempotencyKey: string | undefined): ProblemError {
+export function idempotencyKeyReused(idempotencyKey: string | undefined): ProblemError {
   const key = idempotencyKey === undefined ? 'This toolCallId was used in its session' : 'This Idempotency-Key was used';
   return new ProblemError(
     'idempotency_key_reused',

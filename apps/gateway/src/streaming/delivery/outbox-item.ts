@@ -2,7 +2,7 @@ import type { Gap } from '#contracts';
 import { EventBatch, type StoredEvent } from '#event-log';
 
 /** One subscription on a socket: how its events and gaps look there. */
-export interface Lane {
+export interface SubscriptionSink {
   /** The frames of a batch, in order. */
   events(batch: EventBatch): readonly Buffer[];
   gap(gap: Gap): string;
@@ -13,8 +13,8 @@ export interface Lane {
 /** Something that waits to be sent, in the order of sending. `size` is about its bytes. */
 export type OutboxItem =
   | { readonly kind: 'text'; readonly text: string; readonly size: number }
-  | { readonly kind: 'events'; readonly lane: Lane; readonly batch: EventBatch; readonly size: number }
-  | { readonly kind: 'gap'; readonly lane: Lane; gap: Gap; readonly size: number };
+  | { readonly kind: 'events'; readonly lane: SubscriptionSink; readonly batch: EventBatch; readonly size: number }
+  | { readonly kind: 'gap'; readonly lane: SubscriptionSink; gap: Gap; readonly size: number };
 
 type GapItem = Extract<OutboxItem, { kind: 'gap' }>;
 
@@ -24,11 +24,11 @@ const GAP_SIZE = 128;
  * What is left of waiting items when Updates and Progress are merged: their place is taken by one gap for each call and
  * subscription, at the first of them, which grows with every later one. Everything else stays, in order.
  */
-export class Merger {
-  private readonly gaps = new Map<Lane, Map<string, GapItem>>();
-  merged = 0;
+export class UpdateCoalescer {
+  private readonly gaps = new Map<SubscriptionSink, Map<string, GapItem>>();
+  coalesced = 0;
 
-  merge(item: OutboxItem): OutboxItem[] {
+  coalesce(item: OutboxItem): OutboxItem[] {
     if (item.kind !== 'events') return [item];
     const { lane, batch } = item;
     const result: OutboxItem[] = [];
@@ -52,8 +52,8 @@ export class Merger {
   }
 
   /** The new gap, unless one that still waits was made longer. */
-  private drop(lane: Lane, { callId, seq }: StoredEvent): GapItem | undefined {
-    this.merged += 1;
+  private drop(lane: SubscriptionSink, { callId, seq }: StoredEvent): GapItem | undefined {
+    this.coalesced += 1;
     const ofLane = this.gaps.get(lane) ?? new Map<string, GapItem>();
     this.gaps.set(lane, ofLane);
     const open = ofLane.get(callId);
@@ -76,7 +76,7 @@ export function textItem(text: string): OutboxItem {
   return { kind: 'text', text, size: text.length };
 }
 
-export function eventsItem(lane: Lane, batch: EventBatch): OutboxItem {
+export function eventsItem(lane: SubscriptionSink, batch: EventBatch): OutboxItem {
   return { kind: 'events', lane, batch, size: batch.size };
 }
 

@@ -3,20 +3,20 @@ import fc from 'fast-check';
 import type { CallEventType, Gap } from '#contracts';
 import { EventBatch, type StoredEvent } from '#event-log';
 import { eventually } from '../../../../../test/support/eventually.js';
-import type { Lane } from './outbox-item.js';
-import { SocketOutbox, type DeliveryLimits, type Overrun, type Wire } from './socket-outbox.js';
+import type { SubscriptionSink } from './outbox-item.js';
+import { SocketOutbox, type DeliveryLimits, type SlowConsumer, type Connection } from './socket-outbox.js';
 
 const LIMITS: DeliveryLimits = {
   connectionBytes: 1000,
   waitingBytes: 2000,
-  burstMs: 60_000,
-  burstBytes: 2000,
+  coalesceAfterMs: 60_000,
+  coalesceAtBytes: 2000,
   hardBytes: 8000,
-  stallMs: 60_000,
+  drainTimeoutMs: 60_000,
 };
 
 /** A connection whose other end reads only when told to. */
-class StuckWire implements Wire {
+class StuckWire implements Connection {
   bufferedBytes = 0;
   readonly sent: string[] = [];
   private readonly pending: { bytes: number; flushed: () => void }[] = [];
@@ -42,7 +42,7 @@ class StuckWire implements Wire {
 }
 
 /** Shows what reached the reader: sequence numbers, and gaps. */
-class PlainLane implements Lane {
+class PlainLane implements SubscriptionSink {
   sentCursor = '';
   events(batch: EventBatch): Buffer[] {
     return [Buffer.from(`events ${batch.events.map(({ seq }) => seq).join(' ')} ${'.'.repeat(batch.size)}`)];
@@ -61,7 +61,7 @@ const batchOf = (events: StoredEvent[]) => new EventBatch(events, `1.0.${events.
 
 function open(limits: Partial<DeliveryLimits> = {}) {
   const wire = new StuckWire();
-  const overruns: Overrun[] = [];
+  const overruns: SlowConsumer[] = [];
   return { wire, lane: new PlainLane(), overruns, outbox: new SocketOutbox(wire, (why) => overruns.push(why), { ...LIMITS, ...limits }) };
 }
 
@@ -117,7 +117,7 @@ describe('SocketOutbox', () => {
   });
 
   it('takes a burst for no slowness unless it lasts', async () => {
-    const { wire, lane, outbox } = open({ burstBytes: 100_000, burstMs: 10 });
+    const { wire, lane, outbox } = open({ coalesceAtBytes: 100_000, coalesceAfterMs: 10 });
     const events = Array.from({ length: 100 }, () => event('call.update'));
     outbox.deliver(lane, batchOf([event('call.start', 'a', 1000)]));
     for (const one of events) outbox.deliver(lane, batchOf([one]));
@@ -137,7 +137,7 @@ describe('SocketOutbox', () => {
     expect(full.overruns).toEqual(['too_much_unsent']);
     expect(full.lane.sentCursor).toBe(`1.0.${seqsOf(full.wire.sent).at(-1)}`);
 
-    const stuck = open({ stallMs: 10 });
+    const stuck = open({ drainTimeoutMs: 10 });
     for (let n = 0; n < 15; n += 1) stuck.outbox.deliver(stuck.lane, batchOf([event('call.start')]));
     await eventually(() => stuck.overruns.length > 0, 'the stall to be noticed');
     expect(stuck.overruns).toEqual(['no_drain']);

@@ -1,9 +1,9 @@
 import type { EventBatch } from '#event-log';
 import { signals } from '#observability';
-import { eventsItem, Merger, textItem, type Lane, type OutboxItem } from './outbox-item.js';
+import { eventsItem, UpdateCoalescer, textItem, type SubscriptionSink, type OutboxItem } from './outbox-item.js';
 
 /** One client's connection, WebSocket or event stream. */
-export interface Wire {
+export interface Connection {
   /** Bytes given to the connection that the operating system has not taken yet. */
   readonly bufferedBytes: number;
   /** Never throws. `flushed` is called when the bytes left this process, or cannot any more. */
@@ -16,25 +16,25 @@ export interface DeliveryLimits {
   /** More than this for longer than `burstMs` is slowness: Updates and Progress are merged into gaps. */
   readonly waitingBytes: number;
   /** One busy tick is not yet slowness; more than `burstBytes` is, at once. */
-  readonly burstMs: number;
-  readonly burstBytes: number;
+  readonly coalesceAfterMs: number;
+  readonly coalesceAtBytes: number;
   /** More than this when merged, and the reader is given up. */
   readonly hardBytes: number;
   /** As is one that takes nothing at all for so long. */
-  readonly stallMs: number;
+  readonly drainTimeoutMs: number;
 }
 
 const KIB = 1024;
 export const DELIVERY_LIMITS: DeliveryLimits = {
   connectionBytes: 256 * KIB,
   waitingBytes: 512 * KIB,
-  burstMs: 250,
-  burstBytes: 8192 * KIB,
+  coalesceAfterMs: 250,
+  coalesceAtBytes: 8192 * KIB,
   hardBytes: 1024 * KIB,
-  stallMs: 30_000,
+  drainTimeoutMs: 30_000,
 };
 
-export type Overrun = 'too_much_unsent' | 'no_drain';
+export type SlowConsumer = 'too_much_unsent' | 'no_drain';
 
 /**
  * What one client still has to get, in order. A client that reads slower than events come first gets them later, then
@@ -44,15 +44,15 @@ export type Overrun = 'too_much_unsent' | 'no_drain';
 export class SocketOutbox {
   private waiting: OutboxItem[] = [];
   private waitingBytes = 0;
-  private merger: Merger | undefined;
-  private burst: NodeJS.Timeout | undefined;
-  private stall: NodeJS.Timeout | undefined;
-  private wantWritable: (() => void)[] = [];
+  private coalescer: UpdateCoalescer | undefined;
+  private coalesceTimer: NodeJS.Timeout | undefined;
+  private drainTimeout: NodeJS.Timeout | undefined;
+  private drainWaiters: (() => void)[] = [];
   private closed = false;
 
   constructor(
-    private readonly wire: Wire,
-    private readonly onOverrun: (why: Overrun) => void,
+    private readonly connection: Connection,
+    private readonly onSlowConsumer: (why: SlowConsumer) => void,
     private readonly limits: DeliveryLimits = DELIVERY_LIMITS,
   ) {}
 
@@ -61,24 +61,24 @@ export class SocketOutbox {
     this.put(textItem(text));
   }
 
-  deliver(lane: Lane, batch: EventBatch): void {
+  deliver(lane: SubscriptionSink, batch: EventBatch): void {
     this.put(eventsItem(lane, batch));
   }
 
   /** Resolves when the client has taken so much that there is room for more, or when the outbox is closed. */
   writable(): Promise<void> {
     if (this.closed || this.hasRoom()) return Promise.resolve();
-    this.watchStall();
-    return new Promise((resolve) => this.wantWritable.push(resolve));
+    this.startDrainTimeout();
+    return new Promise((resolve) => this.drainWaiters.push(resolve));
   }
 
   /** Drops what waits. Idempotent. */
   close(): void {
     this.closed = true;
-    clearTimeout(this.burst);
-    clearTimeout(this.stall);
+    clearTimeout(this.coalesceTimer);
+    clearTimeout(this.drainTimeout);
     this.waiting = [];
-    this.wake();
+    this.notifyDrain();
   }
 
   private put(item: OutboxItem): void {
@@ -88,52 +88,52 @@ export class SocketOutbox {
   }
 
   private hasRoom(): boolean {
-    return this.waiting.length === 0 && this.wire.bufferedBytes < this.limits.connectionBytes;
+    return this.waiting.length === 0 && this.connection.bufferedBytes < this.limits.connectionBytes;
   }
 
   private wait(item: OutboxItem): void {
-    const { waitingBytes, burstBytes, burstMs } = this.limits;
+    const { waitingBytes, coalesceAtBytes: burstBytes, coalesceAfterMs: burstMs } = this.limits;
     this.append(item);
-    this.watchStall();
-    if (this.merger) this.checkHard();
-    else if (this.waitingBytes > burstBytes) this.mergeAll();
-    else if (this.waitingBytes > waitingBytes) this.burst ??= setTimeout(() => this.burstIsOver(), burstMs);
+    this.startDrainTimeout();
+    if (this.coalescer) this.checkHardLimit();
+    else if (this.waitingBytes > burstBytes) this.coalesceAll();
+    else if (this.waitingBytes > waitingBytes) this.coalesceTimer ??= setTimeout(() => this.coalesceIfStillBehind(), burstMs);
   }
 
-  private burstIsOver(): void {
-    this.burst = undefined;
-    if (this.merger === undefined && this.waitingBytes > this.limits.waitingBytes) this.mergeAll();
+  private coalesceIfStillBehind(): void {
+    this.coalesceTimer = undefined;
+    if (this.coalescer === undefined && this.waitingBytes > this.limits.waitingBytes) this.coalesceAll();
   }
 
-  private checkHard(): void {
-    if (this.waitingBytes + this.wire.bufferedBytes > this.limits.hardBytes) this.overrun('too_much_unsent');
+  private checkHardLimit(): void {
+    if (this.waitingBytes + this.connection.bufferedBytes > this.limits.hardBytes) this.giveUpSlowConsumer('too_much_unsent');
   }
 
   private append(item: OutboxItem): void {
-    const { merger } = this;
-    const before = merger?.merged ?? 0;
-    for (const left of merger ? merger.merge(item) : [item]) {
+    const { coalescer: merger } = this;
+    const before = merger?.coalesced ?? 0;
+    for (const left of merger ? merger.coalesce(item) : [item]) {
       this.waiting.push(left);
       this.waitingBytes += left.size;
     }
-    if (merger && merger.merged > before) signals.updatesMerged.emit({ where: 'socket', n: merger.merged - before });
+    if (merger && merger.coalesced > before) signals.updatesCoalesced.emit({ where: 'socket', n: merger.coalesced - before });
   }
 
-  private mergeAll(): void {
+  private coalesceAll(): void {
     const whole = this.waiting;
-    this.merger = new Merger();
+    this.coalescer = new UpdateCoalescer();
     this.waiting = [];
     this.waitingBytes = 0;
     for (const item of whole) this.append(item);
-    this.checkHard();
+    this.checkHardLimit();
   }
 
   /** The client took something. */
   private flushed(): void {
     if (this.closed) return;
-    this.stall?.refresh();
+    this.drainTimeout?.refresh();
     let sent = 0;
-    for (; sent < this.waiting.length && this.wire.bufferedBytes < this.limits.connectionBytes; sent += 1) {
+    for (; sent < this.waiting.length && this.connection.bufferedBytes < this.limits.connectionBytes; sent += 1) {
       const item = this.waiting[sent];
       if (item === undefined) break;
       this.waitingBytes -= item.size;
@@ -141,25 +141,25 @@ export class SocketOutbox {
     }
     if (sent > 0) this.waiting.splice(0, sent);
     if (!this.hasRoom()) return;
-    this.merger = undefined;
+    this.coalescer = undefined;
     this.waitingBytes = 0;
-    this.wake();
-    clearTimeout(this.burst);
-    clearTimeout(this.stall);
-    this.burst = this.stall = undefined;
+    this.notifyDrain();
+    clearTimeout(this.coalesceTimer);
+    clearTimeout(this.drainTimeout);
+    this.coalesceTimer = this.drainTimeout = undefined;
   }
 
   private write(item: OutboxItem): void {
     const flushed = () => this.flushed();
     switch (item.kind) {
       case 'text':
-        return this.wire.send(item.text, flushed);
+        return this.connection.send(item.text, flushed);
       case 'events':
         item.lane.sentCursor = item.batch.cursor;
         return this.sendAll(item.lane.events(item.batch), flushed);
       case 'gap':
-        this.merger?.sent(item);
-        return this.wire.send(item.lane.gap(item.gap), flushed);
+        this.coalescer?.sent(item);
+        return this.connection.send(item.lane.gap(item.gap), flushed);
       default:
         return item satisfies never;
     }
@@ -167,22 +167,22 @@ export class SocketOutbox {
 
   private sendAll(frames: readonly Buffer[], flushed: () => void): void {
     const last = frames.length - 1;
-    for (const [index, frame] of frames.entries()) this.wire.send(frame, index === last ? flushed : () => {});
+    for (const [index, frame] of frames.entries()) this.connection.send(frame, index === last ? flushed : () => {});
   }
 
-  private watchStall(): void {
-    this.stall ??= setTimeout(() => this.overrun('no_drain'), this.limits.stallMs);
+  private startDrainTimeout(): void {
+    this.drainTimeout ??= setTimeout(() => this.giveUpSlowConsumer('no_drain'), this.limits.drainTimeoutMs);
   }
 
-  private overrun(why: Overrun): void {
+  private giveUpSlowConsumer(why: SlowConsumer): void {
     if (this.closed) return;
     this.close();
-    this.onOverrun(why);
+    this.onSlowConsumer(why);
   }
 
-  private wake(): void {
-    const waiting = this.wantWritable;
-    this.wantWritable = [];
+  private notifyDrain(): void {
+    const waiting = this.drainWaiters;
+    this.drainWaiters = [];
     for (const resolve of waiting) resolve();
   }
 }

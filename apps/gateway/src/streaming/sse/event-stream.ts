@@ -31,7 +31,7 @@ export class EventStream {
   constructor(
     private readonly hub: EventHub,
     private readonly drain: ShutdownState,
-    private readonly keyRing: ApiKeyStore,
+    private readonly apiKeys: ApiKeyStore,
     private readonly openSockets: OpenSockets,
   ) {}
 
@@ -54,7 +54,7 @@ export class EventStream {
     if (request.raw.socket.destroyed) return void reply.hijack(); // The client left meanwhile.
     const place = this.openSockets.open(request.raw.socket.remoteAddress ?? 'unknown', principal);
     reply.raw.once('close', () => place.release());
-    const mayRead = () => this.keyRing.refusal(principal, 'read');
+    const mayRead = () => this.apiKeys.rejection(principal, 'read');
     const connection = new SseConnection(reply.raw, endAfterCall, DELIVERY_LIMITS, mayRead);
     const subscription = this.hub.subscribe({
       tenantId: principal.tenantId,
@@ -71,7 +71,7 @@ export class EventStream {
     connection.open(subscription);
     const leave = () => connection.end('drain', 'this gateway is going away; go on with Last-Event-ID');
     this.drain.signal.addEventListener('abort', leave);
-    const unwatch = this.keyRing.watch(principal, 'read', (problem) => connection.refuse(problem));
+    const unwatch = this.apiKeys.watch(principal, 'read', (problem) => connection.refuse(problem));
     reply.raw.once('close', () => {
       this.drain.signal.removeEventListener('abort', leave);
       unwatch();

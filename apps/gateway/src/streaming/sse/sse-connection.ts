@@ -3,12 +3,12 @@ import type { ProblemError } from '#contracts';
 import type { Delivery, Subscription } from '#event-log';
 import { signals } from '#observability';
 import { SocketOutbox, type DeliveryLimits } from '../delivery/socket-outbox.js';
-import { SseSubscription, sseComment, sseResync, sseRetry } from './sse-lane.js';
+import { SseSubscription, sseComment, sseResync, sseRetry } from './sse-subscription.js';
 
 export const RETRY_MS = 2000;
 const HEARTBEAT_MS = 15_000;
 /** How long a client may take to read what was under way when the stream ended. */
-const FAREWELL_MS = 2000;
+const CLOSE_GRACE_MS = 2000;
 
 /** One open event stream: gets a subscription's deliveries, ends for a reason, and cleans up once. */
 export class SseConnection {
@@ -76,7 +76,7 @@ export class SseConnection {
     if (this.closedFor !== undefined) return;
     this.dispose(why);
     this.response.end(sseRetry(RETRY_MS) + sseComment(comment));
-    const cut = setTimeout(() => this.response.destroy(), FAREWELL_MS);
+    const cut = setTimeout(() => this.response.destroy(), CLOSE_GRACE_MS);
     this.response.once('close', () => clearTimeout(cut));
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ClientFrame, LIMITS, ProblemError } from '#contracts';
-import { withResult } from '../../platform/http/rejection.js';
+import { withModelResult } from '../../platform/http/rejection.js';
 import { checkJson, parseJson } from '../../platform/http/json-body.js';
 import { parse } from '../../platform/http/parse.js';
 import { SubmitCallRequest } from '../../calls/submit-call-request.js';
@@ -29,7 +29,7 @@ export function readClientFrame(text: string): ReceivedFrame {
     return { id, frame: frameOf(value, text) };
   } catch (error) {
     const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The frame cannot be read');
-    return { id, frame: submits ? withResult(problem) : problem };
+    return { id, frame: submits ? withModelResult(problem) : problem };
   }
 }
 

@@ -8,7 +8,7 @@ export const STREAM_PATH = '/v1/stream';
 
 /**
  * Nest's adapter without its message protocol: it would parse every frame a second time, drop what it does not know
- * without a word, and log each client's faults as errors. `stream-socket.ts` reads the frames itself.
+ * without a word, and log each client's faults as errors. `stream-session.ts` reads the frames itself.
  */
 export class StreamAdapter extends WsAdapter {
   private disposed = false;

@@ -7,7 +7,7 @@ import { LIMITS, ProblemError } from '#contracts';
 import { EventHub } from '#event-log';
 import { signals } from '#observability';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
-import { OpenSockets, type SocketPlace } from '../../auth/open-sockets.service.js';
+import { OpenSockets, type SocketReservation } from '../../auth/open-sockets.service.js';
 import { OriginPolicy } from '../../auth/origin-policy.service.js';
 import { RateLimits } from '../../auth/rate-limits.service.js';
 import { CallReader } from '../../calls/call-reader.service.js';
@@ -19,14 +19,14 @@ import { toProblem } from '../../platform/http/to-problem.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { STREAM_PATH } from './stream.adapter.js';
-import { StreamSocket } from './stream-socket.js';
-import type { StreamLimits, StreamDependencies } from './stream-services.js';
+import { StreamSession } from './stream-session.js';
+import type { StreamLimits, StreamDependencies } from './stream-dependencies.js';
 
 const PING_MS = 15_000;
 /** Clients come back spread over this time, so that the other gateways are not run over. */
 const RECONNECT_SPREAD_MS = 2000;
 /** How long clients may take to close before they are cut off. */
-const FAREWELL_MS = 2000;
+const CLOSE_GRACE_MS = 2000;
 
 const STREAM_LIMITS: StreamLimits = {
   authMs: 10_000,
@@ -47,13 +47,13 @@ const OPTIONS = {
 
 /**
  * `GET /v1/stream`: log → sockets, resume by cursor. Refuses strangers before the upgrade, keeps the heartbeat, and on
- * a drain asks every client to reconnect before the door closes. What a client may say is in `stream-socket.ts`.
+ * a drain asks every client to reconnect before the door closes. What a client may say is in `stream-session.ts`.
  */
 @WebSocketGateway(OPTIONS)
 export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayConnection<WebSocket>, BeforeApplicationShutdown {
-  private readonly sockets = new Map<WebSocket, StreamSocket>();
+  private readonly sessions = new Map<WebSocket, StreamSession>();
   /** From the upgrade's acceptance on; released when its connection closes. */
-  private readonly places = new WeakMap<IncomingMessage, SocketPlace>();
+  private readonly reservations = new WeakMap<IncomingMessage, SocketReservation>();
   private readonly services: StreamDependencies;
   private heartbeat: NodeJS.Timeout | undefined;
   private drained: Promise<void> | undefined;
@@ -65,44 +65,44 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     decideApproval: DecideApprovalService,
     reader: CallReader,
     rateLimits: RateLimits,
-    private readonly keyRing: ApiKeyStore,
+    private readonly apiKeys: ApiKeyStore,
     private readonly origins: OriginPolicy,
     private readonly draining: ShutdownState,
     private readonly openSockets: OpenSockets,
     @Inject(LOGGER) log: Logger,
   ) {
     const onInternalError = (error: unknown) => log.error({ err: error }, 'a stream frame failed');
-    this.services = { hub, submitCall, cancelCall, decideApproval, reader, rateLimits, keyRing, onInternalError };
+    this.services = { hub, submitCall, cancelCall, decideApproval, reader, rateLimits, apiKeys, onInternalError };
   }
 
   afterInit(server: WebSocketServer): void {
     server.options.verifyClient = ({ req }: { req: IncomingMessage }, answer: Parameters<VerifyClientCallbackAsync>[1]) => {
-      const refusal = this.refusal(req) ?? this.takePlace(req);
-      if (refusal === undefined) return answer(true);
-      const text = JSON.stringify(refusal.toProblem());
-      const { retryAfterMs } = refusal.facts;
+      const rejection = this.refusal(req) ?? this.reserve(req);
+      if (rejection === undefined) return answer(true);
+      const text = JSON.stringify(rejection.toProblem());
+      const { retryAfterMs } = rejection.facts;
       const retry = retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) };
-      answer(false, refusal.status, text, { 'Content-Type': 'application/problem+json; charset=utf-8', ...retry });
+      answer(false, rejection.status, text, { 'Content-Type': 'application/problem+json; charset=utf-8', ...retry });
     };
-    this.heartbeat = setInterval(() => this.beat(), PING_MS);
+    this.heartbeat = setInterval(() => this.sendHeartbeats(), PING_MS);
     this.draining.signal.addEventListener('abort', () => void this.drain(), { once: true });
   }
 
   handleConnection(client: WebSocket, request: IncomingMessage): void {
-    const place = this.places.get(request);
+    const place = this.reservations.get(request);
     if (place === undefined) return client.terminate();
-    const socket = new StreamSocket(client, this.services, STREAM_LIMITS, bearerOf(request), place);
-    this.sockets.set(client, socket);
+    const socket = new StreamSession(client, this.services, STREAM_LIMITS, bearerOf(request), place);
+    this.sessions.set(client, socket);
     signals.socketOpened.emit({ kind: 'ws' });
     client.once('close', () => {
-      this.sockets.delete(client);
+      this.sessions.delete(client);
       signals.socketClosed.emit({ kind: 'ws', why: socket.closedFor ?? 'client' });
     });
   }
 
   /** Asks every client to reconnect; resolves when all are gone, at the latest after two seconds. Idempotent. */
   drain(): Promise<void> {
-    return (this.drained ??= this.sayFarewell());
+    return (this.drained ??= this.closeGracefully());
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -110,43 +110,43 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     await this.drain();
   }
 
-  private async sayFarewell(): Promise<void> {
-    const gone = [...this.sockets].map(([client, socket]) => {
+  private async closeGracefully(): Promise<void> {
+    const gone = [...this.sessions].map(([client, socket]) => {
       const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
       socket.reconnect(Math.floor(Math.random() * RECONNECT_SPREAD_MS), 'this gateway is going away');
       return closed;
     });
     const cut = setTimeout(() => {
-      for (const socket of this.sockets.values()) socket.terminate();
-    }, FAREWELL_MS);
+      for (const socket of this.sessions.values()) socket.terminate();
+    }, CLOSE_GRACE_MS);
     await Promise.all(gone);
     clearTimeout(cut);
   }
 
   private refusal(request: IncomingMessage): ProblemError | undefined {
-    const strange = this.origins.refusal(request.headers);
+    const strange = this.origins.rejectionReason(request.headers);
     if (strange !== undefined) return new ProblemError('origin_refused', strange);
     if (this.draining.draining) return new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });
     if (request.headers.authorization === undefined) return undefined;
     const token = bearerOf(request);
     if (token === undefined) return new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key>');
-    return this.keyRing.authenticate(token) ? undefined : new ProblemError('unauthenticated', 'The API key is unknown or has expired');
+    return this.apiKeys.authenticate(token) ? undefined : new ProblemError('unauthenticated', 'The API key is unknown or has expired');
   }
 
-  private takePlace(request: IncomingMessage): ProblemError | undefined {
+  private reserve(request: IncomingMessage): ProblemError | undefined {
     const token = bearerOf(request);
     try {
-      const place = this.openSockets.open(addressOf(request), token === undefined ? undefined : this.keyRing.authenticate(token));
+      const place = this.openSockets.open(addressOf(request), token === undefined ? undefined : this.apiKeys.authenticate(token));
       request.socket.once('close', () => place.release());
-      this.places.set(request, place);
+      this.reservations.set(request, place);
       return undefined;
     } catch (error) {
       return toProblem(error);
     }
   }
 
-  private beat(): void {
-    for (const socket of this.sockets.values()) socket.beat();
+  private sendHeartbeats(): void {
+    for (const socket of this.sessions.values()) socket.heartbeat();
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Gap, Scope } from '#contracts';
 import type { EventBatch, Subscription } from '#event-log';
-import type { Lane } from '../delivery/outbox-item.js';
+import type { SubscriptionSink } from '../delivery/outbox-item.js';
 import { serverFrames } from './server-frames.js';
 
 /** A subscription on a WebSocket. `followed`: it belongs to a submitted call and ends with it. */
-export class WsSubscription implements Lane {
+export class WsSubscription implements SubscriptionSink {
   sentCursor = '';
   closed = false;
   private subscription: Subscription | undefined;

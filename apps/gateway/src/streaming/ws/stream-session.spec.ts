@@ -6,8 +6,8 @@ import { CLOSE_CODES, type ApiKeyConfig } from '#contracts';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { readGatewayConfig } from '../../platform/gateway.config.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
-import { StreamSocket } from './stream-socket.js';
-import type { StreamDependencies } from './stream-services.js';
+import { StreamSession } from './stream-session.js';
+import type { StreamDependencies } from './stream-dependencies.js';
 
 const LIMITS = { authMs: 100, burst: 10, framesPerSecond: 10, inFlight: 10, followedCalls: 10, filters: 10, delivery: DELIVERY_LIMITS };
 const TOKEN = 'good-key-of-the-socket-tests';
@@ -17,13 +17,13 @@ const ring = () => new ApiKeyStore({ ...readGatewayConfig({ TOOLYARD_API_KEY: 'b
 const unused = (): never => {
   throw new Error('not used here');
 };
-const services = (keyRing = ring()): StreamDependencies => ({
+const services = (apiKeys = ring()): StreamDependencies => ({
   hub: { subscribe: unused, moment: unused },
   submitCall: { submit: unused },
   cancelCall: { cancel: unused },
   decideApproval: { decide: unused },
   reader: { head: unused },
-  keyRing,
+  apiKeys,
   rateLimits: { take: () => undefined },
   onInternalError: () => {},
 });
@@ -46,7 +46,7 @@ describe('a socket of the stream', () => {
     const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, { autoPong });
     clients.push(client);
     const [[wire]] = (await Promise.all([accepted, once(client, 'open')])) as [[WebSocket], unknown];
-    const socket = new StreamSocket(wire, with_, LIMITS, token, { authenticate: () => undefined });
+    const socket = new StreamSession(wire, with_, LIMITS, token, { authenticate: () => undefined });
     return { client, wire, socket, closed: once(client, 'close') as Promise<[number, Buffer]> };
   };
 
@@ -68,8 +68,8 @@ describe('a socket of the stream', () => {
     const alive = await connect(TOKEN);
     for (let beat = 0; beat < 3; beat++) {
       const pongs = once(alive.wire, 'pong');
-      dead.socket.beat();
-      alive.socket.beat();
+      dead.socket.heartbeat();
+      alive.socket.heartbeat();
       await pongs;
     }
     expect((await dead.closed)[0]).toBe(1006);
@@ -78,13 +78,13 @@ describe('a socket of the stream', () => {
   });
 
   it('is closed as soon as its key is no longer good, and not when other keys change', async () => {
-    const keyRing = ring();
-    const { client, closed } = await connect(TOKEN, services(keyRing));
-    keyRing.replace([GOOD, { ...GOOD, id: 'other', key: 'another-key-of-the-socket-tests' }]);
+    const apiKeys = ring();
+    const { client, closed } = await connect(TOKEN, services(apiKeys));
+    apiKeys.replace([GOOD, { ...GOOD, id: 'other', key: 'another-key-of-the-socket-tests' }]);
     client.send(JSON.stringify({ op: 'ping' }));
     await once(client, 'message');
     expect(client.readyState).toBe(WebSocket.OPEN);
-    keyRing.replace([]);
+    apiKeys.replace([]);
     expect((await closed)[0]).toBe(CLOSE_CODES.unauthenticated);
   });
 });

@@ -17,7 +17,7 @@ export interface StreamDependencies {
   readonly cancelCall: { cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> };
   readonly decideApproval: { decide(principal: Principal, callId: string, body: DecisionBody): Promise<Call> };
   readonly reader: { head(principal: Principal, callId: string): Promise<unknown> };
-  readonly keyRing: Pick<ApiKeyStore, 'authenticate' | 'current' | 'refusal' | 'watch' | 'onChange'>;
+  readonly apiKeys: Pick<ApiKeyStore, 'authenticate' | 'current' | 'rejection' | 'watch' | 'onChange'>;
   readonly rateLimits: { take(principal: Principal): Promise<RateLimitResult> | undefined };
   /** Told of errors that nobody foresaw. */
   readonly onInternalError: (error: unknown) => void;

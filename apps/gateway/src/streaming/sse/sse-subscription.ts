@@ -1,9 +1,9 @@
 import type { Call, Gap } from '#contracts';
 import type { EventBatch, ResyncReason } from '#event-log';
-import type { Lane } from '../delivery/outbox-item.js';
+import type { SubscriptionSink } from '../delivery/outbox-item.js';
 
 /** How things look in a server-sent event stream (WHATWG HTML, 9.2). JSON texts have no line feeds, so each is one data line. */
-export class SseSubscription implements Lane {
+export class SseSubscription implements SubscriptionSink {
   sentCursor = '';
 
   /** Streams of the same view get the same bytes. */

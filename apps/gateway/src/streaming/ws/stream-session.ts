@@ -1,15 +1,15 @@
 import type { RawData, WebSocket } from 'ws';
 import { CLOSE_CODES, LIMITS, ProblemError, type ClientFrame, type EventFilter, type Principal, type Scope } from '#contracts';
 import type { Delivery } from '#event-log';
-import type { SocketPlace } from '../../auth/open-sockets.service.js';
+import type { SocketReservation } from '../../auth/open-sockets.service.js';
 import { TokenBucket } from '../../auth/token-bucket.js';
-import { SocketOutbox, type Overrun } from '../delivery/socket-outbox.js';
-import { withResult } from '../../platform/http/rejection.js';
+import { SocketOutbox, type SlowConsumer } from '../delivery/socket-outbox.js';
+import { withModelResult } from '../../platform/http/rejection.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { readClientFrame } from './client-frame.js';
 import { serverFrames } from './server-frames.js';
-import { WsSubscription } from './stream-lane.js';
-import type { StreamLimits, StreamDependencies } from './stream-services.js';
+import { WsSubscription } from './ws-subscription.js';
+import type { StreamLimits, StreamDependencies } from './stream-dependencies.js';
 
 type FrameOf<Op extends ClientFrame['op']> = Extract<ClientFrame, { op: Op }>;
 
@@ -23,9 +23,9 @@ const MISSED_BEATS = 2;
  * What the key may do is looked up for each frame and each delivery, since the config changes while sockets are open. A
  * socket ends with its key; a subscription ends when the key loses the scope that it needs.
  */
-export class StreamSocket {
+export class StreamSession {
   private readonly outbox: SocketOutbox;
-  private readonly lanes = new Map<string, WsSubscription>();
+  private readonly subscriptions = new Map<string, WsSubscription>();
   /** How many of the lanes follow a submitted call. */
   private followed = 0;
   private readonly budget: TokenBucket;
@@ -35,8 +35,8 @@ export class StreamSocket {
   private readonly stopListening: () => void;
   private readonly authDeadline: NodeJS.Timeout;
   private inFlight = 0;
-  private missedBeats = 0;
-  private left: AbortController | undefined;
+  private missedPongs = 0;
+  private disconnected: AbortController | undefined;
   /** Why this end closed the socket; the client did when it is undefined. */
   closedFor: string | undefined;
 
@@ -45,26 +45,29 @@ export class StreamSocket {
     private readonly services: StreamDependencies,
     private readonly limits: StreamLimits,
     token: string | undefined,
-    private readonly place: Pick<SocketPlace, 'authenticate'>,
+    private readonly reservation: Pick<SocketReservation, 'authenticate'>,
   ) {
     this.budget = new TokenBucket(limits.burst, limits.framesPerSecond);
-    this.outbox = new SocketOutbox(this.wire(), (why) => this.overrun(why), limits.delivery);
-    this.authDeadline = setTimeout(() => this.refuse('Expected the frame {"op":"auth","token":…} within 10 seconds'), limits.authMs);
-    this.stopListening = services.keyRing.onChange(() => this.dropForbidden());
+    this.outbox = new SocketOutbox(this.connection(), (why) => this.closeSlowConsumer(why), limits.delivery);
+    this.authDeadline = setTimeout(
+      () => this.endUnauthenticated('Expected the frame {"op":"auth","token":…} within 10 seconds'),
+      limits.authMs,
+    );
+    this.stopListening = services.apiKeys.onChange(() => this.dropForbidden());
     socket.on('error', () => {});
-    socket.on('pong', () => (this.missedBeats = 0));
+    socket.on('pong', () => (this.missedPongs = 0));
     socket.on('close', () => this.dispose());
     socket.on('message', (data, isBinary) => this.receive(data, isBinary));
     if (token !== undefined) this.authenticate(token);
   }
 
   /** A ping, or the end of a socket that answered none of the last ones. */
-  beat(): void {
-    if (this.missedBeats >= MISSED_BEATS) {
+  heartbeat(): void {
+    if (this.missedPongs >= MISSED_BEATS) {
       this.closedFor ??= 'no_pong';
       return this.socket.terminate();
     }
-    this.missedBeats += 1;
+    this.missedPongs += 1;
     this.socket.ping();
   }
 
@@ -90,14 +93,14 @@ export class StreamSocket {
     if (isBinary)
       return this.answerError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
     if (this.identity === undefined && sizeOf(data) > LIMITS.frameBytes)
-      return this.refuse(`Expected the frame {"op":"auth","token":…} first, of at most ${LIMITS.frameBytes} bytes`);
+      return this.endUnauthenticated(`Expected the frame {"op":"auth","token":…} first, of at most ${LIMITS.frameBytes} bytes`);
     const { id, frame } = readClientFrame(textOf(data));
     if (frame instanceof ProblemError) return this.answerError(id, frame);
     if (frame.op === 'auth') return this.authenticate(frame.token, id);
     if (frame.op === 'ping') return this.outbox.send(serverFrames.pong(id));
-    if (this.identity === undefined) return this.refuse('Expected the frame {"op":"auth","token":…} first', id);
-    const principal = this.services.keyRing.current(this.identity);
-    if (principal === undefined) return this.keyIsLost(id);
+    if (this.identity === undefined) return this.endUnauthenticated('Expected the frame {"op":"auth","token":…} first', id);
+    const principal = this.services.apiKeys.current(this.identity);
+    if (principal === undefined) return this.endWithLostKey(id);
     this.track(this.perform(frame, principal, id ?? ''), id);
   }
 
@@ -118,10 +121,10 @@ export class StreamSocket {
       case 'unsubscribe':
         return this.unsubscribe(id);
       case 'subscribe':
-        return this.withLane(new WsSubscription(id, false, frame.batch), (lane) => this.subscribe(frame, principal, lane));
+        return this.withSubscription(new WsSubscription(id, false, frame.batch), (lane) => this.subscribe(frame, principal, lane));
       case 'submit':
-        return this.withLane(new WsSubscription(id, true, frame.batch), (lane) => this.submit(frame, principal, lane)).catch(
-          (error: unknown) => this.answerError(id, error, withResult),
+        return this.withSubscription(new WsSubscription(id, true, frame.batch), (lane) => this.submit(frame, principal, lane)).catch(
+          (error: unknown) => this.answerError(id, error, withModelResult),
         );
       case 'cancel': {
         await this.allow(principal, 'cancel');
@@ -142,15 +145,16 @@ export class StreamSocket {
   }
 
   /** The id is taken from the frame's arrival on, and free again when the operation fails. */
-  private async withLane(lane: WsSubscription, operation: (lane: WsSubscription) => Promise<void>): Promise<void> {
+  private async withSubscription(lane: WsSubscription, operation: (lane: WsSubscription) => Promise<void>): Promise<void> {
     const { id, followed } = lane;
-    if (this.lanes.has(id)) throw new ProblemError('conflict', 'This id is in use on this socket: unsubscribe it first, or take another');
+    if (this.subscriptions.has(id))
+      throw new ProblemError('conflict', 'This id is in use on this socket: unsubscribe it first, or take another');
     const { filters, followedCalls } = this.limits;
-    if (!followed && this.lanes.size - this.followed >= filters)
+    if (!followed && this.subscriptions.size - this.followed >= filters)
       throw new ProblemError('too_many_requests', `A socket may have ${filters} subscriptions at once`);
     if (followed && this.followed >= followedCalls)
       throw new ProblemError('too_many_requests', `A socket may have ${followedCalls} submitted calls under way`);
-    this.lanes.set(id, lane);
+    this.subscriptions.set(id, lane);
     if (followed) this.followed += 1;
     try {
       await operation(lane);
@@ -163,7 +167,7 @@ export class StreamSocket {
   private async subscribe({ filter, cursor }: FrameOf<'subscribe'>, principal: Principal, lane: WsSubscription): Promise<void> {
     await this.allow(principal, 'read');
     if (filter.callId !== undefined) await this.services.reader.head(principal, filter.callId);
-    this.openLane(lane, principal, filter, cursor);
+    this.openSubscription(lane, principal, filter, cursor);
   }
 
   /** The moment is taken first: everything that happens to the call comes after it. A repeated submission starts with the call's first event. */
@@ -174,32 +178,36 @@ export class StreamSocket {
   ): Promise<void> {
     await this.allow(principal, 'submit');
     const moment = this.services.hub.moment();
-    const gone = () => this.gone();
-    const { call, created } = await this.services.submitCall.submit(principal, body, { idempotencyKey, traceparent, gone });
+    const clientDisconnectSignal = () => this.gone();
+    const { call, created } = await this.services.submitCall.submit(principal, body, {
+      idempotencyKey,
+      traceparent,
+      gone: clientDisconnectSignal,
+    });
     this.outbox.send(serverFrames.accepted(lane.id, call));
-    this.openLane(lane, principal, { callId: call.id }, created ? moment.cursorOf(call.id) : undefined);
+    this.openSubscription(lane, principal, { callId: call.id }, created ? moment.cursorOf(call.id) : undefined);
   }
 
   /** Aborted when the client goes away. One for the socket, made when somebody asks for it. */
   private gone(): AbortSignal {
-    if (this.left === undefined) {
+    if (this.disconnected === undefined) {
       const left = new AbortController();
       const abort = () => left.abort(new Error('The client went away.'));
       if (this.socket.readyState === this.socket.OPEN) this.socket.once('close', abort);
       else abort();
-      this.left = left;
+      this.disconnected = left;
     }
-    return this.left.signal;
+    return this.disconnected.signal;
   }
 
   private unsubscribe(id: string): void {
-    const lane = this.lanes.get(id);
+    const lane = this.subscriptions.get(id);
     if (lane === undefined) throw new ProblemError('resource_not_found', 'This socket has no subscription with this id');
     this.drop(lane);
     this.outbox.send(serverFrames.unsubscribed(id));
   }
 
-  private openLane(lane: WsSubscription, { tenantId }: Principal, filter: EventFilter, cursor: string | undefined): void {
+  private openSubscription(lane: WsSubscription, { tenantId }: Principal, filter: EventFilter, cursor: string | undefined): void {
     if (lane.closed || this.closedFor !== undefined) return;
     const deliver = (delivery: Delivery) => this.deliver(lane, delivery);
     lane.open(this.services.hub.subscribe({ tenantId, filter, cursor, deliver, writable: () => this.outbox.writable() }));
@@ -229,15 +237,15 @@ export class StreamSocket {
 
   /** After a change of the keys. */
   private dropForbidden(): void {
-    for (const lane of this.lanes.values()) this.endForbidden(lane);
+    for (const lane of this.subscriptions.values()) this.endForbidden(lane);
   }
 
   /** Ends the subscription, or the socket, when the key may not have the events any more. */
   private endForbidden(lane: WsSubscription): boolean {
-    const problem = this.identity && this.services.keyRing.refusal(this.identity, lane.scope);
+    const problem = this.identity && this.services.apiKeys.rejection(this.identity, lane.scope);
     if (problem === undefined) return false;
-    if (problem.code === 'unauthenticated') this.keyIsLost();
-    else if (this.lanes.get(lane.id) === lane) {
+    if (problem.code === 'unauthenticated') this.endWithLostKey();
+    else if (this.subscriptions.get(lane.id) === lane) {
       this.drop(lane);
       this.answerError(lane.id, problem);
     }
@@ -246,14 +254,14 @@ export class StreamSocket {
 
   private drop(lane: WsSubscription): void {
     lane.close();
-    if (this.lanes.get(lane.id) !== lane) return;
-    this.lanes.delete(lane.id);
+    if (this.subscriptions.get(lane.id) !== lane) return;
+    this.subscriptions.delete(lane.id);
     if (lane.followed) this.followed -= 1;
   }
 
   /** The same checks as the guard of the HTTP routes: scope, then the key's budget. */
   private async allow(principal: Principal, scope: Scope): Promise<void> {
-    const refusal = this.services.keyRing.refusal(principal, scope);
+    const refusal = this.services.apiKeys.rejection(principal, scope);
     if (refusal !== undefined) throw refusal;
     const taking = this.services.rateLimits.take(principal);
     if (taking === undefined) return;
@@ -263,33 +271,33 @@ export class StreamSocket {
 
   /** Also again on an open socket, with a fresh key of the same tenant. */
   private authenticate(token: string, id?: string): void {
-    const principal = this.services.keyRing.authenticate(token);
-    if (principal === undefined) return this.refuse('The API key is unknown or has expired', id);
+    const principal = this.services.apiKeys.authenticate(token);
+    if (principal === undefined) return this.endUnauthenticated('The API key is unknown or has expired', id);
     if (this.identity && this.identity.tenantId !== principal.tenantId)
-      return this.refuse('The key belongs to another tenant than this socket', id);
-    const full = this.place.authenticate(principal);
+      return this.endUnauthenticated('The key belongs to another tenant than this socket', id);
+    const full = this.reservation.authenticate(principal);
     if (full !== undefined) return this.end(CLOSE_CODES.tooManySockets, 'too many sockets', full, id);
     this.identity = principal;
     clearTimeout(this.authDeadline);
     this.unwatchKey();
-    this.unwatchKey = this.services.keyRing.watch(principal, undefined, () => this.keyIsLost());
+    this.unwatchKey = this.services.apiKeys.watch(principal, undefined, () => this.endWithLostKey());
     this.outbox.send(serverFrames.ready(principal));
     this.dropForbidden();
   }
 
-  private keyIsLost(id?: string): void {
-    const problem = this.identity && this.services.keyRing.refusal(this.identity);
-    if (problem !== undefined) this.refuse(problem.detail, id);
+  private endWithLostKey(id?: string): void {
+    const problem = this.identity && this.services.apiKeys.rejection(this.identity);
+    if (problem !== undefined) this.endUnauthenticated(problem.detail, id);
   }
 
-  private refuse(detail: string, id?: string): void {
+  private endUnauthenticated(detail: string, id?: string): void {
     this.end(CLOSE_CODES.unauthenticated, 'unauthenticated', new ProblemError('unauthenticated', detail), id);
   }
 
   private end(code: number, reason: string, problem: ProblemError, id?: string): void {
     if (this.closedFor !== undefined) return;
     this.closedFor = reason.replaceAll(' ', '_');
-    for (const lane of this.lanes.values()) lane.close();
+    for (const lane of this.subscriptions.values()) lane.close();
     this.socket.send(serverFrames.error(id, problem.toProblem()));
     this.socket.close(code, reason);
   }
@@ -301,12 +309,12 @@ export class StreamSocket {
   }
 
   /** The client is too slow. With one subscription the reason tells where to go on; with more each frame did. */
-  private overrun(why: Overrun): void {
+  private closeSlowConsumer(why: SlowConsumer): void {
     this.closedFor ??= why;
-    const [lane, another] = this.lanes.values();
+    const [lane, another] = this.subscriptions.values();
     const reason = lane && !another ? `cursor=${lane.sentCursor}` : 'slow consumer';
     this.socket.close(CLOSE_CODES.slowConsumer, reason.length <= CLOSE_REASON_BYTES ? reason : 'slow consumer');
-    for (const open of this.lanes.values()) open.close();
+    for (const open of this.subscriptions.values()) open.close();
   }
 
   private dispose(): void {
@@ -315,11 +323,11 @@ export class StreamSocket {
     this.unwatchKey();
     this.stopListening();
     this.outbox.close();
-    for (const lane of this.lanes.values()) lane.close();
-    this.lanes.clear();
+    for (const lane of this.subscriptions.values()) lane.close();
+    this.subscriptions.clear();
   }
 
-  private wire() {
+  private connection() {
     const { socket } = this;
     return {
       get bufferedBytes() {
