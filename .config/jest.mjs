@@ -14,17 +14,25 @@ const base = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
 };
 
+/** Contracts in other set-ups than the default, and races that run for minutes. They run with `npm run test:all`. */
+const THOROUGH = ['\\.modes\\.spec\\.ts$', '\\.race\\.spec\\.ts$'];
+
 /** Libraries and apps whose specs need a Redis server; the others need nothing but Node. */
-const ON_REDIS = ['libs/{event-log,limits,projection,queue,redis}', 'apps/{gateway,standalone,worker}', 'test/{contracts,replay}'];
+const ON_REDIS = ['libs/{attempts,event-log,limits,projection,queue,redis}', 'apps/{gateway,standalone,worker}', 'test/{contracts,replay}'];
 
 const projects = {
   unit: {
     testMatch: ['<rootDir>/{libs,apps}/**/*.spec.ts', '<rootDir>/test/*.spec.ts'],
-    testPathIgnorePatterns: ['/node_modules/', '/libs/(event-log|limits|projection|queue|redis)/', '/apps/(gateway|standalone|worker)/'],
+    testPathIgnorePatterns: [
+      '/node_modules/',
+      '/libs/(attempts|event-log|limits|projection|queue|redis)/',
+      '/apps/(gateway|standalone|worker)/',
+      ...THOROUGH,
+    ],
   },
-  redis: { testMatch: ON_REDIS.map((path) => `<rootDir>/${path}/**/*.spec.ts`) },
+  redis: { testMatch: ON_REDIS.map((path) => `<rootDir>/${path}/**/*.spec.ts`), testPathIgnorePatterns: ['/node_modules/', ...THOROUGH] },
   e2e: { testMatch: ['<rootDir>/test/e2e/*.spec.ts'] },
-  faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts'] },
+  faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '<rootDir>/{libs,test}/**/*.{modes,race}.spec.ts'] },
   browser: { testMatch: ['<rootDir>/test/e2e/dashboard/**/*.spec.ts'] },
   deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'] },
 };

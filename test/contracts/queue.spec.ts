@@ -1,23 +1,4 @@
-import { Queue } from 'bullmq';
-import { BullCallQueue, startConsumer, type QueueBackend } from '#queue';
-import { keys } from '#redis';
-import { queueContract, type QueueUnderTest } from './queue.contract.js';
+import { queueContract } from './queue.contract.js';
+import { bullQueue } from './bull-queue.js';
 
-for (const backend of ['batching', 'stock'] as const) queueContract(bullQueue(`BullMQ, ${backend} backend`, backend, backend));
-queueContract(bullQueue('BullMQ, stock producers and batching workers', 'stock', 'batching'));
-queueContract(bullQueue('BullMQ, batching producers and stock workers', 'batching', 'stock'));
-
-function bullQueue(name: string, producer: QueueBackend, worker: QueueBackend): QueueUnderTest {
-  return {
-    name,
-    jobsUnderLoad: producer === 'batching' && worker === 'batching' ? 20_000 : 4_000,
-    openQueue: (redisUrl) => new BullCallQueue({ redisUrl, backend: producer }),
-    consume: (redisUrl, slots, handler) => startConsumer({ redisUrl, backend: worker, onError: () => {} })('read', slots, handler),
-    obliterate: async (redisUrl) => {
-      const queue = new Queue('calls', { prefix: keys.queuePrefix('read'), connection: { url: redisUrl } });
-      await queue.pause();
-      await queue.obliterate({ force: true });
-      await queue.close();
-    },
-  };
-}
+queueContract(bullQueue('BullMQ, batching backend', 'batching', 'batching'));
