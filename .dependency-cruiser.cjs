@@ -2,6 +2,7 @@
 const TESTS = '(\\.spec|\\.contract|\\.property)\\.ts$|/testing/';
 const lib = (...names) => `^libs/(${names.join('|')})/src/`;
 const SIBLINGS = [
+  'attempts',
   'event-log',
   'hooks',
   'limits',
@@ -20,6 +21,8 @@ const SIBLINGS = [
 
 /** What a library may import besides itself, contracts, observability and patterns. */
 const MAY_ALSO_SEE = {
+  // The life of an attempt is written to the log, sent by the queue and kept alive over Redis; error texts from outside are marked.
+  attempts: ['redis', 'event-log', 'queue', 'redaction'],
   hooks: ['redis', 'sandbox'],
   platform: ['redis', 'event-log'],
   sandbox: ['tool-sdk'],

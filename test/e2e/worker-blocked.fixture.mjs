@@ -1,7 +1,7 @@
 // Run by worker.spec.ts from the built code: holds a lease, blocks this thread for five leases, and tells what became of it.
 import { CallStore, EventLog } from '../../dist/libs/event-log/src/index.js';
 import { createRedis } from '../../dist/libs/redis/src/index.js';
-import { LeaseRenewer, renewInThread } from '../../dist/apps/worker/src/leases/lease-renewer.js';
+import { LeaseRenewer, renewInThread } from '../../dist/libs/attempts/src/leases/lease-renewer.js';
 
 const [redisUrl, callId] = process.argv.slice(2);
 const partitions = 16;

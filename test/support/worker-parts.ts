@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { ForcedShutdown, LeaseRenewer, RenewalLoop } from '#attempts';
 import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
@@ -13,9 +14,6 @@ import type { ExecuteDeps } from '../../apps/worker/src/attempts/execute-deps.js
 import { InFlightAttempts } from '../../apps/worker/src/attempts/in-flight-attempts.js';
 import { Workspaces } from '../../apps/worker/src/attempts/workspaces.js';
 import { RedactionSettingsService } from '../../apps/worker/src/attempts/redaction-settings.service.js';
-import { LeaseRenewer } from '../../apps/worker/src/leases/lease-renewer.js';
-import { RenewalLoop } from '../../apps/worker/src/leases/renewal-loop.js';
-import { ForcedShutdown } from '../../apps/worker/src/platform/forced-shutdown.js';
 import { aSubmission } from './sample-calls.js';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
 

@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { LeaseRenewer, Reconciler } from '#attempts';
 import { EventLog } from '#event-log';
 import { HookRunner } from '#hooks';
 import { shutdownSteps } from '#platform';
@@ -9,8 +10,6 @@ import type { RedisConnection } from '#redis';
 import { CancelListener } from './attempts/cancel-listener.js';
 import { InFlightAttempts } from './attempts/in-flight-attempts.js';
 import { ToolCallProcessor } from './attempts/tool-call.processor.js';
-import { LeaseRenewer } from './leases/lease-renewer.js';
-import { Reconciler } from './recovery/reconciler.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
 import { BUFFERED_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';

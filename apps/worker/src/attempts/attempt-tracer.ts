@@ -1,7 +1,7 @@
+import type { Written } from '#attempts';
 import type { Pool } from '#contracts';
 import { isApplied, type CallStore, type Claimed } from '#event-log';
 import type { Attributes, Span, Tracing } from '#observability';
-import type { Written } from './commit-attempt.js';
 
 /** Of arguments and results, where they may be shown, an attribute holds so many characters. */
 const CONTENT_CHARS = 8_192;

@@ -1,12 +1,10 @@
+import type { AbortReason } from '#attempts';
 import type { ToolEffect } from '#contracts';
 import { ToolFailure } from '#tool-sdk';
 import type { Clock } from '../platform/clock.js';
 
-/** Why an attempt was told to stop. After `lease_lost` nothing more may be written about it: somebody else owns the call. */
-export type StopCause = 'run_timeout' | 'cancelled' | 'drained' | 'lease_lost';
-
 export interface Stop {
-  readonly cause: StopCause;
+  readonly cause: AbortReason;
   /** By the monotonic clock. */
   readonly at: number;
 }
@@ -14,7 +12,7 @@ export interface Stop {
 /** Of the time until an attempt is given up, tools get this part to stop by themselves; the rest is for the kill to show. */
 const TOOL_SHARE = 0.8;
 
-const MESSAGES: Readonly<Record<StopCause, readonly ['run_timeout' | 'cancelled' | 'worker_lost', string]>> = {
+const MESSAGES: Readonly<Record<AbortReason, readonly ['run_timeout' | 'cancelled' | 'worker_lost', string]>> = {
   run_timeout: ['run_timeout', 'The call ran longer than allowed.'],
   cancelled: ['cancelled', 'Cancelled'],
   drained: ['worker_lost', 'The worker is shutting down.'],
@@ -73,7 +71,7 @@ export class Attempt {
     return this.stopAsked?.cause === 'lease_lost';
   }
 
-  stop(cause: StopCause, graceMs = this.stopGraceMs): void {
+  stop(cause: AbortReason, graceMs = this.stopGraceMs): void {
     const first = this.stopAsked === undefined;
     if (!first && (cause !== 'lease_lost' || this.lost)) return;
     const [code, message] = MESSAGES[cause];

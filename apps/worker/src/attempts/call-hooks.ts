@@ -1,13 +1,12 @@
+import { type AttemptDecision, cutUtf8, type HookFeedback, modelText } from '#attempts';
 import type { AppliedHook, Content, EndData, HookEvent, HookInput, HookSet, Result } from '#contracts';
 import type { Claimed } from '#event-log';
 import { hookEventName, textOf, type HookRun } from '#hooks';
 import type { Safety } from '#redaction';
 import { ToolFailure } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
-import type { AttemptDecision } from './decide-attempt.js';
 import type { ExecuteDeps } from './execute-deps.js';
-import { collectFeedback, type HookFeedback } from './hook-feedback.js';
-import { cutUtf8, modelText } from './limit-output.js';
+import { collectFeedback } from './hook-feedback.js';
 import { readArguments, readShownArguments } from './read-arguments.js';
 import { toFailure, type ToolRunResult } from './run-tool.js';
 import type { UpdateGate } from './update-stream.js';

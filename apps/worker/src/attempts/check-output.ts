@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import type { Failure } from '#attempts';
 import { Content, Result, type Json, type Violation } from '#contracts';
 import type { Suspension, ToolOutput } from '#tool-sdk';
-import type { Failure, ToolRunResult } from './run-tool.js';
+import type { ToolRunResult } from './run-tool.js';
 
 /** The violations of a tool's output schema, empty when it has none or the value fits. */
 export type CheckStructured = (tool: string, value: unknown) => readonly Violation[];

@@ -1,14 +1,21 @@
+import {
+  AttemptWriter,
+  commitAttempt,
+  decideAttempt,
+  type FinishFacts,
+  howEnded,
+  workerAuthor,
+  workerIdentity,
+  type Written,
+} from '#attempts';
 import type { CallJob, Pool } from '#contracts';
 import { isApplied, type Claimed } from '#event-log';
 import type { TakeAnswer } from '#redis';
 import { signals } from '#observability';
 import { Attempt } from './attempt.js';
-import { AttemptWriter, workerIdentity, workerAuthor } from './attempt-writer.js';
 import { hasAnswered, NO_HOOKS, openHooks, type CallHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
-import { decideAttempt, howEnded, type FinishFacts } from './decide-attempt.js';
 import type { ExecuteDeps } from './execute-deps.js';
-import { commitAttempt, type Written } from './commit-attempt.js';
 import { withSaidBefore } from './hook-feedback.js';
 import { OutputSanitizer } from './output-sanitizer.js';
 import type { SafetyInForce } from './redaction-settings.service.js';

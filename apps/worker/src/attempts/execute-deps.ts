@@ -1,8 +1,8 @@
+import type { ForcedShutdown, LeaseRenewer } from '#attempts';
 import type { BlobStore, EventLogWriter } from '#event-log';
 import type { HookRunner, HookSets } from '#hooks';
 import type { ToolRegistry } from '#tool-sdk';
 import type { AttemptTracer } from './attempt-tracer.js';
-import type { LeaseRenewer } from '../leases/lease-renewer.js';
 import type { WorkerConfig } from '../platform/worker.config.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 import type { RedactionSettingsService } from './redaction-settings.service.js';
@@ -10,7 +10,6 @@ import type { Clock } from '../platform/clock.js';
 import type { FileScope } from './file-scope.js';
 import type { InFlightAttempts } from './in-flight-attempts.js';
 import type { Workspaces } from './workspaces.js';
-import type { ForcedShutdown } from '../platform/forced-shutdown.js';
 
 /** All that running a call needs from the rest of the worker. */
 export interface ExecuteDeps {

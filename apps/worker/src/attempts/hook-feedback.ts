@@ -1,3 +1,4 @@
+import type { HookFeedback } from '#attempts';
 import type { Result } from '#contracts';
 import { shownRun, type HookRun } from '#hooks';
 
@@ -6,16 +7,6 @@ const RUNS = 20;
 const REASON_CHARACTERS = 500;
 
 type Detail = NonNullable<Result['details']>[string];
-
-/** What hooks have to say about a call that has run. */
-export interface HookFeedback {
-  /** For the model, below the tool's output. */
-  readonly text?: string;
-  /** The result counts as an error. */
-  readonly denied: boolean;
-  /** For people: which hook did what. */
-  readonly runs: Detail[];
-}
 
 /**
  * Pure. The model reads what hooks after the call said, and why one of them failed; of updates it knows nothing. `shown`

@@ -1,5 +1,5 @@
+import { SwapRemoveList } from '#attempts';
 import type { ToolEffect } from '#contracts';
-import { SwapRemoveList } from '../platform/swap-remove-list.js';
 import type { Attempt } from './attempt.js';
 
 /** The attempts of this process. An attempt is here from before its claim, so that a cancel that overtakes the claim's answer is not missed. */

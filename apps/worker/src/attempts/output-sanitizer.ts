@@ -1,8 +1,8 @@
+import { cutUtf8 } from '#attempts';
 import type { Content, ProgressData, Result, ToolDescriptor } from '#contracts';
 import { marked, type SafeTextStream, type Safety } from '#redaction';
 import { signals } from '#observability';
 import type { ToolContext, UpdateOf } from '#tool-sdk';
-import { cutUtf8 } from './limit-output.js';
 import { MESSAGE_BYTES, type ToolRunResult } from './run-tool.js';
 import type { UpdateStream } from './update-stream.js';
 import type { WorkerLog } from '../platform/worker.logger.js';

@@ -1,4 +1,5 @@
-import { CALL_ERRORS, type CallErrorCode, type Violation } from '#contracts';
+import type { RunResult } from '#attempts';
+import { CALL_ERRORS } from '#contracts';
 import { Suspension, ToolFailure, type ToolOutput } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
 
@@ -6,25 +7,8 @@ import type { Attempt } from './attempt.js';
 export const MESSAGE_BYTES = 2_000;
 const VIOLATIONS = 16;
 
-export interface Failure {
-  readonly code: CallErrorCode;
-  /** For the model: no stack, no path of this machine. Uncut until the secrets are out of it. */
-  readonly message: string;
-  readonly retryable: boolean;
-  readonly errors?: readonly Violation[];
-  readonly killed?: boolean;
-  readonly mayHaveFinished?: boolean;
-  /** Who outside may have written the message. */
-  readonly origin?: string;
-}
-
-/** How the tool itself ended. `no_answer`: it was told to stop and did not in its time. `not_begun`: the stop came before it ran. */
-export type ToolRunResult =
-  | { readonly kind: 'output'; readonly output: Exclude<ToolOutput, Suspension> }
-  | { readonly kind: 'suspended'; readonly resumeInMs: number }
-  | { readonly kind: 'failure'; readonly failure: Failure; readonly unexpected?: unknown }
-  | { readonly kind: 'no_answer' }
-  | { readonly kind: 'not_begun' };
+/** How the tool itself ended. */
+export type ToolRunResult = RunResult<Exclude<ToolOutput, Suspension>>;
 
 /**
  * Runs the tool until it answers or, once it was told to stop, until its time for that is over. Never rejects. A tool

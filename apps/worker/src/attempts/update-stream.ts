@@ -1,8 +1,8 @@
+import { cutUtf8 } from '#attempts';
 import type { Content, ProgressData, UpdateData } from '#contracts';
 import { UpdatesDigest } from '#event-log';
 import type { Clock } from '../platform/clock.js';
 import { ContentBuffer } from './content-buffer.js';
-import { cutUtf8 } from './limit-output.js';
 import { Throttle } from './throttle.js';
 
 export const UPDATE_LIMITS = {

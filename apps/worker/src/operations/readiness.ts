@@ -1,6 +1,6 @@
+import type { LeaseRenewer } from '#attempts';
 import { silentConnection } from '#platform';
 import type { RedisConnection } from '#redis';
-import type { LeaseRenewer } from '../leases/lease-renewer.js';
 import type { WorkerState } from '../platform/worker-state.js';
 
 /** Does this worker take calls? Not while it drains, while one of its connections to Redis is away, or while its leases are not renewed. */

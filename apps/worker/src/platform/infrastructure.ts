@@ -1,4 +1,5 @@
 import type { Provider } from '@nestjs/common';
+import { LeaseRenewer, renewInThread } from '#attempts';
 import { POOLS } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
@@ -8,7 +9,6 @@ import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { ToolCallProcessor } from '../attempts/tool-call.processor.js';
-import { LeaseRenewer, renewInThread } from '../leases/lease-renewer.js';
 import { WorkerState } from './worker-state.js';
 import { LOGGER, type WorkerLog } from './worker.logger.js';
 import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';

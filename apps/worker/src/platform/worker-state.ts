@@ -1,4 +1,4 @@
-import { ForcedShutdown } from './forced-shutdown.js';
+import { ForcedShutdown } from '#attempts';
 
 /** Where this worker is in its life. Each step is taken once and never back. */
 export class WorkerState {

@@ -1,7 +1,7 @@
+import { workerAuthor } from '#attempts';
 import { DrainRequest, type NoticeData, type WorkerNoticeType, type WorkerStatus } from '#contracts';
 import type { NoticeLog } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
-import { workerAuthor } from '../attempts/attempt-writer.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
 const BEAT_MS = 2_000;

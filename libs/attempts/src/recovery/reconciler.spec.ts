@@ -6,7 +6,7 @@ import { signals } from '#observability';
 import { eventually } from '../../../../test/support/eventually.js';
 import { aSubmission } from '../../../../test/support/sample-calls.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
-import { workerAuthor } from '../attempts/attempt-writer.js';
+import { workerAuthor } from '../commit/attempt-writer.js';
 import { Reconciler } from './reconciler.js';
 import { SweeperLock } from './sweeper-lock.js';
 

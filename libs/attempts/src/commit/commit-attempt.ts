@@ -2,11 +2,10 @@ import type { CallError, EndData, Result, RetryData, Stopped } from '#contracts'
 import { isApplied, type Applied, type BlobStore, type Claimed, type Rejection } from '#event-log';
 import { marked } from '#redaction';
 import { CANCELLED, type AttemptDecision } from './decide-attempt.js';
-import type { HookFeedback } from './hook-feedback.js';
 import { noteOf } from './result-note.js';
 import { ResultStore } from './result-store.js';
-import type { Failure } from './run-tool.js';
-import type { ForcedShutdown } from '../platform/forced-shutdown.js';
+import type { Failure, HookFeedback } from './attempt-result.js';
+import type { ForcedShutdown } from '../forced-shutdown.js';
 import type { AttemptWriter } from './attempt-writer.js';
 
 export interface FinishedAttempt {

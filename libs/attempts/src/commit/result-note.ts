@@ -1,5 +1,5 @@
 import type { Result } from '#contracts';
-import type { HookFeedback } from './hook-feedback.js';
+import type { HookFeedback } from './attempt-result.js';
 
 const NOTE_CHARS = 80;
 

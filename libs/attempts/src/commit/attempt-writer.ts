@@ -1,5 +1,5 @@
 import type { EndData, ProgressData, RetryData, UpdateData } from '#contracts';
-import type { ForcedShutdown } from '../platform/forced-shutdown.js';
+import type { ForcedShutdown } from '../forced-shutdown.js';
 import type { Applied, EventOrigin, WorkerIdentity, EventLogWriter, Rejection, WorkerGuard } from '#event-log';
 
 const AGAIN_MS = 250;

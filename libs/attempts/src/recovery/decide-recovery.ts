@@ -1,7 +1,7 @@
 import type { CallOutcome, Pool, Priority, RetryReason, Stopped } from '#contracts';
 import { DEADLINE_SLACK_MS, type CallSnapshot } from '#event-log';
-import { CANCELLED, OUTCOME_UNKNOWN } from '../attempts/decide-attempt.js';
-import type { Failure } from '../attempts/run-tool.js';
+import { CANCELLED, OUTCOME_UNKNOWN } from '../commit/decide-attempt.js';
+import type { Failure } from '../commit/attempt-result.js';
 
 /** A worker that is alive ends what it runs by itself; only when it stayed silent for this long past the grace of a cancel does the reconciler. */
 const OWNER_FIRST_MS = 1_500;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { CALL_ERROR_CODES } from '#contracts';
 import { decideAttempt, type FinishFacts } from './decide-attempt.js';
-import type { ToolRunResult } from './run-tool.js';
+import type { RunResult } from './attempt-result.js';
 
 const facts = (over: Partial<FinishFacts>): FinishFacts => ({
   run: { kind: 'output', output: 'x' },
@@ -15,20 +15,20 @@ const facts = (over: Partial<FinishFacts>): FinishFacts => ({
   runLimitMs: 1_000,
   ...over,
 });
-const failed = (retryable: boolean, killed = false): ToolRunResult => ({
+const failed = (retryable: boolean, killed = false): RunResult => ({
   kind: 'failure',
   failure: { code: 'unavailable', message: 'm', retryable, killed },
 });
 const decide = (over: Partial<FinishFacts>) => decideAttempt(facts(over), () => 0.5);
 
 const anyRun = fc.oneof(
-  fc.constant<ToolRunResult>({ kind: 'output', output: 'x' }),
-  fc.constant<ToolRunResult>({ kind: 'suspended', resumeInMs: 5 }),
+  fc.constant<RunResult>({ kind: 'output', output: 'x' }),
+  fc.constant<RunResult>({ kind: 'suspended', resumeInMs: 5 }),
   fc
     .record({ code: fc.constantFrom(...CALL_ERROR_CODES), retryable: fc.boolean() })
-    .map((of): ToolRunResult => ({ kind: 'failure', failure: { ...of, message: 'm' } })),
+    .map((of): RunResult => ({ kind: 'failure', failure: { ...of, message: 'm' } })),
 );
-const anyStopped = fc.oneof(anyRun, fc.constant<ToolRunResult>({ kind: 'no_answer' }), fc.constant<ToolRunResult>({ kind: 'not_begun' }));
+const anyStopped = fc.oneof(anyRun, fc.constant<RunResult>({ kind: 'no_answer' }), fc.constant<RunResult>({ kind: 'not_begun' }));
 const anyFacts = fc
   .record({
     effect: fc.constantFrom('pure', 'idempotent', 'keyed', 'once') satisfies fc.Arbitrary<FinishFacts['effect']>,
@@ -88,8 +88,8 @@ describe('decideFinish', () => {
   });
 
   it('tells how a cancel stopped the tool', () => {
-    const how = (run: ToolRunResult) => decide({ run, stop: { cause: 'cancelled', tookMs: 3 } });
-    const stopped = (more: object = {}): ToolRunResult => ({
+    const how = (run: RunResult) => decide({ run, stop: { cause: 'cancelled', tookMs: 3 } });
+    const stopped = (more: object = {}): RunResult => ({
       kind: 'failure',
       failure: { code: 'cancelled', message: 'm', retryable: false, ...more },
     });

@@ -12,8 +12,7 @@ import {
 import type { CallQueue } from '#queue';
 import { partitionName, type RedisConnection } from '#redis';
 import { type Tracing, signals } from '#observability';
-import { callError, errorResult } from '../attempts/commit-attempt.js';
-import type { WorkerLog } from '../platform/worker.logger.js';
+import { callError, errorResult } from '../commit/commit-attempt.js';
 import { traceReconciled } from './trace-reconciled.js';
 import { RedispatchBackoff } from './redispatch-backoff.js';
 import type { SweeperLock } from './sweeper-lock.js';
@@ -26,6 +25,12 @@ const REDISPATCH_AT_ONCE = 500;
 /** After Redis came back its clock has gone on, but workers had no chance to renew or to write what they finished meanwhile. */
 const SETTLE_MS = 2_000;
 
+/** The part of pino's logger that recovery uses. */
+export interface RecoveryLog {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+}
+
 export interface ReconcilerDeps {
   readonly workerId: string;
   readonly partitions: number;
@@ -34,7 +39,7 @@ export interface ReconcilerDeps {
   readonly store: Pick<CallStore, 'due' | 'head' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'withdraw' | 'depth'>;
   readonly lease: SweeperLock;
-  readonly logger: WorkerLog;
+  readonly logger: RecoveryLog;
   readonly tracing?: Tracing | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
-import { SwapRemoveList } from '../platform/swap-remove-list.js';
+import { SwapRemoveList } from '../swap-remove-list.js';
 import { type HeldLease, LeaseTable } from './lease-table.js';
 import type { LeaseNotice } from './renewal-loop.js';
 

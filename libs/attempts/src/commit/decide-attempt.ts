@@ -1,12 +1,11 @@
 import type { CallOutcome, RetryPolicy, RetryReason, Stopped, ToolEffect } from '#contracts';
-import type { StopCause } from './attempt.js';
 import { retryDelay } from './retry-delay.js';
-import type { Failure, ToolRunResult } from './run-tool.js';
+import type { AbortReason, Failure, RunResult } from './attempt-result.js';
 
 export interface FinishFacts {
-  readonly run: ToolRunResult;
+  readonly run: RunResult;
   /** There when the attempt was told to stop; `tookMs` from then until the tool's answer. */
-  readonly stop?: { readonly cause: StopCause; readonly tookMs: number };
+  readonly stop?: { readonly cause: AbortReason; readonly tookMs: number };
   readonly effect: ToolEffect;
   /** Failed attempts before this one. */
   readonly failures: number;
@@ -87,7 +86,7 @@ function retryOr(facts: FinishFacts, reason: RetryReason, failure: Failure, rand
 }
 
 /** What a tool throws that ended because it was asked to. */
-const STOPPED_BY: Readonly<Record<StopCause, Failure['code']>> = {
+const STOPPED_BY: Readonly<Record<AbortReason, Failure['code']>> = {
   run_timeout: 'run_timeout',
   cancelled: 'cancelled',
   drained: 'worker_lost',
@@ -95,7 +94,7 @@ const STOPPED_BY: Readonly<Record<StopCause, Failure['code']>> = {
 };
 
 /** What is known of how the tool ended; `cause`: why it was asked to stop, if it was. A tool that does not answer may still run. */
-export function howEnded(run: ToolRunResult, cause: StopCause | undefined): Stopped['how'] {
+export function howEnded(run: RunResult, cause: AbortReason | undefined): Stopped['how'] {
   switch (run.kind) {
     case 'output':
       return 'finished_first';

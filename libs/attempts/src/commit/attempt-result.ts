@@ -1,0 +1,34 @@
+import type { CallErrorCode, Result, Violation } from '#contracts';
+
+/** Why an attempt was aborted. After `lease_lost` nothing more may be written about it: another worker owns the call. */
+export type AbortReason = 'run_timeout' | 'cancelled' | 'drained' | 'lease_lost';
+
+export interface Failure {
+  readonly code: CallErrorCode;
+  /** For the model: no stack, no path of this machine. Cut to size only after its secrets are redacted. */
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly errors?: readonly Violation[];
+  readonly killed?: boolean;
+  readonly mayHaveFinished?: boolean;
+  /** The external source that may have written the message. */
+  readonly origin?: string;
+}
+
+/** How the tool itself ended. `no_answer`: it was aborted and did not end in its grace. `not_begun`: the abort came first. */
+export type RunResult<Output = unknown> =
+  | { readonly kind: 'output'; readonly output: Output }
+  | { readonly kind: 'suspended'; readonly resumeInMs: number }
+  | { readonly kind: 'failure'; readonly failure: Failure; readonly unexpected?: unknown }
+  | { readonly kind: 'no_answer' }
+  | { readonly kind: 'not_begun' };
+
+/** What hooks said about a call that has run. */
+export interface HookFeedback {
+  /** For the model, below the tool's output. */
+  readonly text?: string;
+  /** The result counts as an error. */
+  readonly denied: boolean;
+  /** For people: which hook did what. */
+  readonly runs: NonNullable<Result['details']>[string][];
+}
