@@ -18,6 +18,8 @@ export const keys = {
   toldWorkers: (partition: string) => `{p${partition}}:workers`,
   timers: (partition: string) => `{p${partition}}:timers`,
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
+  /** Sequence numbers of the call's Updates and Progress. It is kept exactly as long as `call`. */
+  updateIndex: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}:updates`,
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
   /** The calls that this call made. */
   children: (callId: string) => `{p${partitionOf(callId)}}:children:${callId}`,

@@ -66,11 +66,11 @@ export function claimWords({ author, worker, leaseMs }: WorkerIdentity, token: s
 }
 
 export function updateTransition({ callId, guard, data, updates = '', author }: Input<'update'>): Transition {
-  return transition('update', callId, [guard.fence, guard.wseq, eventText(author, data), updates]);
+  return transition('update', callId, [guard.fence, guard.wseq, eventText(author, data), { key: keys.updateIndex(callId) }, updates]);
 }
 
 export function progressTransition({ callId, guard, data, author }: Input<'progress'>): Transition {
-  return transition('progress', callId, [guard.fence, guard.wseq, eventText(author, data)]);
+  return transition('progress', callId, [guard.fence, guard.wseq, eventText(author, data), { key: keys.updateIndex(callId) }]);
 }
 
 export function renewTransition({ callId, fence, leaseMs }: Input<'renew'>): Transition {

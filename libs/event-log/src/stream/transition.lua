@@ -11,7 +11,7 @@
   Input:
     KEYS[1..3P]        for each of P partitions: its log, its seq, its timers
     KEYS[3P+1..3P+C]   the heads of C calls, each named once
-    KEYS[3P+C+1..]     idempotency and command keys; transitions name them by index, 0 means none
+    KEYS[3P+C+1..]     idempotency and command keys, update indexes; transitions name them by index, 0 means none
 
     ARGV[1]  channel that tells workers to stop a call
     ARGV[2]  P    ARGV[3]  C    ARGV[4]  number of transitions
@@ -20,7 +20,7 @@
       accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 terms meta text1 text2
       claim     attempt leaseMs token textBefore textAfter
       take      the same, but never granted again: for a job that was just taken from its queue
-      update    fence wseq text updates  progress  fence wseq text
+      update    fence wseq text index updates     progress  fence wseq text index
       renew     fence leaseMs            defer     fence delayMs
       retry     by(worker|reconciler) fence wseq nextAttempt delayMs counts(0|1) text
       end       by(worker|reconciler|command) fenceOrVersion wseqOrKey outcome text
@@ -28,7 +28,7 @@
       decide    version key decision(allow|deny) digest text endText
     `text` is what an event holds beside what is stamped here: JSON members without braces. Of an End the last brace is
     left out: what is said here of the updates of the call comes before it. `updates` is how many there are by now, and
-    their digest, as in call/updates-digest.ts.
+    their digest, as in call/updates-digest.ts. `index` is the key of the call's update index, see read/update-index.ts.
 
   Output: [now in ms, answer, answer ...], an answer being
     [version, seq]         applied; a third item is the tool (retry, end, decide) or 1 (renew under a cancel)
@@ -89,8 +89,9 @@ end
 
 local seqs, calls, at = readAll()
 
--- Appends one event with the head as it stands, and moves version, sequence numbers and lifecycle on.
-local function append(c, type, fence, text, streaming)
+-- Appends one event with the head as it stands, and moves version and sequence numbers on. An event with an `index` (the
+-- number of the key of the call's update index) is entered there, any other one in the lifecycle list of the head.
+local function append(c, type, fence, text, index)
   local h, p = c.head, c.part
   local seq = seqs[p] + 1
   local seqText = string.format('%.0f', seq)
@@ -99,7 +100,11 @@ local function append(c, type, fence, text, streaming)
   call('XADD', KEYS[3 * p - 2], seqText .. '-0', 'h', stamp, 'm', h[META], 'e', text)
   seqs[p] = seq
   h[V], h[LAST_SEQ] = version, seq
-  if not streaming then h[LIFECYCLE] = h[LIFECYCLE] == '' and seqText or (h[LIFECYCLE] .. ',' .. seqText) end
+  if index then
+    c.index, c.indexed = index, (c.indexed or '') .. struct.pack('<I3', seq)
+  else
+    h[LIFECYCLE] = h[LIFECYCLE] == '' and seqText or (h[LIFECYCLE] .. ',' .. seqText)
+  end
   c.dirty = true
 end
 
@@ -271,12 +276,12 @@ local function stream(c, a, type, updates)
   if refusal then return refusal end
   if c.head[ST] ~= 'r' then return wrongState(c) end
   if updates then c.head[UPDATES] = counted(c.head[UPDATES], updates) end
-  append(c, type, fence, text, true)
+  append(c, type, fence, text, tonumber(ARGV[a + 3]))
   wroteByWorker(c.head, wseq)
   return ok(c)
 end
 
-function operations.update(c, a) return stream(c, a, 'call.update', ARGV[a + 3]) end
+function operations.update(c, a) return stream(c, a, 'call.update', ARGV[a + 4]) end
 function operations.progress(c, a) return stream(c, a, 'call.progress') end
 
 function operations.renew(c, a)
@@ -373,7 +378,7 @@ function operations.decide(c, a)
 end
 
 -- How many arguments follow the operation and the call's index.
-local arity = { accept = 10, claim = 5, take = 5, update = 4, progress = 3, renew = 2, defer = 2, retry = 7, ['end'] = 5, cancel = 4, decide = 6 }
+local arity = { accept = 10, claim = 5, take = 5, update = 5, progress = 4, renew = 2, defer = 2, retry = 7, ['end'] = 5, cancel = 4, decide = 6 }
 
 local function apply(operation, c, a)
   if c.broken then return 'ERROR ' .. c.broken end
@@ -401,6 +406,7 @@ local function writeAll()
       values[#values + 1] = packed(c.head)
       dirty[c.part] = true
     end
+    if c.indexed then call('APPEND', KEYS[c.index], c.indexed) end
     if c.timed then
       local score = c.head[TIMER]
       local of = score == 0 and gone or scores

@@ -9,6 +9,7 @@ import { decide } from '../call/call.decider.js';
 import { decodeTerms, encodeSnapshot, type CallState } from '../call/call-snapshot.js';
 import type { CommandGuard, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
 import { aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
+import { eventSeqs } from '../read/update-index.js';
 import { toStoredEvent } from './stored-event.js';
 import * as to from './to-transition.js';
 import { parseAnswer, parseClaim } from './transition-answer.js';
@@ -418,6 +419,11 @@ async function expectSameLog(redis: RedisConnection, model: Model): Promise<void
     const believed = [...model.heads.values()].filter((head) => head.callId.startsWith(partition) && head.status !== 'ended');
     expect(Object.fromEntries(pairs(timers))).toEqual(Object.fromEntries(believed.map(({ callId, timer }) => [callId, String(timer)])));
     expect(await checkPartition(redis, partition)).toEqual([]);
+  }
+  for (const [callId, head] of model.heads) {
+    const index = (await redis.getBuffer(keys.updateIndex(callId))) ?? Buffer.alloc(0);
+    const logged = model.events.filter((event) => event.callId === callId);
+    expect(eventSeqs(head, index)).toEqual(logged.map(({ seq }) => seq));
   }
 }
 
