@@ -1,12 +1,7 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import type { MetricsProbes } from '#observability';
 import { ToolsModule } from '#tools';
 import { PendingApprovals } from './approvals/pending-approvals.service.js';
-import { ApiKeyStore } from './auth/api-key-store.service.js';
-import { OpenSockets } from './auth/open-sockets.service.js';
-import { OriginPolicy } from './auth/origin-policy.service.js';
-import { RateLimits } from './auth/rate-limits.service.js';
 import { BatchCalls } from './batches/batch-calls.service.js';
 import { BatchNotifications } from './batches/batch-notifications.service.js';
 import { SessionCancelChannel } from './sessions/session-cancel-channel.service.js';
@@ -27,8 +22,7 @@ import { DecideApprovalService } from './approvals/decide-approval.service.js';
 import { ChildCallService } from './calls/child-call.service.js';
 import { ReplayCallService } from './calls/replay-call.service.js';
 import { SubmitCallService } from './calls/submit-call.service.js';
-import { DurableWrites } from './platform/durable-writes.service.js';
-import { GATEWAY_CONFIG, type GatewayConfig } from './platform/gateway.config.js';
+import type { GatewayConfig } from './platform/gateway.config.js';
 import { BatchesController } from './batches/batches.controller.js';
 import { CallsController } from './calls/calls.controller.js';
 import { EventsController } from './streaming/events.controller.js';
@@ -37,18 +31,14 @@ import { NotImplementedController } from './operations/not-implemented.controlle
 import { OperationsController } from './operations/operations.controller.js';
 import { OutputController } from './calls/output.controller.js';
 import { QueriesController } from './calls/queries.controller.js';
-import { PrincipalGuard } from './auth/principal.guard.js';
-import { ProblemFilter } from './platform/http/problem.filter.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { ToolsController } from './calls/tools.controller.js';
 import { ApprovalHooks } from './approvals/approval-hooks.service.js';
 import { BeforeHooks } from './calls/admission/before-hooks.service.js';
 import { HookConfigService } from './governance/hook-config.service.js';
-import { infrastructure } from './platform/infrastructure.js';
 import { CallLimiter } from './calls/admission/call-limiter.service.js';
 import { LimitConfigService } from './governance/limit-config.service.js';
 import { DiagnosticsService } from './operations/diagnostics.service.js';
-import { ShutdownState } from './platform/shutdown-state.service.js';
 import { Readiness } from './operations/readiness.service.js';
 import { EffectivePolicyService } from './calls/admission/effective-policy.service.js';
 import { FileDenials } from './governance/file-denials.service.js';
@@ -59,6 +49,9 @@ import { SessionEventPublisher } from './sessions/session-event-publisher.servic
 import { SessionStore } from './sessions/session-store.service.js';
 import { EventStream } from './streaming/sse/event-stream.js';
 import { StreamGateway } from './streaming/ws/stream.gateway.js';
+import { AuthModule } from './auth/auth.module.js';
+import { gatewayMetrics } from './operations/gateway-metrics.js';
+import { PlatformModule } from './platform/platform.module.js';
 import { EXTRA_METRICS_PROBES } from './platform/tokens.js';
 import { WorkerLivenessMonitor } from './workers/worker-liveness-monitor.service.js';
 import { ToolAvailabilityService } from './workers/tool-availability.service.js';
@@ -70,7 +63,7 @@ export class GatewayModule {
   static async forRoot(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<DynamicModule> {
     return {
       module: GatewayModule,
-      imports: [await ToolsModule.forRoot({ tools })],
+      imports: [PlatformModule.forRoot(config), AuthModule, await ToolsModule.forRoot({ tools })],
       controllers: [
         CallsController,
         BatchesController,
@@ -84,17 +77,8 @@ export class GatewayModule {
         HealthController,
       ],
       providers: [
-        { provide: GATEWAY_CONFIG, useValue: config },
         { provide: EXTRA_METRICS_PROBES, useValue: moreProbes },
-        ...infrastructure,
-        DurableWrites,
-        // who asks
-        ApiKeyStore,
-        RateLimits,
-        OpenSockets,
-        OriginPolicy,
-        { provide: APP_GUARD, useClass: PrincipalGuard },
-        { provide: APP_FILTER, useClass: ProblemFilter },
+        gatewayMetrics,
         // what they want
         CallEvaluator,
         ApprovalEvaluator,
@@ -138,7 +122,6 @@ export class GatewayModule {
         EventStream,
         StreamGateway,
         // whether this process is here for it
-        ShutdownState,
         Readiness,
         DiagnosticsService,
       ],

@@ -1,0 +1,46 @@
+import type { Provider } from '@nestjs/common';
+import { POOLS } from '#contracts';
+import { CallStore } from '#event-log';
+import { createMetrics, type MetricsProbes } from '#observability';
+import { VERSION } from '#platform';
+import { BullCallQueue } from '#queue';
+import { partitionName, type RedisConnection } from '#redis';
+import { ToolRegistry } from '#tool-sdk';
+import { PendingApprovals } from '../approvals/pending-approvals.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { EXTRA_METRICS_PROBES, FAIL_FAST_REDIS, METRICS } from '../platform/tokens.js';
+
+/** The metrics of this process, and what a scrape reads from Redis. `shutdown.ts` closes them. */
+export const gatewayMetrics: Provider = {
+  provide: METRICS,
+  inject: [BullCallQueue, ToolRegistry, FAIL_FAST_REDIS, CallStore, PendingApprovals, GATEWAY_CONFIG, EXTRA_METRICS_PROBES],
+  useFactory: (
+    queue: BullCallQueue,
+    tools: ToolRegistry,
+    redis: RedisConnection,
+    store: CallStore,
+    approvals: PendingApprovals,
+    { partitions }: GatewayConfig,
+    extraProbes: MetricsProbes,
+  ) =>
+    createMetrics({
+      role: 'gateway',
+      version: VERSION,
+      isKnownTool: (name) => tools.resolve(name)?.name === name,
+      tools: () => tools.list(),
+      probes: {
+        queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
+        redisMemoryInfo: () => redis.info('memory'),
+        approvals: () => approvals.reading(),
+        overdueMs: () => longestOverdueMs(store, partitions),
+        ...extraProbes,
+      },
+    }),
+};
+
+/** By the clock of this machine; the timers are due by the clock of Redis. */
+async function longestOverdueMs(store: CallStore, partitions: number): Promise<number> {
+  const names = Array.from({ length: partitions }, (_unused, index) => partitionName(index));
+  const due = await Promise.all(names.map((partition) => store.due(partition, 1)));
+  return Math.max(0, ...due.flat().map(({ score }) => Date.now() - score));
+}

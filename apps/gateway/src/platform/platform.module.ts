@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import type { Logger } from 'pino';
+import { BlobStore, CallStore, CLAIM_WHEN_TAKEN, EventHub, EventLog, LogReader, LogTail, NoticeLog } from '#event-log';
+import { HookRunner, HookSets } from '#hooks';
+import { CallLimits } from '#limits';
+import { CallIndex, Numbers, SessionList } from '#projection';
+import { BullCallQueue } from '#queue';
+import { createRedis, type RedisConnection } from '#redis';
+import { EgressPolicy } from '#sandbox';
+import { DurableWrites } from './durable-writes.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { createLogger } from './logger.js';
+import { ShutdownState } from './shutdown-state.service.js';
+import { subscriptionSources } from './subscription-sources.js';
+import { BUFFERED_REDIS, FAIL_FAST_REDIS, LOGGER } from './tokens.js';
+
+const connections: Provider[] = [
+  {
+    provide: BUFFERED_REDIS,
+    inject: [GATEWAY_CONFIG],
+    useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { name: 'gateway' }),
+  },
+  { provide: FAIL_FAST_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => openFailFastRedis(redisUrl) },
+];
+
+const log: Provider[] = [
+  {
+    provide: EventLog,
+    inject: [BUFFERED_REDIS, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, { partitions, durability, replicas, logDeadlineMs }: GatewayConfig) =>
+      EventLog.open(redis, { partitions, durability, replicas, deadlineMs: logDeadlineMs }),
+  },
+  {
+    provide: NoticeLog,
+    inject: [FAIL_FAST_REDIS, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new NoticeLog(redis, partitions),
+  },
+  ...[CallStore, LogReader, BlobStore].map((Store) => ({
+    provide: Store,
+    inject: [FAIL_FAST_REDIS],
+    useFactory: (redis: RedisConnection) => new Store(redis),
+  })),
+  ...[CallIndex, SessionList, Numbers].map((Query) => ({
+    provide: Query,
+    inject: [FAIL_FAST_REDIS, LogReader, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, reader: LogReader, { partitions }: GatewayConfig) => new Query(redis, reader, partitions),
+  })),
+  {
+    provide: EventHub,
+    inject: [BUFFERED_REDIS, CallStore, CallIndex, GATEWAY_CONFIG],
+    useFactory: (redis: RedisConnection, store: CallStore, index: CallIndex, { redisUrl, partitions }: GatewayConfig) =>
+      new EventHub(new LogTail({ redisUrl, partitions }), redis, subscriptionSources(store, index)),
+  },
+];
+
+const queue: Provider[] = [
+  {
+    provide: BullCallQueue,
+    inject: [GATEWAY_CONFIG, BUFFERED_REDIS],
+    useFactory: ({ redisUrl, queueBackend }: GatewayConfig, redis: RedisConnection) =>
+      new BullCallQueue({ redisUrl, backend: queueBackend, addOn: redis, whenTaken: { lua: CLAIM_WHEN_TAKEN } }),
+  },
+];
+
+const governance: Provider[] = [
+  {
+    provide: CallLimits,
+    inject: [FAIL_FAST_REDIS, CallStore],
+    useFactory: (redis: RedisConnection, store: CallStore) =>
+      new CallLimits(redis, (callIds) => Promise.all(callIds.map((callId) => stateOf(store, callId)))),
+  },
+  {
+    provide: HookRunner,
+    inject: [FAIL_FAST_REDIS, GATEWAY_CONFIG, LOGGER],
+    useFactory: (redis: RedisConnection, { hookEnv = {}, env = {}, egress = new EgressPolicy() }: GatewayConfig, logger: Logger) =>
+      new HookRunner({
+        redis,
+        base: hookEnv,
+        env,
+        sessionEgress: egress,
+        onFailure: (hook, error) => logger.warn({ hook, err: error }, 'a hook failed'),
+      }),
+  },
+  { provide: HookSets, inject: [FAIL_FAST_REDIS], useFactory: (redis: RedisConnection) => new HookSets(redis) },
+];
+
+const logger: Provider = {
+  provide: LOGGER,
+  inject: [GATEWAY_CONFIG],
+  useFactory: ({ logLevel, name, secrets }: GatewayConfig) => createLogger(logLevel, name, secrets),
+};
+
+/**
+ * Configuration, logger, connections to Redis, and the libraries that work on them, for every feature. It imports
+ * libraries only. `shutdown.ts` closes what is opened here: the order across features, and a time limit for each step,
+ * need one place, which Nest's lifecycle hooks do not have.
+ */
+@Global()
+@Module({})
+export class PlatformModule {
+  static forRoot(config: GatewayConfig): DynamicModule {
+    const shared = [
+      { provide: GATEWAY_CONFIG, useValue: config },
+      logger,
+      ...connections,
+      ...log,
+      ...queue,
+      ...governance,
+      DurableWrites,
+      ShutdownState,
+    ];
+    return { module: PlatformModule, providers: [...shared, { provide: APP_FILTER, useClass: ProblemFilter }], exports: shared };
+  }
+}
+
+async function stateOf(store: CallStore, callId: string): Promise<'open' | 'ended' | 'gone'> {
+  const head = await store.head(callId);
+  return head === undefined ? 'gone' : head.status === 'ended' ? 'ended' : 'open';
+}
+
+/** Resolves when it is connected: a connection without an offline queue fails every command before that. */
+async function openFailFastRedis(redisUrl: string): Promise<RedisConnection> {
+  const redis = createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' });
+  if (redis.status !== 'ready') await once(redis, 'ready');
+  return redis;
+}
