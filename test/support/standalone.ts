@@ -35,9 +35,14 @@ export function freshDirectory(): string {
   return directory;
 }
 
-export async function spawnStandalone(data: string, env: Record<string, string> = {}): Promise<StandaloneProcess> {
+/** `node` is the program that runs it. */
+export async function spawnStandalone(
+  data: string,
+  env: Record<string, string> = {},
+  node: string = process.execPath,
+): Promise<StandaloneProcess> {
   const port = env['GATEWAY_PORT'] ?? String(await freePort());
-  const child = spawn(process.execPath, ['--enable-source-maps', 'dist/apps/standalone/src/main.js'], {
+  const child = spawn(node, ['--enable-source-maps', 'dist/apps/standalone/src/main.js'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', TOOLYARD_DATA: data, GATEWAY_PORT: port, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
