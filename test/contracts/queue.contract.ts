@@ -52,7 +52,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
         );
       }
     };
-    const nothingLeft = () => eventually(async () => isIdle(await queue.depth('read')), 'the queue to be empty');
+    const nothingLeft = () => eventually(async () => isIdle(await queue.stats('read')), 'the queue to be empty');
 
     beforeAll(async () => {
       redis = await startRedisServer({ settings: ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'] });
@@ -185,10 +185,10 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
     it('withdraws a job that waits, and leaves one alone that runs or is not there', async () => {
       const [waiting, running] = [newJob(), newJob()];
       await dispatch([waiting]);
-      expect(await queue.depth('read')).toMatchObject({ waiting: 1 });
-      await queue.withdraw('read', waiting);
-      await queue.withdraw('read', waiting);
-      expect(await queue.depth('read')).toMatchObject({ waiting: 0, oldestWaitingMs: 0 });
+      expect(await queue.stats('read')).toMatchObject({ waiting: 1 });
+      await queue.removeJob('read', waiting);
+      await queue.removeJob('read', waiting);
+      expect(await queue.stats('read')).toMatchObject({ waiting: 0, oldestWaitingMs: 0 });
       let release = () => {};
       consumer(
         1,
@@ -201,7 +201,7 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
       const begun = once(news, 'ran');
       await dispatch([running]);
       await begun;
-      await queue.withdraw('read', running);
+      await queue.removeJob('read', running);
       release();
       await allRan(1);
       expect([...runs.keys()]).toEqual([running.callId]);
@@ -235,11 +235,11 @@ export function queueContract({ name, jobsUnderLoad, openQueue, consume, obliter
     });
 
     it('says how deep a pool is and how long its oldest job waits', async () => {
-      expect(await queue.depth('read')).toEqual({ pool: 'read', waiting: 0, active: 0, oldestWaitingMs: 0 });
+      expect(await queue.stats('read')).toEqual({ pool: 'read', waiting: 0, active: 0, oldestWaitingMs: 0 });
       await dispatch([newJob()], 'low');
       await delay(30);
       await dispatch([newJob(), newJob()], 'high');
-      const depth = await queue.depth('read');
+      const depth = await queue.stats('read');
       expect(depth).toMatchObject({ waiting: 3, active: 0 });
       expect(depth.oldestWaitingMs).toBeGreaterThanOrEqual(30);
     });

@@ -89,7 +89,7 @@ function checkKeys(calls: ReadonlyMap<string, readonly CallEvent[]>): string[] {
 
 async function checkHeads(redis: RedisConnection, partition: string, calls: ReadonlyMap<string, readonly CallEvent[]>): Promise<string[]> {
   const violations: string[] = [];
-  const timers = new Set(await redis.zrange(keys.timers(partition), '0', '-1'));
+  const timers = new Set(await redis.zrange(keys.outbox(partition), '0', '-1'));
   for (const callId of timers) if (!calls.has(callId)) violations.push(`I9 ${callId}: has a timer and no events`);
   for (const [callId, events] of calls) {
     const ended = events.at(-1)?.type === 'call.end';

@@ -6,7 +6,7 @@ import { ForcedShutdown, LeaseRenewer, RenewalLoop } from '#attempts';
 import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
-import { createRedis, SettingsStore, type RedisConnection } from '#redis';
+import { createRedis, ContentAddressedStore, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
 import { type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
 import { systemClock } from '../../apps/worker/src/platform/clock.js';
@@ -81,7 +81,7 @@ export class WorkerParts {
       config: { id, leaseMs, stopGraceMs, maxAttempts: 20, maxBackoffMs: 600_000, toolEnv },
       log: this.log,
       blobs: this.blobs,
-      safety: new RedactionSettingsService(new SettingsStore(this.redis), []),
+      safety: new RedactionSettingsService(new ContentAddressedStore(this.redis), []),
       tools: this.registry(),
       hookSets: new HookSets(this.redis),
       hooks: this.hookRunner(),

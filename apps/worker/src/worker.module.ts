@@ -5,7 +5,7 @@ import { BlobStore, CallStore, EventLog, LogReader, NoticeLog } from '#event-log
 import { HookRunner, HookSets } from '#hooks';
 import { Projector } from '#projection';
 import { BullCallQueue, startConsumer } from '#queue';
-import { createRedis, SettingsStore, type RedisConnection } from '#redis';
+import { createRedis, ContentAddressedStore, type RedisConnection } from '#redis';
 import { type Tracing, signals } from '#observability';
 import { Sandbox, SandboxRegistry, WorkspaceQuotas } from '#sandbox';
 import { ToolRegistry } from '#tool-sdk';
@@ -74,7 +74,7 @@ const execution: Provider[] = [
       config,
       log,
       blobs,
-      safety: new RedactionSettingsService(new SettingsStore(redis), config.secrets),
+      safety: new RedactionSettingsService(new ContentAddressedStore(redis), config.secrets),
       tools,
       leases,
       running,
@@ -82,7 +82,7 @@ const execution: Provider[] = [
       hookSets,
       hooks,
       workspaces: new Workspaces(config.workspaceRoot, new WorkspaceQuotas(config.quotas, (refusal) => signals.quotaRefused.emit(refusal))),
-      files: new FileScope(config.files, new SettingsStore(redis)),
+      files: new FileScope(config.files, new ContentAddressedStore(redis)),
       leaving: state.leaving,
       tracer: tracing && new AttemptTracer(tracing, store, config.id, tools),
       clock: systemClock,
@@ -101,9 +101,15 @@ const execution: Provider[] = [
       logger: WorkerLog,
     ) => {
       const { pools, redisUrl, queueBackend: backend, leaseMs: lockMs } = config;
-      const whenTaken = deps.log.claimWhenTaken(workerIdentity(config));
+      const dequeueHook = deps.log.claimOnDequeue(workerIdentity(config));
       const onError = (error: Error) => logger.error({ err: error }, 'the queue');
-      return new ToolCallProcessor(pools, startConsumer({ redisUrl, backend, lockMs, on: redis, whenTaken, onError }), queue, store, deps);
+      return new ToolCallProcessor(
+        pools,
+        startConsumer({ redisUrl, backend, lockMs, connection: redis, dequeueHook, onError }),
+        queue,
+        store,
+        deps,
+      );
     },
   },
   {

@@ -10,7 +10,7 @@ import type {
   SubmittedData,
   UpdateData,
 } from '#contracts';
-import type { TakeAnswer, TakeScript } from '#redis';
+import type { DequeueHookResult, DequeueHook } from '#redis';
 
 /** Facts that stand on every event of a call and never change. */
 export interface CallMeta {
@@ -146,9 +146,9 @@ export interface EventLogWriter {
    */
   accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer>;
   /** `taken`: the call was claimed when its job was taken, and this is what the script of `claimWhenTaken` said. */
-  claim(input: WorkerIdentity & { callId: string; attempt: number }, taken?: TakeAnswer): Promise<Claimed | Rejection>;
+  claim(input: WorkerIdentity & { callId: string; attempt: number }, taken?: DequeueHookResult): Promise<Claimed | Rejection>;
   /** Lets a queue claim the calls of jobs in the script that takes the jobs. */
-  claimWhenTaken(claimant: WorkerIdentity): TakeScript;
+  claimOnDequeue(claimant: WorkerIdentity): DequeueHook;
   /** `updates`: of the call by now, as `UpdatesDigest` says it; without it no End of the call proves its updates. */
   update(input: {
     callId: string;

@@ -1,13 +1,13 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
-import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, type TakeAnswer, type TakeScript } from '#redis';
+import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, type DequeueHookResult, type DequeueHook } from '#redis';
 import { signals } from '#observability';
 import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
 import type { AcceptAnswer, Applied, WorkerIdentity, Claimed, EventLogWriter, NewCall, Rejection } from './event-log.port.js';
 import { ensureLogMetadata } from './log-metadata.js';
 import { BlobStore } from './read/blob-store.js';
-import { claimWhenTaken } from './stream/claim-on-dequeue.js';
+import { claimOnDequeue } from './stream/claim-on-dequeue.js';
 import { isApplied, parseAnswer, parseClaim, refusal } from './stream/transition-answer.js';
 import { TransitionBatcher } from './stream/transition-batcher.js';
 import type { Transition } from './stream/transition.js';
@@ -89,7 +89,7 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  async claim(input: Input<'claim'>, taken?: TakeAnswer): Promise<Claimed | Rejection> {
+  async claim(input: Input<'claim'>, taken?: DequeueHookResult): Promise<Claimed | Rejection> {
     const token = taken === undefined ? `${this.claimPrefix}.${(this.claims++).toString(36)}` : this.takeToken;
     const claim = () => to.claimTransition(input, token);
     const granted = parseClaim(
@@ -102,8 +102,8 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  claimWhenTaken(claimant: WorkerIdentity): TakeScript {
-    return claimWhenTaken(claimant, this.takeToken);
+  claimOnDequeue(claimant: WorkerIdentity): DequeueHook {
+    return claimOnDequeue(claimant, this.takeToken);
   }
 
   update(input: Input<'update'>): Promise<Applied | Rejection> {

@@ -6,7 +6,7 @@ export type { Delivery, ResyncReason, Subscription, SubscriptionSources } from '
 export { EventLog, type EventLogOptions } from './event-log.js';
 export { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from './event-log-errors.js';
 export { ensureLogMetadata as openInstallation } from './log-metadata.js';
-export { CLAIM_ON_DEQUEUE as CLAIM_WHEN_TAKEN } from './stream/claim-on-dequeue.js';
+export { CLAIM_ON_DEQUEUE } from './stream/claim-on-dequeue.js';
 export { isApplied } from './stream/transition-answer.js';
 export { SystemEventLog as NoticeLog } from './system-event-log.js';
 export { FIRST_EPOCH, seqOf, toStoredEvent, type StreamEntry } from './stream/stored-event.js';

@@ -6,7 +6,7 @@ import { LOG_FORMAT, ensureLogMetadata } from './log-metadata.js';
 describe('an installation of the log', () => {
   let server: RedisServer;
   let redis: RedisConnection;
-  const stored = async (): Promise<unknown> => JSON.parse((await redis.get(keys.installation())) ?? 'null');
+  const stored = async (): Promise<unknown> => JSON.parse((await redis.get(keys.logMetadata())) ?? 'null');
 
   beforeAll(async () => {
     server = await startRedisServer();
@@ -25,17 +25,17 @@ describe('an installation of the log', () => {
   });
 
   it('of format 1 is taken over, so that code of format 1 writes no more into it', async () => {
-    await redis.set(keys.installation(), JSON.stringify({ format: 1, partitions: 4 }));
+    await redis.set(keys.logMetadata(), JSON.stringify({ format: 1, partitions: 4 }));
     await ensureLogMetadata(redis, 4);
     expect(await stored()).toEqual({ format: LOG_FORMAT, partitions: 4 });
   });
 
   it('of a later format, or of another number of partitions, is refused and left alone', async () => {
     const later = JSON.stringify({ format: LOG_FORMAT + 1, partitions: 4 });
-    await redis.set(keys.installation(), later);
+    await redis.set(keys.logMetadata(), later);
     await expect(ensureLogMetadata(redis, 4)).rejects.toThrow(`format ${LOG_FORMAT + 1}`);
-    expect(await redis.get(keys.installation())).toBe(later);
-    await redis.set(keys.installation(), JSON.stringify({ format: 1, partitions: 8 }));
+    expect(await redis.get(keys.logMetadata())).toBe(later);
+    await redis.set(keys.logMetadata(), JSON.stringify({ format: 1, partitions: 8 }));
     await expect(ensureLogMetadata(redis, 4)).rejects.toThrow('set PARTITIONS=8');
     expect(await stored()).toEqual({ format: 1, partitions: 8 });
   });

@@ -15,8 +15,8 @@ const Installation = z.object({ format: z.number().optional(), partitions: z.num
 export async function ensureLogMetadata(redis: RedisConnection, partitions: number): Promise<void> {
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > 1000)
     throw new RangeError(`PARTITIONS must be a whole number from 1 to 1000, got ${partitions}.`);
-  await redis.set(keys.installation(), JSON.stringify({ format: LOG_FORMAT, partitions }), 'NX');
-  const text = await redis.get(keys.installation());
+  await redis.set(keys.logMetadata(), JSON.stringify({ format: LOG_FORMAT, partitions }), 'NX');
+  const text = await redis.get(keys.logMetadata());
   const found = Installation.parse(JSON.parse(text ?? '{}'));
   if (found.format === undefined || !READABLE_FORMATS.includes(found.format)) {
     throw new Error(
@@ -28,5 +28,5 @@ export async function ensureLogMetadata(redis: RedisConnection, partitions: numb
       `This Redis holds an event log of ${found.partitions} partitions, but PARTITIONS is ${partitions}. The number is fixed for an installation: set PARTITIONS=${found.partitions}, or name another Redis in REDIS_URL.`,
     );
   }
-  if (found.format !== LOG_FORMAT) await redis.set(keys.installation(), JSON.stringify({ format: LOG_FORMAT, partitions }));
+  if (found.format !== LOG_FORMAT) await redis.set(keys.logMetadata(), JSON.stringify({ format: LOG_FORMAT, partitions }));
 }

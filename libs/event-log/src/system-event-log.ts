@@ -54,14 +54,14 @@ export class SystemEventLog {
 
   /** The workers that were told to be there and not to be gone. */
   toldWorkers(): Promise<string[]> {
-    return this.redis.hkeys(keys.toldWorkers(WORKERS_PARTITION));
+    return this.redis.hkeys(keys.announcedWorkers(WORKERS_PARTITION));
   }
 
   private async append(partition: string, type: NoticeType, id: string, meta: string, data: object, author: EventOrigin): Promise<void> {
     const rest = JSON.stringify({ source: author.source, actor: author.actor, data }).slice(1, -1);
     await APPEND.run(
       this.redis,
-      [keys.log(partition), keys.seq(partition), keys.toldWorkers(partition)],
+      [keys.log(partition), keys.seq(partition), keys.announcedWorkers(partition)],
       [subjectOf(type, id), type, meta, rest, id],
     );
   }

@@ -1,4 +1,4 @@
-import { nameOf, takesCommands, type RedisConnection } from '#redis';
+import { connectionName, acceptsCommands, type RedisConnection } from '#redis';
 import { pingRedis } from './ping-redis.js';
 
 /**
@@ -7,8 +7,8 @@ import { pingRedis } from './ping-redis.js';
  */
 export async function silentConnection(connections: readonly RedisConnection[]): Promise<string | undefined> {
   const answers = await Promise.all(
-    connections.map(async (redis) => redis.status === 'ready' && (!takesCommands(redis) || (await pingRedis(redis)))),
+    connections.map(async (redis) => redis.status === 'ready' && (!acceptsCommands(redis) || (await pingRedis(redis)))),
   );
   const silent = connections.find((_, index) => answers[index] === false);
-  return silent && nameOf(silent);
+  return silent && connectionName(silent);
 }

@@ -1,5 +1,5 @@
 import { openInstallation } from '#event-log';
-import { createRedis, readRedisFacts, type RedisConnection } from '#redis';
+import { createRedis, getServerInfo, type RedisConnection } from '#redis';
 import { pingRedis } from './ping-redis.js';
 import { connectionHint } from './connection-hint.js';
 import { StartupError } from './startup-error.js';
@@ -43,7 +43,7 @@ export async function waitForRedis(
 
 /** What is too old, or tells nothing of itself, is found by what it answers later. */
 async function checkVersion(redis: RedisConnection): Promise<void> {
-  const facts = await readRedisFacts(redis).catch(() => undefined);
+  const facts = await getServerInfo(redis).catch(() => undefined);
   const major = Number(facts?.version.split('.')[0]);
   if (facts?.server === 'redis' && major < OLDEST_MAJOR) {
     throw new StartupError(

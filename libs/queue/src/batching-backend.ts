@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisQueueBackend, type IQueueBackend, type JobJson, type MinimalJob } from 'bullmq';
-import { JOB_NAME, JOB_OPTIONS, LOCK_MS, lockOf } from './bull-settings.js';
-import type { LuaScript, RedisConnection, TakeAnswer, TakeScript } from '#redis';
+import { JOB_NAME, JOB_OPTIONS, LOCK_MS, lockOptions } from './bull-settings.js';
+import type { LuaScript, RedisConnection, DequeueHookResult, DequeueHook } from '#redis';
 import { IdleRegistration } from './idle-registration.js';
 import { commandOf, composeHandOver, composeTake, idleKeyOf, type QueueScript } from './queue-scripts.js';
-import { answersOf, fetchedOf, nextJob, type NextJob } from './dequeued-jobs.js';
+import { parseClaims, parseFetched, nextJob, type NextJob } from './dequeued-jobs.js';
 import { MicroBatcher } from './micro-batcher.js';
 
 const MAX_BATCH = 500;
@@ -76,7 +76,7 @@ export class BatchingBackend extends RedisQueueBackend {
   /** Set when jobs may stand under our lock that we do not know of, or will not run. */
   private untidy = false;
   private take: (ScriptOnCalls & { readonly args: readonly string[] }) | undefined;
-  private readonly takeAnswers = new Map<string, TakeAnswer>();
+  private readonly takeAnswers = new Map<string, DequeueHookResult>();
   private handOver: ScriptOnCalls | undefined;
   private readonly idle = new IdleRegistration();
   private handSubscriber: RedisConnection | undefined;
@@ -99,7 +99,7 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   /** From now on `script` runs for the jobs that are fetched. `on` must be the connection of this backend. */
-  runWhenTaken(script: TakeScript, on: RedisConnection): void {
+  runWhenTaken(script: DequeueHook, on: RedisConnection): void {
     const { lua, args } = script;
     this.take = { on, script: composeTake(lua), idleKey: this.toKey(idleKeyOf(lua)), args: [String(args.length), ...args] };
   }
@@ -133,7 +133,7 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   /** What the take script said about a job that was handed out. To be asked once. */
-  takeAnswer(id: string): TakeAnswer | undefined {
+  takeAnswer(id: string): DequeueHookResult | undefined {
     const answer = this.takeAnswers.get(id);
     this.takeAnswers.delete(id);
     return answer;
@@ -228,7 +228,7 @@ export class BatchingBackend extends RedisQueueBackend {
     const given = await this.script(
       'requeueStalled',
       [wait, active, stalled, marker, this.toKey('stalled-check')],
-      [this.toKey(''), String(Math.floor(lockOf(this.lockMs).stalledInterval * 0.8))],
+      [this.toKey(''), String(Math.floor(lockOptions(this.lockMs).stalledInterval * 0.8))],
     );
     return Array.isArray(given) ? given.map(String) : [];
   }
@@ -252,7 +252,7 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   override async close(force?: boolean): Promise<void> {
-    if (!force) await Promise.race([this.adds.drained(), sleep(LAST_ADDS_MS, undefined, { ref: false })]);
+    if (!force) await Promise.race([this.adds.idle(), sleep(LAST_ADDS_MS, undefined, { ref: false })]);
     return super.close(force);
   }
 
@@ -275,11 +275,12 @@ export class BatchingBackend extends RedisQueueBackend {
     const handed: unknown = JSON.parse(message);
     if (!Array.isArray(handed)) throw new Error(`direct-dispatch.lua sent ${typeof handed}, expected a list.`);
     const note = Number(handed[0]);
-    const [empty, jobs] = fetchedOf(handed[1]);
+    const [empty, jobs] = parseFetched(handed[1]);
     const known = new Set(jobs.flatMap(([, id]) => (id !== undefined && this.wasAdopted(id, note) ? [id] : [])));
     // Whether that is still so is sure only while the marker has not come.
     if (this.markerWait !== undefined) this.knownEmpty = empty;
-    for (const [id, answer] of answersOf(jobs, handed[2])) if (!known.has(id) || this.takeAnswers.has(id)) this.takeAnswers.set(id, answer);
+    for (const [id, answer] of parseClaims(jobs, handed[2]))
+      if (!known.has(id) || this.takeAnswers.has(id)) this.takeAnswers.set(id, answer);
     this.surplus.push(...jobs.filter(([, id]) => id === undefined || !known.has(id)));
     this.idle.wasUsed(note);
     this.wake?.();
@@ -373,7 +374,7 @@ export class BatchingBackend extends RedisQueueBackend {
     const { message } = this.idle;
     this.idle.answered(note.number, answer[1]);
     if (this.idle.message !== message) void this.awaitMessage();
-    for (const [id, said] of answersOf(jobs, answer[2])) this.takeAnswers.set(id, said);
+    for (const [id, said] of parseClaims(jobs, answer[2])) this.takeAnswers.set(id, said);
     return jobs;
   }
 
@@ -383,7 +384,7 @@ export class BatchingBackend extends RedisQueueBackend {
   }
 
   private fetched(answer: unknown): NextJob[] {
-    const [empty, jobs] = fetchedOf(answer);
+    const [empty, jobs] = parseFetched(answer);
     this.knownEmpty = empty;
     return jobs;
   }

@@ -16,7 +16,7 @@ export const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: 
 export const PRIORITY: Record<Priority, number> = { high: 1, normal: 2, low: 3 };
 
 /** BullMQ orders by `priority * 2^32 + place`; the scripts beside know the same number. */
-export const CLASS_SPAN = 2 ** 32;
+export const PRIORITY_SPAN = 2 ** 32;
 
 /** How long a silent worker keeps the jobs it fetched, unless it says otherwise. */
 export const LOCK_MS = 30_000;
@@ -25,11 +25,11 @@ export const LOCK_MS = 30_000;
  * Jobs of a worker that fell silent are looked for a few times a lock. The batching backend gives them back to the queue;
  * in the stock one a stalled job fails and is removed, and its call waits for the reconciler. The log decides what runs again.
  */
-export function lockOf(lockMs: number): { lockDuration: number; stalledInterval: number; maxStalledCount: number } {
+export function lockOptions(lockMs: number): { lockDuration: number; stalledInterval: number; maxStalledCount: number } {
   return { lockDuration: lockMs, stalledInterval: Math.min(5_000, Math.max(250, Math.ceil(lockMs / 4))), maxStalledCount: 0 };
 }
 
 /** The queue of a pool has a hash tag of its own, so all its keys live on one node of a cluster. */
-export function queueOf(pool: Pool): { name: string; prefix: string } {
+export function queueName(pool: Pool): { name: string; prefix: string } {
   return { name: 'calls', prefix: keys.queuePrefix(pool) };
 }

@@ -2,8 +2,8 @@ import { isNotConnectionError, Worker } from 'bullmq';
 import { CallJob, type Pool } from '#contracts';
 import { BatchingBackend } from './batching-backend.js';
 import { workerBackend, type WorkerClients } from './bull-connection.js';
-import { LOCK_MS, lockOf, queueOf, type QueueBackend } from './bull-settings.js';
-import { createRedis, type RedisConnection, type TakeScript } from '#redis';
+import { LOCK_MS, lockOptions, queueName, type QueueBackend } from './bull-settings.js';
+import { createRedis, type RedisConnection, type DequeueHook } from '#redis';
 import type { CallConsumer, CallHandler, StartConsumer } from './queue.port.js';
 
 export interface CallConsumerOptions {
@@ -13,12 +13,12 @@ export interface CallConsumerOptions {
   /** How long the jobs of a worker that fell silent are its own; best the lease of its calls. 30 s by default. */
   readonly lockMs?: number;
   /** Runs for the jobs that are taken. The stock backend leaves it out, and a cluster has it left out. */
-  readonly whenTaken?: TakeScript;
+  readonly dequeueHook?: DequeueHook;
   /**
    * Where jobs are taken and ended, best the connection of the log: what the handler writes last leaves in one write with
    * the end of its job. Stays the caller's to close. By default the consumer opens one.
    */
-  readonly on?: RedisConnection;
+  readonly connection?: RedisConnection;
   /** Told what went wrong beside the handlers; warnings of the process by default. Lost connections are not told: they come back. */
   readonly onError?: (error: Error) => void;
 }
@@ -41,23 +41,23 @@ class BullCallConsumer implements CallConsumer {
     pool: Pool,
     concurrency: number,
     private readonly handler: CallHandler,
-    { redisUrl, backend: kind = 'batching', lockMs = LOCK_MS, on, whenTaken }: CallConsumerOptions,
+    { redisUrl, backend: kind = 'batching', lockMs = LOCK_MS, connection, dequeueHook }: CallConsumerOptions,
     onError: (error: Error) => void,
   ) {
     this.report = (error) => {
       if (!isConnectionTrouble(error)) onError(error);
     };
-    const { name, prefix } = queueOf(pool);
+    const { name, prefix } = queueName(pool);
     const clients: WorkerClients = {
-      command: on ?? createRedis(redisUrl, { role: 'command', name: 'queue-worker' }),
+      command: connection ?? createRedis(redisUrl, { role: 'command', name: 'queue-worker' }),
       blocking: createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait' }),
-      commandIsShared: on !== undefined,
+      commandIsShared: connection !== undefined,
     };
-    this.connections = on === undefined ? [clients.command, clients.blocking] : [clients.blocking];
+    this.connections = connection === undefined ? [clients.command, clients.blocking] : [clients.blocking];
     this.worker = new Worker(
       name,
       (job) => this.handle(job.id ?? '', job.data),
-      { ...lockOf(lockMs), concurrency, connection: {}, autorun: false },
+      { ...lockOptions(lockMs), concurrency, connection: {}, autorun: false },
       workerBackend(clients, kind, prefix),
     );
     this.worker.on('error', this.report);
@@ -66,8 +66,8 @@ class BullCallConsumer implements CallConsumer {
       backend.setSlots(concurrency);
       backend.setLock(lockMs);
       const connections = [clients.command, clients.blocking];
-      if (whenTaken && !clients.command.isCluster) {
-        backend.runWhenTaken(whenTaken, clients.command);
+      if (dequeueHook && !clients.command.isCluster) {
+        backend.runWhenTaken(dequeueHook, clients.command);
         const hand = createRedis(redisUrl, { role: 'subscriber', name: 'queue-worker-hand' });
         backend.takeHanded(hand, this.report);
         connections.push(hand);

@@ -1,10 +1,10 @@
 import { Queue, type RedisQueueBackend } from 'bullmq';
 import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
-import { createRedis, inOneWrite, type RedisConnection, type TakeScript } from '#redis';
+import { createRedis, writeTogether, type RedisConnection, type DequeueHook } from '#redis';
 import { BatchingBackend } from './batching-backend.js';
 import { producerBackend } from './bull-connection.js';
-import { CLASS_SPAN, JOB_NAME, JOB_OPTIONS, PRIORITY, queueOf, type QueueBackend } from './bull-settings.js';
-import type { CallQueue, PoolDepth, QueuePosition } from './queue.port.js';
+import { PRIORITY_SPAN, JOB_NAME, JOB_OPTIONS, PRIORITY, queueName, type QueueBackend } from './bull-settings.js';
+import type { CallQueue, QueueStats, QueuePosition } from './queue.port.js';
 
 export interface CallQueueOptions {
   readonly redisUrl: string;
@@ -14,9 +14,9 @@ export interface CallQueueOptions {
    * Where jobs are added, best the connection of the log: a job that is added right behind the accept of its call leaves in
    * one write with it. Stays the caller's to close. By default the queue's own, on which a dispatch fails at once while Redis is away.
    */
-  readonly addOn?: RedisConnection;
-  /** What the workers run for the jobs that they take: then a job that is added goes to a worker that is idle at once. Only on `addOn`. */
-  readonly whenTaken?: Pick<TakeScript, 'lua'>;
+  readonly producerConnection?: RedisConnection;
+  /** What the workers run for the jobs that they take: then a job that is added goes to a worker that is idle at once. Only on `producerConnection`. */
+  readonly dequeueHook?: Pick<DequeueHook, 'lua'>;
 }
 
 /** How long the first dispatches wait for the first connection; later ones fail at once while Redis is away. */
@@ -27,31 +27,36 @@ export class BullCallQueue implements CallQueue {
   private readonly client: RedisConnection;
   private readonly connected: Promise<void>;
   private readonly openQueue: (pool: Pool) => CallsQueue;
-  private readonly depths = new Map<Pool, Reading<PoolDepth>>();
+  private readonly depths = new Map<Pool, Reading<QueueStats>>();
   private readonly waitings = new Map<Pool, Reading<number>>();
   private readonly queues = new Map<Pool, CallsQueue>();
   private closed: Promise<void> | undefined;
 
-  constructor({ redisUrl, backend = 'batching', addOn, whenTaken }: CallQueueOptions) {
+  constructor({ redisUrl, backend = 'batching', producerConnection, dequeueHook }: CallQueueOptions) {
     this.client = createRedis(redisUrl, { role: 'producer', name: 'queue' });
     this.connected = firstConnection(this.client);
     this.openQueue = (pool) => {
-      const { name, prefix } = queueOf(pool);
+      const { name, prefix } = queueName(pool);
       const queue: CallsQueue = new Queue(
         name,
         { connection: {}, streams: { events: { maxLen: 100 } } },
-        producerBackend(addOn ?? this.client, backend, prefix),
+        producerBackend(producerConnection ?? this.client, backend, prefix),
       );
       // Connection errors come out of each dispatch too, and an error event nobody listens to is printed.
       queue.on('error', () => {});
       const opened = queue.getBackend();
-      if (opened instanceof BatchingBackend && addOn !== undefined && whenTaken !== undefined && !addOn.isCluster)
-        opened.handOverTo(whenTaken.lua, addOn);
+      if (
+        opened instanceof BatchingBackend &&
+        producerConnection !== undefined &&
+        dequeueHook !== undefined &&
+        !producerConnection.isCluster
+      )
+        opened.handOverTo(dequeueHook.lua, producerConnection);
       return queue;
     };
   }
 
-  /** For readiness; `addOn` is its owner's. */
+  /** For readiness; `producerConnection` is its owner's. */
   get connections(): readonly RedisConnection[] {
     return [this.client];
   }
@@ -66,12 +71,12 @@ export class BullCallQueue implements CallQueue {
     else await queue.add(JOB_NAME, job, { ...JOB_OPTIONS, jobId: jobIdOf(job), priority: PRIORITY[priority] });
   }
 
-  async withdraw(pool: Pool, job: CallJob): Promise<void> {
+  async removeJob(pool: Pool, job: CallJob): Promise<void> {
     await this.connected;
     await this.queueFor(pool).remove(jobIdOf(job));
   }
 
-  async place(pool: Pool, job: CallJob): Promise<QueuePosition | undefined> {
+  async position(pool: Pool, job: CallJob): Promise<QueuePosition | undefined> {
     await this.connected;
     const { wait = '', prioritized = '', active = '' } = this.queueFor(pool).getBackend().keys;
     const [rank, givenBackAt, scored, givenBack, running] = await Promise.all([
@@ -85,11 +90,11 @@ export class BullCallQueue implements CallQueue {
     return ahead === undefined ? undefined : { ahead, waiting: scored + givenBack, active: running };
   }
 
-  depth(pool: Pool, maxAgeMs?: number): Promise<PoolDepth> {
+  stats(pool: Pool, maxAgeMs?: number): Promise<QueueStats> {
     return shared(this.depths, pool, () => this.readDepth(pool), maxAgeMs);
   }
 
-  waiting(pool: Pool): Promise<number> {
+  waitingCount(pool: Pool): Promise<number> {
     return shared(this.waitings, pool, () => this.readWaiting(pool));
   }
 
@@ -97,10 +102,10 @@ export class BullCallQueue implements CallQueue {
     return (this.closed ??= this.shutDown());
   }
 
-  private async readDepth(pool: Pool): Promise<PoolDepth> {
+  private async readDepth(pool: Pool): Promise<QueueStats> {
     await this.connected;
     const backend = this.queueFor(pool).getBackend();
-    const [waiting, active] = await inOneWrite(this.client, () =>
+    const [waiting, active] = await writeTogether(this.client, () =>
       Promise.all([this.countWaiting(backend), this.client.llen(backend.keys['active'] ?? '')]),
     );
     return { pool, waiting, active, oldestWaitingMs: waiting === 0 ? 0 : await this.oldestWaitingMs(backend) };
@@ -109,7 +114,7 @@ export class BullCallQueue implements CallQueue {
   private async readWaiting(pool: Pool): Promise<number> {
     await this.connected;
     const backend = this.queueFor(pool).getBackend();
-    return inOneWrite(this.client, () => this.countWaiting(backend));
+    return writeTogether(this.client, () => this.countWaiting(backend));
   }
 
   private async countWaiting({ keys: { wait = '', prioritized = '' } }: RedisQueueBackend): Promise<number> {
@@ -131,12 +136,12 @@ export class BullCallQueue implements CallQueue {
   private async oldestWaitingMs(backend: RedisQueueBackend): Promise<number> {
     const { wait = '', prioritized = '' } = backend.keys;
     const firstFrom = async (from: number, priority: number): Promise<string[]> => {
-      return this.client.zrangebyscore(prioritized, from, `(${(priority + 1) * CLASS_SPAN}`, 'WITHSCORES', 'LIMIT', 0, 1);
+      return this.client.zrangebyscore(prioritized, from, `(${(priority + 1) * PRIORITY_SPAN}`, 'WITHSCORES', 'LIMIT', 0, 1);
     };
     const firsts = await Promise.all([
       this.client.lindex(wait, -1),
       ...Object.values(PRIORITY).map(async (priority) => {
-        const [id, score] = await firstFrom(priority * CLASS_SPAN, priority);
+        const [id, score] = await firstFrom(priority * PRIORITY_SPAN, priority);
         if (id === undefined) return [];
         const [next] = await firstFrom(Math.floor(Number(score)) + 1, priority);
         return [id, next];

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createRedis, type RedisConnection, type TakeAnswer, type TakeScript } from '#redis';
+import { createRedis, type RedisConnection, type DequeueHookResult, type DequeueHook } from '#redis';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { startConsumer } from './call-consumer.js';
@@ -21,12 +21,12 @@ describe('a script that runs when jobs are taken', () => {
   let shared: RedisConnection;
   let queue: BullCallQueue;
   let consumers: CallConsumer[];
-  let handled: Map<string, TakeAnswer | undefined>;
+  let handled: Map<string, DequeueHookResult | undefined>;
   let twice: string[];
 
   const idOf = (n: number) => `00-${String(n).padStart(26, '0')}`;
-  const consume = (slots: number, script: TakeScript, work: () => Promise<void> = async () => {}) => {
-    const start = startConsumer({ redisUrl: server.url, on: shared, whenTaken: script, onError: () => {} });
+  const consume = (slots: number, script: DequeueHook, work: () => Promise<void> = async () => {}) => {
+    const start = startConsumer({ redisUrl: server.url, connection: shared, dequeueHook: script, onError: () => {} });
     const consumer = start('net', slots, async ({ callId }, taken) => {
       if (handled.has(callId)) twice.push(callId);
       handled.set(callId, taken);

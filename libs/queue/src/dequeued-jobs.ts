@@ -1,12 +1,12 @@
 import type { JobJson } from 'bullmq';
-import type { TakeAnswer } from '#redis';
+import type { DequeueHookResult } from '#redis';
 import { JOB_NAME, JOB_OPTIONS } from './bull-settings.js';
 
 /** What BullMQ's Worker takes as "the next job": nothing, or the job, its id, a rate limit delay and a time to wait until. */
 export type NextJob = [] | [job: JobJson, id: string, rateLimitDelay: 0, delayUntil: 0];
 
 /** What complete-and-dequeue.lua answers: whether nothing is left, and the jobs. */
-export function fetchedOf(answer: unknown): [empty: boolean, jobs: NextJob[]] {
+export function parseFetched(answer: unknown): [empty: boolean, jobs: NextJob[]] {
   if (!Array.isArray(answer)) throw new Error(`complete-and-dequeue.lua answered ${typeof answer}, expected a list.`);
   const jobs: NextJob[] = [];
   for (let i = 1; i < answer.length; i += 4)
@@ -15,7 +15,7 @@ export function fetchedOf(answer: unknown): [empty: boolean, jobs: NextJob[]] {
 }
 
 /** What was said about the calls of jobs that have begun. */
-export function answersOf(jobs: readonly NextJob[], said: unknown): [id: string, answer: TakeAnswer][] {
+export function parseClaims(jobs: readonly NextJob[], said: unknown): [id: string, answer: DequeueHookResult][] {
   const begun = jobs.flatMap(([job]) => (job === undefined || job.deferredFailure !== undefined ? [] : job.id));
   if (!Array.isArray(said)) return begun.map((id) => [id, { kind: 'lost' }]);
   const answers: readonly unknown[] = said;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createRedis, type RedisConnection, type TakeAnswer, type TakeScript } from '#redis';
+import { createRedis, type RedisConnection, type DequeueHookResult, type DequeueHook } from '#redis';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { startConsumer } from './call-consumer.js';
@@ -15,7 +15,7 @@ const COUNTING = `
     answers[#answers + 1] = ARGV[1] .. ' ' .. CALLS[i + 1]
   end
   return answers`;
-const counting: TakeScript = { lua: COUNTING, args: ['attempt'] };
+const counting: DequeueHook = { lua: COUNTING, args: ['attempt'] };
 
 describe('jobs that are handed over to idle workers', () => {
   let server: RedisServer;
@@ -25,7 +25,7 @@ describe('jobs that are handed over to idle workers', () => {
   let taking: RedisConnection;
   let queue: BullCallQueue;
   let consumers: CallConsumer[];
-  let handled: Map<string, TakeAnswer | undefined>;
+  let handled: Map<string, DequeueHookResult | undefined>;
   let twice: string[];
   /** Messages by which jobs were handed over. */
   let messages: { readonly channel: string; readonly text: string }[];
@@ -86,7 +86,7 @@ describe('jobs that are handed over to idle workers', () => {
   afterAll(() => server.stop());
   beforeEach(async () => {
     [redis, watcher, adding, taking] = [createRedis(server.url), createRedis(server.url), createRedis(server.url), createRedis(server.url)];
-    queue = new BullCallQueue({ redisUrl: server.url, addOn: adding, whenTaken: counting });
+    queue = new BullCallQueue({ redisUrl: server.url, producerConnection: adding, dequeueHook: counting });
     consumers = [];
     handled = new Map();
     twice = [];

@@ -60,7 +60,7 @@ describe('fair share of a pool', () => {
   it('takes a tenant’s one call at the latest second, though another tenant queued 10,000 before it', async () => {
     for (let i = 0; i < 10; i++) await send(many(1000, 'greedy'));
     const [lone = ''] = await send(many(1, 'modest'));
-    expect(await queue.place('shell', { callId: lone, attempt: 1 })).toEqual({ ahead: 1, waiting: 10_001, active: 0 });
+    expect(await queue.position('shell', { callId: lone, attempt: 1 })).toEqual({ ahead: 1, waiting: 10_001, active: 0 });
     let release = () => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     consume(2, () => gate);
@@ -143,12 +143,12 @@ describe('fair share of a pool', () => {
 
   it('says where a call stands in line, and nothing once it was taken', async () => {
     const ids = await send([...many(3, 'a'), ...many(1, 'b'), ...many(1, 'b', 'high')]);
-    const places = await Promise.all(ids.map(async (callId) => (await queue.place('shell', { callId, attempt: 1 }))?.ahead));
+    const places = await Promise.all(ids.map(async (callId) => (await queue.position('shell', { callId, attempt: 1 }))?.ahead));
     expect(places).toEqual([1, 3, 4, 2, 0]);
     consume(1);
     await ran(5);
-    await eventually(async () => (await queue.depth('shell')).active === 0, 'the jobs to be gone');
-    expect(await queue.place('shell', { callId: ids[0] ?? '', attempt: 1 })).toBeUndefined();
+    await eventually(async () => (await queue.stats('shell')).active === 0, 'the jobs to be gone');
+    expect(await queue.position('shell', { callId: ids[0] ?? '', attempt: 1 })).toBeUndefined();
   });
 
   it('knows the oldest job behind any number of lines', async () => {
@@ -156,7 +156,7 @@ describe('fair share of a pool', () => {
     for (const callId of old) await redis.hset(`{q-shell}:calls:${callId}-1`, 'timestamp', Date.now() - 60_000);
     await redis.zrem('{q-shell}:calls:prioritized', `${taken}-1`);
     await send([...many(20, 'b'), ...many(1, 'c')]);
-    expect((await queue.depth('shell')).oldestWaitingMs).toBeGreaterThanOrEqual(60_000);
+    expect((await queue.stats('shell')).oldestWaitingMs).toBeGreaterThanOrEqual(60_000);
   });
 });
 

@@ -40,7 +40,7 @@ describe('TickBatcher', () => {
       return items;
     }, 4);
     const answers = Array.from({ length: 10 }, (_unused, item) => batcher.add(item));
-    await batcher.drained();
+    await batcher.idle();
     expect(sizes).toEqual([4, 4, 2]);
     expect(await Promise.all(answers)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });

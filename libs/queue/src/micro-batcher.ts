@@ -9,7 +9,7 @@ export class MicroBatcher<Item, Answer> {
   private items: Item[] = [];
   private settlers: Settler<Answer>[] = [];
   private scheduled = false;
-  private idle: Promise<void> = Promise.resolve();
+  private settled: Promise<void> = Promise.resolve();
 
   /** `run` gives one answer an item, in order; when it throws, all items of the run are rejected with that error. */
   constructor(
@@ -28,14 +28,14 @@ export class MicroBatcher<Item, Answer> {
   }
 
   /** Resolves when everything added so far has been answered. */
-  async drained(): Promise<void> {
-    while (this.scheduled) await this.idle;
+  async idle(): Promise<void> {
+    while (this.scheduled) await this.settled;
   }
 
   private schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    this.idle = new Promise((resolve) => {
+    this.settled = new Promise((resolve) => {
       const defer = this.patience === 'now' ? queueMicrotask : setImmediate;
       defer(() => void this.flush().then(resolve));
     });

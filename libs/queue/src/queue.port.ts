@@ -1,7 +1,7 @@
 import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
-import type { RedisConnection, TakeAnswer } from '#redis';
+import type { RedisConnection, DequeueHookResult } from '#redis';
 
-export interface PoolDepth {
+export interface QueueStats {
   readonly pool: Pool;
   readonly waiting: number;
   readonly active: number;
@@ -25,13 +25,13 @@ export interface CallQueue {
    */
   dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId?: string, effect?: ToolEffect): Promise<void>;
   /** Takes out a job that waits, of a call that has ended meanwhile. One that a worker has, or that is gone, is left alone. */
-  withdraw(pool: Pool, job: CallJob): Promise<void>;
+  removeJob(pool: Pool, job: CallJob): Promise<void>;
   /** Undefined when the job does not wait: it runs, or is gone. */
-  place(pool: Pool, job: CallJob): Promise<QueuePosition | undefined>;
+  position(pool: Pool, job: CallJob): Promise<QueuePosition | undefined>;
   /** Read anew unless an answer came at most `maxAgeMs` ago; by default none is old enough. */
-  depth(pool: Pool, maxAgeMs?: number): Promise<PoolDepth>;
+  stats(pool: Pool, maxAgeMs?: number): Promise<QueueStats>;
   /** Only how many wait, for those who ask for each call. */
-  waiting(pool: Pool): Promise<number>;
+  waitingCount(pool: Pool): Promise<number>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -53,4 +53,4 @@ export interface CallConsumer {
 export type StartConsumer = (pool: Pool, concurrency: number, handler: CallHandler) => CallConsumer;
 
 /** `taken` is there where a script runs when jobs are taken. */
-export type CallHandler = (job: CallJob, taken?: TakeAnswer) => Promise<void>;
+export type CallHandler = (job: CallJob, taken?: DequeueHookResult) => Promise<void>;

@@ -14,12 +14,12 @@ export class ContentAddressedStore {
   /** The digest of the text. Rejects while Redis is out of reach. */
   async put(text: string): Promise<string> {
     const digest = sha256Hex(text);
-    await this.redis.set(keys.safetySettings(digest), text, 'EX', LIFE_SECONDS);
+    await this.redis.set(keys.redactionSettings(digest), text, 'EX', LIFE_SECONDS);
     return digest;
   }
 
   /** Undefined when nobody has stored it, or not for long. */
   async get(digest: string): Promise<string | undefined> {
-    return (await this.redis.get(keys.safetySettings(digest))) ?? undefined;
+    return (await this.redis.get(keys.redactionSettings(digest))) ?? undefined;
   }
 }

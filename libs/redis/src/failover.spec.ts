@@ -20,7 +20,7 @@ describe('a master that may be a new one', () => {
   beforeEach(async () => {
     await redis.config('SET', 'maxmemory', '0');
     await redis.flushall();
-    await redis.set(keys.installation(), JSON.stringify({ partitions: 1 }));
+    await redis.set(keys.logMetadata(), JSON.stringify({ partitions: 1 }));
     await redis.set(HISTORY, 'another');
     await redis.script('FLUSH');
   });

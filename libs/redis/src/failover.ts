@@ -29,7 +29,7 @@ export async function noticeFailover(redis: RedisConnection, partitions?: readon
 }
 
 async function allPartitions(redis: RedisConnection): Promise<string[]> {
-  const text = await redis.get(keys.installation());
+  const text = await redis.get(keys.logMetadata());
   const count = Number(/"partitions":(\d+)/.exec(text ?? '')?.[1] ?? 0);
   return Array.from({ length: count }, (_, index) => partitionName(index));
 }

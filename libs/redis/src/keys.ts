@@ -8,15 +8,15 @@ import type { Pool } from '#contracts';
  */
 export const keys = {
   /** Number of partitions and log format of this installation: written once, checked at every start. */
-  installation: () => 'toolyard:installation',
+  logMetadata: () => 'toolyard:installation',
   log: (partition: string) => `{p${partition}}:log`,
   seq: (partition: string) => `{p${partition}}:seq`,
   epoch: (partition: string) => `{p${partition}}:epoch`,
   /** The replication history of the master that carried the partition last; see `noticeFailover`. */
   history: (partition: string) => `{p${partition}}:history`,
   /** Workers that the log has told of and not told gone. */
-  toldWorkers: (partition: string) => `{p${partition}}:workers`,
-  timers: (partition: string) => `{p${partition}}:timers`,
+  announcedWorkers: (partition: string) => `{p${partition}}:workers`,
+  outbox: (partition: string) => `{p${partition}}:timers`,
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
   /** Sequence numbers of the call's Updates and Progress. It is kept exactly as long as `call`. */
   updateIndex: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}:updates`,
@@ -60,7 +60,7 @@ export const keys = {
   /** What a hook answered in a session; `question` is a digest of the hook and of all that it was told. */
   hookAnswer: (tenantId: string, sessionId: string, question: string) => `hook-answer:${tenantId}:${sessionId}:${question}`,
   /** Safety settings by their digest, for the workers of calls that were accepted under them. */
-  safetySettings: (digest: string) => `safety:${digest}`,
+  redactionSettings: (digest: string) => `safety:${digest}`,
   worker: (workerId: string) => `worker:${workerId}`,
   /** Calls that wait for a person, by when they began to; kept for numbers only. */
   approvals: () => 'approvals',
@@ -68,7 +68,7 @@ export const keys = {
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,
   workers: () => 'workers',
   /** Held by the worker that looks after due timers now; others may, too. */
-  sweeper: () => 'sweeper',
+  sweeperLock: () => 'sweeper',
   /** Whose calls are counted; all limits of a tenant share a hash tag, so that one script checks and takes them together. */
   limit: (tenantId: string, name: string) => `{l-${tenantId}}:${name}`,
   rateLimit: (keyId: string) => `rate:${keyId}`,

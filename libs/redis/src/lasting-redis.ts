@@ -16,7 +16,7 @@ export class LastingRedis extends Redis {
   }
 
   /** Whether its owner has closed it. */
-  get isLeft(): boolean {
+  get isClosed(): boolean {
     return this.left;
   }
 

@@ -27,17 +27,17 @@ export class LuaScript {
     try {
       return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      await unlessUnknown(redis, error);
+      await rethrowUnlessNoScript(redis, error);
       return redis.eval(this.source, keys.length, ...keys, ...args);
     }
   }
 
   /** The same for answers that are bytes, not text. */
-  async runForBytes(redis: RedisConnection, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {
+  async runBuffer(redis: RedisConnection, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {
     try {
       return await redis.callBuffer('EVALSHA', this.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      await unlessUnknown(redis, error);
+      await rethrowUnlessNoScript(redis, error);
       return redis.callBuffer('EVAL', this.source, keys.length, ...keys, ...args);
     }
   }
@@ -57,7 +57,7 @@ export class LuaScript {
           .wait(replicas, ms),
       );
     } catch (error) {
-      await unlessUnknown(redis, error);
+      await rethrowUnlessNoScript(redis, error);
       return replies(
         redis
           .pipeline()
@@ -69,7 +69,7 @@ export class LuaScript {
 }
 
 /** A node that does not know the script may have become the master just now: nothing is written before that is noticed. */
-async function unlessUnknown(redis: RedisConnection, error: unknown): Promise<void> {
+async function rethrowUnlessNoScript(redis: RedisConnection, error: unknown): Promise<void> {
   if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
   await noticeFailover(redis);
 }

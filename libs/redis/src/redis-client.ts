@@ -73,7 +73,7 @@ export function redisOptionsFor(
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
     enableOfflineQueue: role !== 'producer',
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),
-    reconnectOnError: isOfDemoted,
+    reconnectOnError: isDemotedPrimaryError,
     // Sentinel lets an old master go on for ten seconds after a planned failover: what it takes then is lost.
     failoverDetector: true,
     connectTimeout: 5000,
@@ -95,22 +95,22 @@ export function createRedis(url: string, options: RedisClientOptions = {}): Redi
 
 /** Whether its owner has closed the connection; any other end is followed by a new connection. */
 export function isClosed(redis: RedisConnection): boolean {
-  return redis instanceof LastingRedis ? redis.isLeft : redis.status === 'end';
+  return redis instanceof LastingRedis ? redis.isClosed : redis.status === 'end';
 }
 
 /** The name that the connection was opened with. */
-export function nameOf(redis: RedisConnection): string {
+export function connectionName(redis: RedisConnection): string {
   return optionsOf.get(redis)?.name ?? 'unnamed';
 }
 
 /** Whether a command on the connection is answered at once: one that blocks or is in pub/sub mode is not to be asked. */
-export function takesCommands(redis: RedisConnection): boolean {
+export function acceptsCommands(redis: RedisConnection): boolean {
   const { role = 'command' } = optionsOf.get(redis) ?? {};
   return role === 'command' || role === 'producer';
 }
 
 /** Said by a node that is no master any more. The address, or Sentinel, may lead to its successor by now. */
-function isOfDemoted({ message }: Error): boolean {
+function isDemotedPrimaryError({ message }: Error): boolean {
   return message.startsWith('READONLY') || message.startsWith('UNBLOCKED');
 }
 

@@ -15,7 +15,7 @@ export async function comeToRest(redis: RedisConnection, partitions: number, nee
   const log = new EventLog(redis, { partitions });
   const store = new CallStore(redis);
   const open = async () => {
-    const names = Array.from({ length: partitions }, (_, index) => keys.timers(partitionName(index)));
+    const names = Array.from({ length: partitions }, (_, index) => keys.outbox(partitionName(index)));
     const ids = (await Promise.all(names.map((name) => redis.zrange(name, '0', '-1')))).flat();
     return (await Promise.all(ids.map((id) => store.head(id)))).filter((head): head is NonNullable<typeof head> => head !== undefined);
   };

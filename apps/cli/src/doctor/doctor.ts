@@ -92,7 +92,7 @@ async function checkStream({ client }: CommandContext): Promise<Check> {
 
 /** Loaded only when asked for: nothing else of this program speaks Redis. */
 async function checkRedisDirectly(url: string): Promise<Check[]> {
-  const { createRedis, readRedisFacts } = await import('#redis');
+  const { createRedis, getServerInfo } = await import('#redis');
   const leaving = new AbortController();
   const late = pause(PATIENCE_MS, undefined, { signal: leaving.signal }).then(() =>
     Promise.reject(new Error('it did not answer within 5 s')),
@@ -101,7 +101,7 @@ async function checkRedisDirectly(url: string): Promise<Check[]> {
   let redis: ReturnType<typeof createRedis> | undefined;
   try {
     redis = createRedis(url, { name: 'doctor' });
-    const facts = await Promise.race([readRedisFacts(redis), late]);
+    const facts = await Promise.race([getServerInfo(redis), late]);
     return checkRedis(facts, undefined).map((check) => ({ ...check, what: check.what.replace('redis', 'REDIS_URL') }));
   } catch (error) {
     return [{ what: 'REDIS_URL', verdict: 'fail', found: messageOf(error), fix: 'is Redis running, and is REDIS_URL its address?' }];

@@ -54,7 +54,7 @@ export class CallReader {
     try {
       const head = await this.store.head(call.id);
       if (head?.status !== 'queued' || call.waiting === undefined) return call;
-      const place = await this.queue.place(head.pool, { callId: call.id, attempt: head.attempt + 1 });
+      const place = await this.queue.position(head.pool, { callId: call.id, attempt: head.attempt + 1 });
       return place === undefined ? call : { ...call, waiting: explained(call.waiting, head.pool, place) };
     } catch {
       return call;

@@ -180,7 +180,7 @@ export class SubmitCallService {
     const { body, family } = await this.withFamily(principal, asked);
     const allowed = await this.judge.judge(principal, body);
     const judged = await this.limiter.quote({ principal, body, callId: 'quote', judged: allowed, family });
-    const depth = judged.tool === undefined ? undefined : await this.queue.depth(judged.tool.pool, QUOTED_MS);
+    const depth = judged.tool === undefined ? undefined : await this.queue.stats(judged.tool.pool, QUOTED_MS);
     return quoteOf(judged, depth, judged.tool === undefined ? undefined : this.readiness.slotsOf(judged.tool.pool));
   }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FileAccess, PathDenials } from '#contracts';
 import type { JudgedFiles } from '#policy';
-import { SettingsStore, sha256Hex, type RedisConnection } from '#redis';
+import { ContentAddressedStore, sha256Hex, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
 /** Well within the life of stored settings. */
@@ -11,12 +11,12 @@ const MOST_REMEMBERED = 1_000;
 /** Stores what is denied to calls once for each set, so that a call carries a digest instead of lists. */
 @Injectable()
 export class FileDenials {
-  private readonly store: Pick<SettingsStore, 'put'>;
+  private readonly store: Pick<ContentAddressedStore, 'put'>;
   /** Digest → when this process stored it, the oldest first. */
   private readonly storedAt = new Map<string, number>();
 
   constructor(@Inject(FAIL_FAST_REDIS) redis: RedisConnection) {
-    this.store = new SettingsStore(redis);
+    this.store = new ContentAddressedStore(redis);
   }
 
   /** What the call carries. Rejects while Redis is out of reach and denials have to be stored: no worker could read them. */

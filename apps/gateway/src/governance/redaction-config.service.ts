@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { SafetySettings, type SubmitCallBody } from '#contracts';
-import { SettingsStore, type RedisConnection } from '#redis';
+import { ContentAddressedStore, type RedisConnection } from '#redis';
 import { masked, Safety, type Masked } from '#redaction';
 import type { JsonValue, EvaluatedCall, NewCallInput } from '../calls/admission/new-call.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -18,7 +18,7 @@ export type SafetyConfig = Pick<GatewayConfig, 'safety' | 'secrets'>;
 /** The safety settings in force here, and the digest by which workers find them. */
 @Injectable()
 export class RedactionConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly store: SettingsStore;
+  private readonly store: ContentAddressedStore;
   private safety: Safety;
   private stored: string | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -28,7 +28,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     @Inject(FAIL_FAST_REDIS) redis: RedisConnection,
     @Inject(LOGGER) private readonly log: Logger,
   ) {
-    this.store = new SettingsStore(redis);
+    this.store = new ContentAddressedStore(redis);
     this.safety = made(config);
   }
 

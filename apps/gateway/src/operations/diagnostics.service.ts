@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Diagnostics } from '#contracts';
 import { VERSION } from '#platform';
-import { readRedisFacts, type RedisConnection } from '#redis';
+import { getServerInfo, type RedisConnection } from '#redis';
 import { configFactsOf } from '../platform/config-facts.js';
 import { ConfigError, GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ConfigReload } from '../governance/config-reload.service.js';
@@ -19,7 +19,7 @@ export class DiagnosticsService {
   async read(): Promise<Diagnostics> {
     const { name, durability, partitions } = this.config;
     const { warning } = this.configReload;
-    const redis = await readRedisFacts(this.redis);
+    const redis = await getServerInfo(this.redis);
     return {
       version: VERSION,
       node: process.version,

@@ -29,7 +29,7 @@ export const gatewayMetrics: Provider = {
       isKnownTool: (name) => tools.resolve(name)?.name === name,
       tools: () => tools.list(),
       probes: {
-        queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
+        queues: () => Promise.all(POOLS.map((pool) => queue.stats(pool))),
         redisMemoryInfo: () => redis.info('memory'),
         approvals: () => approvals.reading(),
         overdueMs: () => longestOverdueMs(store, partitions),

@@ -17,7 +17,7 @@ export class OperationsController {
   @RequireScope('read')
   @Get('queues')
   async queues(): Promise<{ queues: QueueStatus[] }> {
-    return { queues: await Promise.all(POOLS.map((pool) => this.queue.depth(pool))) };
+    return { queues: await Promise.all(POOLS.map((pool) => this.queue.stats(pool))) };
   }
 
   @RequireScope('read')

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { BlobStore, CallStore, CLAIM_WHEN_TAKEN, EventHub, EventLog, LogReader, LogTail, NoticeLog } from '#event-log';
+import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, NoticeLog } from '#event-log';
 import { HookRunner, HookSets } from '#hooks';
 import { CallLimits } from '#limits';
 import { CallIndex, Numbers, SessionList } from '#projection';
@@ -61,7 +61,7 @@ const queue: Provider[] = [
     provide: BullCallQueue,
     inject: [GATEWAY_CONFIG, BUFFERED_REDIS],
     useFactory: ({ redisUrl, queueBackend }: GatewayConfig, redis: RedisConnection) =>
-      new BullCallQueue({ redisUrl, backend: queueBackend, addOn: redis, whenTaken: { lua: CLAIM_WHEN_TAKEN } }),
+      new BullCallQueue({ redisUrl, backend: queueBackend, producerConnection: redis, dequeueHook: { lua: CLAIM_ON_DEQUEUE } }),
   },
 ];
 

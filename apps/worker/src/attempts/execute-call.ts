@@ -10,7 +10,7 @@ import {
 } from '#attempts';
 import type { CallJob, Pool } from '#contracts';
 import { isApplied, type Claimed } from '#event-log';
-import type { TakeAnswer } from '#redis';
+import type { DequeueHookResult } from '#redis';
 import { signals } from '#observability';
 import { Attempt } from './attempt.js';
 import { hasAnswered, NO_HOOKS, openHooks, type CallHooks } from './call-hooks.js';
@@ -32,7 +32,7 @@ export type Executed =
 /** Between the queue and the attempt. */
 export interface Handover {
   /** What was said when the job was taken. */
-  readonly taken?: TakeAnswer | undefined;
+  readonly taken?: DequeueHookResult | undefined;
   /** Told when the End was written to the connection: nothing but its answer is left. Not where hooks come after it. */
   readonly ending?: () => void;
 }
@@ -90,11 +90,11 @@ const NOT_THERE_YET_MS = [1, 5, 25, 100];
 async function claim(
   job: CallJob,
   { log, config, clock }: ExecuteDeps,
-  taken?: TakeAnswer,
+  taken?: DequeueHookResult,
 ): Promise<Claimed | { code: string; retryInMs?: number }> {
   const { callId, attempt } = job;
   const { worker, leaseMs, author } = workerIdentity(config);
-  const ask = (taken?: TakeAnswer) => log.claim({ callId, attempt, worker, leaseMs, author }, taken);
+  const ask = (taken?: DequeueHookResult) => log.claim({ callId, attempt, worker, leaseMs, author }, taken);
   let answer = await ask(taken);
   for (const ms of NOT_THERE_YET_MS) {
     if (answer.code !== 'NOT_FOUND') break;

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { PathDenials, type FileAccess } from '#contracts';
 import { denialOf, mayDenyBelow } from '#policy';
-import type { SettingsStore } from '#redis';
+import type { ContentAddressedStore } from '#redis';
 import { type DeniedPaths, type SharedRoot, ToolFailure, type Workspace } from '#tool-sdk';
 
 const REMEMBERED = 256;
@@ -31,7 +31,7 @@ export class FileScope {
 
   constructor(
     private readonly settings: FileScopeSettings,
-    private readonly store: Pick<SettingsStore, 'get'>,
+    private readonly store: Pick<ContentAddressedStore, 'get'>,
   ) {
     const { sharedRoots, ownFolders, locks } = settings;
     this.closed = [...NEVER_OPENED, ...ownFolders.flatMap((folder) => [folder, realOf(folder)])];

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { SafetySettings } from '#contracts';
-import type { SettingsStore } from '#redis';
+import type { ContentAddressedStore } from '#redis';
 import { Safety, SyscallAnomalyDetector } from '#redaction';
 
 const REMEMBERED = 16;
@@ -19,7 +19,7 @@ export class RedactionSettingsService {
 
   /** `secrets` are those of this process. */
   constructor(
-    private readonly store: Pick<SettingsStore, 'get'>,
+    private readonly store: Pick<ContentAddressedStore, 'get'>,
     private readonly secrets: readonly string[],
   ) {
     this.defaults = this.made(SafetySettings.parse({}));

@@ -1,7 +1,7 @@
 import type { CallJob, Pool } from '#contracts';
 import { isApplied, type CallStore } from '#event-log';
 import type { CallConsumer, CallQueue, StartConsumer } from '#queue';
-import type { RedisConnection, TakeAnswer } from '#redis';
+import type { RedisConnection, DequeueHookResult } from '#redis';
 import type { WorkerLog } from '../platform/worker.logger.js';
 import type { PoolSlots } from '../platform/worker.config.js';
 import { executeCall, type Executed } from './execute-call.js';
@@ -55,7 +55,7 @@ export class ToolCallProcessor {
   }
 
   /** Resolves when the End has left: the job goes right behind it, in one write, and the attempt itself hears the answer. */
-  private async process(pool: Pool, job: CallJob, taken?: TakeAnswer): Promise<void> {
+  private async process(pool: Pool, job: CallJob, taken?: DequeueHookResult): Promise<void> {
     if (this.stopping && taken === undefined) {
       this.leftOver.push({ pool, job });
       return;

@@ -69,7 +69,7 @@ export const infrastructure: Provider[] = [
         isKnownTool: (name) => tools.resolve(name)?.name === name,
         tools: () => tools.list(),
         probes: {
-          queues: () => Promise.all(POOLS.map((pool) => queue.depth(pool))),
+          queues: () => Promise.all(POOLS.map((pool) => queue.stats(pool))),
           slots: () => processor.slots().map(({ pool, slots, running }) => ({ pool, slots: state.draining ? 0 : slots, running })),
           redisMemoryInfo: () => redis.info('memory'),
         },

@@ -13,7 +13,7 @@ import { SweeperLock } from './sweeper-lock.js';
 const AUTHOR = { source: '/gateway/test', actor: 'apikey:test' };
 
 /** A queue that the test looks into and may empty. */
-class ListQueue implements Pick<CallQueue, 'dispatch' | 'withdraw' | 'depth'> {
+class ListQueue implements Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'> {
   jobs = new Map<string, CallJob>();
   added = 0;
 
@@ -22,11 +22,11 @@ class ListQueue implements Pick<CallQueue, 'dispatch' | 'withdraw' | 'depth'> {
     this.jobs.set(`${job.callId}-${job.attempt}`, job);
   }
 
-  async withdraw(_pool: Pool, job: CallJob): Promise<void> {
+  async removeJob(_pool: Pool, job: CallJob): Promise<void> {
     this.jobs.delete(`${job.callId}-${job.attempt}`);
   }
 
-  async depth(pool: Pool) {
+  async stats(pool: Pool) {
     return { pool, waiting: this.jobs.size, active: 0, oldestWaitingMs: 0 };
   }
 }

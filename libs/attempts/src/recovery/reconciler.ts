@@ -37,7 +37,7 @@ export interface ReconcilerDeps {
   readonly redis: RedisConnection;
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
   readonly store: Pick<CallStore, 'due' | 'head' | 'events'>;
-  readonly queue: Pick<CallQueue, 'dispatch' | 'withdraw' | 'depth'>;
+  readonly queue: Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'>;
   readonly lease: SweeperLock;
   readonly logger: RecoveryLog;
   readonly tracing?: Tracing | undefined;
@@ -164,7 +164,7 @@ export class Reconciler {
     if (stopped && outcome === 'cancelled') signals.cancelled.emit({ tool: head.meta.tool, ...stopped });
     void this.blobs.forget(head.callId, 'secret-arguments').catch(() => {});
     if (head.status === 'queued')
-      void this.deps.queue.withdraw(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
+      void this.deps.queue.removeJob(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, verdict, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
   }
@@ -204,7 +204,7 @@ export class Reconciler {
     for (const pool of POOLS) {
       if ((counts.get(pool) ?? 0) === 0) continue;
       const jobs = async () => {
-        const { waiting, active } = await this.deps.queue.depth(pool);
+        const { waiting, active } = await this.deps.queue.stats(pool);
         return waiting + active;
       };
       if (this.deferred.of(pool).length <= (await jobs())) continue;

@@ -13,16 +13,16 @@ export class SweeperLock {
 
   /** Whether this worker sweeps now. Rejects when Redis is out of reach. */
   async mine(): Promise<boolean> {
-    const taken = await this.redis.set(keys.sweeper(), this.workerId, 'PX', this.ttlMs, 'NX');
+    const taken = await this.redis.set(keys.sweeperLock(), this.workerId, 'PX', this.ttlMs, 'NX');
     if (taken === 'OK') return true;
-    if ((await this.redis.get(keys.sweeper())) !== this.workerId) return false;
-    return (await this.redis.pexpire(keys.sweeper(), this.ttlMs)) === 1;
+    if ((await this.redis.get(keys.sweeperLock())) !== this.workerId) return false;
+    return (await this.redis.pexpire(keys.sweeperLock(), this.ttlMs)) === 1;
   }
 
   /** So that another worker sweeps at once. Never rejects. */
   async giveBack(): Promise<void> {
     try {
-      if ((await this.redis.get(keys.sweeper())) === this.workerId) await this.redis.del(keys.sweeper());
+      if ((await this.redis.get(keys.sweeperLock())) === this.workerId) await this.redis.del(keys.sweeperLock());
     } catch {
       // It runs out by itself.
     }

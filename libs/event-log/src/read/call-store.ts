@@ -112,7 +112,7 @@ export class CallStore {
     const found = new Set<string>();
     let cursor = '0';
     do {
-      const [next, flat] = await this.redis.zscan(keys.timers(partition), cursor, 'COUNT', PAGE);
+      const [next, flat] = await this.redis.zscan(keys.outbox(partition), cursor, 'COUNT', PAGE);
       const heads = await Promise.all(flat.filter((_, n) => n % 2 === 0).map((callId) => this.head(callId)));
       for (const head of heads) {
         if (head && head.status !== 'ended' && head.meta.tenantId === tenantId && head.meta.sessionId === sessionId) found.add(head.callId);
@@ -126,7 +126,7 @@ export class CallStore {
   async due(partition: string, limit: number): Promise<{ callId: string; score: number }[]> {
     const [time, flat] = await Promise.all([
       this.redis.time(),
-      this.redis.zrangebyscore(keys.timers(partition), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit),
+      this.redis.zrangebyscore(keys.outbox(partition), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit),
     ]);
     const now = Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000);
     const due: { callId: string; score: number }[] = [];

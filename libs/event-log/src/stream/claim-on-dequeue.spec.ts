@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createRedis, LuaScript, type RedisConnection, type TakeAnswer } from '#redis';
+import { createRedis, LuaScript, type RedisConnection, type DequeueHookResult } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { aCall, aSubmission } from '../../../../test/support/sample-calls.js';
 import { EventLog } from '../event-log.js';
@@ -33,8 +33,8 @@ describe('claiming the calls of jobs that are taken', () => {
     return callId;
   };
   /** As the queue does it: the script's answers, one for each call. */
-  const take = async (by: EventLog, ...jobs: readonly [callId: string, attempt: number][]): Promise<TakeAnswer[]> => {
-    const { lua, args } = by.claimWhenTaken(CLAIMANT);
+  const take = async (by: EventLog, ...jobs: readonly [callId: string, attempt: number][]): Promise<DequeueHookResult[]> => {
+    const { lua, args } = by.claimOnDequeue(CLAIMANT);
     const script = new LuaScript(
       `#!lua flags=allow-oom\nlocal function f(CALLS, ARGV)\n${lua}\nend\nlocal a, c = {}, {}\n` +
         `for i = 1, ${args.length} do a[i] = ARGV[i] end\nfor i = ${args.length + 1}, #ARGV do c[i - ${args.length}] = ARGV[i] end\nreturn f(c, a)`,
@@ -44,7 +44,8 @@ describe('claiming the calls of jobs that are taken', () => {
     const [shared, ...own] = answer;
     return own.map((one) => ({ kind: 'answered', shared, own: one }));
   };
-  const claim = (by: EventLog, callId: string, attempt: number, taken?: TakeAnswer) => by.claim({ ...CLAIMANT, callId, attempt }, taken);
+  const claim = (by: EventLog, callId: string, attempt: number, taken?: DequeueHookResult) =>
+    by.claim({ ...CLAIMANT, callId, attempt }, taken);
 
   it('is the claim that a worker would have made, for calls of any partitions at once', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, (_unused, n) => submit({ n })));

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { keys, type TakeScript } from '#redis';
+import { keys, type DequeueHook } from '#redis';
 import type { WorkerIdentity } from '../event-log.port.js';
 import { claimWords } from './to-transition.js';
 
@@ -9,6 +9,6 @@ export const CLAIM_ON_DEQUEUE = ['./claim-on-dequeue.lua', './transition.lua']
   .join('\n');
 
 /** Claims with this token; a call that runs is not claimed again, so a job that comes twice does no harm. */
-export function claimWhenTaken(claimant: WorkerIdentity, token: string): TakeScript {
+export function claimOnDequeue(claimant: WorkerIdentity, token: string): DequeueHook {
   return { lua: CLAIM_ON_DEQUEUE, args: [keys.cancelChannel(), ...claimWords(claimant, token)].map(String) };
 }

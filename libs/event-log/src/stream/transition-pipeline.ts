@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inOneWrite, isClosed, type RedisConnection } from '#redis';
+import { writeTogether, isClosed, type RedisConnection } from '#redis';
 import { signals } from '#observability';
 import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
 import { runTransitions, type ReplicaWait, type RunAnswer } from './transition-script.js';
@@ -120,7 +120,7 @@ export class TransitionPipeline {
     const startedAt = performance.now();
     try {
       const transitions = batch.map(({ transition }) => transition);
-      const run = await inOneWrite(this.redis, () => {
+      const run = await writeTogether(this.redis, () => {
         const running = runTransitions(this.redis, this.flavour, transitions, wait);
         tellSent(batch);
         return running;

@@ -292,7 +292,7 @@ class Pass implements fc.AsyncCommand<Model, RedisConnection> {
     };
     model.heads.set(callId, moved);
     await redis.set(keys.call(callId), encodeSnapshot(moved));
-    await redis.zadd(keys.timers(callId.slice(0, 2)), moved.timer, callId);
+    await redis.zadd(keys.outbox(callId.slice(0, 2)), moved.timer, callId);
   }
 
   toString(): string {
@@ -415,7 +415,7 @@ async function expectSameLog(redis: RedisConnection, model: Model): Promise<void
       fence: event.fence,
     }));
     expect(logged).toEqual(model.events.filter(({ callId }) => callId.startsWith(partition)));
-    const timers = await redis.zrange(keys.timers(partition), '0', '-1', 'WITHSCORES');
+    const timers = await redis.zrange(keys.outbox(partition), '0', '-1', 'WITHSCORES');
     const believed = [...model.heads.values()].filter((head) => head.callId.startsWith(partition) && head.status !== 'ended');
     expect(Object.fromEntries(pairs(timers))).toEqual(Object.fromEntries(believed.map(({ callId, timer }) => [callId, String(timer)])));
     expect(await checkPartition(redis, partition)).toEqual([]);

@@ -42,7 +42,7 @@ export function composeRun(transitions: readonly Transition[]): { keys: string[]
     if (index === undefined) {
       index = partitions.size + 1;
       partitions.set(partition, index);
-      partitionKeys.push(keys.log(partition), keys.seq(partition), keys.timers(partition));
+      partitionKeys.push(keys.log(partition), keys.seq(partition), keys.outbox(partition));
     }
     calls.set(callId, calls.size + 1);
     callKeys.push(keys.call(callId));

@@ -25,6 +25,6 @@ return found`);
 /** By block of the segment. */
 export async function readSlices(redis: RedisConnection, key: string, slices: readonly number[]): Promise<readonly Buffer[]> {
   const offsets = slices.map((slice) => slice * SLICE_BYTES);
-  const found = await READ_SLICES.runForBytes(redis, [key], [BLOCK_BYTES, SEGMENT / BLOCK, SLICE_BYTES, ...offsets]);
+  const found = await READ_SLICES.runBuffer(redis, [key], [BLOCK_BYTES, SEGMENT / BLOCK, SLICE_BYTES, ...offsets]);
   return Array.isArray(found) ? found.filter((part) => Buffer.isBuffer(part)) : [];
 }

@@ -111,7 +111,7 @@ export class CallLimiter {
       answers.push(argumentBytesAnswer(Buffer.byteLength(JSON.stringify(args)), limits.argumentBytes));
     const { queueDepth } = limits;
     if (queueDepth === undefined || tool === undefined) return answers;
-    return this.queue.waiting(tool.pool).then((waiting) => [...answers, queueDepthAnswer(tool.pool, waiting, queueDepth)]);
+    return this.queue.waitingCount(tool.pool).then((waiting) => [...answers, queueDepthAnswer(tool.pool, waiting, queueDepth)]);
   }
 
   /** Watches for the End from before the call exists. Should this process die, the next full limit finds out by itself. */

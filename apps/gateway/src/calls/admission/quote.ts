@@ -1,10 +1,10 @@
 import type { Quote } from '#contracts';
-import type { PoolDepth } from '#queue';
+import type { QueueStats } from '#queue';
 import type { EvaluatedCall } from './new-call.js';
 import { inBody } from '../../platform/http/rejection.js';
 
 /** What a submission would meet, as a caller reads it. `slots`: those of the tool's pool, undefined while nobody serves it. Pure. */
-export function quoteOf({ tool, decision, refusal }: EvaluatedCall, depth: PoolDepth | undefined, slots: number | undefined): Quote {
+export function quoteOf({ tool, decision, refusal }: EvaluatedCall, depth: QueueStats | undefined, slots: number | undefined): Quote {
   const malformed = refusal?.error.code === 'not_found' || refusal?.error.code === 'invalid_arguments';
   const runs = refusal === undefined && decision.effect === 'allow';
   return {
@@ -23,6 +23,6 @@ export function quoteOf({ tool, decision, refusal }: EvaluatedCall, depth: PoolD
 }
 
 /** Calls of a pool start in turn, so whoever comes now waits about as long as the one that is next has waited. */
-function waitIn({ waiting, active, oldestWaitingMs }: PoolDepth, slots: number): number {
+function waitIn({ waiting, active, oldestWaitingMs }: QueueStats, slots: number): number {
   return waiting + active < slots ? 0 : Math.round(oldestWaitingMs);
 }
