@@ -3,7 +3,7 @@ import type { MetricsProbes } from '#observability';
 import { ToolsModule } from '#tools';
 import { PendingApprovals } from './approvals/pending-approvals.service.js';
 import { BatchCalls } from './batches/batch-calls.service.js';
-import { BatchNotifications } from './batches/batch-notifications.service.js';
+import { BatchNotifications } from './platform/notification-channel.service.js';
 import { SessionCancelChannel } from './sessions/session-cancel-channel.service.js';
 import { BatchReader } from './batches/batch-reader.service.js';
 import { BatchCoordinator } from './batches/batch-coordinator.service.js';

@@ -16,7 +16,7 @@ import { RedactionConfigService } from '../governance/redaction-config.service.j
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { BeforeHooks, StoppedByPerson } from '../calls/admission/before-hooks.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { BatchNotifications } from './batch-notifications.service.js';
+import { BatchNotifications } from '../platform/notification-channel.service.js';
 import type { BatchDefinition, BatchRecord, HeldApproval } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 

@@ -6,7 +6,7 @@ import { partitionName, partitionOf } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { BatchCalls } from './batch-calls.service.js';
-import { BatchNotifications } from './batch-notifications.service.js';
+import { BatchNotifications } from '../platform/notification-channel.service.js';
 import { BatchExecutor } from './batch-executor.js';
 import { BatchStore, LEASE_MS } from './batch-store.service.js';
 

@@ -4,7 +4,7 @@ import { CallStore } from '#event-log';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
-import { BatchNotifications } from './batch-notifications.service.js';
+import { BatchNotifications } from '../platform/notification-channel.service.js';
 import type { BatchRecord } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 

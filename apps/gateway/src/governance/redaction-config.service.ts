@@ -7,7 +7,7 @@ import { masked, Safety, type Masked } from '#redaction';
 import type { JsonValue, EvaluatedCall, NewCallInput } from '../calls/admission/new-call.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
-import { redactCall, type RedactedCall } from './redact-call.js';
+import { redactCall, type RedactedCall } from '../calls/admission/redact-call.js';
 
 const DEFAULTS = SafetySettings.parse({});
 /** Well within the life of stored settings. */

@@ -3,7 +3,7 @@ import { EventHub } from '#event-log';
 import { silentConnection } from '#platform';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
-import { BatchNotifications } from '../batches/batch-notifications.service.js';
+import { BatchNotifications } from '../platform/notification-channel.service.js';
 import { BUFFERED_REDIS, FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
 

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
-import { BatchNotifications } from '../batches/batch-notifications.service.js';
+import { BatchNotifications } from '../platform/notification-channel.service.js';
 
 /** Longer than all the hooks of a call may take together. */
 const KEPT_MS = 2 * 3_600_000;

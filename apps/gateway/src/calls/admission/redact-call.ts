@@ -1,6 +1,6 @@
 import type { SubmitCallBody, TrustOption } from '#contracts';
 import { visibleJson, visibleText, type Redactor } from '#redaction';
-import type { JsonValue, EvaluatedCall } from '../calls/admission/new-call.js';
+import type { JsonValue, EvaluatedCall } from './new-call.js';
 
 /** A submission as it may be stored and shown. */
 export interface RedactedCall {

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { createRedis, keys, type RedisConnection } from '#redis';
-import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 
 /** `surely`: it was said; otherwise it may have been, while nobody could hear. */
 type Listener = (surely: boolean) => void;
