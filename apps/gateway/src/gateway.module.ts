@@ -1,9 +1,9 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { MetricsProbes } from '#observability';
 import { ToolsModule } from '#tools';
-import { PendingApprovals } from './approvals/pending-approvals.service.js';
+import { PendingApprovalsGauge } from './approvals/pending-approvals.service.js';
 import { BatchCalls } from './batches/batch-calls.service.js';
-import { BatchNotifications } from './platform/notification-channel.service.js';
+import { NotificationChannel } from './platform/notification-channel.service.js';
 import { SessionCancelChannel } from './sessions/session-cancel-channel.service.js';
 import { BatchReader } from './batches/batch-reader.service.js';
 import { BatchCoordinator } from './batches/batch-coordinator.service.js';
@@ -93,7 +93,7 @@ export class GatewayModule {
         BulkCallsService,
         SessionStore,
         SessionEventPublisher,
-        PendingApprovals,
+        PendingApprovalsGauge,
         // by which rules
         PolicyConfigService,
         RedactionConfigService,
@@ -111,7 +111,7 @@ export class GatewayModule {
         BatchReader,
         BatchStore,
         BatchCalls,
-        BatchNotifications,
+        NotificationChannel,
         SessionCancelChannel,
         BatchCoordinator,
         DeferredApprovals,

@@ -4,43 +4,43 @@ import { Json, type Call } from '#contracts';
 import { BlobStore } from '#event-log';
 import { agentRejection } from '../auth/agent-of.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
-import type { ApprovalRefused } from './approval-hooks.service.js';
+import type { HookDenial } from './approval-hooks.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { CallEvaluator } from '../calls/admission/call-evaluator.service.js';
 import type { JsonValue } from '../calls/admission/new-call.js';
 
-const Salted = z.object({ arguments: Json });
+const SaltedArguments = z.object({ arguments: Json });
 
 /** Judges an approved call again, by what holds when it is to run: as the call of the key that submitted it, as that is now. */
 @Injectable()
 export class ApprovalEvaluator {
   constructor(
-    private readonly judge: CallEvaluator,
+    private readonly evaluator: CallEvaluator,
     private readonly apiKeys: ApiKeyStore,
     private readonly blobs: BlobStore,
-    private readonly safety: RedactionConfigService,
+    private readonly redaction: RedactionConfigService,
   ) {}
 
   /** Undefined when nothing denies it. What is said about its arguments is shown without their secrets. */
-  async denialNow(call: Call, requester: string): Promise<ApprovalRefused | undefined> {
+  async denialNow(call: Call, requester: string): Promise<HookDenial | undefined> {
     const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [] };
     const current = this.apiKeys.current(named);
     const lost = this.apiKeys.rejection(named, 'submit') ?? (current && agentRejection(current, call.agentId));
-    if (current === undefined || lost !== undefined) return keyLost(named.keyId, lost?.detail ?? 'The API key was removed');
+    if (current === undefined || lost !== undefined) return keyRemovedDenial(named.keyId, lost?.detail ?? 'The API key was removed');
 
     const { agentId: _, ...key } = current;
     const submitter = { ...key, ...(call.agentId === undefined ? {} : { agentId: call.agentId }) };
     const args = await this.argumentsOf(call);
-    const denial = await this.judge.denialNow(submitter, call, isObject(args) ? args : {});
+    const denial = await this.evaluator.denialNow(submitter, call, isObject(args) ? args : {});
     if (denial === undefined) return undefined;
-    const shown = this.safety.about(args);
+    const shown = this.redaction.redactorFor(args);
     const { error, text } = denial;
     return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
   }
 
   /** As they would run, secrets and all. */
   async argumentsOf(call: Call): Promise<JsonValue> {
-    const salted = call.argumentsRedacted ? Salted.safeParse(await this.submittedOf(call)).data : undefined;
+    const salted = call.argumentsRedacted ? SaltedArguments.safeParse(await this.submittedOf(call)).data : undefined;
     return salted?.arguments ?? call.arguments;
   }
 
@@ -51,7 +51,7 @@ export class ApprovalEvaluator {
   }
 }
 
-function keyLost(keyId: string, why: string): ApprovalRefused {
+function keyRemovedDenial(keyId: string, why: string): HookDenial {
   const message = `Denied by policy: the key ${keyId}, which submitted this call, may not run it any more: ${why}`;
   return { error: { code: 'policy_denied', message, retryable: false } };
 }

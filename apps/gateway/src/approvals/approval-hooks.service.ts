@@ -6,7 +6,7 @@ import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#ho
 import { EffectivePolicyService } from '../calls/admission/effective-policy.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
-import { rejection, rejectionFor } from '../calls/admission/hook-texts.js';
+import { rejectionMessage, rejectionFor } from '../calls/admission/hook-texts.js';
 
 /** Longer than all the hooks of a call may take together. */
 const WATCHED_MS = 2 * 3_600_000;
@@ -20,7 +20,7 @@ export interface ApprovedCall {
 }
 
 /** Why a call ends that a person has allowed. `text` is for the model where it is not the error's message. */
-export interface ApprovalRefused {
+export interface HookDenial {
   readonly error: CallError;
   readonly text?: string | undefined;
 }
@@ -35,23 +35,23 @@ export class ApprovalHooks {
   constructor(
     private readonly sets: HookSets,
     private readonly runner: HookRunner,
-    private readonly rules: EffectivePolicyService,
-    private readonly rulebook: PolicyConfigService,
-    private readonly safety: RedactionConfigService,
+    private readonly policies: EffectivePolicyService,
+    private readonly policyConfig: PolicyConfigService,
+    private readonly redaction: RedactionConfigService,
     private readonly hub: EventHub,
   ) {}
 
   /** Undefined when nothing speaks against the call, or it has ended meanwhile. Rejects while Redis is out of reach. */
-  async refusalOf(approved: ApprovedCall): Promise<ApprovalRefused | undefined> {
+  async firstDenial(approved: ApprovedCall): Promise<HookDenial | undefined> {
     const set = await this.sets.load(approved.hookSet);
-    if (set === undefined) return refused('The hooks of the call are not stored any more. Submit the call again.');
+    if (set === undefined) return denial('The hooks of the call are not stored any more. Submit the call again.');
     const before = set.filter(({ on }) => on === 'before');
     if (before.length === 0) return undefined;
     const ended = new AbortController();
     const watch = this.hub.watch(approved.call.id, { timeoutMs: WATCHED_MS });
     void watch.ended.then((event) => event !== undefined && ended.abort(new Error('the call has ended')));
     try {
-      return await this.asked(before, approved, ended.signal);
+      return await this.runAll(before, approved, ended.signal);
     } catch (error) {
       if (!ended.signal.aborted) throw error;
       return undefined;
@@ -60,29 +60,29 @@ export class ApprovalHooks {
     }
   }
 
-  private async asked(hooks: HookSet, { call, args }: ApprovedCall, signal: AbortSignal): Promise<ApprovalRefused | undefined> {
-    const holdsSecrets = (value: object) => this.safety.holdsSecrets(value);
+  private async runAll(hooks: HookSet, { call, args }: ApprovedCall, signal: AbortSignal): Promise<HookDenial | undefined> {
+    const holdsSecrets = (value: object) => this.redaction.holdsSecrets(value);
     for (const hook of hooks) {
       const tool_input = hook.secrets ? await args() : call.arguments;
       const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input };
-      const run = shownRun(await this.runner.run({ hook, input, signal, holdsSecrets }), this.safety.about(tool_input));
-      if (run.verdict === 'deny') return this.refusedBy(run, call);
+      const run = shownRun(await this.runner.run({ hook, input, signal, holdsSecrets }), this.redaction.redactorFor(tool_input));
+      if (run.verdict === 'deny') return this.denialBy(run, call);
       if (run.arguments !== undefined && !isDeepStrictEqual(run.arguments, tool_input))
-        return refused(`Hook \`${hook.name}\` rewrote the arguments after a person had approved them; nothing else may run`);
+        return denial(`Hook \`${hook.name}\` rewrote the arguments after a person had approved them; nothing else may run`);
     }
     return undefined;
   }
 
-  private refusedBy(run: HookRun, { tool, tenantId, agentId }: Call): ApprovalRefused {
-    const { profile } = this.rulebook.of(tenantId, agentId).policy;
-    return { ...refused(rejection(run), run.failure !== undefined), text: rejectionFor(profile, tool, run) };
+  private denialBy(run: HookRun, { tool, tenantId, agentId }: Call): HookDenial {
+    const { profile } = this.policyConfig.of(tenantId, agentId).policy;
+    return { ...denial(rejectionMessage(run), run.failure !== undefined), text: rejectionFor(profile, tool, run) };
   }
 
   private inputOf({ id, tool, tenantId, sessionId, agentId, toolCallId, purpose }: Call): Omit<HookInput, 'hook' | 'tool_input'> {
     return {
       hook_event_name: hookEventName('before'),
       event: 'before',
-      cwd: this.rules.workspaceOf(tenantId, sessionId),
+      cwd: this.policies.workspaceOf(tenantId, sessionId),
       ...(sessionId === undefined ? {} : { session_id: sessionId }),
       tool_name: tool,
       call_id: id,
@@ -94,6 +94,6 @@ export class ApprovalHooks {
   }
 }
 
-function refused(message: string, retryable = false): ApprovalRefused {
+function denial(message: string, retryable = false): HookDenial {
   return { error: { code: 'hook_rejected', message, retryable } };
 }

@@ -10,13 +10,13 @@ import { DeferredApprovals } from '../batches/deferred-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApprovalHooks } from './approval-hooks.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
-import { refuseOtherEpoch, SessionStore } from '../sessions/session-store.service.js';
+import { assertSameEpoch, SessionStore } from '../sessions/session-store.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ApprovalEvaluator } from './approval-evaluator.service.js';
-import { CallReader, type AcceptedAs } from '../calls/call-reader.service.js';
+import { CallReader, type SubmissionInfo } from '../calls/call-reader.service.js';
 import { dispatchCall } from '../calls/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
-import { endWithout } from '../calls/admission/new-call.js';
+import { endBeforeStart } from '../calls/admission/new-call.js';
 
 /** A session that was deleted remembers it for longer. */
 const REPEATABLE_MS = 86_400_000;
@@ -39,12 +39,12 @@ export class DecideApprovalService {
     private readonly queue: BullCallQueue,
     private readonly tools: ToolRegistry,
     private readonly sessions: SessionStore,
-    private readonly rulebook: PolicyConfigService,
-    private readonly held: DeferredApprovals,
+    private readonly policyConfig: PolicyConfigService,
+    private readonly deferrals: DeferredApprovals,
     private readonly blobs: BlobStore,
-    private readonly safety: RedactionConfigService,
+    private readonly redaction: RedactionConfigService,
     private readonly hooks: ApprovalHooks,
-    private readonly judge: ApprovalEvaluator,
+    private readonly evaluator: ApprovalEvaluator,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -52,17 +52,17 @@ export class DecideApprovalService {
     const head = await this.reader.head(principal, callId);
     const call = await this.reader.read(principal, callId);
     const grant = resolveGrantChange(call, body);
-    const accepted = await this.reader.accepted(principal, callId);
+    const accepted = await this.reader.submissionInfo(principal, callId);
     if (head.status === 'waiting_approval') {
-      this.refuseRequester(principal, accepted.requesters, callId, body);
-      if (grant !== undefined) refuseOtherEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
-      if (body.decision === 'allow' && (await this.endedBefore(principal, head, call, accepted)))
+      this.assertSecondApprover(principal, accepted.requesters, callId, body);
+      if (grant !== undefined) assertSameEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
+      if (body.decision === 'allow' && (await this.endedByReevaluation(principal, head, call, accepted)))
         return this.reader.read(principal, callId);
       await this.settle(principal, head, call, {
         ...body,
-        ...(body.reason === undefined ? {} : { reason: this.safety.text(body.reason) }),
+        ...(body.reason === undefined ? {} : { reason: this.redaction.text(body.reason) }),
       });
-    } else if (grant === undefined || !this.decidedAlike(principal, call, body)) {
+    } else if (grant === undefined || !this.isSameDecision(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
     if (grant !== undefined) await this.grant(principal, call, grant, accepted.sessionEpoch);
@@ -70,8 +70,8 @@ export class DecideApprovalService {
   }
 
   /** Four eyes: a key that submitted the call, or one that it replays, may take it back, but not allow it. */
-  private refuseRequester(principal: Principal, requesters: readonly string[], callId: string, { decision }: DecisionBody): void {
-    if (!this.rulebook.fourEyes || decision === 'deny') return;
+  private assertSecondApprover(principal: Principal, requesters: readonly string[], callId: string, { decision }: DecisionBody): void {
+    if (!this.policyConfig.fourEyes || decision === 'deny') return;
     if (requesters.includes(eventOrigin(this.config.name, principal).actor))
       throw new ProblemError(
         'forbidden',
@@ -81,17 +81,17 @@ export class DecideApprovalService {
   }
 
   /** True when what holds now denies the call, or a hook that is asked after people refused it, and the call has ended with that. */
-  private async endedBefore(principal: Principal, head: CallSnapshot, call: Call, accepted: AcceptedAs): Promise<boolean> {
-    const args = () => this.judge.argumentsOf(call);
+  private async endedByReevaluation(principal: Principal, head: CallSnapshot, call: Call, accepted: SubmissionInfo): Promise<boolean> {
+    const args = () => this.evaluator.argumentsOf(call);
     const { hookSet } = accepted;
     const refusal =
-      (await this.judge.denialNow(call, accepted.requester)) ??
-      (hookSet === undefined ? undefined : await this.hooks.refusalOf({ call, hookSet, args }));
+      (await this.evaluator.denialNow(call, accepted.requester)) ??
+      (hookSet === undefined ? undefined : await this.hooks.firstDenial({ call, hookSet, args }));
     if (refusal === undefined) return false;
     const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
-    const data = { ...endWithout('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
+    const data = { ...endBeforeStart('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
     const answer = await this.log.end({ callId: call.id, guard, data, author: eventOrigin(this.config.name, principal) });
-    if (!isApplied(answer)) throw changedMeanwhile(call.id);
+    if (!isApplied(answer)) throw changedConcurrently(call.id);
     if (call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
     return true;
   }
@@ -100,9 +100,9 @@ export class DecideApprovalService {
   private async settle(principal: Principal, head: CallSnapshot, call: Call, body: DecisionBody): Promise<void> {
     const { decision, scope, trustOption, reason } = body;
     const { actor } = eventOrigin(this.config.name, principal);
-    if (decision === 'allow' && (await this.held.areNeededFor(call))) {
+    if (decision === 'allow' && (await this.deferrals.mustDefer(call))) {
       const more = { ...(trustOption === undefined ? {} : { trustOption }), ...(reason === undefined ? {} : { reason }) };
-      return this.held.hold(call, { actor, scope, digest: await this.digestNow(call), ...more });
+      return this.deferrals.defer(call, { actor, scope, digest: await this.digestNow(call), ...more });
     }
     await this.write(principal, head, call, body);
     if (decision === 'allow') dispatchCall(this.queue, { callId: call.id, attempt: head.attempt + 1 }, head, head.meta.tenantId);
@@ -131,15 +131,15 @@ export class DecideApprovalService {
       if (decision === 'deny' && call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
       return;
     }
-    throw changedMeanwhile(call.id);
+    throw changedConcurrently(call.id);
   }
 
   /** Of what would run now. When the tool changed since the question was asked it differs, and the log refuses. */
   private async digestNow(call: Call): Promise<string> {
-    return approvalDigest(call.tool, this.tools.resolve(call.tool)?.version ?? 'none', await this.judge.submittedOf(call));
+    return approvalDigest(call.tool, this.tools.resolve(call.tool)?.version ?? 'none', await this.evaluator.submittedOf(call));
   }
 
-  private decidedAlike(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {
+  private isSameDecision(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {
     const { decided } = approval ?? {};
     if (decided === undefined || decided.by !== eventOrigin(this.config.name, principal).actor) return false;
     if (Date.now() - Date.parse(decided.at) > REPEATABLE_MS) return false;
@@ -157,14 +157,14 @@ export class DecideApprovalService {
   }
 }
 
-function changedMeanwhile(callId: string): ProblemError {
+function changedConcurrently(callId: string): ProblemError {
   const why = 'The call was decided, cancelled or expired meanwhile, or its tool has changed since the question was asked';
   return new ProblemError('conflict', why, { callId });
 }
 
 function denial(reason: string | undefined): EndData {
   const because = reason === undefined ? '' : `: ${reason}`;
-  return endWithout(
+  return endBeforeStart(
     'denied',
     { code: 'approval_denied', message: `A person denied this call${because}`, retryable: false },
     `Tool use was denied by the user.${reason === undefined ? '' : ` Reason: ${reason}`}`,

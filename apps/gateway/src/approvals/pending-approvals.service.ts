@@ -13,7 +13,7 @@ const LOOKED_AT = 200;
  * that Redis did not take is missing from the number and from nothing else.
  */
 @Injectable()
-export class PendingApprovals implements OnModuleDestroy {
+export class PendingApprovalsGauge implements OnModuleDestroy {
   private readonly stop: () => void;
 
   constructor(
@@ -25,7 +25,7 @@ export class PendingApprovals implements OnModuleDestroy {
     });
   }
 
-  async reading(): Promise<ApprovalsReading> {
+  async sample(): Promise<ApprovalsReading> {
     const [oldest, all] = await Promise.all([
       this.redis.zrange(keys.approvals(), '0', String(LOOKED_AT - 1)),
       this.redis.zcard(keys.approvals()),

@@ -6,12 +6,12 @@ import { alwaysAllow, neverAllow } from '#policy';
  * can be chosen, for what cannot be granted: no session, no such trust option, or commands that shall never run.
  */
 export function resolveGrantChange(call: Call, { decision, scope, trustOption }: DecisionBody): GrantChange | undefined {
-  if (trustOption !== undefined && scope !== 'session-args') throw refused(call, 'A trust option goes with the scope session-args');
+  if (trustOption !== undefined && scope !== 'session-args') throw notGrantable(call, 'A trust option goes with the scope session-args');
   if (scope === 'once') return undefined;
-  if (call.sessionId === undefined) throw refused(call, `The scope ${scope} needs a session, and the call has none: decide once`);
+  if (call.sessionId === undefined) throw notGrantable(call, `The scope ${scope} needs a session, and the call has none: decide once`);
   if (scope === 'session-tool') return decision === 'allow' ? alwaysAllow({ name: call.tool }) : neverAllow({ name: call.tool });
   const chosen = chosenOption(call, trustOption).grants;
-  return decision === 'allow' ? chosen : denying(call, chosen);
+  return decision === 'allow' ? chosen : toDenial(call, chosen);
 }
 
 function chosenOption(call: Call, id: string | undefined): TrustOption {
@@ -19,7 +19,7 @@ function chosenOption(call: Call, id: string | undefined): TrustOption {
   const chosen = id === undefined ? options[0] : options.find((option) => option.id === id);
   if (chosen !== undefined) return chosen;
   const offered = options.map((option) => option.id).join(', ');
-  throw refused(
+  throw notGrantable(
     call,
     offered === ''
       ? 'The call offers no trust options: decide once, or with the scope session-tool'
@@ -27,11 +27,11 @@ function chosenOption(call: Call, id: string | undefined): TrustOption {
   );
 }
 
-function denying(call: Call, { allowedPaths }: GrantChange): GrantChange {
+function toDenial(call: Call, { allowedPaths }: GrantChange): GrantChange {
   if (allowedPaths !== undefined) return { deniedPaths: allowedPaths };
-  throw refused(call, 'Commands cannot be denied by their arguments: deny once, or with the scope session-tool');
+  throw notGrantable(call, 'Commands cannot be denied by their arguments: deny once, or with the scope session-tool');
 }
 
-function refused({ id }: Call, detail: string): ProblemError {
+function notGrantable({ id }: Call, detail: string): ProblemError {
   return new ProblemError('invalid_request', detail, { callId: id });
 }

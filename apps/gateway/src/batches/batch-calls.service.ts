@@ -11,13 +11,13 @@ import { CallReader } from '../calls/call-reader.service.js';
 import { dispatchCall } from '../calls/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { idempotencyScope } from '../calls/admission/idempotency.js';
-import { endWithout, newCall, type EvaluatedCall } from '../calls/admission/new-call.js';
+import { endBeforeStart, newCall, type EvaluatedCall } from '../calls/admission/new-call.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { BeforeHooks, StoppedByPerson } from '../calls/admission/before-hooks.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { BatchNotifications } from '../platform/notification-channel.service.js';
-import type { BatchDefinition, BatchRecord, HeldApproval } from './batch-record.js';
+import { NotificationChannel } from '../platform/notification-channel.service.js';
+import type { BatchDefinition, BatchRecord, DeferredApproval } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
 /**
@@ -34,13 +34,13 @@ export class BatchCalls {
     private readonly store: CallStore,
     private readonly queue: BullCallQueue,
     private readonly tools: ToolRegistry,
-    private readonly safety: RedactionConfigService,
+    private readonly redaction: RedactionConfigService,
     private readonly blobs: BlobStore,
     private readonly apiKeys: ApiKeyStore,
     private readonly reader: CallReader,
-    private readonly judge: ApprovalEvaluator,
+    private readonly evaluator: ApprovalEvaluator,
     private readonly batches: BatchStore,
-    private readonly news: BatchNotifications,
+    private readonly notifications: NotificationChannel,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -49,15 +49,15 @@ export class BatchCalls {
   }
 
   /** Why the batch may submit nothing more: its key is gone, or lost the scope or the agent. Undefined when it may. */
-  refusal({ doc }: BatchRecord): ProblemError | undefined {
+  rejection({ doc }: BatchRecord): ProblemError | undefined {
     return this.apiKeys.rejection(doc.principal, 'submit') ?? agentRejection(this.principalOf(doc), doc.agentId);
   }
 
   /** The call's id, also when it was refused. Rejects when it should be tried again later. */
   async submit(batch: BatchRecord, index: number): Promise<string> {
     const { id, traceparent } = batch.doc;
-    const stopped = new StopOfBatch(id, this.batches, this.news);
-    const options = { idempotencyKey: keyOf(batch, index), batchId: id, traceparent, gone: () => stopped.signal() };
+    const stopped = new BatchCancelSignal(id, this.batches, this.notifications);
+    const options = { idempotencyKey: idempotencyKeyOf(batch, index), batchId: id, traceparent, gone: () => stopped.signal() };
     try {
       return (await this.submitCall.submit(this.principalOf(batch.doc), bodyOf(batch, index), options)).call.id;
     } catch (error) {
@@ -71,27 +71,27 @@ export class BatchCalls {
   }
 
   /** Records a call that cannot be submitted for a fault of ours, which the log of this process tells. */
-  recordFault(batch: BatchRecord, index: number): Promise<string> {
+  recordInternalError(batch: BatchRecord, index: number): Promise<string> {
     return this.record(batch, index, failure('The call could not be submitted: something went wrong inside'));
   }
 
   /** Records the call as one that its batch did not run. Its arguments are not kept: nobody has checked them. */
-  recordUnrun(batch: BatchRecord, index: number, text: string): Promise<string> {
+  recordSkipped(batch: BatchRecord, index: number, text: string): Promise<string> {
     return this.record(batch, index, { outcome: 'cancelled', error: cancelled(text) });
   }
 
   /** Records a call that cannot run with what is wrong with it, and never runs it, whatever was changed meanwhile. */
-  async recordRefused(batch: BatchRecord, index: number, text: string): Promise<string> {
-    const { refusal } = await this.hooks.inAdvance(batch.doc.principal, bodyOf(batch, index), batch.doc.id);
-    return this.record(batch, index, refusal ?? { outcome: 'cancelled', error: cancelled(text) });
+  async recordRejected(batch: BatchRecord, index: number, text: string): Promise<string> {
+    const { rejection } = await this.hooks.dryRun(batch.doc.principal, bodyOf(batch, index), batch.doc.id);
+    return this.record(batch, index, rejection ?? { outcome: 'cancelled', error: cancelled(text) });
   }
 
   /** Ends a call that waits for a person. Nothing when it does not wait any more. */
-  async endWaiting(batch: BatchRecord, callId: string, text: string): Promise<void> {
+  async cancelPending(batch: BatchRecord, callId: string, text: string): Promise<void> {
     const head = await this.store.head(callId);
     if (head?.status !== 'waiting_approval') return;
     const guard = { by: 'command', version: head.version, commandId: `skip:${batch.doc.id}` } as const;
-    const data = { ...endWithout('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
+    const data = { ...endBeforeStart('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
     await this.log.end({ callId, guard, data, author: eventOrigin(this.config.name, batch.doc.principal) });
     await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
   }
@@ -100,17 +100,17 @@ export class BatchCalls {
    * Lets an approved call run, in the name of whoever approved it, or ends it as denied when what holds by now denies it.
    * Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires.
    */
-  async release(batch: BatchRecord, callId: string, { actor, ...approval }: HeldApproval): Promise<void> {
+  async releaseApproved(batch: BatchRecord, callId: string, { actor, ...approval }: DeferredApproval): Promise<void> {
     const { id, principal } = batch.doc;
     const head = await this.store.head(callId);
     if (head?.status !== 'waiting_approval') return;
     const author = { ...eventOrigin(this.config.name, principal), actor };
     const call = await this.reader.read(principal, callId);
-    const { requester } = await this.reader.accepted(principal, callId);
-    const denial = await this.judge.denialNow(call, requester);
+    const { requester } = await this.reader.submissionInfo(principal, callId);
+    const denial = await this.evaluator.denialNow(call, requester);
     if (denial !== undefined) {
       const guard = { by: 'command', version: head.version, commandId: `deny:${id}` } as const;
-      const data = { ...endWithout('denied', denial.error, denial.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
+      const data = { ...endBeforeStart('denied', denial.error, denial.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
       const ended = await this.log.end({ callId, guard, data, author });
       if (!isApplied(ended)) throw new Error(`The log refused the denial of ${callId}: ${ended.code}`);
       await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
@@ -135,10 +135,10 @@ export class BatchCalls {
     return this.apiKeys.current(principal) ?? principal;
   }
 
-  private async record(batch: BatchRecord, index: number, refusal: NonNullable<EvaluatedCall['refusal']>): Promise<string> {
+  private async record(batch: BatchRecord, index: number, rejection: NonNullable<EvaluatedCall['rejection']>): Promise<string> {
     const { principal, id, traceparent } = batch.doc;
     const body = bodyOf(batch, index);
-    const idempotencyKey = keyOf(batch, index);
+    const idempotencyKey = idempotencyKeyOf(batch, index);
     const { rootId, idempotency } = idempotencyScope(body, idempotencyKey);
     const tool = this.tools.resolve(body.tool);
     const judged: EvaluatedCall = {
@@ -146,47 +146,47 @@ export class BatchCalls {
       ...(tool === undefined ? {} : { tool }),
       args: null,
       decision: { effect: 'deny', reasons: [] },
-      refusal,
+      rejection,
     };
     const callId = this.log.newCallId(principal.tenantId, rootId);
     const author = eventOrigin(this.config.name, principal);
-    const shown = this.safety.show(body, judged);
+    const shown = this.redaction.redactCall(body, judged);
     const answer = await this.log.accept(
-      newCall({ callId, principal, ...shown, author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
+      newCall({ callId, principal, ...shown, origin: author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
     );
     return 'callId' in answer ? answer.callId : callId;
   }
 }
 
 /** Aborts hooks that are being asked about a call when its batch is cancelled. Costs nothing until `signal` is asked for. */
-class StopOfBatch {
+class BatchCancelSignal {
   private readonly cancelled = new AbortController();
-  private deafen = () => {};
+  private unsubscribe = () => {};
 
   constructor(
     private readonly id: string,
     private readonly batches: BatchStore,
-    private readonly news: BatchNotifications,
+    private readonly notifications: NotificationChannel,
   ) {}
 
   signal(): AbortSignal {
-    this.deafen = this.news.listen(this.id, () => void this.look());
-    void this.look();
+    this.unsubscribe = this.notifications.subscribe(this.id, () => void this.check());
+    void this.check();
     return this.cancelled.signal;
   }
 
   close(): void {
-    this.deafen();
+    this.unsubscribe();
   }
 
   /** Never rejects: without an answer hooks go on until their timeouts. */
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     const { stop } = await this.batches.progress(this.id, []).catch(() => ({ stop: undefined }));
     if (stop?.reason === 'cancelled') this.cancelled.abort(new StoppedByPerson('the batch was cancelled'));
   }
 }
 
-function failure(message: string): NonNullable<EvaluatedCall['refusal']> {
+function failure(message: string): NonNullable<EvaluatedCall['rejection']> {
   return { outcome: 'failed', error: { code: 'internal', message, retryable: false } };
 }
 
@@ -195,7 +195,7 @@ function cancelled(message: string): CallError {
 }
 
 /** Never one of a caller's: those have no blanks. */
-function keyOf({ doc }: BatchRecord, index: number): string {
+function idempotencyKeyOf({ doc }: BatchRecord, index: number): string {
   return `batch ${doc.id} ${index}`;
 }
 

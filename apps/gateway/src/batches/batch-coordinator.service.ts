@@ -6,7 +6,7 @@ import { partitionName, partitionOf } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { BatchCalls } from './batch-calls.service.js';
-import { BatchNotifications } from '../platform/notification-channel.service.js';
+import { NotificationChannel } from '../platform/notification-channel.service.js';
 import { BatchExecutor } from './batch-executor.js';
 import { BatchStore, LEASE_MS } from './batch-store.service.js';
 
@@ -20,7 +20,7 @@ const TAKE_OVER = 20;
  */
 @Injectable()
 export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly runs = new Map<string, BatchExecutor>();
+  private readonly executors = new Map<string, BatchExecutor>();
   private readonly closing = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
@@ -28,7 +28,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
   constructor(
     private readonly store: BatchStore,
     private readonly calls: BatchCalls,
-    private readonly news: BatchNotifications,
+    private readonly notifications: NotificationChannel,
     private readonly hub: EventHub,
     @Inject(LOGGER) private readonly log: Logger,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
@@ -46,7 +46,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
     clearInterval(this.timer);
     this.closing.abort();
     await this.sweeping;
-    const owned = [...this.runs];
+    const owned = [...this.executors];
     for (const [, run] of owned) run.poke();
     await Promise.all(owned.map(([, { over }]) => over));
     await Promise.allSettled(owned.map(([id]) => this.store.release(id)));
@@ -54,18 +54,18 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
 
   /** Brings a batch forward until it has ended. Harmless for one that is there already. */
   async adopt(id: string): Promise<void> {
-    if (this.runs.has(id) || this.closing.signal.aborted) return;
+    if (this.executors.has(id) || this.closing.signal.aborted) return;
     const batch = await this.store.load(id);
-    if (batch === undefined || batch.endedAt !== undefined || this.runs.has(id)) return;
+    if (batch === undefined || batch.endedAt !== undefined || this.executors.has(id)) return;
     const { store, calls, hub } = this;
     const failed = (batchId: string, error: unknown) =>
       this.log.warn({ batchId, err: error }, 'a step of a batch failed; it is tried again');
     const run = new BatchExecutor(batch, { store, calls, hub, closing: this.closing.signal, failed });
-    this.runs.set(id, run);
-    const deafen = this.news.listen(id, () => run.poke());
+    this.executors.set(id, run);
+    const deafen = this.notifications.subscribe(id, () => run.poke());
     void run.over.then(() => {
       deafen();
-      this.runs.delete(id);
+      this.executors.delete(id);
     });
     run.poke();
   }
@@ -74,7 +74,7 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
   private async sweep(): Promise<void> {
     try {
       if (!this.hub.started) return;
-      const isSweeper = await this.store.isSweeper(SWEEP_MS - SWEEP_MS / 10);
+      const isSweeper = await this.store.tryAcquireSweep(SWEEP_MS - SWEEP_MS / 10);
       await Promise.all(Array.from({ length: this.config.partitions }, (_, index) => this.sweepPartition(partitionName(index), isSweeper)));
     } catch (error) {
       this.log.debug({ err: error }, 'could not look for batches; the next tick does');
@@ -82,9 +82,9 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
   }
 
   private async sweepPartition(partition: string, isSweeper: boolean): Promise<void> {
-    const owned = [...this.runs.keys()].filter((id) => partitionOf(id) === partition);
+    const owned = [...this.executors.keys()].filter((id) => partitionOf(id) === partition);
     if (!isSweeper && owned.length === 0) return;
-    const orphans = await this.store.sweep(partition, owned, isSweeper ? TAKE_OVER : 0);
+    const orphans = await this.store.renewAndClaimOrphans(partition, owned, isSweeper ? TAKE_OVER : 0);
     await Promise.all(orphans.map((id) => this.adopt(id)));
   }
 }

@@ -43,7 +43,7 @@ it('ends a batch with all its calls, also those whose notes a failover lost', as
     // A failover takes the notes away.
     store: Object.assign(store, { noteCalls: () => Promise.resolve() }),
     calls: {
-      refusal: () => undefined,
+      rejection: () => undefined,
       submit: (_batch: unknown, index: number) => Promise.resolve(CALLS[index]),
       head: (callId: string) => Promise.resolve({ callId, status: 'ended', attempt: 1 } as CallSnapshot),
     },

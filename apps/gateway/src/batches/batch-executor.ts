@@ -4,7 +4,7 @@ import type { CallSnapshot, EventHub } from '#event-log';
 import { toProblem } from '../platform/http/to-problem.js';
 import { nextStep, type BatchSlot, type BatchStep } from './batch.decider.js';
 import type { BatchCalls } from './batch-calls.service.js';
-import type { BatchProgress, BatchRecord, HeldApproval } from './batch-record.js';
+import type { BatchProgress, BatchRecord, DeferredApproval } from './batch-record.js';
 import type { BatchStore } from './batch-store.service.js';
 import { INVALID_JSON, NOT_ALL_MAY_RUN, skippedText } from './batch-texts.js';
 
@@ -15,10 +15,18 @@ const BACKOFF_MS = { first: 100, most: 5_000 } as const;
 const MOST_FAULTS = 5;
 
 export interface BatchRunDeps {
-  readonly store: Pick<BatchStore, 'progress' | 'noteCalls' | 'stop' | 'steer' | 'finish'>;
+  readonly store: Pick<BatchStore, 'progress' | 'saveCallIds' | 'stop' | 'steer' | 'finish'>;
   readonly calls: Pick<
     BatchCalls,
-    'head' | 'refusal' | 'submit' | 'recordFault' | 'recordUnrun' | 'recordRefused' | 'endWaiting' | 'release' | 'cancel'
+    | 'head'
+    | 'rejection'
+    | 'submit'
+    | 'recordInternalError'
+    | 'recordSkipped'
+    | 'recordRejected'
+    | 'cancelPending'
+    | 'releaseApproved'
+    | 'cancel'
   >;
   readonly hub: Pick<EventHub, 'watch'>;
   /** Aborted when this process stops; another one goes on. */
@@ -50,7 +58,7 @@ export class BatchExecutor {
   /** Calls whose ids the batch's record does not have yet. */
   private readonly unnoted = new Map<number, string>();
   private stop: BatchStop | undefined;
-  private held: ReadonlyMap<string, HeldApproval>;
+  private held: ReadonlyMap<string, DeferredApproval>;
   private lookedBefore: number;
   private asked = false;
   private working = false;
@@ -123,9 +131,9 @@ export class BatchExecutor {
     const { doc } = this.batch;
     switch (step.kind) {
       case 'submit': {
-        const refusal = this.deps.calls.refusal(this.batch);
-        if (refusal === undefined) await this.each(step.indexes, (index) => this.start(index));
-        else await store.stop(doc.id, { reason: 'forbidden', detail: refusal.detail });
+        const rejection = this.deps.calls.rejection(this.batch);
+        if (rejection === undefined) await this.each(step.indexes, (index) => this.start(index));
+        else await store.stop(doc.id, { reason: 'forbidden', detail: rejection.detail });
         return this.refresh();
       }
       case 'skip':
@@ -153,13 +161,13 @@ export class BatchExecutor {
 
   /** Nothing when the key was lost since the step began: the next step stops the batch. */
   private async start(index: number): Promise<void> {
-    if (this.deps.calls.refusal(this.batch) !== undefined) return;
+    if (this.deps.calls.rejection(this.batch) !== undefined) return;
     const { callId, state } = this.slotAt(index);
     const approval = callId === undefined ? undefined : this.held.get(callId);
     if (state !== 'approved' || callId === undefined || approval === undefined) {
       return this.submitted(index, await this.submit(index));
     }
-    await this.deps.calls.release(this.batch, callId, approval);
+    await this.deps.calls.releaseApproved(this.batch, callId, approval);
     this.unsure.add(index);
   }
 
@@ -170,7 +178,7 @@ export class BatchExecutor {
     } catch (error) {
       if (toProblem(error).code !== 'internal' || ++this.slotAt(index).faults < MOST_FAULTS) throw error;
       failed(this.batch.doc.id, error);
-      return calls.recordFault(this.batch, index);
+      return calls.recordInternalError(this.batch, index);
     }
   }
 
@@ -180,12 +188,12 @@ export class BatchExecutor {
     if (this.stop === undefined) return;
     const text = skippedText(this.stop, state);
     if (callId !== undefined) {
-      await calls.endWaiting(this.batch, callId, text);
+      await calls.cancelPending(this.batch, callId, text);
       this.unsure.add(index);
       return;
     }
     const isCulprit = this.stop.reason === 'aborted' && (verdict === 'refused' || verdict === 'malformed');
-    const record = isCulprit ? calls.recordRefused(this.batch, index, text) : calls.recordUnrun(this.batch, index, text);
+    const record = isCulprit ? calls.recordRejected(this.batch, index, text) : calls.recordSkipped(this.batch, index, text);
     this.submitted(index, await record);
   }
 
@@ -212,7 +220,7 @@ export class BatchExecutor {
   /** Writes down which calls there are, those of a try that failed too: a batch must not end without one. */
   private async note(): Promise<void> {
     const calls = [...this.unnoted];
-    await this.deps.store.noteCalls(this.batch.doc.id, calls);
+    await this.deps.store.saveCallIds(this.batch.doc.id, calls);
     for (const [index, callId] of calls) if (this.unnoted.get(index) === callId) this.unnoted.delete(index);
   }
 

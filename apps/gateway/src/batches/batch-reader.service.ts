@@ -4,7 +4,7 @@ import { CallStore } from '#event-log';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
-import { BatchNotifications } from '../platform/notification-channel.service.js';
+import { NotificationChannel } from '../platform/notification-channel.service.js';
 import type { BatchRecord } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
@@ -14,7 +14,7 @@ export class BatchReader {
   constructor(
     private readonly batches: BatchStore,
     private readonly calls: CallStore,
-    private readonly news: BatchNotifications,
+    private readonly notifications: NotificationChannel,
     private readonly drain: ShutdownState,
     private readonly safety: RedactionConfigService,
     private readonly apiKeys: ApiKeyStore,
@@ -59,7 +59,7 @@ export class BatchReader {
   /** Calls `done` at the end of the batch, of the time, or of this process. Answers how to give up. */
   private listenForEnd(principal: Principal, batchId: string, waitMs: number, done: () => void): () => void {
     const look = () => this.record(principal, batchId).then(({ endedAt }) => endedAt !== undefined && done(), done);
-    const deafen = this.news.listen(batchId, () => void look());
+    const deafen = this.notifications.subscribe(batchId, () => void look());
     const timer = setTimeout(done, waitMs);
     this.drain.signal.addEventListener('abort', done, { once: true });
     if (this.drain.draining) done();

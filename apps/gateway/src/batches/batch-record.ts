@@ -20,8 +20,8 @@ export const BatchDefinition = z.object({
 export type BatchDefinition = z.output<typeof BatchDefinition>;
 
 /** A yes that waits for the other answers of its batch. */
-export const HeldApproval = ApprovalDecidedData.omit({ decision: true }).extend({ actor: z.string() });
-export type HeldApproval = z.output<typeof HeldApproval>;
+export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).extend({ actor: z.string() });
+export type DeferredApproval = z.output<typeof DeferredApproval>;
 
 /** What changes while a batch runs, but for where its calls are: that the log says. */
 export interface BatchProgress {
@@ -32,7 +32,7 @@ export interface BatchProgress {
   /** By place in the batch; a hole is a call that is not known to be submitted. */
   readonly callIds: ReadonlyMap<number, string>;
   /** By call id. */
-  readonly held: ReadonlyMap<string, HeldApproval>;
+  readonly held: ReadonlyMap<string, DeferredApproval>;
 }
 
 export interface BatchRecord extends BatchProgress {
@@ -69,7 +69,7 @@ export function progressOf(fields: Fields): BatchProgress {
     steering: steering === undefined ? [] : z.array(SteeringMessage).parse(JSON.parse(steering)),
     callIds: new Map(entries.flatMap(([name, value]) => (/^c\d+$/.test(name) ? [[Number(name.slice(1)), value] as const] : []))),
     held: new Map(
-      entries.flatMap(([name, value]) => (/^a\d/.test(name) ? [[name.slice(1), HeldApproval.parse(JSON.parse(value))] as const] : [])),
+      entries.flatMap(([name, value]) => (/^a\d/.test(name) ? [[name.slice(1), DeferredApproval.parse(JSON.parse(value))] as const] : [])),
     ),
   };
 }

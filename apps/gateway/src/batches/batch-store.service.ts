@@ -4,7 +4,15 @@ import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
-import { BatchDefinition, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord, type HeldApproval } from './batch-record.js';
+import {
+  BatchDefinition,
+  fieldOf,
+  progressOf,
+  recordOf,
+  type BatchProgress,
+  type BatchRecord,
+  type DeferredApproval,
+} from './batch-record.js';
 import { createScript, finishScript, holdScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
 
 /** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */
@@ -58,7 +66,7 @@ export class BatchStore {
     return progressOf(Object.fromEntries(names.flatMap((name, n) => (typeof values[n] === 'string' ? [[name, values[n]]] : []))));
   }
 
-  async noteCalls(id: string, callIds: readonly (readonly [number, string])[]): Promise<void> {
+  async saveCallIds(id: string, callIds: readonly (readonly [number, string])[]): Promise<void> {
     if (callIds.length === 0) return;
     await this.redis.hset(keys.batch(id), Object.fromEntries(callIds.map(([index, callId]) => [fieldOf.call(index), callId])));
   }
@@ -68,7 +76,7 @@ export class BatchStore {
     try {
       return (await this.durable.run(stopScript, [keys.batch(id)], [JSON.stringify(stop)])) === 1;
     } finally {
-      await this.tell(id);
+      await this.notify(id);
     }
   }
 
@@ -89,22 +97,22 @@ export class BatchStore {
   }
 
   /** False when somebody said yes before. */
-  async hold(id: string, callId: string, approval: HeldApproval): Promise<boolean> {
+  async saveDeferredApproval(id: string, callId: string, approval: DeferredApproval): Promise<boolean> {
     try {
       return (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), JSON.stringify(approval)])) === 1;
     } finally {
-      await this.tell(id);
+      await this.notify(id);
     }
   }
 
   /** Renews the leases of `owned` and answers the batches of the partition, at most `limit`, that are nobody's and now the caller's. */
-  async sweep(partition: string, owned: readonly string[], limit: number): Promise<string[]> {
+  async renewAndClaimOrphans(partition: string, owned: readonly string[], limit: number): Promise<string[]> {
     const found = await sweepScript.run(this.redis, [keys.batches(partition)], [LEASE_MS, limit, ...owned]);
     return Array.isArray(found) ? found.map(String) : [];
   }
 
   /** For the caller's next moments nobody else looks for orphans. */
-  async isSweeper(forMs: number): Promise<boolean> {
+  async tryAcquireSweep(forMs: number): Promise<boolean> {
     return (await this.redis.set(keys.batchSweeper(), this.config.name, 'PX', forMs, 'NX')) === 'OK';
   }
 
@@ -140,7 +148,7 @@ export class BatchStore {
     return keys.steering(partitionOf(id), principal.tenantId, sessionId);
   }
 
-  private async tell(id: string): Promise<void> {
+  private async notify(id: string): Promise<void> {
     await this.redis.publish(keys.batchChannel(), id);
   }
 }

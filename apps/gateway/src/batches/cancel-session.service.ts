@@ -29,14 +29,14 @@ export class CancelSessionService {
     const detail = request.reason === undefined ? 'The session was cancelled' : this.safety.text(request.reason);
     const running = await this.batches.runningOf(tenantId, sessionId);
     const stopped = await Promise.all(running.map((id) => this.batches.stop(id, { reason: 'cancelled', detail })));
-    await this.cancels.tell(tenantId, sessionId);
+    await this.cancels.publish(tenantId, sessionId);
 
     const calls = await this.store.unfinished(this.batches.partitionOf(tenantId, sessionId), tenantId, sessionId);
     for (let from = 0; from < calls.length; from += AT_ONCE) {
       await Promise.all(calls.slice(from, from + AT_ONCE).map((callId) => this.cancelCall.cancel(principal, callId, request)));
     }
     const done = { calls: calls.length, batches: stopped.filter(Boolean).length };
-    await this.news.tell(principal, sessionId, 'session.cancelled', done);
+    await this.news.publish(principal, sessionId, 'session.cancelled', done);
     return { sessionId, ...done };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, type Call } from '#contracts';
-import type { HeldApproval } from './batch-record.js';
+import type { DeferredApproval } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
 /**
@@ -12,15 +12,15 @@ export class DeferredApprovals {
   constructor(private readonly store: BatchStore) {}
 
   /** True when the call belongs to such a batch that still goes on. */
-  async areNeededFor({ batchId }: Pick<Call, 'batchId'>): Promise<boolean> {
+  async mustDefer({ batchId }: Pick<Call, 'batchId'>): Promise<boolean> {
     if (batchId === undefined) return false;
     const batch = await this.store.load(batchId);
     return batch !== undefined && batch.doc.onFailure === 'abort' && batch.endedAt === undefined;
   }
 
   /** Keeps the yes; the call waits on. Throws `conflict` when somebody said yes before. */
-  async hold({ id, batchId }: Pick<Call, 'id' | 'batchId'>, approval: HeldApproval): Promise<void> {
-    if (batchId !== undefined && (await this.store.hold(batchId, id, approval))) return;
+  async defer({ id, batchId }: Pick<Call, 'id' | 'batchId'>, approval: DeferredApproval): Promise<void> {
+    if (batchId !== undefined && (await this.store.saveDeferredApproval(batchId, id, approval))) return;
     throw new ProblemError('conflict', 'The call was approved before; it waits for the other answers of its batch', { callId: id });
   }
 }

@@ -24,7 +24,7 @@ export class SteerSessionService {
         `${BATCH_LIMITS.steeringMessages} messages wait in this session already; a batch takes them between its steps`,
       );
     }
-    await this.news.tell(principal, sessionId, 'session.steered', { messageId: message.id, waiting });
+    await this.news.publish(principal, sessionId, 'session.steered', { messageId: message.id, waiting });
     return { message, waiting };
   }
 }

@@ -75,8 +75,8 @@ export class SubmitBatchService {
     return Promise.all(
       calls.map(async (call) => {
         if (isMalformed(call.arguments)) return 'malformed';
-        const { refusal, decision } = await this.hooks.inAdvance(principal, { ...call, sessionId, agentId }, batchId);
-        if (refusal !== undefined) return 'refused';
+        const { rejection, decision } = await this.hooks.dryRun(principal, { ...call, sessionId, agentId }, batchId);
+        if (rejection !== undefined) return 'refused';
         return decision.effect === 'ask' ? 'ask' : 'allow';
       }),
     );

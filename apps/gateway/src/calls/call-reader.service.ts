@@ -16,7 +16,7 @@ import { BullCallQueue, type QueuePosition } from '#queue';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
 
-export interface AcceptedAs {
+export interface SubmissionInfo {
   readonly requester: string;
   /** With those of the calls that it replays. */
   readonly requesters: readonly string[];
@@ -31,7 +31,7 @@ export class CallReader {
   constructor(
     private readonly store: CallStore,
     private readonly hub: EventHub,
-    private readonly drain: ShutdownState,
+    private readonly shutdown: ShutdownState,
     private readonly queue: BullCallQueue,
     private readonly index: CallIndex,
     private readonly apiKeys: ApiKeyStore,
@@ -39,23 +39,23 @@ export class CallReader {
 
   async head(principal: Principal, callId: string): Promise<CallSnapshot> {
     const head = await this.store.head(callId);
-    if (head?.meta.tenantId !== principal.tenantId) throw noSuchCall();
+    if (head?.meta.tenantId !== principal.tenantId) throw callNotFound();
     return head;
   }
 
   async read(principal: Principal, callId: string): Promise<Call> {
     const call = await this.store.read(callId);
-    if (call?.tenantId !== principal.tenantId) throw noSuchCall();
-    return call.waiting?.reason === 'queued' ? this.withPlace(call) : call;
+    if (call?.tenantId !== principal.tenantId) throw callNotFound();
+    return call.waiting?.reason === 'queued' ? this.withQueuePosition(call) : call;
   }
 
   /** With the numbers that explain the wait; without, when the queue cannot be asked or the call has just been taken. */
-  private async withPlace(call: Call): Promise<Call> {
+  private async withQueuePosition(call: Call): Promise<Call> {
     try {
       const head = await this.store.head(call.id);
       if (head?.status !== 'queued' || call.waiting === undefined) return call;
       const place = await this.queue.position(head.pool, { callId: call.id, attempt: head.attempt + 1 });
-      return place === undefined ? call : { ...call, waiting: explained(call.waiting, head.pool, place) };
+      return place === undefined ? call : { ...call, waiting: explainWait(call.waiting, head.pool, place) };
     } catch {
       return call;
     }
@@ -66,7 +66,7 @@ export class CallReader {
    * `unauthenticated` or `forbidden` when the key is lost meanwhile, or its `scope`.
    */
   async readEnded(principal: Principal, callId: string, waitMs: number, scope: Scope = 'read'): Promise<Call> {
-    const watch = this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
+    const watch = this.hub.watch(callId, { timeoutMs: waitMs, signal: this.shutdown.signal });
     const unwatchKey = this.apiKeys.watch(principal, scope, () => watch.cancel());
     try {
       const now = await this.read(principal, callId);
@@ -103,10 +103,10 @@ export class CallReader {
   }
 
   /** Who submitted the call and those that it replays, in which epoch of its session, and the digest of its hooks, as its first event says. */
-  async accepted(principal: Principal, callId: string): Promise<AcceptedAs> {
+  async submissionInfo(principal: Principal, callId: string): Promise<SubmissionInfo> {
     await this.head(principal, callId);
     const [first] = await this.store.events(callId, { limit: 1 });
-    if (first === undefined) throw noSuchCall();
+    if (first === undefined) throw callNotFound();
     const event = upcastEvent(first.json);
     const { hooks: hookSet, sessionEpoch = 0, requesters = [] } = event.type === 'call.submitted' ? event.data : {};
     return { requester: event.actor, requesters: [...new Set([event.actor, ...requesters])], hookSet, sessionEpoch };
@@ -123,11 +123,11 @@ export class CallReader {
   }
 }
 
-function explained(waiting: Waiting, pool: string, { ahead, waiting: queueDepth, active }: QueuePosition): Waiting {
+function explainWait(waiting: Waiting, pool: string, { ahead, waiting: queueDepth, active }: QueuePosition): Waiting {
   const detail = `Waits for a free worker of pool ${pool}: ${ahead} of ${queueDepth} waiting calls are before it, ${active} run.`;
   return { ...waiting, detail, queueDepth, position: ahead + 1, running: active };
 }
 
-function noSuchCall(): ProblemError {
+function callNotFound(): ProblemError {
   return new ProblemError('resource_not_found', 'No call with this id');
 }

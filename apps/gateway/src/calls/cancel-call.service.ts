@@ -18,7 +18,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { CallReader } from './call-reader.service.js';
 import { eventOrigin } from '../platform/event-origin.js';
-import { endWithout } from './admission/new-call.js';
+import { endBeforeStart } from './admission/new-call.js';
 import { ChildCallService } from './child-call.service.js';
 
 /** A call that streams updates changes its version all the time; each try reads it afresh. */
@@ -38,7 +38,7 @@ export class CancelCallService {
     private readonly store: CallStore,
     private readonly parents: ChildCallService,
     private readonly blobs: BlobStore,
-    private readonly safety: RedactionConfigService,
+    private readonly redaction: RedactionConfigService,
     private readonly queue: BullCallQueue,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
@@ -69,13 +69,13 @@ export class CancelCallService {
 
   private async write(principal: Principal, head: CallSnapshot, body: CancelBody): Promise<Applied | Rejection> {
     const { graceMs } = body;
-    const reason = body.reason === undefined ? undefined : this.safety.text(body.reason);
+    const reason = body.reason === undefined ? undefined : this.redaction.text(body.reason);
     const guard: CommandGuard = { by: 'command', version: head.version, commandId: randomUUID() };
     const common = { callId: head.callId, guard, author: eventOrigin(this.config.name, principal) };
     if (head.status === 'running')
       return this.log.requestCancel({ ...common, data: { graceMs, ...(reason === undefined ? {} : { reason }) } });
 
-    const end = endWithout(
+    const end = endBeforeStart(
       'cancelled',
       { code: 'cancelled', message: reason === undefined ? 'Cancelled' : `Cancelled: ${reason}`, retryable: false },
       head.status === 'waiting_approval' ? 'Tool use was cancelled by the user' : 'Cancelled',

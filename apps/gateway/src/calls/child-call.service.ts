@@ -15,7 +15,7 @@ export interface CallLineage {
   /** 1 for a child of a call that has no parent. */
   readonly depth: number;
   /** What is left of the parent's time: no child outlives it. */
-  readonly leftMs: number;
+  readonly remainingMs: number;
 }
 
 /**
@@ -33,9 +33,13 @@ export class ChildCallService {
    * The family of the call, and the call as one of it. Throws `resource_not_found` for a parent that is not there for this
    * caller, `conflict` for one that does not run, and `invalid_request` when session or agent are not the parent's.
    */
-  async familyOf(principal: Principal, body: SubmitCallBody, parentCallId: string): Promise<{ family: CallLineage; body: SubmitCallBody }> {
+  async resolveLineage(
+    principal: Principal,
+    body: SubmitCallBody,
+    parentCallId: string,
+  ): Promise<{ family: CallLineage; body: SubmitCallBody }> {
     const [head, [seconds, micros]] = await Promise.all([this.reader.head(principal, parentCallId), this.redis.time()]);
-    if (!runs(head)) throw notRunning(head);
+    if (!isRunning(head)) throw notRunning(head);
     const submitted = await this.reader.submission(parentCallId);
 
     const { sessionId, agentId } = head.meta;
@@ -45,20 +49,20 @@ export class ChildCallService {
     if (leftMs <= 0) throw new ProblemError('conflict', 'The time of the parent call is over', { callId: parentCallId });
     const { rootCallId = parentCallId, depth = 0 } = submitted.data;
     return {
-      family: { parentCallId, rootCallId, depth: depth + 1, leftMs },
+      family: { parentCallId, rootCallId, depth: depth + 1, remainingMs: leftMs },
       body: { ...body, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) },
     };
   }
 
   /** Before the child is accepted, so that no cancel of the parent overlooks it. */
-  async adopt(parentCallId: string, callId: string): Promise<void> {
+  async registerChild(parentCallId: string, callId: string): Promise<void> {
     const key = keys.children(parentCallId);
     await Promise.all([this.redis.sadd(key, callId), this.redis.expire(key, REMEMBERED_SECONDS)]);
   }
 
   /** Whether the parent was cancelled or ended while its child was on the way into the log. */
   async isOrphan(principal: Principal, { parentCallId }: CallLineage): Promise<boolean> {
-    return !runs(await this.reader.head(principal, parentCallId));
+    return !isRunning(await this.reader.head(principal, parentCallId));
   }
 
   childrenOf(callId: string): Promise<string[]> {
@@ -66,7 +70,7 @@ export class ChildCallService {
   }
 }
 
-function runs({ status, cancelRequested }: CallSnapshot): boolean {
+function isRunning({ status, cancelRequested }: CallSnapshot): boolean {
   return status === 'running' && !cancelRequested;
 }
 

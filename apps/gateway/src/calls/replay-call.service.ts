@@ -36,7 +36,7 @@ export class ReplayCallService {
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(agentId === undefined ? {} : { agentId }),
     };
-    const { requesters } = await this.reader.accepted(principal, callId);
+    const { requesters } = await this.reader.submissionInfo(principal, callId);
     return this.submitCall.submit(principal, body, { ...options, replayOf: callId, requesters });
   }
 }

@@ -5,7 +5,7 @@ import { EventHub, EventLog, EventLogFull } from '#event-log';
 import { BullCallQueue } from '#queue';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
-import { BeforeHooks, maySay, type BeforeHookResult } from './admission/before-hooks.service.js';
+import { BeforeHooks, hooksApply, type BeforeHookResult } from './admission/before-hooks.service.js';
 import { CallLimiter } from './admission/call-limiter.service.js';
 import { FileDenials } from '../governance/file-denials.service.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
@@ -36,9 +36,9 @@ export interface SubmitOptions {
   /** The batch that the call belongs to. */
   readonly batchId?: string | undefined;
   /** Cancel the call when the caller goes away during the wait. */
-  readonly cancelWhenGone?: boolean | undefined;
+  readonly cancelOnDisconnect?: boolean | undefined;
   /** Asked for only when something would otherwise go on for nobody: aborted when the caller has gone away. */
-  readonly gone?: (() => AbortSignal) | undefined;
+  readonly clientDisconnectSignal?: (() => AbortSignal) | undefined;
 }
 
 export interface Submission {
@@ -96,28 +96,28 @@ export class SubmitCallService {
   async submit(principal: Principal, asked: SubmitCallBody, options: SubmitOptions = {}): Promise<Submission> {
     const { idempotencyKey, traceparent, waitMs, replayOf, requesters, batchId } = options;
     const { body, family } = await this.withFamily(principal, asked);
-    const admissible = await this.judge.judge(principal, body);
+    const admissible = await this.judge.evaluate(principal, body);
 
     const { rootId, idempotency: identity } = idempotencyScope(body, idempotencyKey, replayOf);
     const callId = family === undefined ? this.log.newCallId(principal.tenantId, rootId) : this.log.newCallIdBeside(family.parentCallId);
-    const hooked = await this.hooked(principal, body, callId, admissible, options.gone);
+    const hooked = await this.hooked(principal, body, callId, admissible, options.clientDisconnectSignal);
     if (hooked.judged.hooks !== undefined && batchId === undefined) this.requireKey(principal, undefined);
-    const admission = await this.limiter.admit({ principal, body, callId, family, idempotency: identity, ...hooked });
+    const admission = await this.limiter.acquire({ principal, body, callId, lineage: family, idempotency: identity, ...hooked });
     let mayBeWritten = false;
     let unwatch = () => {};
     try {
       const { idempotency, retryAfterMs, resultBytes } = admission;
-      const shown = this.safety.show(body, admission.judged);
-      const { files } = shown.judged;
+      const shown = this.safety.redactCall(body, admission.judged);
+      const { files } = shown.evaluated;
       const author = eventOrigin(this.config.name, principal);
       const call = newCall({
         callId,
         principal,
         body: shown.body,
-        judged: shown.judged,
+        evaluated: shown.evaluated,
         secret: shown.secret,
         safety: shown.safety,
-        author,
+        origin: author,
         traceparent,
         idempotencyKey: idempotencyKey === undefined ? undefined : this.safety.identifier(idempotencyKey),
         idempotency,
@@ -125,7 +125,7 @@ export class SubmitCallService {
         requesters,
         resultBytes,
         batchId,
-        family,
+        lineage: family,
         files: files && (await this.denials.keep(files)),
         config: this.config,
       });
@@ -134,14 +134,14 @@ export class SubmitCallService {
       if (watch !== undefined) unwatch = this.watched(watch, principal);
       const dispatch = () => dispatchCall(this.queue, { callId, attempt: 1 }, call.submitted, principal.tenantId);
       const surelyQueued = call.then === undefined && call.idempotency === undefined;
-      if (family !== undefined) await this.parents.adopt(family.parentCallId, callId);
+      if (family !== undefined) await this.parents.registerChild(family.parentCallId, callId);
       mayBeWritten = true;
       const answer = await this.log.accept(call, surelyQueued ? dispatch : undefined);
-      if ('callId' in answer) await admission.forget();
+      if ('callId' in answer) await admission.release();
       if (answer.code === 'IDEM_MISMATCH') throw idempotencyKeyReused(idempotencyKey);
       if ('callId' in answer) return { call: await this.acceptedBefore(principal, answer.callId, options), created: false };
 
-      const accepted = acceptedCall(call, shown.judged.args, answer.time);
+      const accepted = acceptedCall(call, shown.evaluated.args, answer.time);
       if (accepted.status === 'ended') throw rejectionProblem(accepted, retryAfterMs);
       if (accepted.status === 'queued' && !surelyQueued) dispatch();
       if (family !== undefined) await this.cancelOrphan(principal, callId, family);
@@ -150,7 +150,7 @@ export class SubmitCallService {
       this.requireKey(principal, callId);
       return { call: watchedCall(seen) ?? (await this.readOr(accepted, principal)), created: true };
     } catch (error) {
-      if (!mayBeWritten || wroteNothing(error)) await admission.forget();
+      if (!mayBeWritten || wroteNothing(error)) await admission.release();
       throw error;
     } finally {
       unwatch();
@@ -178,8 +178,8 @@ export class SubmitCallService {
   /** The same steps up to the log, which is not touched: what a submission would meet now. */
   async quote(principal: Principal, asked: SubmitCallBody): Promise<Quote> {
     const { body, family } = await this.withFamily(principal, asked);
-    const allowed = await this.judge.judge(principal, body);
-    const judged = await this.limiter.quote({ principal, body, callId: 'quote', judged: allowed, family });
+    const allowed = await this.judge.evaluate(principal, body);
+    const judged = await this.limiter.peek({ principal, body, callId: 'quote', judged: allowed, lineage: family });
     const depth = judged.tool === undefined ? undefined : await this.queue.stats(judged.tool.pool, QUOTED_MS);
     return quoteOf(judged, depth, judged.tool === undefined ? undefined : this.readiness.slotsOf(judged.tool.pool));
   }
@@ -190,19 +190,19 @@ export class SubmitCallService {
     body: SubmitCallBody,
     callId: string,
     judged: EvaluatedCall,
-    gone: SubmitOptions['gone'] = () => new AbortController().signal,
+    gone: SubmitOptions['clientDisconnectSignal'] = () => new AbortController().signal,
   ): Promise<BeforeHookResult> | BeforeHookResult {
     const { hooks } = judged;
-    return hooks === undefined || !maySay(judged, hooks)
+    return hooks === undefined || !hooksApply(judged, hooks)
       ? { judged }
-      : this.hooks.ask({ principal, body, callId, judged, gone: gone() }, hooks);
+      : this.hooks.run({ principal, body, callId, judged, signal: gone() }, hooks);
   }
 
   private withFamily(
     principal: Principal,
     body: SubmitCallBody,
   ): Promise<{ body: SubmitCallBody; family?: CallLineage }> | { body: SubmitCallBody; family?: CallLineage } {
-    return body.parentCallId === undefined ? { body } : this.parents.familyOf(principal, body, body.parentCallId);
+    return body.parentCallId === undefined ? { body } : this.parents.resolveLineage(principal, body, body.parentCallId);
   }
 
   /** Throws when the key was lost meanwhile: while hooks were asked, or, with `callId`, while its caller waited for a call that goes on. */
@@ -214,8 +214,8 @@ export class SubmitCallService {
 
   /** Waits, and cancels the call when the caller goes away meanwhile and wished that. */
   private async whileWanted<T>(principal: Principal, callId: string, waiting: Promise<T>, options: SubmitOptions): Promise<T> {
-    const { cancelWhenGone = false, gone } = options;
-    if (!cancelWhenGone || gone === undefined) return waiting;
+    const { cancelOnDisconnect = false, clientDisconnectSignal: gone } = options;
+    if (!cancelOnDisconnect || gone === undefined) return waiting;
     const signal = gone();
     // Nobody is there to hear of a failure; the call has its deadlines.
     const abandon = () => void this.cancelCall.cancel(principal, callId, ABANDONED).catch(() => {});

@@ -19,8 +19,8 @@ export function submitOptions(headers: SubmitHeaders): SubmitOptions {
 
 /** The same for one call, and whether the client is still there. Throws `forbidden` when it may not cancel, but asks for it. */
 export function callOptions({ scopes }: Principal, headers: SubmitHeaders, reply: FastifyReply): SubmitOptions {
-  const cancelWhenGone = prefersCancel(headers.prefer);
-  if (cancelWhenGone && !scopes.includes('cancel'))
+  const cancelOnDisconnect = prefersCancel(headers.prefer);
+  if (cancelOnDisconnect && !scopes.includes('cancel'))
     throw new ProblemError('forbidden', `Prefer: cancel-on-disconnect needs the scope cancel; the key has ${scopes.join(', ')}`);
-  return { ...submitOptions(headers), cancelWhenGone, gone: () => clientDisconnectSignal(reply) };
+  return { ...submitOptions(headers), cancelOnDisconnect, clientDisconnectSignal: () => clientDisconnectSignal(reply) };
 }

@@ -26,10 +26,10 @@ export class ToolsController {
     const { format, dialect, q, sessionId, agentId } = parse(ListToolsQuery, query, 'query');
     if (dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
     const visible = this.tools.list().filter((tool) => isToolAllowed(caller, tool.name) && (q === undefined || matchesSearch(tool, q)));
-    const [rules] = await Promise.all([this.rules.of(caller, { sessionId, agentId }), this.readiness.look()]);
+    const [rules] = await Promise.all([this.rules.of(caller, { sessionId, agentId }), this.readiness.refresh()]);
     const judged = visible.map((tool) => {
       const allowed = rules.available(tool);
-      return { ...tool, available: allowed.ok ? this.readiness.isServed(tool) : allowed };
+      return { ...tool, available: allowed.ok ? this.readiness.hasLiveWorker(tool) : allowed };
     });
     return { tools: formatCatalog(format === 'full' ? judged : judged.filter(({ available }) => available.ok), format) };
   }

@@ -28,23 +28,23 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
   private timer: NodeJS.Timeout | undefined;
   private retry: NodeJS.Timeout | undefined;
   private text: string | undefined;
-  private refused: string | undefined;
+  private rejection: string | undefined;
   private newest = 0;
   private readonly onSignal = () => void this.reload();
 
   constructor(
-    private readonly rulebook: PolicyConfigService,
+    private readonly policies: PolicyConfigService,
     private readonly limits: LimitConfigService,
     private readonly keys: ApiKeyStore,
     private readonly hooks: HookConfigService,
-    private readonly safety: RedactionConfigService,
+    private readonly redaction: RedactionConfigService,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   /** Why the file as it is now is not in force, without its contents; undefined when it is. */
   get warning(): string | undefined {
-    return this.refused;
+    return this.rejection;
   }
 
   onApplicationBootstrap(): void {
@@ -54,7 +54,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     process.on('SIGHUP', this.onSignal);
     try {
       // The folder, since a file that is replaced is another one.
-      this.watcher = watch(dirname(file.path), { persistent: false }, () => this.soon());
+      this.watcher = watch(dirname(file.path), { persistent: false }, () => this.scheduleReload());
       this.watcher.on('error', (error) => this.log.warn({ err: error }, 'the config file is not watched any more; SIGHUP reloads it'));
     } catch (error) {
       this.log.warn({ err: error }, 'the config file cannot be watched; SIGHUP reloads it');
@@ -78,38 +78,38 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     this.text = textOf(file.path);
     try {
       const fresh = file.read();
-      const prepared = [this.rulebook.prepare(fresh), this.limits.prepare(fresh), this.hooks.prepare(fresh)];
+      const prepared = [this.policies.prepare(fresh), this.limits.prepare(fresh), this.hooks.prepare(fresh)];
       await this.store(fresh, prepared);
       if (edition !== this.newest) return;
       this.keys.replace(fresh.keys);
       for (const takeOver of prepared) takeOver();
-      this.refused = undefined;
+      this.rejection = undefined;
       this.log.info({ path: file.path }, 'the config file was taken over');
     } catch (error) {
       if (edition !== this.newest) return;
-      this.refuse(file.path, error);
+      this.reject(file.path, error);
     }
-    signals.configRead.emit({ ok: this.refused === undefined });
+    signals.configRead.emit({ ok: this.rejection === undefined });
   }
 
   private async store(fresh: GatewayConfig, prepared: (() => void)[]): Promise<void> {
     try {
-      prepared.push(await this.safety.prepare(fresh));
+      prepared.push(await this.redaction.prepare(fresh));
     } catch (error) {
       throw new NotStored('Redis did not store the safety settings for the workers', { cause: error });
     }
   }
 
-  private refuse(path: string, error: unknown): void {
+  private reject(path: string, error: unknown): void {
     const again = error instanceof NotStored;
     const why = again ? 'could not be stored for the workers and is tried again' : 'was refused';
-    this.refused = `The config file has changed and ${why}; the one before stays in force. The log ${again ? 'says why' : 'names line and field'}.`;
+    this.rejection = `The config file has changed and ${why}; the one before stays in force. The log ${again ? 'says why' : 'names line and field'}.`;
     const faults = error instanceof Error ? error.message : String(error);
     this.log.error({ path, faults, ...(again ? { err: error.cause } : {}) }, `the changed config file ${why}`);
     if (again) this.retry = setTimeout(() => void this.reload(), TRY_AGAIN_MS).unref();
   }
 
-  private soon(): void {
+  private scheduleReload(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       if (this.config.file !== undefined && textOf(this.config.file.path) !== this.text) void this.reload();

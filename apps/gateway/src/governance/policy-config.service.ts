@@ -12,7 +12,7 @@ export interface AgentPolicy {
 
 export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes' | 'egress'>;
 
-interface Edition {
+interface ConfigSnapshot {
   readonly everybody: AgentPolicy;
   readonly byAgent: ByAgent<AgentPolicy>;
   readonly fourEyes: boolean;
@@ -21,29 +21,29 @@ interface Edition {
 /** The rules in force, worked out once an edition. A new edition holds from the next call on; what was judged stays judged. */
 @Injectable()
 export class PolicyConfigService {
-  private edition: Edition;
+  private active: ConfigSnapshot;
 
   constructor(@Inject(GATEWAY_CONFIG) settings: RuleSettings) {
-    this.edition = editionOf(settings);
+    this.active = snapshotOf(settings);
   }
 
   of(tenantId: string, agentId: string | undefined): AgentPolicy {
-    return this.edition.byAgent.of(tenantId, agentId) ?? this.edition.everybody;
+    return this.active.byAgent.of(tenantId, agentId) ?? this.active.everybody;
   }
 
   /** Whether a call must be allowed by another key than the one that submitted it. */
   get fourEyes(): boolean {
-    return this.edition.fourEyes;
+    return this.active.fourEyes;
   }
 
   /** The settings made ready; in force when the answer is called, which never fails. */
   prepare(settings: RuleSettings): () => void {
-    const edition = editionOf(settings);
-    return () => void (this.edition = edition);
+    const edition = snapshotOf(settings);
+    return () => void (this.active = edition);
   }
 }
 
-function editionOf({ defaultPosture, policy, agents = {}, fourEyes = false, egress }: RuleSettings): Edition {
+function snapshotOf({ defaultPosture, policy, agents = {}, fourEyes = false, egress }: RuleSettings): ConfigSnapshot {
   const resolved = (...settings: readonly (PolicySettings | undefined)[]) => withPrivateHosts(egress?.allowHosts ?? [], settings);
   const byAgent = new ByAgent(agents, (agent) => ({
     policy: resolved(policy, agent.policy, shorthands(agent)),

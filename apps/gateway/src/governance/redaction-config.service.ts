@@ -29,13 +29,13 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     @Inject(LOGGER) private readonly log: Logger,
   ) {
     this.store = new ContentAddressedStore(redis);
-    this.safety = made(config);
+    this.safety = createSafety(config);
   }
 
   /** Rejects when the settings cannot be stored: then no worker could read them. */
   async onApplicationBootstrap(): Promise<void> {
     this.stored = await this.storedFor(this.safety);
-    this.timer = setInterval(() => void this.storeAgain(), STORE_AGAIN_MS).unref();
+    this.timer = setInterval(() => void this.renewStored(), STORE_AGAIN_MS).unref();
   }
 
   onApplicationShutdown(): void {
@@ -47,7 +47,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
    * when they cannot be stored: then those before stay in force.
    */
   async prepare(config: SafetyConfig): Promise<() => void> {
-    const safety = made(config);
+    const safety = createSafety(config);
     const stored = await this.storedFor(safety);
     return () => {
       this.safety = safety;
@@ -56,15 +56,15 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
   }
 
   /** The call as it may be stored and shown, and what its worker needs besides. */
-  show(body: SubmitCallBody, judged: EvaluatedCall): Omit<RedactedCall, 'secretArguments'> & Pick<NewCallInput, 'secret' | 'safety'> {
+  redactCall(body: SubmitCallBody, judged: EvaluatedCall): Omit<RedactedCall, 'secretArguments'> & Pick<NewCallInput, 'secret' | 'safety'> {
     const shown = redactCall(this.safety.redactor, body, judged);
     const { secretArguments } = shown;
     const secret = secretArguments === undefined ? undefined : { salt: randomBytes(16).toString('hex'), arguments: secretArguments };
-    return { body: shown.body, judged: shown.judged, secret, safety: this.stored };
+    return { body: shown.body, evaluated: shown.evaluated, secret, safety: this.stored };
   }
 
   /** For what others say about a call: the secrets of its arguments go, too. `cut`: the text is the beginning of a longer one. */
-  about(args: JsonValue): (text: string, cut?: boolean) => string {
+  redactorFor(args: JsonValue): (text: string, cut?: boolean) => string {
     const safety = this.safety.knowing(this.safety.redactor.json(args).secrets);
     return (text, cut = false) => (cut ? safety.cutOff(text) : safety.text(text));
   }
@@ -95,7 +95,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
   }
 
   /** Changes nothing but how long Redis keeps the settings in force. */
-  private async storeAgain(): Promise<void> {
+  private async renewStored(): Promise<void> {
     try {
       await this.storedFor(this.safety);
     } catch (error) {
@@ -104,6 +104,6 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
   }
 }
 
-function made({ safety = DEFAULTS, secrets = [] }: SafetyConfig): Safety {
+function createSafety({ safety = DEFAULTS, secrets = [] }: SafetyConfig): Safety {
   return Safety.of(safety, { values: secrets });
 }

@@ -6,20 +6,20 @@ import { VERSION } from '#platform';
 import { BullCallQueue } from '#queue';
 import { partitionName, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
-import { PendingApprovals } from '../approvals/pending-approvals.service.js';
+import { PendingApprovalsGauge } from '../approvals/pending-approvals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { EXTRA_METRICS_PROBES, FAIL_FAST_REDIS, METRICS } from '../platform/tokens.js';
 
 /** The metrics of this process, and what a scrape reads from Redis. `shutdown.ts` closes them. */
 export const gatewayMetrics: Provider = {
   provide: METRICS,
-  inject: [BullCallQueue, ToolRegistry, FAIL_FAST_REDIS, CallStore, PendingApprovals, GATEWAY_CONFIG, EXTRA_METRICS_PROBES],
+  inject: [BullCallQueue, ToolRegistry, FAIL_FAST_REDIS, CallStore, PendingApprovalsGauge, GATEWAY_CONFIG, EXTRA_METRICS_PROBES],
   useFactory: (
     queue: BullCallQueue,
     tools: ToolRegistry,
     redis: RedisConnection,
     store: CallStore,
-    approvals: PendingApprovals,
+    approvals: PendingApprovalsGauge,
     { partitions }: GatewayConfig,
     extraProbes: MetricsProbes,
   ) =>
@@ -31,7 +31,7 @@ export const gatewayMetrics: Provider = {
       probes: {
         queues: () => Promise.all(POOLS.map((pool) => queue.stats(pool))),
         redisMemoryInfo: () => redis.info('memory'),
-        approvals: () => approvals.reading(),
+        approvals: () => approvals.sample(),
         overdueMs: () => longestOverdueMs(store, partitions),
         ...extraProbes,
       },

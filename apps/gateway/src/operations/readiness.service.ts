@@ -3,7 +3,7 @@ import { EventHub } from '#event-log';
 import { silentConnection } from '#platform';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
-import { BatchNotifications } from '../platform/notification-channel.service.js';
+import { NotificationChannel } from '../platform/notification-channel.service.js';
 import { BUFFERED_REDIS, FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
 
@@ -16,13 +16,13 @@ export class Readiness {
     @Inject(FAIL_FAST_REDIS) private readonly prompt: RedisConnection,
     private readonly queue: BullCallQueue,
     private readonly hub: EventHub,
-    private readonly news: BatchNotifications,
+    private readonly notifications: NotificationChannel,
   ) {}
 
   /** Why not; undefined when it may. Never rejects. */
   async notReadyReason(): Promise<string | undefined> {
     if (this.drain.draining) return 'This gateway is stopping; another one takes over';
-    const { commands, prompt, queue, hub, news } = this;
+    const { commands, prompt, queue, hub, notifications: news } = this;
     const silent = await silentConnection([commands, prompt, ...queue.connections, ...news.connections, ...hub.connections]);
     return silent && `Redis does not answer on the connection ${silent}`;
   }

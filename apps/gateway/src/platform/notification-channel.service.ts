@@ -10,7 +10,7 @@ type Listener = (surely: boolean) => void;
  * session was cancelled. Messages may be lost while the connection is away, so after every reconnect all listeners are sent to look.
  */
 @Injectable()
-export class BatchNotifications implements OnApplicationBootstrap, OnApplicationShutdown {
+export class NotificationChannel implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly listeners = new Map<string, Set<Listener>>();
   private subscriber: RedisConnection | undefined;
 
@@ -19,7 +19,7 @@ export class BatchNotifications implements OnApplicationBootstrap, OnApplication
   async onApplicationBootstrap(): Promise<void> {
     const subscriber = createRedis(this.config.redisUrl, { role: 'subscriber', name: 'gateway-batches' });
     this.subscriber = subscriber;
-    subscriber.on('message', (_channel: string, about: string) => this.tell(about, true));
+    subscriber.on('message', (_channel: string, about: string) => this.notify(about, true));
     await subscriber.subscribe(keys.batchChannel());
     subscriber.on('ready', () => void this.resume(subscriber));
   }
@@ -31,11 +31,11 @@ export class BatchNotifications implements OnApplicationBootstrap, OnApplication
 
   onApplicationShutdown(): void {
     this.subscriber?.disconnect();
-    this.tellAll();
+    this.notifyAll();
   }
 
   /** Until the returned function is called. */
-  listen(about: string, listener: Listener): () => void {
+  subscribe(about: string, listener: Listener): () => void {
     const listening = this.listeners.get(about) ?? new Set();
     this.listeners.set(about, listening.add(listener));
     return () => {
@@ -44,12 +44,12 @@ export class BatchNotifications implements OnApplicationBootstrap, OnApplication
     };
   }
 
-  private tell(about: string, surely: boolean): void {
+  private notify(about: string, surely: boolean): void {
     for (const listener of this.listeners.get(about) ?? []) listener(surely);
   }
 
-  private tellAll(): void {
-    for (const about of this.listeners.keys()) this.tell(about, false);
+  private notifyAll(): void {
+    for (const about of this.listeners.keys()) this.notify(about, false);
   }
 
   /** First hear again, then look. */
@@ -59,6 +59,6 @@ export class BatchNotifications implements OnApplicationBootstrap, OnApplication
     } catch {
       return; // The connection went away again; its next `ready` comes here.
     }
-    this.tellAll();
+    this.notifyAll();
   }
 }

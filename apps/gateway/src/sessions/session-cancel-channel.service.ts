@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
-import { BatchNotifications } from '../platform/notification-channel.service.js';
+import { NotificationChannel } from '../platform/notification-channel.service.js';
 
 /** Longer than all the hooks of a call may take together. */
 const KEPT_MS = 2 * 3_600_000;
@@ -22,24 +22,24 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
 export class SessionCancelChannel {
   constructor(
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
-    private readonly news: BatchNotifications,
+    private readonly notifications: NotificationChannel,
     private readonly durable: DurableWrites,
   ) {}
 
-  async tell(tenantId: string, sessionId: string): Promise<void> {
+  async publish(tenantId: string, sessionId: string): Promise<void> {
     await this.durable.run(rememberScript, [keys.sessionCancel(tenantId, sessionId)], [randomUUID(), KEPT_MS]);
-    await this.redis.publish(keys.batchChannel(), about(tenantId, sessionId));
+    await this.redis.publish(keys.batchChannel(), topicOf(tenantId, sessionId));
   }
 
   /** Calls `told`, at least once, when the session is cancelled from now on, until the returned function is called. Asks Redis without waiting for it. */
-  listen(tenantId: string, sessionId: string, told: () => void): () => void {
+  subscribe(tenantId: string, sessionId: string, told: () => void): () => void {
     const over = new AbortController();
     const last = () => this.redis.get(keys.sessionCancel(tenantId, sessionId));
     // Without an answer nobody can tell an earlier cancel from a new one; hooks have their timeouts, too.
     const before = last().catch(() => undefined);
-    const deafen = this.news.listen(about(tenantId, sessionId), (surely) => {
+    const deafen = this.notifications.subscribe(topicOf(tenantId, sessionId), (surely) => {
       if (surely) told();
-      else void this.look(last, before, over.signal).then((cancelled) => cancelled && told());
+      else void this.cancelledSince(last, before, over.signal).then((cancelled) => cancelled && told());
     });
     return () => {
       deafen();
@@ -48,7 +48,11 @@ export class SessionCancelChannel {
   }
 
   /** Whether there was a cancel since `before`. Asks until Redis answers or nobody wants to know. Never rejects. */
-  private async look(last: () => Promise<string | null>, before: Promise<string | null | undefined>, over: AbortSignal): Promise<boolean> {
+  private async cancelledSince(
+    last: () => Promise<string | null>,
+    before: Promise<string | null | undefined>,
+    over: AbortSignal,
+  ): Promise<boolean> {
     while (!over.aborted) {
       try {
         const now = await last();
@@ -63,6 +67,6 @@ export class SessionCancelChannel {
 }
 
 /** How the channel names a session that was cancelled; batches go by their ids. */
-function about(tenantId: string, sessionId: string): string {
+function topicOf(tenantId: string, sessionId: string): string {
   return JSON.stringify([tenantId, sessionId]);
 }

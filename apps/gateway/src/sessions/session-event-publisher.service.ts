@@ -10,16 +10,16 @@ import { LOGGER } from '../platform/tokens.js';
 @Injectable()
 export class SessionEventPublisher {
   constructor(
-    private readonly notices: NoticeLog,
+    private readonly systemEvents: NoticeLog,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   /** In the log when it resolves. Never rejects: the deed is done, told or not. */
-  async tell<T extends SessionNoticeType>(principal: Principal, sessionId: string, type: T, data: NoticeData<T>): Promise<void> {
+  async publish<T extends SessionNoticeType>(principal: Principal, sessionId: string, type: T, data: NoticeData<T>): Promise<void> {
     const { tenantId } = principal;
     try {
-      await this.notices.ofSession({ tenantId, sessionId }, type, data, eventOrigin(this.config.name, principal));
+      await this.systemEvents.ofSession({ tenantId, sessionId }, type, data, eventOrigin(this.config.name, principal));
     } catch (error) {
       this.log.warn({ tenant: tenantId, session: sessionId, type, err: error }, 'could not tell what happened to a session');
     }

@@ -5,19 +5,19 @@ import { EgressError, EgressPolicy } from '#sandbox';
  * Throws a ProblemError for hooks that a session may not bring along: commands where the config file does not allow them,
  * webhooks to places that are not public. What a host name resolves to is looked at again whenever it is called.
  */
-export function refuseHooks(hooks: readonly SessionHook[], commands: boolean, egress = new EgressPolicy()): void {
+export function assertHooksAllowed(hooks: readonly SessionHook[], commands: boolean, egress = new EgressPolicy()): void {
   const errors = hooks.flatMap(({ url, command }, index): Violation[] => {
     if (command !== undefined && !commands) {
       const message = 'expected `url`: commands are set in the config file, which does not allow them here (sessionHooks.commands)';
       return [{ pointer: `/hooks/${index}/command`, message }];
     }
-    const message = url === undefined ? undefined : refusalOf(url, egress);
+    const message = url === undefined ? undefined : urlRejection(url, egress);
     return message === undefined ? [] : [{ pointer: `/hooks/${index}/url`, message }];
   });
   if (errors.length > 0) throw new ProblemError('invalid_request', errors.map(({ message }) => message).join('; '), { errors });
 }
 
-function refusalOf(url: string, egress: EgressPolicy): string | undefined {
+function urlRejection(url: string, egress: EgressPolicy): string | undefined {
   try {
     egress.check(url);
     return undefined;

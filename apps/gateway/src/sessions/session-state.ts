@@ -26,7 +26,7 @@ export const SessionState = z.object({
   /** How often the session was deleted. What is granted by a call of an earlier epoch is not granted any more. */
   epoch: z.number().int().default(0),
   /** Keys that changed what calls are judged by, since the session began: with four eyes that does not loosen their own calls. */
-  changedBy: z.array(z.string()).default([]),
+  applyPut: z.array(z.string()).default([]),
   /** When its time to live began anew, ms since the epoch. */
   touchedAt: z.number().default(0),
 });
@@ -55,14 +55,14 @@ const JUDGED_BY = ['posture', 'tools', 'allowedTools', 'grants'] as const;
 /** The state with what a PUT by this key gives. Pure. */
 export function putBy(keyId: string, state: SessionState, change: PutSessionBody): SessionState {
   const changed = changedBy(state, change);
-  return JUDGED_BY.some((part) => change[part] !== undefined) ? noted(keyId, changed) : changed;
+  return JUDGED_BY.some((part) => change[part] !== undefined) ? withChangedBy(keyId, changed) : changed;
 }
 
 /** The state with what a person trusts or denies from now on. Pure. */
 export function grantedBy(keyId: string, state: SessionState, grants: GrantChange): SessionState {
   const granted = { ...state, grants: addGrant(state.grants, { grants }) };
   const { trustedTools, allowedPaths, allowedCommands } = grants;
-  return (trustedTools ?? allowedPaths ?? allowedCommands) === undefined ? granted : noted(keyId, granted);
+  return (trustedTools ?? allowedPaths ?? allowedCommands) === undefined ? granted : withChangedBy(keyId, granted);
 }
 
 const AUTONOMY: readonly Autonomy[] = ['read_only', 'supervised', 'full'];
@@ -103,8 +103,8 @@ function denialsOf({ deniedTools, deniedPaths, literalPaths }: SessionGrants): (
   ];
 }
 
-function noted(keyId: string, state: SessionState): SessionState {
-  return state.changedBy.includes(keyId) ? state : { ...state, changedBy: [...state.changedBy, keyId] };
+function withChangedBy(keyId: string, state: SessionState): SessionState {
+  return state.applyPut.includes(keyId) ? state : { ...state, applyPut: [...state.applyPut, keyId] };
 }
 
 function changedBy(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks }: PutSessionBody): SessionState {

@@ -6,7 +6,7 @@ import { ToolRegistry } from '#tool-sdk';
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { HookConfigService } from '../governance/hook-config.service.js';
-import { refuseHooks } from './session-hooks.js';
+import { assertHooksAllowed } from './session-hooks.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { withKnownTools } from './granted-tools.js';
@@ -44,10 +44,10 @@ redis.call('SET', KEYS[1], string.format('{"epoch":%d,"touchedAt":%s}', epoch + 
 export class SessionStore {
   constructor(
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
-    private readonly rulebook: PolicyConfigService,
-    private readonly hookBook: HookConfigService,
+    private readonly policyConfig: PolicyConfigService,
+    private readonly hookConfig: HookConfigService,
     private readonly tools: ToolRegistry,
-    private readonly news: SessionEventPublisher,
+    private readonly events: SessionEventPublisher,
     private readonly durable: DurableWrites,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'egress'>,
   ) {}
@@ -66,26 +66,26 @@ export class SessionStore {
   }
 
   async read(tenantId: string, sessionId: string): Promise<Session> {
-    return this.shown(tenantId, sessionId, await this.state(tenantId, sessionId));
+    return this.toSession(tenantId, sessionId, await this.state(tenantId, sessionId));
   }
 
   async write(principal: Principal, sessionId: string, change: PutSessionBody): Promise<Session> {
     const { tenantId } = principal;
-    refusePatterns(change);
-    refuseHooks(change.hooks ?? [], this.hookBook.sessionCommands, this.config.egress);
+    assertValidPatterns(change);
+    assertHooksAllowed(change.hooks ?? [], this.hookConfig.sessionCommands, this.config.egress);
     const { grants, ...others } = change;
     const next = (state: SessionState) => {
       const changed = putBy(principal.keyId, state, {
         ...others,
         ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools) }),
       });
-      this.refuseLifting(principal, state, changed);
+      this.assertNothingLifted(principal, state, changed);
       return changed;
     };
     const state = await this.change(tenantId, sessionId, next);
     const changed = SessionPart.options.filter((part) => change[part] !== undefined);
-    await this.news.tell(principal, sessionId, 'session.put', { changed });
-    return this.shown(tenantId, sessionId, state);
+    await this.events.publish(principal, sessionId, 'session.put', { changed });
+    return this.toSession(tenantId, sessionId, state);
   }
 
   /**
@@ -94,24 +94,24 @@ export class SessionStore {
    */
   async grant(principal: Principal, sessionId: string, grants: GrantChange, epoch: number): Promise<void> {
     await this.change(principal.tenantId, sessionId, (state) => {
-      refuseOtherEpoch(state, epoch);
+      assertSameEpoch(state, epoch);
       const grown = grantedBy(principal.keyId, state, grants);
-      this.refuseLifting(principal, state, grown);
-      refuseGrants(grown.grants);
+      this.assertNothingLifted(principal, state, grown);
+      assertValidGrants(grown.grants);
       return grown;
     });
-    await this.news.tell(principal, sessionId, 'session.put', { changed: ['grants'] });
+    await this.events.publish(principal, sessionId, 'session.put', { changed: ['grants'] });
   }
 
   async end(principal: Principal, sessionId: string): Promise<void> {
-    this.refuseLifting(principal, await this.state(principal.tenantId, sessionId), NEW_SESSION);
+    this.assertNothingLifted(principal, await this.state(principal.tenantId, sessionId), NEW_SESSION);
     await this.durable.run(END, [keys.session(principal.tenantId, sessionId)], [Date.now(), LIFE_MS]);
-    await this.news.tell(principal, sessionId, 'session.deleted', {});
+    await this.events.publish(principal, sessionId, 'session.deleted', {});
   }
 
   /** Four eyes: a key that submits calls may add to what restricts them, but not take it away. */
-  private refuseLifting({ scopes }: Principal, before: SessionState, after: SessionState): void {
-    if (!this.rulebook.fourEyes || !scopes.includes('submit')) return;
+  private assertNothingLifted({ scopes }: Principal, before: SessionState, after: SessionState): void {
+    if (!this.policyConfig.fourEyes || !scopes.includes('submit')) return;
     const lifted = liftedParts(before, after);
     if (lifted.length === 0) return;
     const why = `Four eyes: this takes away what restricts the session (${lifted.join(', ')}); another key must do it, one without the scope submit`;
@@ -132,11 +132,11 @@ export class SessionStore {
     return (await this.durable.run(WRITE, [keys.session(tenantId, sessionId)], [before, text, LIFE_MS])) === 1;
   }
 
-  private shown(tenantId: string, id: string, { posture, tools, allowedTools, grants, strategy, hooks }: SessionState): Session {
+  private toSession(tenantId: string, id: string, { posture, tools, allowedTools, grants, strategy, hooks }: SessionState): Session {
     return {
       id,
       tenantId,
-      posture: { ...this.rulebook.of(tenantId, undefined).posture, ...posture },
+      posture: { ...this.policyConfig.of(tenantId, undefined).posture, ...posture },
       ...(tools === undefined ? {} : { tools }),
       ...(allowedTools === undefined ? {} : { allowedTools }),
       grants,
@@ -147,14 +147,14 @@ export class SessionStore {
 }
 
 /** @throws ProblemError naming each pattern that no list can be made of */
-function refusePatterns(change: PutSessionBody): void {
+function assertValidPatterns(change: PutSessionBody): void {
   const errors = sessionPatternFaults(change).map(({ path, message }) => ({ pointer: `/${path.join('/')}`, message }));
   if (errors.length === 0) return;
   throw new ProblemError('invalid_request', errors.map(({ pointer, message }) => `${pointer}: ${message}`).join('; '), { errors });
 }
 
 /** @throws ProblemError when the session has no room for another decision that lasts */
-function refuseGrants(grants: SessionGrants): void {
+function assertValidGrants(grants: SessionGrants): void {
   if (SessionGrants.safeParse(grants).success && sessionPatternFaults({ grants }).length === 0) return;
   throw new ProblemError(
     'invalid_request',
@@ -163,7 +163,7 @@ function refuseGrants(grants: SessionGrants): void {
 }
 
 /** Throws `conflict` when the session was deleted after the epoch in which something is to be granted. */
-export function refuseOtherEpoch(state: SessionState, epoch: number): void {
+export function assertSameEpoch(state: SessionState, epoch: number): void {
   if (state.epoch === epoch) return;
   throw new ProblemError('conflict', 'The session was deleted after the call was submitted, and its grants ended with it: decide once');
 }

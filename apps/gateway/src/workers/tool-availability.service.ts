@@ -25,14 +25,14 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly roll: WorkerRegistry,
+    private readonly registry: WorkerRegistry,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.look(), LOOK_MS);
+    this.timer = setInterval(() => void this.refresh(), LOOK_MS);
     this.timer.unref();
-    void this.look();
+    void this.refresh();
   }
 
   onApplicationShutdown(): void {
@@ -40,9 +40,9 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   }
 
   /** Asks for the workers now. Never rejects: what was known stays when Redis is away. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     try {
-      this.workers = (await this.roll.all()).filter(({ draining }) => !draining);
+      this.workers = (await this.registry.all()).filter(({ draining }) => !draining);
       this.slots.clear();
       for (const { pool, slots } of this.workers.flatMap(({ pools }) => pools)) {
         this.slots.set(pool, (this.slots.get(pool) ?? 0) + slots);
@@ -54,21 +54,21 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   }
 
   /** Why calls of the tool end where they start: its source is gone, or each worker of its pool refuses to run commands. */
-  canRun({ name, pool, subjects, available }: Tool): Availability {
+  isRunnable({ name, pool, subjects, available }: Tool): Availability {
     if (!available.ok) return available;
     if (!subjects.some(({ kind }) => kind === 'command')) return READY;
-    const sandboxes = this.of(pool).map(({ sandbox }) => sandbox?.[pool]);
+    const sandboxes = this.workersOf(pool).map(({ sandbox }) => sandbox?.[pool]);
     const [first] = sandboxes;
     if (first === undefined || sandboxes.some((sandbox) => sandbox?.ok !== false)) return READY;
     return { ok: false, reason: `${name} is not available: no worker of the pool ${pool} runs commands (${first.reason ?? 'no sandbox'})` };
   }
 
   /** For the catalog also whether anybody is there to run it. Calls are taken all the same, and wait for a worker. */
-  isServed(tool: Tool): Availability {
+  hasLiveWorker(tool: Tool): Availability {
     const { name, pool } = tool;
-    if (this.of(pool).length === 0 && (this.workers.length > 0 || this.served.has(pool)))
+    if (this.workersOf(pool).length === 0 && (this.workers.length > 0 || this.served.has(pool)))
       return { ok: false, reason: `no_worker: no live worker serves the pool ${pool} of ${name}; its calls wait for one` };
-    return this.canRun(tool);
+    return this.isRunnable(tool);
   }
 
   /** Slots of the pool over all workers; undefined while none is known to serve it. */
@@ -76,7 +76,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
     return this.slots.get(pool);
   }
 
-  private of(pool: Pool): WorkerStatus[] {
+  private workersOf(pool: Pool): WorkerStatus[] {
     return this.workers.filter(({ pools }) => pools.some((served) => served.pool === pool));
   }
 }

@@ -13,17 +13,17 @@ const LOOK_MS = 2_000;
 export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
 
-  private looking = false;
+  private checking = false;
 
   constructor(
-    private readonly roll: WorkerRegistry,
-    private readonly notices: NoticeLog,
+    private readonly registry: WorkerRegistry,
+    private readonly systemEvents: NoticeLog,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.look(), LOOK_MS);
+    this.timer = setInterval(() => void this.check(), LOOK_MS);
     this.timer.unref();
   }
 
@@ -32,19 +32,19 @@ export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicat
   }
 
   /** Never rejects: whoever looks next finds what was not told. */
-  private async look(): Promise<void> {
-    if (this.looking) return;
-    this.looking = true;
+  private async check(): Promise<void> {
+    if (this.checking) return;
+    this.checking = true;
     try {
-      const told = await this.notices.toldWorkers();
+      const told = await this.systemEvents.toldWorkers();
       // Looked at afterwards: a worker is on the list before it is told of, and told gone before it leaves the list.
-      const lost = await this.roll.missing(told);
+      const lost = await this.registry.expired(told);
       const author = { source: `/gateway/${this.config.name}`, actor: 'system:gateway' };
-      for (const id of lost) await this.notices.ofWorker(id, 'worker.gone', { how: 'lost' }, author);
+      for (const id of lost) await this.systemEvents.ofWorker(id, 'worker.gone', { how: 'lost' }, author);
     } catch (error) {
       this.log.debug({ err: error }, 'could not look for lost workers');
     } finally {
-      this.looking = false;
+      this.checking = false;
     }
   }
 }

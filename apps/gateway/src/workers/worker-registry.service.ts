@@ -22,7 +22,7 @@ export class WorkerRegistry {
 
   /** The workers serve all tenants; of the calls they run the caller sees those of its own. */
   async alive(principal: Principal): Promise<WorkerStatus[]> {
-    return Promise.all((await this.all()).map((worker) => this.shown(principal, worker)));
+    return Promise.all((await this.all()).map((worker) => this.redactFor(principal, worker)));
   }
 
   /** Asks a worker to take no more calls. It looks for that at each of its beats; asking again changes nothing. */
@@ -33,11 +33,11 @@ export class WorkerRegistry {
     const request: DrainRequest = { actor: eventOrigin(this.config.name, principal).actor, at: new Date().toISOString() };
     await this.redis.set(keys.workerDrain(id), JSON.stringify(request), 'PX', DRAIN_HEARD_MS);
     this.log.warn({ worker: id, actor: request.actor, tenant: principal.tenantId }, 'a worker is asked to drain');
-    return this.shown(principal, WorkerStatus.parse(JSON.parse(text)));
+    return this.redactFor(principal, WorkerStatus.parse(JSON.parse(text)));
   }
 
-  private async shown(principal: Principal, worker: WorkerStatus): Promise<WorkerStatus> {
-    return { ...worker, calls: await this.visible(principal, worker.calls) };
+  private async redactFor(principal: Principal, worker: WorkerStatus): Promise<WorkerStatus> {
+    return { ...worker, calls: await this.visibleCalls(principal, worker.calls) };
   }
 
   /** With the calls of all tenants: for this process itself. */
@@ -48,12 +48,12 @@ export class WorkerRegistry {
   }
 
   /** Those of them that are not alive. */
-  async missing(ids: readonly string[]): Promise<string[]> {
+  async expired(ids: readonly string[]): Promise<string[]> {
     const alive = await Promise.all(ids.map((id) => this.redis.exists(keys.worker(id))));
     return ids.filter((_id, index) => alive[index] === 0);
   }
 
-  private async visible({ tenantId }: Principal, callIds: readonly string[]): Promise<string[]> {
+  private async visibleCalls({ tenantId }: Principal, callIds: readonly string[]): Promise<string[]> {
     const heads = await Promise.all(callIds.map((callId) => this.store.head(callId)));
     return heads.filter((head) => head?.meta.tenantId === tenantId).flatMap((head) => head?.callId ?? []);
   }

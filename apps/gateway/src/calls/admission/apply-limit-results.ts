@@ -5,7 +5,7 @@ import type { EvaluatedCall } from './new-call.js';
 export function applyLimitResults(
   judged: EvaluatedCall,
   answers: readonly LimitAnswer[],
-): { judged: EvaluatedCall; refusal?: EvaluatedCall['refusal']; retryAfterMs?: number | undefined } {
+): { judged: EvaluatedCall; refusal?: EvaluatedCall['rejection']; retryAfterMs?: number | undefined } {
   if (answers.length === 0) return { judged };
   const refusals = answers.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
   const [worst] = refusals.sort((a, b) => (b.retryAfterMs ?? Infinity) - (a.retryAfterMs ?? Infinity));
@@ -14,7 +14,7 @@ export function applyLimitResults(
 
   const { code, message, retryAfterMs } = worst;
   const counted = code === 'rate_limited' || code === 'quota_exceeded';
-  const refusal: EvaluatedCall['refusal'] = {
+  const refusal: EvaluatedCall['rejection'] = {
     outcome: counted ? 'denied' : 'failed',
     error: {
       code,
@@ -23,5 +23,5 @@ export function applyLimitResults(
       ...(code === 'payload_too_large' ? { errors: [{ pointer: '', message }] } : {}),
     },
   };
-  return { judged: { ...judged, decision: { ...judged.decision, effect: 'deny', reasons }, refusal }, refusal, retryAfterMs };
+  return { judged: { ...judged, decision: { ...judged.decision, effect: 'deny', reasons }, rejection: refusal }, refusal, retryAfterMs };
 }

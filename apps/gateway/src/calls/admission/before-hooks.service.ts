@@ -7,7 +7,7 @@ import { SessionCancelChannel } from '../../sessions/session-cancel-channel.serv
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import { CallEvaluator } from './call-evaluator.service.js';
 import type { CallHooks, JsonValue, EvaluatedCall } from './new-call.js';
-import { reasonOf, rejection, rejectionFor } from './hook-texts.js';
+import { reasonOf, rejectionMessage, rejectionFor } from './hook-texts.js';
 
 export interface HookRequest {
   readonly principal: Principal;
@@ -15,16 +15,16 @@ export interface HookRequest {
   readonly callId: string;
   readonly judged: EvaluatedCall;
   /** Aborted when whoever submits has gone away. */
-  readonly gone: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** `passing`: what became of the call says nothing about the next time it is submitted. */
 export interface BeforeHookResult {
   readonly judged: EvaluatedCall;
-  readonly passing?: boolean;
+  readonly transient?: boolean;
 }
 
-interface Found extends BeforeHookResult {
+interface BeforeHookRuns extends BeforeHookResult {
   readonly runs: readonly HookRun[];
 }
 
@@ -35,8 +35,8 @@ export class StoppedByPerson extends Error {}
 const FEEDBACK_CHARACTERS = 1_500;
 
 /** Hooks have a say about what nobody refused and, where they come first, about what policy denies. */
-export function maySay({ refusal }: EvaluatedCall, { order }: CallHooks): boolean {
-  return refusal === undefined || (order === 'hooks_permission_approval' && refusal.error.code === 'policy_denied');
+export function hooksApply({ rejection }: EvaluatedCall, { order }: CallHooks): boolean {
+  return rejection === undefined || (order === 'hooks_permission_approval' && rejection.error.code === 'policy_denied');
 }
 
 /**
@@ -48,109 +48,109 @@ export function maySay({ refusal }: EvaluatedCall, { order }: CallHooks): boolea
 @Injectable()
 export class BeforeHooks {
   constructor(
-    private readonly judge: CallEvaluator,
+    private readonly evaluator: CallEvaluator,
     private readonly runner: HookRunner,
     private readonly sets: HookSets,
-    private readonly safety: RedactionConfigService,
+    private readonly redaction: RedactionConfigService,
     private readonly cancels: SessionCancelChannel,
   ) {}
 
-  async ask(request: HookRequest, hooks: CallHooks): Promise<BeforeHookResult> {
+  async run(request: HookRequest, hooks: CallHooks): Promise<BeforeHookResult> {
     const { applied } = hooks;
-    const later = isLater(request.judged, hooks);
-    const { judged, passing = false, runs } = later ? { judged: request.judged, runs: [] } : await this.asked(request, hooks);
+    const later = runsAfterApproval(request.judged, hooks);
+    const { judged, transient: passing = false, runs } = later ? { judged: request.judged, runs: [] } : await this.runAll(request, hooks);
     const decision = { ...judged.decision, reasons: [...judged.decision.reasons, ...runs.map(reasonOf)] };
     const feedback = runs
       .flatMap(({ feedback: said = [] }) => said)
       .join('\n')
       .slice(0, FEEDBACK_CHARACTERS);
-    const left = judged.refusal === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
+    const left = judged.rejection === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
     const hookSet = left.length === 0 ? undefined : await this.sets.keep([...left]);
     const more = { ...(hookSet === undefined ? {} : { hookSet }), ...(feedback === '' ? {} : { hookFeedback: feedback }) };
-    return { judged: { ...judged, decision, ...more }, passing };
+    return { judged: { ...judged, decision, ...more }, transient: passing };
   }
 
   /** Judges a call and asks its hooks before it is submitted, when they will be asked again. `callId` is what they are told. */
-  async inAdvance(principal: Principal, body: SubmitCallBody, callId: string): Promise<EvaluatedCall> {
-    const judged = await this.judge.judge(principal, body);
-    if (judged.hooks === undefined || !maySay(judged, judged.hooks) || isLater(judged, judged.hooks)) return judged;
-    return (await this.asked({ principal, body, callId, judged, gone: new AbortController().signal }, judged.hooks)).judged;
+  async dryRun(principal: Principal, body: SubmitCallBody, callId: string): Promise<EvaluatedCall> {
+    const judged = await this.evaluator.evaluate(principal, body);
+    if (judged.hooks === undefined || !hooksApply(judged, judged.hooks) || runsAfterApproval(judged, judged.hooks)) return judged;
+    return (await this.runAll({ principal, body, callId, judged, signal: new AbortController().signal }, judged.hooks)).judged;
   }
 
-  private async asked(request: HookRequest, hooks: CallHooks): Promise<Found> {
+  private async runAll(request: HookRequest, hooks: CallHooks): Promise<BeforeHookRuns> {
     const { sessionId } = request.body;
-    if (sessionId === undefined) return this.askedUntil(request, hooks);
+    if (sessionId === undefined) return this.runUntilDenied(request, hooks);
     const cancelled = new AbortController();
-    const deafen = this.cancels.listen(request.principal.tenantId, sessionId, () => {
+    const deafen = this.cancels.subscribe(request.principal.tenantId, sessionId, () => {
       cancelled.abort(new StoppedByPerson('the session was cancelled'));
     });
     try {
-      return await this.askedUntil({ ...request, gone: AbortSignal.any([request.gone, cancelled.signal]) }, hooks);
+      return await this.runUntilDenied({ ...request, signal: AbortSignal.any([request.signal, cancelled.signal]) }, hooks);
     } finally {
       deafen();
     }
   }
 
-  private async askedUntil(request: HookRequest, hooks: CallHooks): Promise<Found> {
+  private async runUntilDenied(request: HookRequest, hooks: CallHooks): Promise<BeforeHookRuns> {
     let { judged } = request;
     const runs: HookRun[] = [];
     for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
-      const about = this.safety.about(judged.args);
-      const mask = this.safety.masked(judged.args);
+      const about = this.redaction.redactorFor(judged.args);
+      const mask = this.redaction.masked(judged.args);
       const input = inputOf(request, judged, hooks.cwd, hook, {
         shown: mask.shown,
         said: hook.secrets ? (text) => text : about,
-        named: hook.secrets ? (text) => text : (text) => this.safety.identifier(text),
+        named: hook.secrets ? (text) => text : (text) => this.redaction.identifier(text),
       });
       let run: HookRun;
       try {
-        const holdsSecrets = (value: object) => this.safety.holdsSecrets(value);
-        run = shownRun(await this.runner.run({ hook, input, signal: request.gone, holdsSecrets }), about);
+        const holdsSecrets = (value: object) => this.redaction.holdsSecrets(value);
+        run = shownRun(await this.runner.run({ hook, input, signal: request.signal, holdsSecrets }), about);
       } catch (error) {
-        if (!request.gone.aborted) throw error;
-        const byPerson = request.gone.reason instanceof StoppedByPerson;
-        const why = byPerson ? request.gone.reason.message : 'the caller went away';
-        return { judged: refused(judged, 'cancelled', `Cancelled: ${why} while hook \`${hook.name}\` ran`), passing: !byPerson, runs };
+        if (!request.signal.aborted) throw error;
+        const byPerson = request.signal.reason instanceof StoppedByPerson;
+        const why = byPerson ? request.signal.reason.message : 'the caller went away';
+        return { judged: rejected(judged, 'cancelled', `Cancelled: ${why} while hook \`${hook.name}\` ran`), transient: !byPerson, runs };
       }
       runs.push(run);
       if (run.verdict === 'deny') {
         const text = rejectionFor(hooks.profile, input.tool_name, run);
         return {
-          judged: refused(judged, 'hook_rejected', rejection(run), text, run.failure !== undefined),
-          passing: run.failure !== undefined,
+          judged: rejected(judged, 'hook_rejected', rejectionMessage(run), text, run.failure !== undefined),
+          transient: run.failure !== undefined,
           runs,
         };
       }
       if (run.arguments === undefined) continue;
       const meant = hook.secrets ? { ok: true as const, value: run.arguments } : mask.restore(run.arguments);
-      if (!meant.ok) return { judged: refused(judged, 'hook_rejected', misplaced(hook, meant.pointer)), runs };
+      if (!meant.ok) return { judged: rejected(judged, 'hook_rejected', misplaced(hook, meant.pointer)), runs };
       if (isDeepStrictEqual(meant.value, judged.args)) continue;
-      judged = await this.judgedAnew(request, judged, meant.value, hook.name);
-      if (!maySay(judged, hooks)) return { judged, runs };
+      judged = await this.reevaluate(request, judged, meant.value, hook.name);
+      if (!hooksApply(judged, hooks)) return { judged, runs };
     }
     return { judged, runs };
   }
 
   /** A rewrite that does not fit is the hook's fault and not the model's, who could not mend it. */
-  private async judgedAnew({ principal, body }: HookRequest, before: EvaluatedCall, args: JsonValue, hook: string): Promise<EvaluatedCall> {
-    const anew = await this.judge.judge(principal, { ...body, arguments: asArguments(args) });
+  private async reevaluate({ principal, body }: HookRequest, before: EvaluatedCall, args: JsonValue, hook: string): Promise<EvaluatedCall> {
+    const anew = await this.evaluator.evaluate(principal, { ...body, arguments: asArguments(args) });
     const judged = before.purpose === undefined ? anew : { ...anew, purpose: before.purpose };
-    if (judged.refusal?.error.code !== 'invalid_arguments') return judged;
-    const { message, errors } = judged.refusal.error;
+    if (judged.rejection?.error.code !== 'invalid_arguments') return judged;
+    const { message, errors } = judged.rejection.error;
     const text = `Hook \`${hook}\` rewrote the arguments into something that ${before.tool?.name ?? body.tool} does not take: ${message}`;
-    const rejected = refused(before, 'hook_rejected', text);
-    return errors === undefined || rejected.refusal === undefined
-      ? rejected
-      : { ...rejected, refusal: { ...rejected.refusal, error: { ...rejected.refusal.error, errors } } };
+    const refused = rejected(before, 'hook_rejected', text);
+    return errors === undefined || refused.rejection === undefined
+      ? refused
+      : { ...refused, rejection: { ...refused.rejection, error: { ...refused.rejection.error, errors } } };
   }
 }
 
 /** A person comes first: whoever takes the answer asks the hooks (`ApprovalHooks`). */
-function isLater({ decision, refusal }: EvaluatedCall, { order }: CallHooks): boolean {
-  return order === 'permission_approval_hooks' && refusal === undefined && decision.effect === 'ask';
+function runsAfterApproval({ decision, rejection }: EvaluatedCall, { order }: CallHooks): boolean {
+  return order === 'permission_approval_hooks' && rejection === undefined && decision.effect === 'ask';
 }
 
-function refused(
+function rejected(
   judged: EvaluatedCall,
   code: 'hook_rejected' | 'cancelled',
   message: string,
@@ -160,7 +160,7 @@ function refused(
   return {
     ...judged,
     decision: { effect: 'deny', reasons: judged.decision.reasons },
-    refusal: {
+    rejection: {
       outcome: code === 'cancelled' ? 'cancelled' : 'denied',
       error: { code, message, retryable },
       ...(text === undefined ? {} : { text }),
@@ -181,7 +181,7 @@ function asArguments(value: JsonValue): Record<string, JsonValue> {
 }
 
 /** What a hook may see of the arguments, of texts about the call, and of names that the caller made up. */
-interface Redaction {
+interface HookInputRedaction {
   readonly shown: JsonValue;
   readonly said: (text: string) => string;
   readonly named: (text: string) => string;
@@ -192,7 +192,7 @@ function inputOf(
   judged: EvaluatedCall,
   cwd: string,
   hook: AppliedHook,
-  { shown, said, named }: Redaction,
+  { shown, said, named }: HookInputRedaction,
 ): HookInput {
   const agentId = body.agentId ?? principal.agentId;
   return {

@@ -17,7 +17,7 @@ import type { JsonValue, EvaluatedCall } from './new-call.js';
 import { applyToolDefaults } from './apply-tool-defaults.js';
 
 /** The decision about a call that was refused before anybody asked the policy. */
-const NOT_JUDGED: Decision = { effect: 'deny', reasons: [] };
+const NOT_EVALUATED: Decision = { effect: 'deny', reasons: [] };
 
 export const NO_DIALECTS = 'Dialects are not there yet; leave out `dialect` for the canonical names';
 
@@ -25,7 +25,7 @@ export const NO_DIALECTS = 'Dialects are not there yet; leave out `dialect` for 
 const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplied are forbidden:';
 
 /**
- * Finds out everything about a call before it exists, and changes nothing. Steps, the first refusal ends them:
+ * Finds out everything about a call before it exists, and changes nothing. Steps, the first rejection ends them:
  * resolve the tool → is it available to this key, agent and session, and can anybody run it → parse and validate the arguments → policy.
  * Quotes and submissions come here alike.
  */
@@ -33,14 +33,14 @@ const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplie
 export class CallEvaluator {
   constructor(
     private readonly tools: ToolRegistry,
-    private readonly rules: EffectivePolicyService,
-    private readonly readiness: ToolAvailabilityService,
+    private readonly policies: EffectivePolicyService,
+    private readonly availability: ToolAvailabilityService,
   ) {}
 
-  async judge(principal: Principal, body: SubmitCallBody): Promise<EvaluatedCall> {
+  async evaluate(principal: Principal, body: SubmitCallBody): Promise<EvaluatedCall> {
     if (body.dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
     const call = { requestedTool: body.tool, args: body.arguments };
-    const rules = await this.rules.of(principal, body);
+    const rules = await this.policies.of(principal, body);
     const { hooks, policy } = rules;
     const tool = this.tools.resolve(body.tool);
     if (tool !== undefined) {
@@ -51,7 +51,7 @@ export class CallEvaluator {
           tool,
           ...denied({ effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] }),
         };
-      const ready = this.readiness.canRun(tool);
+      const ready = this.availability.isRunnable(tool);
       if (!ready.ok) return { ...call, tool, ...unavailable(ready.reason ?? `${tool.name} is not available`) };
     }
 
@@ -59,7 +59,12 @@ export class CallEvaluator {
     if (!prepared.ok) {
       const { code, message, errors } = prepared.failure;
       const error = { code, message, retryable: false, ...(errors.length > 0 ? { errors } : {}) };
-      return { ...call, ...(prepared.tool ? { tool: prepared.tool } : {}), decision: NOT_JUDGED, refusal: { outcome: 'failed', error } };
+      return {
+        ...call,
+        ...(prepared.tool ? { tool: prepared.tool } : {}),
+        decision: NOT_EVALUATED,
+        rejection: { outcome: 'failed', error },
+      };
     }
 
     const { decision, facts } = decided(prepared.tool, prepared.args, rules, principal.keyId);
@@ -91,11 +96,11 @@ export class CallEvaluator {
   ): Promise<Refused | undefined> {
     const tool = this.tools.resolve(call.tool);
     if (tool === undefined) return undefined;
-    const rules = await this.rules.of(principal, { sessionId: call.sessionId });
+    const rules = await this.policies.of(principal, { sessionId: call.sessionId });
     const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
     const unavailable: Decision = { effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] };
     const decision = ok ? decided(tool, args, rules, principal.keyId).decision : unavailable;
-    return decision.effect === 'deny' ? denied(decision).refusal : undefined;
+    return decision.effect === 'deny' ? denied(decision).rejection : undefined;
   }
 }
 
@@ -119,7 +124,7 @@ function decided(
 
 const STRICTNESS = ['allow', 'ask', 'deny'] as const;
 
-type Refused = NonNullable<EvaluatedCall['refusal']>;
+type Refused = NonNullable<EvaluatedCall['rejection']>;
 
 /** The hooks that concern the tool, for those who ask them; judging itself only says which they are. */
 function hooksOf(
@@ -137,17 +142,17 @@ function jsonOf(args: Record<string, unknown>): JsonValue {
 }
 
 /** Nobody denied it: the same call may run another time. */
-function unavailable(reason: string): Pick<EvaluatedCall, 'decision' | 'refusal'> {
+function unavailable(reason: string): Pick<EvaluatedCall, 'decision' | 'rejection'> {
   return {
     decision: { effect: 'deny', reasons: [{ axis: 'facts', rule: 'readiness', effect: 'deny', reason }] },
-    refusal: { outcome: 'failed', error: { code: 'unavailable', message: reason, retryable: true } },
+    rejection: { outcome: 'failed', error: { code: 'unavailable', message: reason, retryable: true } },
   };
 }
 
-function denied(decision: Decision): { readonly decision: Decision; readonly refusal: Refused } {
+function denied(decision: Decision): { readonly decision: Decision; readonly rejection: Refused } {
   const denials = decision.reasons.filter(({ effect }) => effect === 'deny');
   const why = denials.map(({ reason }) => reason).join('; ');
   const error = { code: 'policy_denied', message: `Denied by policy: ${why}`, retryable: false } as const;
   const mendable = denials.every(({ axis }) => axis === 'risk');
-  return { decision, refusal: { outcome: 'denied', error, ...(mendable ? { text: `${FORBIDDEN_ARGUMENTS} ${why}` } : {}) } };
+  return { decision, rejection: { outcome: 'denied', error, ...(mendable ? { text: `${FORBIDDEN_ARGUMENTS} ${why}` } : {}) } };
 }

@@ -35,10 +35,10 @@ export interface LimitRequest {
   readonly callId: string;
   readonly judged: EvaluatedCall;
   /** Of a call that another call makes. */
-  readonly family?: CallTree | undefined;
+  readonly lineage?: CallTree | undefined;
   readonly idempotency?: NewCall['idempotency'] | undefined;
   /** It was refused for something that may pass, and keeps no key either. */
-  readonly passing?: boolean | undefined;
+  readonly transient?: boolean | undefined;
 }
 
 /** What became of a call at its limits. */
@@ -50,7 +50,7 @@ export interface Admission {
   readonly retryAfterMs?: number | undefined;
   readonly resultBytes?: number | undefined;
   /** To be called when the call was not accepted after all: nothing of it counts. Never rejects. */
-  forget(): Promise<void>;
+  release(): Promise<void>;
 }
 
 /**
@@ -64,46 +64,47 @@ export class CallLimiter {
     private readonly counts: CallLimits,
     private readonly queue: BullCallQueue,
     private readonly hub: EventHub,
-    private readonly drain: ShutdownState,
+    private readonly shutdown: ShutdownState,
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'defaultTotalMs'>,
   ) {}
 
   /** Counts the call. Rejects when Redis is out of reach and has to be asked. */
-  async admit(request: LimitRequest): Promise<Admission> {
+  async acquire(request: LimitRequest): Promise<Admission> {
     const { principal, callId, judged, idempotency } = request;
     const limits = this.settings.of(request.principal.tenantId, agentOf(request.principal, request.body.agentId));
-    const plain = { judged, idempotency, resultBytes: limits.resultBytes, forget: async () => {} };
-    if (judged.refusal?.error.code === 'unavailable')
-      return { ...plain, retryAfterMs: UNAVAILABLE_MS, idempotency: await this.heldAlready(principal, callId, idempotency) };
-    if (judged.refusal !== undefined && request.passing === true)
-      return { ...plain, idempotency: await this.heldAlready(principal, callId, idempotency) };
-    if (judged.refusal !== undefined || judged.tool === undefined) return plain;
+    const unlimited = { judged, idempotency, resultBytes: limits.resultBytes, release: async () => {} };
+    if (judged.rejection?.error.code === 'unavailable')
+      return { ...unlimited, retryAfterMs: UNAVAILABLE_MS, idempotency: await this.existingIdempotencyKey(principal, callId, idempotency) };
+    if (judged.rejection !== undefined && request.transient === true)
+      return { ...unlimited, idempotency: await this.existingIdempotencyKey(principal, callId, idempotency) };
+    if (judged.rejection !== undefined || judged.tool === undefined) return unlimited;
 
     const checks = checksOf(request, limits);
-    const asked = this.uncounted(request, limits);
+    const asked = this.staticLimits(request, limits);
     const uncounted = asked instanceof Promise ? await asked : asked;
-    if (checks.length === 0 && uncounted.length === 0) return plain;
+    if (checks.length === 0 && uncounted.length === 0) return unlimited;
     const refused = uncounted.some(({ refusal }) => refusal !== undefined);
     const counted = refused || checks.length === 0 ? [] : await this.counts.admit(principal.tenantId, callId, checks);
     const after = applyLimitResults(judged, [...uncounted, ...counted]);
-    if (after.refusal !== undefined) return { ...plain, ...after, idempotency: await this.heldAlready(principal, callId, idempotency) };
-    return { ...plain, ...after, ...(checks.length === 0 ? {} : this.hold(request, checks)) };
+    if (after.refusal !== undefined)
+      return { ...unlimited, ...after, idempotency: await this.existingIdempotencyKey(principal, callId, idempotency) };
+    return { ...unlimited, ...after, ...(checks.length === 0 ? {} : this.trackOpenCall(request, checks)) };
   }
 
   /** What the limits would say now. Nothing is counted. */
-  async quote(request: LimitRequest): Promise<EvaluatedCall> {
+  async peek(request: LimitRequest): Promise<EvaluatedCall> {
     const { principal, callId, judged } = request;
-    if (judged.refusal !== undefined || judged.tool === undefined) return judged;
+    if (judged.rejection !== undefined || judged.tool === undefined) return judged;
     const limits = this.settings.of(request.principal.tenantId, agentOf(request.principal, request.body.agentId));
-    const asked = this.uncounted(request, limits);
+    const asked = this.staticLimits(request, limits);
     const uncounted = asked instanceof Promise ? await asked : asked;
     const checks = checksOf(request, limits);
     const counted = checks.length === 0 ? [] : await this.counts.quote(principal.tenantId, callId, checks);
     return applyLimitResults(judged, [...uncounted, ...counted]).judged;
   }
 
-  private uncounted({ judged: { args, tool }, family }: LimitRequest, limits: Limits): Promise<LimitAnswer[]> | LimitAnswer[] {
+  private staticLimits({ judged: { args, tool }, lineage: family }: LimitRequest, limits: Limits): Promise<LimitAnswer[]> | LimitAnswer[] {
     const answers: LimitAnswer[] = [];
     if (family !== undefined) answers.push(treeDepthAnswer(family.depth, limits.treeDepth ?? TREE_DEPTH));
     if (limits.costPerDayCents !== undefined) answers.push(costAnswer(limits.costPerDayCents));
@@ -115,16 +116,19 @@ export class CallLimiter {
   }
 
   /** Watches for the End from before the call exists. Should this process die, the next full limit finds out by itself. */
-  private hold({ principal: { tenantId }, callId, body }: LimitRequest, checks: readonly LimitCheck[]): Pick<Admission, 'forget'> {
+  private trackOpenCall(
+    { principal: { tenantId }, callId, body }: LimitRequest,
+    checks: readonly LimitCheck[],
+  ): Pick<Admission, 'release'> {
     const watch = checks.some(({ kind }) => kind === 'open')
       ? this.hub.watch(callId, {
-          signal: this.drain.signal,
+          signal: this.shutdown.signal,
           timeoutMs: (body.timeouts.totalMs ?? this.config.defaultTotalMs) + WATCH_SLACK_MS,
         })
       : undefined;
     void watch?.ended.then((seen) => (seen === undefined ? undefined : this.counts.ended(tenantId, callId, checks))).catch(() => {});
     return {
-      forget: async () => {
+      release: async () => {
         watch?.cancel();
         await this.counts.forget(tenantId, callId, checks).catch(() => {});
       },
@@ -132,14 +136,18 @@ export class CallLimiter {
   }
 
   /** A repetition is answered as the first submission was, however full the limits are by now. */
-  private async heldAlready(principal: Principal, callId: string, idempotency: NewCall['idempotency']): Promise<NewCall['idempotency']> {
+  private async existingIdempotencyKey(
+    principal: Principal,
+    callId: string,
+    idempotency: NewCall['idempotency'],
+  ): Promise<NewCall['idempotency']> {
     if (idempotency === undefined) return undefined;
     const key = keys.idempotency(partitionOf(callId), principal.tenantId, idempotency.scopedKey);
     return (await this.redis.exists(key)) === 1 ? idempotency : undefined;
   }
 }
 
-function checksOf({ principal, body, judged, family }: LimitRequest, limits: Limits): LimitCheck[] {
+function checksOf({ principal, body, judged, lineage: family }: LimitRequest, limits: Limits): LimitCheck[] {
   const { tool } = judged;
   if (tool === undefined) return [];
   const { tenantId, keyId } = principal;

@@ -17,16 +17,16 @@ export interface PolicySubject {
 }
 
 /** What a decision looks at besides tool and arguments. */
-export interface JudgedBy {
+export interface PolicyInputs {
   readonly posture: Posture;
   readonly policy: PolicyConfig;
   readonly grants: SessionGrants;
 }
 
 /** Everything but tool and arguments that a call is judged by. */
-export interface EffectivePolicy extends JudgedBy {
+export interface EffectivePolicy extends PolicyInputs {
   /** What holds without what the session trusts, where the key that submits has changed the session and four eyes are asked for: the call must pass this, too. */
-  readonly withoutSession?: JudgedBy;
+  readonly withoutSession?: PolicyInputs;
   /** How often the session was deleted. */
   readonly sessionEpoch: number;
   readonly workspaceRoot: string;
@@ -46,9 +46,9 @@ export class EffectivePolicyService {
   private readonly workspaces: string;
 
   constructor(
-    private readonly rulebook: PolicyConfigService,
+    private readonly policyConfig: PolicyConfigService,
     private readonly sessions: SessionStore,
-    private readonly hookBook: HookConfigService,
+    private readonly hookConfig: HookConfigService,
     @Inject(GATEWAY_CONFIG) { workspaceRoot = '/workspace' }: GatewayConfig,
   ) {
     this.workspaces = join(workspaceRoot, '/');
@@ -61,26 +61,26 @@ export class EffectivePolicyService {
 
   /** A call without a session waits for nothing. Throws `forbidden` for an agent that the key may not act for. */
   of(principal: Principal, { sessionId, agentId: named }: PolicySubject): Promise<EffectivePolicy> | EffectivePolicy {
-    const parties = { sessionId, agentId: agentOf(principal, named) };
+    const subject = { sessionId, agentId: agentOf(principal, named) };
     const session = this.sessions.state(principal.tenantId, sessionId);
     return session instanceof Promise
-      ? session.then((state) => this.under(state, principal, parties))
-      : this.under(session, principal, parties);
+      ? session.then((state) => this.resolve(state, principal, subject))
+      : this.resolve(session, principal, subject);
   }
 
-  private under(session: SessionState, principal: Principal, { sessionId, agentId }: PolicySubject): EffectivePolicy {
-    const agent = this.rulebook.of(principal.tenantId, agentId);
+  private resolve(session: SessionState, principal: Principal, { sessionId, agentId }: PolicySubject): EffectivePolicy {
+    const agent = this.policyConfig.of(principal.tenantId, agentId);
     const { tools, allowedTools: allowed = [] } = session;
     const policy = allowed.length === 0 ? agent.policy : { ...agent.policy, allowedTools: [...agent.policy.allowedTools, ...allowed] };
     return {
       posture: { ...agent.posture, ...session.posture },
       policy,
       grants: session.grants,
-      ...(this.rulebook.fourEyes && session.changedBy.includes(principal.keyId)
+      ...(this.policyConfig.fourEyes && session.applyPut.includes(principal.keyId)
         ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
         : {}),
       sessionEpoch: session.epoch,
-      hooks: this.hookBook.of(principal.tenantId, agentId, session.hooks),
+      hooks: this.hookConfig.of(principal.tenantId, agentId, session.hooks),
       workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),
       available: (tool) => {
         if (!isToolAllowed(principal, tool.name)) return keyLacks(principal, tool.name);

@@ -7,15 +7,15 @@ const REASON_CHARACTERS = 1_000;
 /** What a hook before a call did, among the reasons of the call's decision. */
 export function reasonOf({ hook, verdict, failure, reason, feedback, arguments: rewritten, cached, tookMs }: HookRun): DecisionReason {
   const took = cached ? 'answered before' : `${tookMs} ms`;
-  const said = failure === undefined ? (reason ?? feedback) : `${failure}; ${consequence(verdict)}`;
+  const said = failure === undefined ? (reason ?? feedback) : `${failure}; ${failureEffect(verdict)}`;
   const did = verdict === 'deny' ? 'refused the call' : rewritten === undefined ? 'let the call pass' : 'rewrote the arguments';
   const text = `${did} (${took})${said === undefined ? '' : `: ${said}`}`;
   return { axis: 'hooks', rule: hook.name, effect: verdict, reason: text.slice(0, REASON_CHARACTERS) };
 }
 
 /** The error of a call that a hook refused. */
-export function rejection({ hook, failure, reason }: HookRun): string {
-  if (failure !== undefined) return `${failure}; ${consequence('deny')}`.slice(0, REASON_CHARACTERS);
+export function rejectionMessage({ hook, failure, reason }: HookRun): string {
+  if (failure !== undefined) return `${failure}; ${failureEffect('deny')}`.slice(0, REASON_CHARACTERS);
   return `Rejected by hook \`${hook.name}\`${reason === undefined ? '' : `: ${reason}`}`.slice(0, REASON_CHARACTERS);
 }
 
@@ -37,6 +37,6 @@ export function rejectionFor(profile: PolicyProfile, tool: string, run: HookRun)
   }
 }
 
-function consequence(verdict: 'allow' | 'deny'): string {
+function failureEffect(verdict: 'allow' | 'deny'): string {
   return verdict === 'allow' ? 'allowing tool execution to continue' : 'without its answer the call is refused';
 }

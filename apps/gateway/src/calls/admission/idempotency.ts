@@ -3,7 +3,7 @@ import type { SubmitCallBody } from '#contracts';
 import type { NewCall } from '#event-log';
 import { sha256Hex } from '#redis';
 
-export interface CallIdentity {
+export interface IdempotencyScope {
   /** Decides the partition: a session's calls stay together, and the same key always reaches the same place. Undefined = the call is its own root. */
   readonly rootId?: string;
   readonly idempotency?: NonNullable<NewCall['idempotency']>;
@@ -13,7 +13,7 @@ export interface CallIdentity {
  * How a submission is told from, or recognised as, one before. The scope of a key is (tenant, session or none); the two
  * kinds of key never meet: `ik:` is the caller's Idempotency-Key, `tc:` the model's own id of the call in its session.
  */
-export function idempotencyScope(body: SubmitCallBody, idempotencyKey: string | undefined, replayOf?: string): CallIdentity {
+export function idempotencyScope(body: SubmitCallBody, idempotencyKey: string | undefined, replayOf?: string): IdempotencyScope {
   const { sessionId, toolCallId } = body;
   const key =
     idempotencyKey !== undefined

@@ -25,7 +25,7 @@ const PREVIEW_BYTES = 1_024;
 /** A call may end a little after its time. */
 const SECRET_SLACK_MS = 600_000;
 
-/** What every step before the log found out about a call. A call with a refusal ends where it starts. */
+/** What every step before the log found out about a call. A call with a rejection ends where it starts. */
 export interface EvaluatedCall {
   /** The name the caller used. */
   readonly requestedTool: string;
@@ -49,7 +49,7 @@ export interface EvaluatedCall {
   /** What those before the call said, for the model. */
   readonly hookFeedback?: string;
   /** `text` is for the model where it is not the error's message. */
-  readonly refusal?: { readonly outcome: CallOutcome; readonly error: CallError; readonly text?: string };
+  readonly rejection?: { readonly outcome: CallOutcome; readonly error: CallError; readonly text?: string };
 }
 
 /** Which hooks are asked about a call, and what they and their refusals need to know. */
@@ -79,8 +79,8 @@ export interface NewCallInput {
   readonly callId: string;
   readonly principal: Principal;
   readonly body: SubmitCallBody;
-  readonly judged: EvaluatedCall;
-  readonly author: EventOrigin;
+  readonly evaluated: EvaluatedCall;
+  readonly origin: EventOrigin;
   readonly traceparent?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly idempotency?: NewCall['idempotency'] | undefined;
@@ -92,7 +92,7 @@ export interface NewCallInput {
   /** Digest of the safety settings in force, unless they are the defaults. */
   readonly safety?: string | undefined;
   readonly batchId?: string | undefined;
-  readonly family?: CallLineage | undefined;
+  readonly lineage?: CallLineage | undefined;
   /** `files` of `judged`, its denials stored. */
   readonly files?: FileAccess | undefined;
   readonly config: CallDefaults;
@@ -108,14 +108,14 @@ export interface CallDefaults {
 
 /** The first transition of a call, with everything about it that will never change. Pure. */
 export function newCall(input: NewCallInput): NewCall {
-  const { callId, principal, body, judged, author, family, config } = input;
+  const { callId, principal, body, evaluated: judged, origin: author, lineage: family, config } = input;
   const tool = judged.tool ?? NO_TOOL;
   const name = judged.tool?.name ?? judged.requestedTool;
   const argumentsText = JSON.stringify(judged.args);
   const bytes = Buffer.byteLength(argumentsText);
   const digest = approvalDigest(name, tool.version, input.secret ?? judged.args);
   const agentId = body.agentId ?? principal.agentId;
-  const then = consequence(judged, digest, Math.min(config.approvalMs, family?.leftMs ?? Infinity), body.sessionId !== undefined);
+  const then = followUpOf(judged, digest, Math.min(config.approvalMs, family?.remainingMs ?? Infinity), body.sessionId !== undefined);
   const resultBytes = Math.min(input.resultBytes ?? Infinity, judged.resultBytes ?? Infinity);
   const {
     maxAttempts = tool.retry.maxAttempts,
@@ -168,7 +168,7 @@ export function newCall(input: NewCallInput): NewCall {
     },
     submitted,
     ...(bytes > INLINE_BYTES ? { argumentsBlob: argumentsText } : {}),
-    ...(input.secret === undefined || judged.refusal !== undefined
+    ...(input.secret === undefined || judged.rejection !== undefined
       ? {}
       : { secretArguments: { text: JSON.stringify(input.secret), ttlMs: submitted.timeouts.totalMs + SECRET_SLACK_MS } }),
     author,
@@ -178,12 +178,12 @@ export function newCall(input: NewCallInput): NewCall {
 }
 
 /** The End of a call that never ran; the model reads the error's message unless it gets a text of its own. */
-export function endWithout(outcome: CallOutcome, error: CallError, text = error.message): EndData {
+export function endBeforeStart(outcome: CallOutcome, error: CallError, text = error.message): EndData {
   return { outcome, isError: true, error, result: { content: [{ type: 'text', text }], isError: true }, attempts: 0 };
 }
 
-function consequence({ refusal, decision }: EvaluatedCall, digest: string, approvalMs: number, inSession: boolean): NewCall['then'] {
-  if (refusal !== undefined) return { kind: 'refused', data: endWithout(refusal.outcome, refusal.error, refusal.text) };
+function followUpOf({ rejection, decision }: EvaluatedCall, digest: string, approvalMs: number, inSession: boolean): NewCall['then'] {
+  if (rejection !== undefined) return { kind: 'refused', data: endBeforeStart(rejection.outcome, rejection.error, rejection.text) };
   if (decision.effect !== 'ask') return undefined;
   const open = decision.reasons.filter(({ effect, satisfiedBy }) => effect === 'ask' && satisfiedBy === undefined);
   const trustOptions = inSession ? (decision.trustOptions ?? []) : [];
@@ -192,7 +192,7 @@ function consequence({ refusal, decision }: EvaluatedCall, digest: string, appro
 }
 
 function timeoutsOf({ timeouts }: SubmitCallBody, toolMs: number, config: CallDefaults, family?: CallLineage): Timeouts {
-  const most = family?.leftMs ?? Infinity;
+  const most = family?.remainingMs ?? Infinity;
   return {
     queueMs: Math.min(timeouts.queueMs ?? config.defaultQueueMs, most),
     runMs: Math.min(timeouts.runMs ?? toolMs, most),

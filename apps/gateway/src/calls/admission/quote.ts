@@ -4,19 +4,19 @@ import type { EvaluatedCall } from './new-call.js';
 import { inBody } from '../../platform/http/rejection.js';
 
 /** What a submission would meet, as a caller reads it. `slots`: those of the tool's pool, undefined while nobody serves it. Pure. */
-export function quoteOf({ tool, decision, refusal }: EvaluatedCall, depth: QueueStats | undefined, slots: number | undefined): Quote {
-  const malformed = refusal?.error.code === 'not_found' || refusal?.error.code === 'invalid_arguments';
-  const runs = refusal === undefined && decision.effect === 'allow';
+export function quoteOf({ tool, decision, rejection }: EvaluatedCall, depth: QueueStats | undefined, slots: number | undefined): Quote {
+  const malformed = rejection?.error.code === 'not_found' || rejection?.error.code === 'invalid_arguments';
+  const runs = rejection === undefined && decision.effect === 'allow';
   return {
     tool: tool?.name,
     valid: !malformed,
     errors: malformed
       ? tool === undefined
-        ? [{ pointer: '/tool', message: refusal.error.message }]
-        : inBody(refusal.error.errors ?? [])
+        ? [{ pointer: '/tool', message: rejection.error.message }]
+        : inBody(rejection.error.errors ?? [])
       : [],
     decision: malformed ? undefined : decision,
-    approvalNeeded: refusal === undefined && decision.effect === 'ask',
+    approvalNeeded: rejection === undefined && decision.effect === 'ask',
     queueDepth: depth?.waiting,
     expectedStartMs: depth === undefined || slots === undefined || !runs ? undefined : waitIn(depth, slots),
   };

@@ -5,7 +5,7 @@ import type { JsonValue, EvaluatedCall } from './new-call.js';
 /** A submission as it may be stored and shown. */
 export interface RedactedCall {
   readonly body: SubmitCallBody;
-  readonly judged: EvaluatedCall;
+  readonly evaluated: EvaluatedCall;
   /** The arguments as they were submitted, when those to be shown are others: for the worker and nobody else. */
   readonly secretArguments?: JsonValue;
 }
@@ -15,22 +15,22 @@ const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/
 
 /** A call as everybody may see it and, when a person is asked about it, as nothing in it hides from them. Pure. */
 export function redactCall(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
-  const shown = withoutItsSecrets(redactor, body, judged);
-  return judged.decision.effect === 'ask' && judged.refusal === undefined ? withNothingHidden(shown, judged.args) : shown;
+  const shown = withoutSecrets(redactor, body, judged);
+  return judged.decision.effect === 'ask' && judged.rejection === undefined ? withHiddenTextShown(shown, judged.args) : shown;
 }
 
 /**
  * What a reader does not see and a shell or a model does is written out, in the arguments and in what was said about them.
  * The tool gets the arguments as they are. Trust options with such characters are not offered: nobody could tell what they grant.
  */
-function withNothingHidden({ body, judged, secretArguments }: RedactedCall, asSubmitted: JsonValue): RedactedCall {
+function withHiddenTextShown({ body, evaluated: judged, secretArguments }: RedactedCall, asSubmitted: JsonValue): RedactedCall {
   const args = visibleJson(judged.args);
   const { decision, purpose } = judged;
   const { trustOptions, reasons } = decision;
   const submitted = secretArguments ?? (args === judged.args ? undefined : asSubmitted);
   return {
     body: { ...body, labels: Object.fromEntries(Object.entries(body.labels).map(([name, text]) => [name, visibleText(text)])) },
-    judged: {
+    evaluated: {
       ...judged,
       args,
       ...(purpose === undefined ? {} : { purpose: visibleText(purpose) }),
@@ -49,7 +49,7 @@ function withNothingHidden({ body, judged, secretArguments }: RedactedCall, asSu
  * them. Trust options that a secret is part of are not offered: what is granted for good holds no secrets. A path outside of
  * the workspace with a secret in it is not opened. Pure.
  */
-function withoutItsSecrets(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
+function withoutSecrets(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
   const { value, secrets } = redactor.json(judged.args);
   const withSecrets = secrets.length > 0;
   const by = withSecrets ? redactor.knowing(secrets) : redactor;
@@ -66,10 +66,10 @@ function withoutItsSecrets(redactor: Redactor, body: SubmitCallBody, judged: Eva
   const isShown = labels === body.labels && toolCallId === body.toolCallId;
   const shownBody = isShown ? body : { ...body, labels, ...(toolCallId === undefined ? {} : { toolCallId }) };
   // Refusals may quote what was no argument yet, as in a broken text or an unknown tool's name.
-  if (!withSecrets) return { body: shownBody, judged: judged.refusal === undefined ? said : withoutSecrets(by, said) };
+  if (!withSecrets) return { body: shownBody, evaluated: judged.rejection === undefined ? said : withoutQuotedSecrets(by, said) };
   return {
     body: shownBody,
-    judged: { ...withoutSecrets(by, said), args },
+    evaluated: { ...withoutQuotedSecrets(by, said), args },
     ...(args === judged.args ? {} : { secretArguments: judged.args }),
   };
 }
@@ -80,9 +80,9 @@ function holdsNone(redactor: Redactor, option: TrustOption): boolean {
   return redactor.json(option).value === option && redactor.text(text) === text;
 }
 
-function withoutSecrets(redactor: Redactor, judged: EvaluatedCall): EvaluatedCall {
+function withoutQuotedSecrets(redactor: Redactor, judged: EvaluatedCall): EvaluatedCall {
   const text = (said: string) => redactor.uncleaned(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
-  const { decision, refusal, requestedTool, tool, files } = judged;
+  const { decision, rejection, requestedTool, tool, files } = judged;
   const { trustOptions, reasons } = decision;
   return {
     ...judged,
@@ -95,19 +95,19 @@ function withoutSecrets(redactor: Redactor, judged: EvaluatedCall): EvaluatedCal
       reasons: reasons.map((reason) => ({ ...reason, reason: text(reason.reason) })),
       ...(trustOptions === undefined ? {} : { trustOptions: trustOptions.filter((option) => holdsNone(redactor, option)) }),
     },
-    ...(refusal === undefined
+    ...(rejection === undefined
       ? {}
       : {
-          refusal: {
-            ...refusal,
+          rejection: {
+            ...rejection,
             error: {
-              ...refusal.error,
-              message: text(refusal.error.message),
-              ...(refusal.error.errors === undefined
+              ...rejection.error,
+              message: text(rejection.error.message),
+              ...(rejection.error.errors === undefined
                 ? {}
-                : { errors: refusal.error.errors.map(({ pointer, message }) => ({ pointer: text(pointer), message: text(message) })) }),
+                : { errors: rejection.error.errors.map(({ pointer, message }) => ({ pointer: text(pointer), message: text(message) })) }),
             },
-            ...(refusal.text === undefined ? {} : { text: text(refusal.text) }),
+            ...(rejection.text === undefined ? {} : { text: text(rejection.text) }),
           },
         }),
   };

@@ -11,7 +11,7 @@ import type { ActiveHttpTraces } from './trace-requests.js';
 
 export interface TracedServices {
   readonly submitCall: Pick<SubmitCallService, 'submit'>;
-  readonly judge: Pick<CallEvaluator, 'judge'>;
+  readonly judge: Pick<CallEvaluator, 'evaluate'>;
   readonly log: Pick<EventLog, 'accept'>;
   readonly decideApproval: Pick<DecideApprovalService, 'decide'>;
   readonly cancelCall: Pick<CancelCallService, 'cancel'>;
@@ -78,15 +78,15 @@ function traceSubmit(
 
 /** Only for submissions: a quote leaves no trace. */
 function traceJudge(tracing: Tracing, { judge }: TracedServices): void {
-  const plain = judge.judge.bind(judge);
-  judge.judge = async (principal, body) => {
+  const plain = judge.evaluate.bind(judge);
+  judge.evaluate = async (principal, body) => {
     const parent = tracing.active;
     if (parent === undefined) return plain(principal, body);
     const span = tracing.start({ name: 'judge', parent, attributes: {} });
     try {
       const judged = await plain(principal, body);
-      const { decision, refusal } = judged;
-      span.set({ 'toolyard.decision.effect': decision.effect, 'toolyard.refusal.code': refusal?.error.code });
+      const { decision, rejection } = judged;
+      span.set({ 'toolyard.decision.effect': decision.effect, 'toolyard.refusal.code': rejection?.error.code });
       return judged;
     } catch (error) {
       span.end({ failed: { type: errorType(error) } });
