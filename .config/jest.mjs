@@ -1,5 +1,5 @@
 // The settings under which Jest 30 runs ESM TypeScript on Node 20. SWC checks no types: `npm run typecheck` does.
-// `npm test` runs the projects unit, redis and e2e; `npm run test:all` runs the others. `npm test -- <path>` runs any file of any project.
+// `npm test` runs the projects unit, redis and e2e; `npm run test:all` runs the others but soak, which `npm run soak` runs. `npm test -- <path>` runs any file of any project.
 import { fileURLToPath } from 'node:url';
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
@@ -35,6 +35,7 @@ const projects = {
   faults: { testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '<rootDir>/{libs,test}/**/*.{modes,race}.spec.ts'] },
   browser: { testMatch: ['<rootDir>/test/e2e/dashboard/**/*.spec.ts'] },
   deploy: { testMatch: ['<rootDir>/test/deploy/**/*.spec.ts'] },
+  soak: { testMatch: ['<rootDir>/test/soak/**/*.spec.ts'] },
 };
 
 export default {

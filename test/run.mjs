@@ -1,4 +1,4 @@
-// `npm test`: the projects unit, redis and e2e. `npm run test:all`: the others. With a path or a title, whatever matches in any project.
+// `npm test`: the projects unit, redis and e2e. `npm run test:all`: the others. `npm run soak`: the long runs. With a path or a title, whatever matches in any project.
 // Further arguments go to Jest: `npm test -- test/e2e/first-call.spec.ts -t 'a title'`.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -7,8 +7,11 @@ const QUICK = ['unit', 'redis', 'e2e'];
 const THOROUGH = ['faults', 'browser', 'deploy'];
 
 const all = process.argv.includes('--all');
-const args = process.argv.slice(2).filter((word) => word !== '--all');
-const names = args.some((word) => !word.startsWith('-') || word.startsWith('-t')) ? [] : ['--selectProjects', ...(all ? THOROUGH : QUICK)];
+const soak = process.argv.includes('--soak');
+const args = process.argv.slice(2).filter((word) => !['--all', '--soak'].includes(word));
+const names = args.some((word) => !word.startsWith('-') || word.startsWith('-t'))
+  ? []
+  : ['--selectProjects', ...(soak ? ['soak'] : all ? THOROUGH : QUICK)];
 // Most tests wait for other processes: more files at a time than cores keep the cores busy.
 const workers = args.some((word) => /^(-w|--maxWorkers|-i|--runInBand)/.test(word)) ? [] : [`--maxWorkers=${availableParallelism() + 1}`];
 
