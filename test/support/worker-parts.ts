@@ -26,7 +26,7 @@ export type TestTool = Partial<ToolFacts> & {
 
 /** The parts of a worker over a Redis of its own, without BullMQ: calls are put into the log and executed by name of the attempt. */
 export class WorkerParts {
-  readonly leaving = new ForcedShutdown();
+  readonly forcedShutdown = new ForcedShutdown();
   readonly tools = new Map<string, { tool: ToolDescriptor; run: TestTool['run'] }>();
   private readonly closers: (() => unknown)[] = [];
 
@@ -81,15 +81,15 @@ export class WorkerParts {
       config: { id, leaseMs, stopGraceMs, maxAttempts: 20, maxBackoffMs: 600_000, toolEnv },
       log: this.log,
       blobs: this.blobs,
-      safety: new RedactionSettingsService(new ContentAddressedStore(this.redis), []),
+      redaction: new RedactionSettingsService(new ContentAddressedStore(this.redis), []),
       tools: this.registry(),
-      hookSets: new HookSets(this.redis),
+      hookSnapshots: new HookSets(this.redis),
       hooks: this.hookRunner(),
       leases,
-      running: new InFlightAttempts(),
+      inFlight: new InFlightAttempts(),
       workspaces: new Workspaces(this.workspaceRoot),
       files: { of: async (workspace) => workspace },
-      leaving: this.leaving,
+      forcedShutdown: this.forcedShutdown,
       clock: systemClock,
       random: () => 0,
       logger: pino({ level: 'silent' }),
@@ -146,7 +146,7 @@ export class WorkerParts {
   }
 
   async close(): Promise<void> {
-    this.leaving.begin();
+    this.forcedShutdown.trigger();
     for (const close of this.closers) await close();
     await this.log.close();
     this.redis.disconnect();

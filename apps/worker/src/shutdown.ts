@@ -13,7 +13,7 @@ import { ToolCallProcessor } from './attempts/tool-call.processor.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
 import { BUFFERED_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
-import { drainCalls, type DrainTimes } from './attempts/drain-attempts.js';
+import { drainAttempts, type DrainTimes } from './attempts/drain-attempts.js';
 import { WorkerState } from './platform/worker-state.js';
 
 /** What the drain may take beyond its own times, until jobs that came too late went back. */
@@ -65,6 +65,6 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
 
 async function drain(running: InFlightAttempts, processor: ToolCallProcessor, state: WorkerState, times: DrainTimes): Promise<void> {
   const stopped = processor.close();
-  if ((await drainCalls(running, times)) === 'given_up') state.giveUp();
+  if ((await drainAttempts(running, times)) === 'given_up') state.forceShutdown();
   await stopped;
 }

@@ -23,7 +23,7 @@ import { infrastructure } from './platform/infrastructure.js';
 import { Readiness } from './operations/readiness.js';
 import { WorkerState } from './platform/worker-state.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
-import { DiskRoom } from './registry/disk-room.js';
+import { DiskSpace } from './registry/disk-space.js';
 import { workerStatus } from './registry/worker-status.js';
 import { WORKER_CONFIG, type WorkerConfig } from './platform/worker.config.js';
 import { RedactionSettingsService } from './attempts/redaction-settings.service.js';
@@ -74,16 +74,16 @@ const execution: Provider[] = [
       config,
       log,
       blobs,
-      safety: new RedactionSettingsService(new ContentAddressedStore(redis), config.secrets),
+      redaction: new RedactionSettingsService(new ContentAddressedStore(redis), config.secrets),
       tools,
       leases,
-      running,
+      inFlight: running,
       logger,
-      hookSets,
+      hookSnapshots: hookSets,
       hooks,
       workspaces: new Workspaces(config.workspaceRoot, new WorkspaceQuotas(config.quotas, (refusal) => signals.quotaRefused.emit(refusal))),
       files: new FileScope(config.files, new ContentAddressedStore(redis)),
-      leaving: state.leaving,
+      forcedShutdown: state.forcedShutdown,
       tracer: tracing && new AttemptTracer(tracing, store, config.id, tools),
       clock: systemClock,
       random: Math.random,
@@ -143,7 +143,7 @@ const recovery: Provider[] = [
         queue,
         logger,
         tracing,
-        lease: new SweeperLock(redis, id, SWEEP_LEASE_MS),
+        lock: new SweeperLock(redis, id, SWEEP_LEASE_MS),
       }),
   },
 ];
@@ -191,7 +191,7 @@ const presence: Provider[] = [
       sandboxes: SandboxRegistry,
       logger: WorkerLog,
     ) => {
-      const disk = new DiskRoom(workspaceRoot);
+      const disk = new DiskSpace(workspaceRoot);
       return new WorkerHeartbeat(
         redis,
         new NoticeLog(redis, partitions),

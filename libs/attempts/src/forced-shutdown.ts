@@ -6,21 +6,21 @@ import { SwapRemoveList } from './swap-remove-list.js';
  */
 export class ForcedShutdown {
   private readonly listeners = new SwapRemoveList<() => void>();
-  private left = false;
+  private hasTriggered = false;
 
-  get begun(): boolean {
-    return this.left;
+  get triggered(): boolean {
+    return this.hasTriggered;
   }
 
   /** Calls the listener once, at once when the moment has passed. Answers how to listen no more. */
   on(listener: () => void): () => void {
-    if (this.left) listener();
+    if (this.hasTriggered) listener();
     else this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  begin(): void {
-    this.left = true;
+  trigger(): void {
+    this.hasTriggered = true;
     for (const listener of this.listeners.all()) {
       this.listeners.delete(listener);
       listener();

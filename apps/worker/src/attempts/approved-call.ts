@@ -7,32 +7,35 @@ import { ToolFailure } from '#tool-sdk';
  * with the very values that the tool is about to get. Throws a ToolFailure when the approval does not cover them; calls
  * that nobody had to approve pass.
  */
-export function checkApproved(tool: Pick<ToolDescriptor, 'name' | 'version'>, submitted: SubmittedData, args: unknown): void {
+export function assertApproved(tool: Pick<ToolDescriptor, 'name' | 'version'>, submitted: SubmittedData, args: unknown): void {
   if (submitted.decision.effect !== 'ask') return;
   if (tool.version !== submitted.toolVersion)
-    throw voided(`The approval is void: ${tool.name} has changed since it was given. Submit the call again.`);
+    throw approvalVoid(`The approval is void: ${tool.name} has changed since it was given. Submit the call again.`);
   if (approvalDigest(submitted.tool, tool.version, args) !== submitted.argumentsDigest)
-    throw voided('The approval is void: the arguments are not the ones that were approved. Submit the call again.');
+    throw approvalVoid('The approval is void: the arguments are not the ones that were approved. Submit the call again.');
 }
 
 /**
  * What runs may touch no more than what was judged: a tool that has another tier or capability profile in this worker than
  * in the gateway that let the call in is refused. Throws a ToolFailure that names both.
  */
-export function checkJudged({ name, tier, subjects }: Pick<ToolDescriptor, 'name' | 'tier' | 'subjects'>, submitted: SubmittedData): void {
+export function assertCapabilities(
+  { name, tier, subjects }: Pick<ToolDescriptor, 'name' | 'tier' | 'subjects'>,
+  submitted: SubmittedData,
+): void {
   const { capabilityProfile: judged } = submitted;
   if (judged !== undefined) {
     const own = capabilityProfileOf(subjects);
-    if (judged !== own) throw differs(name, `has the capability profile ${own}`, judged);
+    if (judged !== own) throw capabilityMismatch(name, `has the capability profile ${own}`, judged);
   }
-  if (submitted.tier !== tier) throw differs(name, `is ${tier}`, submitted.tier);
+  if (submitted.tier !== tier) throw capabilityMismatch(name, `is ${tier}`, submitted.tier);
 }
 
-function differs(name: string, here: string, judged: string): ToolFailure {
+function capabilityMismatch(name: string, here: string, judged: string): ToolFailure {
   const message = `Refused: ${name} ${here} in this worker, and the call was judged under ${judged}. Submit the call again.`;
   return new ToolFailure('policy_denied', message, { retryable: false });
 }
 
-function voided(message: string): ToolFailure {
+function approvalVoid(message: string): ToolFailure {
   return new ToolFailure('approval_denied', message, { retryable: false });
 }

@@ -25,10 +25,10 @@ export class AttemptTracer {
   ) {}
 
   /** `execute_tool {tool}` by the GenAI conventions, and before it `queue {pool}`; both continue what the log keeps for the call. */
-  begin(callId: string, claimed: Claimed, pool: Pool): AttemptTrace {
+  start(callId: string, claimed: Claimed, pool: Pool): AttemptTrace {
     const { meta, submitted, attempt } = claimed;
     const common = { 'gen_ai.tool.name': meta.tool, 'toolyard.call.id': callId, 'toolyard.attempt': attempt, 'toolyard.pool': pool };
-    this.waited(callId, claimed, pool, common);
+    this.recordQueueSpan(callId, claimed, pool, common);
     const span = this.tracing.start({
       name: `execute_tool ${meta.tool}`,
       parent: meta.traceparent,
@@ -75,7 +75,7 @@ export class AttemptTracer {
   }
 
   /** By the clock of Redis from being queued to the claim, laid so that it ends now. */
-  private waited(callId: string, claimed: Claimed, pool: Pool, attributes: Attributes): void {
+  private recordQueueSpan(callId: string, claimed: Claimed, pool: Pool, attributes: Attributes): void {
     const now = Date.now();
     const record = (queuedAt: number) =>
       this.tracing

@@ -3,8 +3,8 @@ import type { ToolEffect } from '#contracts';
 import { ToolFailure } from '#tool-sdk';
 import type { Clock } from '../platform/clock.js';
 
-export interface Stop {
-  readonly cause: AbortReason;
+export interface AbortInfo {
+  readonly reason: AbortReason;
   /** By the monotonic clock. */
   readonly at: number;
 }
@@ -26,16 +26,16 @@ const MESSAGES: Readonly<Record<AbortReason, readonly ['run_timeout' | 'cancelle
 export class Attempt {
   /** Made when somebody asks for the signal: most tools are over before they would look at it. */
   private controller: AbortController | undefined;
-  private giveUp: () => void = () => {};
-  private stopAsked: (Stop & { readonly failure: ToolFailure }) | undefined;
-  private callOffGiveUp: (() => void) | undefined;
+  private expireGrace: () => void = () => {};
+  private abortState: (AbortInfo & { readonly failure: ToolFailure }) | undefined;
+  private cancelGraceTimer: (() => void) | undefined;
   private toolGraceMs: number;
   /** Known once the claim is granted. */
   claimed: { readonly fence: number; readonly effect: ToolEffect } | undefined;
   /** The tool has returned: what is left is to write it down. */
   finishing = false;
   /** Resolves when the tool was told to stop and its time for that is over. */
-  readonly givenUp = new Promise<void>((resolve) => (this.giveUp = resolve));
+  readonly graceExpired = new Promise<void>((resolve) => (this.expireGrace = resolve));
 
   constructor(
     readonly callId: string,
@@ -49,13 +49,13 @@ export class Attempt {
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
-      if (this.stopAsked) this.controller.abort(this.stopAsked.failure);
+      if (this.abortState) this.controller.abort(this.abortState.failure);
     }
     return this.controller.signal;
   }
 
-  throwIfStopped(): void {
-    if (this.stopAsked) throw this.stopAsked.failure;
+  throwIfAborted(): void {
+    if (this.abortState) throw this.abortState.failure;
   }
 
   /** Milliseconds a tool has between the abort and its own kill; settled once `signal` is aborted. */
@@ -63,28 +63,28 @@ export class Attempt {
     return this.toolGraceMs;
   }
 
-  get stopped(): Stop | undefined {
-    return this.stopAsked;
+  get abortInfo(): AbortInfo | undefined {
+    return this.abortState;
   }
 
-  get lost(): boolean {
-    return this.stopAsked?.cause === 'lease_lost';
+  get leaseLost(): boolean {
+    return this.abortState?.reason === 'lease_lost';
   }
 
-  stop(cause: AbortReason, graceMs = this.stopGraceMs): void {
-    const first = this.stopAsked === undefined;
-    if (!first && (cause !== 'lease_lost' || this.lost)) return;
-    const [code, message] = MESSAGES[cause];
-    const failure = this.stopAsked?.failure ?? new ToolFailure(code, message);
-    this.stopAsked = { cause, at: this.stopAsked?.at ?? this.clock.now(), failure };
+  abort(reason: AbortReason, graceMs = this.stopGraceMs): void {
+    const first = this.abortState === undefined;
+    if (!first && (reason !== 'lease_lost' || this.leaseLost)) return;
+    const [code, message] = MESSAGES[reason];
+    const failure = this.abortState?.failure ?? new ToolFailure(code, message);
+    this.abortState = { reason, at: this.abortState?.at ?? this.clock.now(), failure };
     if (!first) return;
     this.toolGraceMs = Math.floor(graceMs * TOOL_SHARE);
-    this.callOffGiveUp = this.clock.after(graceMs, () => this.giveUp());
+    this.cancelGraceTimer = this.clock.after(graceMs, () => this.expireGrace());
     this.controller?.abort(failure);
   }
 
   /** Idempotent. */
   close(): void {
-    this.callOffGiveUp?.();
+    this.cancelGraceTimer?.();
   }
 }

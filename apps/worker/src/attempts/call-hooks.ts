@@ -7,9 +7,9 @@ import { ToolFailure } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
 import type { ExecuteDeps } from './execute-deps.js';
 import { collectFeedback } from './hook-feedback.js';
-import { readArguments, readShownArguments } from './read-arguments.js';
+import { loadArguments, loadRedactedArguments } from './read-arguments.js';
 import { toFailure, type ToolRunResult } from './run-tool.js';
-import type { UpdateGate } from './update-stream.js';
+import type { UpdateFilter } from './update-stream.js';
 
 /** Hooks share the time of their call; when it has used all of it they get this much together, which the log still waits. */
 const AFTER_DEADLINE_MS = 2_000;
@@ -18,37 +18,37 @@ const AFTER_END_MS = 10_000;
 /** Of an output, what a hook gets to see. */
 const RESPONSE_BYTES = 1_048_576;
 
-type HookDeps = Pick<ExecuteDeps, 'blobs' | 'hooks' | 'hookSets' | 'workspaces' | 'logger'>;
+type HookDeps = Pick<ExecuteDeps, 'blobs' | 'hooks' | 'hookSnapshots' | 'workspaces' | 'logger'>;
 
 /** The hooks that this worker runs for one attempt. */
 export interface CallHooks {
   /** There when the hooks cannot be had: then the tool must not run. */
-  readonly missing?: ToolRunResult;
+  readonly unavailable?: ToolRunResult;
   /** There when some look at updates. */
-  readonly updates?: UpdateGate;
+  readonly updates?: UpdateFilter;
   /** What they say to a tool that has answered; undefined when there are none, or it has not. Never rejects. */
-  after(
+  runAfter(
     finish: AttemptDecision,
     result: Result | undefined,
     shown: (text: string, cut?: boolean) => string,
   ): Promise<HookFeedback | undefined>;
   /** Tells those that watch Ends. Never rejects; what they say changes nothing. */
-  ended(end: EndData): Promise<void>;
+  runAfterEnd(end: EndData): Promise<void>;
 }
 
-export const NO_HOOKS: CallHooks = { after: async () => undefined, ended: async () => {} };
+export const NO_HOOKS: CallHooks = { runAfter: async () => undefined, runAfterEnd: async () => {} };
 
 /** The hooks that were in force when the call was accepted. Never rejects. */
-export async function openHooks(digest: string, attempt: Attempt, claimed: Claimed, safety: Safety, deps: HookDeps): Promise<CallHooks> {
+export async function loadHooks(digest: string, attempt: Attempt, claimed: Claimed, safety: Safety, deps: HookDeps): Promise<CallHooks> {
   try {
-    const set = await deps.hookSets.load(digest);
+    const set = await deps.hookSnapshots.load(digest);
     if (set === undefined)
       throw new ToolFailure('internal', 'The hooks of the call are not stored any more. Submit the call again.', { retryable: false });
     const { callId } = attempt;
     const [args, shown, { root }] = await Promise.all([
-      set.some(({ secrets }) => secrets) ? readArguments(callId, claimed.submitted, deps.blobs) : undefined,
-      readShownArguments(callId, claimed.submitted, deps.blobs),
-      deps.workspaces.open(claimed.meta),
+      set.some(({ secrets }) => secrets) ? loadArguments(callId, claimed.submitted, deps.blobs) : undefined,
+      loadRedactedArguments(callId, claimed.submitted, deps.blobs),
+      deps.workspaces.resolve(claimed.meta),
     ]);
     // This process may know secrets that the gateway did not.
     const tool_input = safety.redactor.json(jsonOf(shown)).value;
@@ -56,19 +56,19 @@ export async function openHooks(digest: string, attempt: Attempt, claimed: Claim
     return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, deps, claimed.runMs);
   } catch (error) {
     deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be had');
-    return { ...NO_HOOKS, missing: toFailure(error, attempt.callId) };
+    return { ...NO_HOOKS, unavailable: toFailure(error, attempt.callId) };
   }
 }
 
 class StoredHooks implements CallHooks {
   private readonly runs: HookRun[] = [];
   private until: number;
-  readonly updates?: UpdateGate;
+  readonly updates?: UpdateFilter;
 
   constructor(
     private readonly set: HookSet,
     private readonly attempt: Attempt,
-    private readonly about: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
+    private readonly baseInput: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
     /** The arguments as submitted, for hooks that may see secrets. */
     private readonly secretInput: HookInput['tool_input'],
     private readonly safety: Safety,
@@ -76,39 +76,39 @@ class StoredHooks implements CallHooks {
     runMs: number,
   ) {
     this.until = performance.now() + runMs + AFTER_DEADLINE_MS;
-    if (this.on('before_update').length + this.on('after_update').length === 0) return;
+    if (this.hooksOn('before_update').length + this.hooksOn('after_update').length === 0) return;
     this.updates = {
-      passes: async (content) => (await this.ask('before_update', updateOf(content))) === 'allow',
-      sent: async (content) => void (await this.ask('after_update', updateOf(content))),
+      allows: async (content) => (await this.run('before_update', updateOf(content))) === 'allow',
+      sent: async (content) => void (await this.run('after_update', updateOf(content))),
     };
   }
 
-  async after(
+  async runAfter(
     finish: AttemptDecision,
     result: Result | undefined,
     shown: (text: string, cut?: boolean) => string,
   ): Promise<HookFeedback | undefined> {
-    if (hasAnswered(finish)) await this.ask('after', { tool_response: responseOf(finish.failure?.message, result) });
+    if (hasResult(finish)) await this.run('after', { tool_response: responseOf(finish.failure?.message, result) });
     return this.runs.length === 0 ? undefined : collectFeedback(this.runs, shown);
   }
 
   /** Whatever stopped the attempt: it is over, and they are told so. */
-  async ended({ outcome, result, resultRef, error }: EndData): Promise<void> {
+  async runAfterEnd({ outcome, result, resultRef, error }: EndData): Promise<void> {
     this.until = performance.now() + AFTER_END_MS;
     const beside = { text: error?.message ?? resultRef?.preview ?? '', is_error: outcome !== 'completed' };
     const tool_response = result === undefined ? beside : responseOf(undefined, result);
-    await this.ask('after_end', { outcome, tool_response }, new AbortController().signal);
+    await this.run('after_end', { outcome, tool_response }, new AbortController().signal);
   }
 
-  private on(event: HookEvent): readonly AppliedHook[] {
+  private hooksOn(event: HookEvent): readonly AppliedHook[] {
     return this.set.filter(({ on }) => on === event);
   }
 
   /** One after the other, until one denies. When the attempt is stopped they are, too, and nothing they said counts. */
-  private async ask(event: HookEvent, more: Partial<HookInput>, signal = this.attempt.signal): Promise<'allow' | 'deny' | 'stopped'> {
-    for (const hook of this.on(event)) {
-      const tool_input = hook.secrets ? this.secretInput : this.about.tool_input;
-      const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.about, tool_input, ...more };
+  private async run(event: HookEvent, more: Partial<HookInput>, signal = this.attempt.signal): Promise<'allow' | 'deny' | 'stopped'> {
+    for (const hook of this.hooksOn(event)) {
+      const tool_input = hook.secrets ? this.secretInput : this.baseInput.tool_input;
+      const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.baseInput, tool_input, ...more };
       try {
         const run = await this.deps.hooks.run({
           hook,
@@ -128,7 +128,7 @@ class StoredHooks implements CallHooks {
 }
 
 /** The tool ran and said how that went; what was stopped or lost has nothing to be looked at. */
-export function hasAnswered(finish: AttemptDecision): finish is AttemptDecision & { kind: 'end' } {
+export function hasResult(finish: AttemptDecision): finish is AttemptDecision & { kind: 'end' } {
   return finish.kind === 'end' && (finish.outcome === 'completed' || finish.outcome === 'failed');
 }
 

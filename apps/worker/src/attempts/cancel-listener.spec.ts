@@ -20,7 +20,7 @@ describe('CancelListener', () => {
     listener = new CancelListener(
       createRedis(parts.server.url, { role: 'subscriber', name: 'cancels' }),
       parts.store,
-      worker.running,
+      worker.inFlight,
       3_000,
       pino({ level: 'silent' }),
     );

@@ -22,7 +22,7 @@ export class CancelListener {
   constructor(
     readonly subscriber: RedisConnection,
     private readonly store: Pick<CallStore, 'head' | 'events'>,
-    private readonly running: InFlightAttempts,
+    private readonly inFlight: InFlightAttempts,
     private readonly defaultGraceMs: number,
     private readonly logger: WorkerLog,
   ) {}
@@ -30,10 +30,10 @@ export class CancelListener {
   /** Resolves when the subscription stands. */
   async start(): Promise<void> {
     this.subscriber.on('message', (_channel: string, callId: string) => {
-      for (const attempt of this.running.of(callId)) void this.look(attempt);
+      for (const attempt of this.inFlight.byCallId(callId)) void this.checkCancel(attempt);
     });
     await this.subscriber.subscribe(keys.cancelChannel());
-    this.subscriber.on('ready', () => void this.resume());
+    this.subscriber.on('ready', () => void this.resubscribe());
   }
 
   /** Idempotent. */
@@ -44,22 +44,22 @@ export class CancelListener {
   }
 
   /** First hear again, then look: what is cancelled in between is seen by the one or the other. */
-  private async resume(): Promise<void> {
+  private async resubscribe(): Promise<void> {
     try {
       await this.subscriber.subscribe(keys.cancelChannel());
     } catch {
       return; // The connection went away again; its next `ready` comes here.
     }
-    await Promise.all(this.running.all().map((attempt) => this.look(attempt)));
+    await Promise.all(this.inFlight.all().map((attempt) => this.checkCancel(attempt)));
   }
 
   /** The head decides, not the message: it may be about an attempt that is over. */
-  private async look(attempt: Attempt): Promise<void> {
-    if (attempt.finishing || attempt.stopped) return;
+  private async checkCancel(attempt: Attempt): Promise<void> {
+    if (attempt.finishing || attempt.abortInfo) return;
     try {
       const head = await this.store.head(attempt.callId);
-      if (!head || head.status === 'ended') attempt.stop('lease_lost');
-      else if (head.cancelRequested) attempt.stop('cancelled', await this.graceMs(attempt.callId, head.lifecycleSeqs.at(-1) ?? 0));
+      if (!head || head.status === 'ended') attempt.abort('lease_lost');
+      else if (head.cancelRequested) attempt.abort('cancelled', await this.graceMs(attempt.callId, head.lifecycleSeqs.at(-1) ?? 0));
     } catch (error) {
       this.logger.debug({ callId: attempt.callId, err: error }, 'could not look whether a call shall stop; its lease renewal will tell');
     }

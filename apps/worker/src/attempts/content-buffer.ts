@@ -4,30 +4,30 @@ import type { Content } from '#contracts';
 export class ContentBuffer {
   private items: Content[] = [];
   private bytes = 2;
-  private overflowed = false;
+  private truncated = false;
 
   /** `limitBytes` is for the JSON text of the whole list. */
   constructor(private readonly limitBytes: number) {}
 
   get empty(): boolean {
-    return this.items.length === 0 && !this.overflowed;
+    return this.items.length === 0 && !this.truncated;
   }
 
   /** Text that follows text becomes one item. What does not fit is left out, and the buffer takes nothing more until it is taken. */
   append(content: readonly Content[]): void {
     for (const item of content) {
-      if (this.overflowed) return;
+      if (this.truncated) return;
       if (item.type === 'text') this.appendText(item.text);
       else this.appendItem(item);
     }
   }
 
   /** What was gathered, and whether something was left out. Empties the buffer. */
-  take(): { readonly content: readonly Content[]; readonly overflowed: boolean } {
-    const taken = { content: this.items, overflowed: this.overflowed };
+  flush(): { readonly content: readonly Content[]; readonly truncated: boolean } {
+    const taken = { content: this.items, truncated: this.truncated };
     this.items = [];
     this.bytes = 2;
-    this.overflowed = false;
+    this.truncated = false;
     return taken;
   }
 
@@ -42,12 +42,12 @@ export class ContentBuffer {
       else this.items.push({ type: 'text', text: fitting.text });
       this.bytes += fitting.bytes + (joined ? 0 : TEXT_ITEM_BYTES);
     }
-    if (fitting.text.length < text.length) this.overflowed = true;
+    if (fitting.text.length < text.length) this.truncated = true;
   }
 
   private appendItem(item: Content): void {
     const bytes = Buffer.byteLength(JSON.stringify(item)) + 1;
-    if (this.bytes + bytes > this.limitBytes) this.overflowed = true;
+    if (this.bytes + bytes > this.limitBytes) this.truncated = true;
     else {
       this.items.push(item);
       this.bytes += bytes;

@@ -3,7 +3,7 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
 import { executeCall } from './execute-call.js';
 import type { ExecuteDeps } from './execute-deps.js';
-import { drainCalls } from './drain-attempts.js';
+import { drainAttempts } from './drain-attempts.js';
 
 describe('drainCalls', () => {
   let parts: WorkerParts;
@@ -32,7 +32,7 @@ describe('drainCalls', () => {
   it('hands back what may run elsewhere without counting a failure, and lets the rest finish [DX-09]', async () => {
     const worker = parts.worker();
     const [read, write] = [await begin(worker, 'read'), await begin(worker, 'writeShort')];
-    expect(await drainCalls(worker.running, { drainMs: 10_000, stopGraceMs: 300 })).toBe('idle');
+    expect(await drainAttempts(worker.inFlight, { drainMs: 10_000, stopGraceMs: 300 })).toBe('idle');
     await Promise.all([read.done, write.done]);
     expect(await parts.events(read.callId)).toMatchObject([
       {},
@@ -46,7 +46,7 @@ describe('drainCalls', () => {
   it('ends as unknown what must not run twice and is not done in time, also when it does not listen', async () => {
     const worker = parts.worker({ stopGraceMs: 200 });
     const [write, deaf] = [await begin(worker, 'write'), await begin(worker, 'deaf')];
-    expect(await drainCalls(worker.running, { drainMs: 100, stopGraceMs: 200 })).toBe('idle');
+    expect(await drainAttempts(worker.inFlight, { drainMs: 100, stopGraceMs: 200 })).toBe('idle');
     await Promise.all([write.done, deaf.done]);
     expect((await parts.events(write.callId)).at(-1)).toMatchObject({
       data: { outcome: 'unknown', error: { code: 'outcome_unknown' }, stopped: { how: 'stopped' } },
@@ -56,7 +56,7 @@ describe('drainCalls', () => {
 
   it('hands back a call whose claim was granted only during the drain, before its tool begins', async () => {
     const worker = parts.worker();
-    worker.running.handBack();
+    worker.inFlight.requeueAll();
     const callId = await parts.submit('write');
     await executeCall({ callId, attempt: 1 }, 'read', worker);
     expect(await parts.types(callId)).toEqual(['call.submitted', 'call.start', 'call.retry']);
@@ -64,7 +64,7 @@ describe('drainCalls', () => {
 
   it('is done at once when nothing runs', async () => {
     const startedAt = performance.now();
-    expect(await drainCalls(parts.worker().running, { drainMs: 10_000, stopGraceMs: 1_000 })).toBe('idle');
+    expect(await drainAttempts(parts.worker().inFlight, { drainMs: 10_000, stopGraceMs: 1_000 })).toBe('idle');
     expect(performance.now() - startedAt).toBeLessThan(9_000);
   });
 });

@@ -20,12 +20,12 @@ export interface DrainTimes {
  * 3. those that may not go on for the rest of the drain time
  * 4. then they are aborted, and end as unknown unless they finish after all
  */
-export async function drainCalls(running: InFlightAttempts, { drainMs, stopGraceMs }: DrainTimes): Promise<'idle' | 'given_up'> {
+export async function drainAttempts(running: InFlightAttempts, { drainMs, stopGraceMs }: DrainTimes): Promise<'idle' | 'given_up'> {
   const first = Math.min(NEARLY_DONE_MS, drainMs);
   if (await idleWithin(running, first)) return 'idle';
-  running.handBack();
+  running.requeueAll();
   if (await idleWithin(running, drainMs - first)) return 'idle';
-  running.stopAll();
+  running.abortAll();
   return (await idleWithin(running, stopGraceMs + LAST_WRITE_MS)) ? 'idle' : 'given_up';
 }
 

@@ -29,7 +29,7 @@ describe('executeCall', () => {
       attempt: 1,
       result: { content: [{ type: 'text', text: 'hello Ada' }], isError: false },
     });
-    expect(worker.running.size).toBe(0);
+    expect(worker.inFlight.size).toBe(0);
   });
 
   it('does nothing with a job whose attempt is over or not due, and says why', async () => {
@@ -172,7 +172,7 @@ describe('executeCall', () => {
       data: { outcome: 'timed_out', error: { code: 'run_timeout' }, stopped: { how: 'stopped' } },
     });
     expect((await parts.events(deaf)).at(-1)).toMatchObject({ data: { outcome: 'timed_out', stopped: { how: 'unknown' } } });
-    expect(worker.running.size).toBe(0);
+    expect(worker.inFlight.size).toBe(0);
   });
 
   it('tries a retryable failure again up to its attempts, and never one of an effect that must not happen twice [DX-03]', async () => {

@@ -13,12 +13,12 @@ import { isApplied, type Claimed } from '#event-log';
 import type { DequeueHookResult } from '#redis';
 import { signals } from '#observability';
 import { Attempt } from './attempt.js';
-import { hasAnswered, NO_HOOKS, openHooks, type CallHooks } from './call-hooks.js';
+import { hasResult, NO_HOOKS, loadHooks, type CallHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
 import type { ExecuteDeps } from './execute-deps.js';
-import { withSaidBefore } from './hook-feedback.js';
+import { mergeBeforeFeedback } from './hook-feedback.js';
 import { OutputSanitizer } from './output-sanitizer.js';
-import type { SafetyInForce } from './redaction-settings.service.js';
+import type { ActiveRedaction } from './redaction-settings.service.js';
 import { runClaimed } from './run-claimed.js';
 import type { ToolRunResult } from './run-tool.js';
 import type { AttemptTrace } from './attempt-tracer.js';
@@ -49,19 +49,19 @@ export interface Handover {
  */
 export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps, { taken, ending }: Handover = {}): Promise<Executed> {
   const attempt = new Attempt(job.callId, deps.clock, deps.config.stopGraceMs);
-  deps.running.add(attempt);
+  deps.inFlight.add(attempt);
   try {
     const claimed = await claim(job, deps, taken);
     if (!('submitted' in claimed)) {
       signals.dispatchDuplicate.emit({ pool, code: claimed.code });
       return { kind: 'not_claimed', ...claimed };
     }
-    deps.running.claimed(attempt, { fence: claimed.fence, effect: claimed.submitted.effect });
+    deps.inFlight.onClaimed(attempt, { fence: claimed.fence, effect: claimed.submitted.effect });
     const release = deps.leases.hold(job.callId, claimed.fence, {
-      lost: () => attempt.stop('lease_lost'),
-      cancelRequested: () => attempt.stop('cancelled'),
+      lost: () => attempt.abort('lease_lost'),
+      cancelRequested: () => attempt.abort('cancelled'),
     });
-    const trace = deps.tracer?.begin(job.callId, claimed, pool);
+    const trace = deps.tracer?.start(job.callId, claimed, pool);
     let finished: Finished | undefined;
     try {
       finished = await runAndFinish(attempt, claimed, pool, deps, ending, trace);
@@ -70,14 +70,14 @@ export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps, {
       trace?.end(finished?.written);
     }
     const { written, hooks } = finished;
-    if (hooks !== NO_HOOKS && written.kind === 'ended' && isApplied(written.answer)) await hooks.ended(written.data);
+    if (hooks !== NO_HOOKS && written.kind === 'ended' && isApplied(written.answer)) await hooks.runAfterEnd(written.data);
     return { kind: 'executed', claimed, written };
   } catch (error) {
     deps.logger.error({ callId: job.callId, err: error }, 'an attempt was left to the reconciler');
     return { kind: 'not_claimed', code: 'INTERNAL' };
   } finally {
     attempt.close();
-    deps.running.delete(attempt);
+    deps.inFlight.delete(attempt);
   }
 }
 
@@ -129,13 +129,13 @@ async function runAndFinish(
 
   const inForce = await safetyOf(claimed, deps);
   const { hooks: digest } = claimed.submitted;
-  const hooks = digest === undefined ? NO_HOOKS : await openHooks(digest, attempt, claimed, inForce.safety, deps);
-  const writer = new AttemptWriter(deps.log, attempt.callId, claimed.fence, workerAuthor(config.id), () => attempt.stop('lease_lost'));
+  const hooks = digest === undefined ? NO_HOOKS : await loadHooks(digest, attempt, claimed, inForce.safety, deps);
+  const writer = new AttemptWriter(deps.log, attempt.callId, claimed.fence, workerAuthor(config.id), () => attempt.abort('lease_lost'));
   const updates = new UpdateStream(
     {
       update: (data, count) => writer.update(data, count),
       progress: (data) => writer.progress(data),
-      merged: () => signals.updatesCoalesced.emit({ where: 'worker', n: 1 }),
+      coalesced: () => signals.updatesCoalesced.emit({ where: 'worker', n: 1 }),
     },
     clock,
     claimed.updates,
@@ -143,32 +143,32 @@ async function runAndFinish(
   );
   const guard = new OutputSanitizer(inForce, updates, deps.logger, attempt.callId);
   const startedAt = clock.now();
-  const ran = hooks.missing ?? (await runClaimed(attempt, claimed, guard, deps, trace));
+  const ran = hooks.unavailable ?? (await runClaimed(attempt, claimed, guard, deps, trace));
   guard.flush();
   const endedAt = clock.now();
   if (hooks === NO_HOOKS) attempt.finishing = true;
   else await updates.drain();
 
-  const { run, result } = guard.finished(withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value)));
+  const { run, result } = guard.sanitizeResult(withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value)));
   const decide = () => decideAttempt(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
   const decided = decide();
-  const said = await hooks.after(decided, result, (text, cut) => guard.shown(text, cut));
-  const remarks = hasAnswered(decided) ? withSaidBefore(claimed.submitted.hookFeedback, said) : said;
+  const said = await hooks.runAfter(decided, result, (text, cut) => guard.shown(text, cut));
+  const remarks = hasResult(decided) ? mergeBeforeFeedback(claimed.submitted.hookFeedback, said) : said;
   attempt.finishing = true;
   // Whoever stopped the attempt while its hooks ran finds the tool's answer there.
   const finish = hooks === NO_HOOKS ? decided : decide();
-  if (finish.kind === 'nothing') updates.abandon();
+  if (finish.kind === 'nothing') updates.cancel();
   else updates.close();
   const finished = {
     callId: attempt.callId,
     claimed,
     runMs: endedAt - startedAt,
-    how: howEnded(run, attempt.stopped?.cause),
+    how: howEnded(run, attempt.abortInfo?.reason),
     ...(result ? { result } : {}),
     ...seenBytesOf(run),
     ...(remarks ? { remarks } : {}),
   };
-  const written = await commitAttempt(finished, finish, writer, deps.blobs, deps.leaving, hooks === NO_HOOKS ? ending : undefined);
+  const written = await commitAttempt(finished, finish, writer, deps.blobs, deps.forcedShutdown, hooks === NO_HOOKS ? ending : undefined);
   tell(attempt, finished.runMs, pool, claimed, written, clock.now());
   return { written, hooks };
 }
@@ -179,7 +179,7 @@ function seenBytesOf(run: ToolRunResult): { seenBytes?: number } {
 }
 
 /** Most calls were accepted under the defaults: then nobody has to be asked. */
-function safetyOf({ submitted }: Claimed, { safety }: ExecuteDeps): SafetyInForce | Promise<SafetyInForce> {
+function safetyOf({ submitted }: Claimed, { redaction: safety }: ExecuteDeps): ActiveRedaction | Promise<ActiveRedaction> {
   return submitted.safety === undefined ? safety.defaults : safety.of(submitted.safety);
 }
 
@@ -191,10 +191,10 @@ function finishFacts(
   config: ExecuteDeps['config'],
 ): FinishFacts {
   const { effect, retry, timeouts } = claimed.submitted;
-  const { stopped } = attempt;
+  const { abortInfo: stopped } = attempt;
   return {
     run,
-    ...(stopped ? { stop: { cause: stopped.cause, tookMs: endedAt - stopped.at } } : {}),
+    ...(stopped ? { aborted: { reason: stopped.reason, tookMs: endedAt - stopped.at } } : {}),
     effect,
     failures: claimed.failures,
     retry,
@@ -209,8 +209,8 @@ function tell(attempt: Attempt, runMs: number, pool: Pool, claimed: Claimed, wri
   const { tool } = claimed.meta;
   const lost = written.kind === 'nothing' || !isApplied(written.answer);
   signals.attemptFinished.emit({ tool, pool, runMs, ended: lost ? 'lost' : written.kind === 'ended' ? 'end' : 'retry' });
-  if (attempt.lost) signals.leaseLost.emit({ tool });
-  const { stopped } = attempt;
-  if (!lost && written.kind === 'ended' && written.data.stopped && stopped?.cause === 'cancelled')
+  if (attempt.leaseLost) signals.leaseLost.emit({ tool });
+  const { abortInfo: stopped } = attempt;
+  if (!lost && written.kind === 'ended' && written.data.stopped && stopped?.reason === 'cancelled')
     signals.cancelled.emit({ tool, how: written.data.stopped.how, tookMs: now - stopped.at });
 }

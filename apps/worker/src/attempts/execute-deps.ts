@@ -16,18 +16,18 @@ export interface ExecuteDeps {
   readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
   readonly log: EventLogWriter;
   readonly blobs: Pick<BlobStore, 'put' | 'get' | 'forget'>;
-  readonly safety: Pick<RedactionSettingsService, 'defaults' | 'of'>;
+  readonly redaction: Pick<RedactionSettingsService, 'defaults' | 'of'>;
   readonly tools: Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'>;
-  readonly hookSets: Pick<HookSets, 'load'>;
+  readonly hookSnapshots: Pick<HookSets, 'load'>;
   readonly hooks: Pick<HookRunner, 'run'>;
   readonly leases: Pick<LeaseRenewer, 'hold'>;
-  readonly running: InFlightAttempts;
+  readonly inFlight: InFlightAttempts;
   readonly workspaces: Workspaces;
   readonly files: Pick<FileScope, 'of'>;
   /** From then on no write is insisted on any more. */
-  readonly leaving: ForcedShutdown;
+  readonly forcedShutdown: ForcedShutdown;
   /** There while spans are exported. */
-  readonly tracer?: Pick<AttemptTracer, 'begin'> | undefined;
+  readonly tracer?: Pick<AttemptTracer, 'start'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: WorkerLog;

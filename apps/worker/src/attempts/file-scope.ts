@@ -5,7 +5,7 @@ import { denialOf, mayDenyBelow } from '#policy';
 import type { ContentAddressedStore } from '#redis';
 import { type DeniedPaths, type SharedRoot, ToolFailure, type Workspace } from '#tool-sdk';
 
-const REMEMBERED = 256;
+const CACHE_SIZE = 256;
 /** Parts of the system that are no files: what is in them are secrets of processes, and devices. */
 const NEVER_OPENED = ['/proc', '/sys', '/dev'];
 
@@ -25,7 +25,7 @@ export interface FileScopeSettings {
  * names nothing has its workspace only, whatever the worker shares.
  */
 export class FileScope {
-  private readonly known = new Map<string, PathDenials>();
+  private readonly cache = new Map<string, PathDenials>();
   private readonly closed: readonly string[];
   private readonly roots: readonly (SharedRoot & { readonly real: string })[];
 
@@ -43,8 +43,8 @@ export class FileScope {
     if (files === undefined) return workspace;
     const roots = this.rootsFor(files.roots ?? []);
     const named = files.opened ?? [];
-    const opened = named.filter(({ path }) => this.mayOpen(path)).map((it) => ({ ...it, locks: this.settings.locks }));
-    const unopened = named.filter(({ path }) => !this.mayOpen(path)).map(({ path }) => path);
+    const opened = named.filter(({ path }) => this.canOpen(path)).map((it) => ({ ...it, locks: this.settings.locks }));
+    const unopened = named.filter(({ path }) => !this.canOpen(path)).map(({ path }) => path);
     const denials = files.denials === undefined ? undefined : await this.denials(files.denials);
     return {
       ...workspace,
@@ -68,7 +68,7 @@ export class FileScope {
     );
   }
 
-  private mayOpen(path: string): boolean {
+  private canOpen(path: string): boolean {
     return (
       this.settings.outsideRoots.some((root) => isWithin(path, root)) &&
       !this.closed.some((folder) => isWithin(path, folder) || isWithin(folder, path))
@@ -76,15 +76,15 @@ export class FileScope {
   }
 
   private async denials(digest: string): Promise<PathDenials> {
-    const before = this.known.get(digest);
+    const before = this.cache.get(digest);
     if (before !== undefined) return before;
     const text = await this.store.get(digest);
     if (text === undefined)
       throw new ToolFailure('internal', 'What is denied to the call is not stored any more. Submit the call again.', { retryable: false });
     const denials = PathDenials.parse(JSON.parse(text));
-    const [oldest] = this.known.keys();
-    if (oldest !== undefined && this.known.size >= REMEMBERED) this.known.delete(oldest);
-    this.known.set(digest, denials);
+    const [oldest] = this.cache.keys();
+    if (oldest !== undefined && this.cache.size >= CACHE_SIZE) this.cache.delete(oldest);
+    this.cache.set(digest, denials);
     return denials;
   }
 
@@ -94,7 +94,7 @@ export class FileScope {
     const facts = { denials, tool, workspaceRoot: configured };
     const spellings = (path: string) => [
       path,
-      ...names.flatMap((it) => [moved(path, it.real, it.path), moved(path, it.path, it.real)]).filter((it) => it !== undefined),
+      ...names.flatMap((it) => [rebase(path, it.real, it.path), rebase(path, it.path, it.real)]).filter((it) => it !== undefined),
     ];
     return {
       why: (path, access) => {
@@ -109,7 +109,7 @@ export class FileScope {
   }
 }
 
-function moved(path: string, from: string, to: string): string | undefined {
+function rebase(path: string, from: string, to: string): string | undefined {
   return isWithin(path, from) ? join(to, path.slice(from.length)) : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { Result } from '#contracts';
 import { shownRun, type HookRun } from '#hooks';
 
 /** Runs that stand in `details`: of updates there may be a thousand. Those that went wrong or refused come first. */
-const RUNS = 20;
+const MAX_RUNS = 20;
 const REASON_CHARACTERS = 500;
 
 type Detail = NonNullable<Result['details']>[string];
@@ -16,24 +16,24 @@ export function collectFeedback(all: readonly HookRun[], shown: (text: string, c
   const runs = all.map((run) => shownRun(run, shown));
   const after = runs.filter(({ hook }) => hook.on === 'after');
   const denied = after.some(({ verdict }) => verdict === 'deny');
-  const lines = after.flatMap(said);
+  const lines = after.flatMap(feedbackLines);
   const label = denied ? 'Hook feedback (denied):' : 'Hook feedback:';
-  const told = [...runs].sort((a, b) => weight(b) - weight(a)).slice(0, RUNS);
+  const shownRuns = [...runs].sort((a, b) => weight(b) - weight(a)).slice(0, MAX_RUNS);
   return {
     ...(denied || lines.length > 0 ? { text: [label, ...lines].join('\n') } : {}),
     denied,
-    runs: told.map(detailOf),
+    runs: shownRuns.map(detailOf),
   };
 }
 
 /** With what hooks before the call had to say about it. Pure. */
-export function withSaidBefore(feedback: string | undefined, remarks: HookFeedback | undefined): HookFeedback | undefined {
+export function mergeBeforeFeedback(feedback: string | undefined, remarks: HookFeedback | undefined): HookFeedback | undefined {
   if (feedback === undefined) return remarks;
   const { text, denied = false, runs = [] } = remarks ?? {};
   return { denied, runs, text: `Hook feedback:\n${feedback}${text === undefined ? '' : `\n${text}`}` };
 }
 
-function said({ hook, verdict, failure, reason, feedback }: HookRun): string[] {
+function feedbackLines({ hook, verdict, failure, reason, feedback }: HookRun): string[] {
   if (failure !== undefined) return [`${failure}; ${verdict === 'deny' ? 'the result counts as an error' : 'the result stands'}`];
   const refusal = verdict === 'deny' ? [reason ?? `Hook \`${hook.name}\` refused the result`] : [];
   return [...refusal, ...(feedback === undefined ? [] : [feedback])];

@@ -77,7 +77,7 @@ describe('CallGuard', () => {
   it('cuts the message of a failure when the secrets are out of it', () => {
     const { guard } = guarded();
     const message = `${`${GITHUB} `.repeat(400)}x`;
-    const { run } = guard.finished({ run: { kind: 'failure', failure: { code: 'tool_failed', message, retryable: false } } });
+    const { run } = guard.sanitizeResult({ run: { kind: 'failure', failure: { code: 'tool_failed', message, retryable: false } } });
     expect(run.kind === 'failure' && halvesIn(run.failure.message)).toEqual([]);
   });
 });

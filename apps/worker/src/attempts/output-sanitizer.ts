@@ -6,7 +6,7 @@ import type { ToolContext, UpdateOf } from '#tool-sdk';
 import { MESSAGE_BYTES, type ToolRunResult } from './run-tool.js';
 import type { UpdateStream } from './update-stream.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
-import type { SafetyInForce } from './redaction-settings.service.js';
+import type { ActiveRedaction } from './redaction-settings.service.js';
 
 const ONE_TEXT: UpdateOf = { stream: '' };
 
@@ -24,16 +24,16 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
   private command: string | undefined;
 
   constructor(
-    private readonly inForce: SafetyInForce,
+    private readonly active: ActiveRedaction,
     private readonly watchers: Watchers,
     private readonly logger: WorkerLog,
     private readonly callId: string,
   ) {
-    this.safety = inForce.safety;
+    this.safety = active.safety;
   }
 
   /** Before the tool runs. Secrets that the arguments held are secrets in all that it says. */
-  begins(tool: ToolDescriptor, args: Readonly<Record<string, unknown>>, withSecrets: boolean): void {
+  start(tool: ToolDescriptor, args: Readonly<Record<string, unknown>>, withSecrets: boolean): void {
     if (withSecrets) this.safety = this.safety.knowing(this.safety.secretsIn(args));
     this.origin = this.safety.untrustedOrigin(tool, args);
     const { argument } = tool.subjects.find(({ kind }) => kind === 'command') ?? {};
@@ -45,7 +45,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     const safe = content.flatMap((item) =>
       item.type === 'text' ? asItems(this.textOf(stream).push(item.text)) : [this.safety.content(item)],
     );
-    if (cut) safe.push(...this.end(stream, cut));
+    if (cut) safe.push(...this.endText(stream, cut));
     if (safe.length > 0) this.watchers.onUpdate(safe);
   }
 
@@ -56,7 +56,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
 
   /** Tells watchers what was held back: nothing more comes. */
   flush(): void {
-    const rest = [...this.texts.keys()].flatMap((stream) => this.end(stream));
+    const rest = [...this.texts.keys()].flatMap((stream) => this.endText(stream));
     if (rest.length > 0) this.watchers.onUpdate(rest);
   }
 
@@ -66,17 +66,17 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
   }
 
   /** What may be written about how the tool ended. */
-  finished({ run, result }: { run: ToolRunResult; result?: Result }): { run: ToolRunResult; result?: Result } {
+  sanitizeResult({ run, result }: { run: ToolRunResult; result?: Result }): { run: ToolRunResult; result?: Result } {
     if (run.kind === 'failure') {
       const { message, ...failure } = this.safety.error(run.failure);
       const origin = run.failure.code === 'tool_failed' ? this.origin : undefined;
       const safe = { ...failure, message: cutUtf8(message, MESSAGE_BYTES), ...(origin === undefined ? {} : { origin }) };
-      this.look(safe.message);
+      this.detectAnomalies(safe.message);
       return { run: { ...run, failure: safe } };
     }
     if (result === undefined) return { run };
     const safe = this.safety.result(result, this.origin);
-    this.look(safe.content.map((item) => (item.type === 'text' ? item.text : '')).join('\n'));
+    this.detectAnomalies(safe.content.map((item) => (item.type === 'text' ? item.text : '')).join('\n'));
     return { run, result: this.origin === undefined ? safe : { ...safe, content: marked(safe.content, this.origin) } };
   }
 
@@ -86,16 +86,16 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     return text;
   }
 
-  private end(stream: string, cut = false): Content[] {
+  private endText(stream: string, cut = false): Content[] {
     const text = this.texts.get(stream);
     this.texts.delete(stream);
     return asItems(text?.flush(cut) ?? '');
   }
 
-  private look(output: string): void {
-    if (this.inForce.anomalies === undefined || this.command === undefined) return;
+  private detectAnomalies(output: string): void {
+    if (this.active.anomalies === undefined || this.command === undefined) return;
     const command = this.safety.text(this.command);
-    for (const alert of this.inForce.anomalies.inspect(command, output, performance.now())) {
+    for (const alert of this.active.anomalies.inspect(command, output, performance.now())) {
       for (const kind of alert.kinds) signals.securityAlert.emit({ kind });
       this.logger.warn(
         { callId: this.callId, securityAlert: alert },

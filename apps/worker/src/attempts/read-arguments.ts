@@ -3,27 +3,27 @@ import type { SubmittedData } from '#contracts';
 import type { BlobStore } from '#event-log';
 import { ToolFailure } from '#tool-sdk';
 
-export interface ArgumentsRead {
+export interface LoadedArguments {
   /** What the tool gets. */
   readonly args: Readonly<Record<string, unknown>>;
   /** What an approval is bound to: the arguments, with a salt where they hold secrets that could be guessed from a digest. */
   readonly approved: unknown;
 }
 
-const Salted = z.object({ salt: z.string(), arguments: z.record(z.string(), z.unknown()) });
+const SaltedArguments = z.object({ salt: z.string(), arguments: z.record(z.string(), z.unknown()) });
 
 /** The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolFailure when what lives beside the log is gone. */
-export async function readArguments(callId: string, submitted: SubmittedData, blobs: Pick<BlobStore, 'get'>): Promise<ArgumentsRead> {
+export async function loadArguments(callId: string, submitted: SubmittedData, blobs: Pick<BlobStore, 'get'>): Promise<LoadedArguments> {
   if (submitted.argumentsRedacted) {
-    const approved = Salted.parse(await stored(callId, 'secret-arguments', blobs));
+    const approved = SaltedArguments.parse(await stored(callId, 'secret-arguments', blobs));
     return { args: approved.arguments, approved };
   }
-  const args = await readShownArguments(callId, submitted, blobs);
+  const args = await loadRedactedArguments(callId, submitted, blobs);
   return { args, approved: args };
 }
 
 /** The arguments as everybody sees them, with placeholders for secrets. Rejects as `readArguments` does. */
-export async function readShownArguments(
+export async function loadRedactedArguments(
   callId: string,
   { argumentsRef, arguments: inline }: SubmittedData,
   blobs: Pick<BlobStore, 'get'>,

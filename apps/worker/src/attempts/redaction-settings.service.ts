@@ -3,10 +3,10 @@ import { SafetySettings } from '#contracts';
 import type { ContentAddressedStore } from '#redis';
 import { Safety, SyscallAnomalyDetector } from '#redaction';
 
-const REMEMBERED = 16;
+const CACHE_SIZE = 16;
 
 /** What holds for calls that were accepted under the same settings. */
-export interface SafetyInForce {
+export interface ActiveRedaction {
   readonly safety: Safety;
   /** There where commands are looked at. */
   readonly anomalies?: SyscallAnomalyDetector;
@@ -14,29 +14,29 @@ export interface SafetyInForce {
 
 /** The safety settings of calls, by the digest that a call carries; those of most calls are the defaults, and cost no question. */
 export class RedactionSettingsService {
-  readonly defaults: SafetyInForce;
-  private readonly known = new LRUCache<string, SafetyInForce>({ max: REMEMBERED });
+  readonly defaults: ActiveRedaction;
+  private readonly cache = new LRUCache<string, ActiveRedaction>({ max: CACHE_SIZE });
 
   /** `secrets` are those of this process. */
   constructor(
     private readonly store: Pick<ContentAddressedStore, 'get'>,
     private readonly secrets: readonly string[],
   ) {
-    this.defaults = this.made(SafetySettings.parse({}));
+    this.defaults = this.build(SafetySettings.parse({}));
   }
 
   /** Rejects while Redis is out of reach, and when the settings are not stored: then nothing may run under others. */
-  async of(digest: string): Promise<SafetyInForce> {
-    const before = this.known.get(digest);
+  async of(digest: string): Promise<ActiveRedaction> {
+    const before = this.cache.get(digest);
     if (before !== undefined) return before;
     const text = await this.store.get(digest);
     if (text === undefined) throw new Error(`The safety settings ${digest} are not stored any more.`);
-    const made = this.made(SafetySettings.parse(JSON.parse(text)));
-    this.known.set(digest, made);
+    const made = this.build(SafetySettings.parse(JSON.parse(text)));
+    this.cache.set(digest, made);
     return made;
   }
 
-  private made(settings: SafetySettings): SafetyInForce {
+  private build(settings: SafetySettings): ActiveRedaction {
     const safety = Safety.of(settings, { values: this.secrets });
     return { safety, ...(settings.anomaly.enabled ? { anomalies: new SyscallAnomalyDetector(settings.anomaly) } : {}) };
   }

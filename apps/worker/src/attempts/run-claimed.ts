@@ -1,11 +1,11 @@
 import type { Claimed } from '#event-log';
 import { ToolFailure, type Workspace } from '#tool-sdk';
-import { checkApproved, checkJudged } from './approved-call.js';
+import { assertApproved, assertCapabilities } from './approved-call.js';
 import type { Attempt } from './attempt.js';
 import { CallContext } from './call-context.js';
 import type { ExecuteDeps } from './execute-deps.js';
 import type { AttemptTrace } from './attempt-tracer.js';
-import { readArguments } from './read-arguments.js';
+import { loadArguments } from './read-arguments.js';
 import { runTool, type ToolRunResult } from './run-tool.js';
 import type { OutputSanitizer } from './output-sanitizer.js';
 
@@ -20,19 +20,19 @@ export async function runClaimed(
   trace?: AttemptTrace,
 ): Promise<ToolRunResult> {
   const { tool } = claimed.meta;
-  const callOffDeadline = deps.clock.after(claimed.runMs, () => attempt.stop('run_timeout'));
+  const callOffDeadline = deps.clock.after(claimed.runMs, () => attempt.abort('run_timeout'));
   try {
     const call = async () => {
       const descriptor = deps.tools.resolve(tool);
       if (!descriptor) throw new ToolFailure('not_found', notFound(tool, deps.tools.near(tool)));
-      checkJudged(descriptor, claimed.submitted);
+      assertCapabilities(descriptor, claimed.submitted);
       const [{ args, approved }, workspace] = await Promise.all([
-        readArguments(attempt.callId, claimed.submitted, deps.blobs),
+        loadArguments(attempt.callId, claimed.submitted, deps.blobs),
         openFiles(claimed, deps),
       ]);
-      checkApproved(descriptor, claimed.submitted, approved);
-      guard.begins(descriptor, args, claimed.submitted.argumentsRedacted === true);
-      attempt.throwIfStopped();
+      assertApproved(descriptor, claimed.submitted, approved);
+      guard.start(descriptor, args, claimed.submitted.argumentsRedacted === true);
+      attempt.throwIfAborted();
       const context = new CallContext(attempt, claimed, workspace, deps.config.toolEnv, guard, deps.logger, trace?.traceparent);
       return deps.tools.source(tool).call(tool, args, context);
     };
@@ -47,7 +47,7 @@ export async function runClaimed(
 
 /** The workspace, and what the decision about the call opens or denies besides. */
 async function openFiles({ meta, submitted }: Claimed, { workspaces, files }: RunDeps): Promise<Workspace> {
-  const workspace = await workspaces.open(meta);
+  const workspace = await workspaces.resolve(meta);
   return submitted.files === undefined ? workspace : files.of(workspace, workspaces.pathOf(meta), meta.tool, submitted.files);
 }
 

@@ -15,14 +15,14 @@ export type ToolRunResult = RunResult<Exclude<ToolOutput, Suspension>>;
  * that answers later than that is not listened to any more.
  */
 export function runTool(call: () => Promise<ToolOutput>, attempt: Attempt): Promise<ToolRunResult> {
-  if (attempt.stopped) return Promise.resolve({ kind: 'not_begun' });
+  if (attempt.abortInfo) return Promise.resolve({ kind: 'not_started' });
   const answer = Promise.resolve()
     .then(call)
-    .then(toRunEnd, (error: unknown) => toFailure(error, attempt.callId));
-  return Promise.race([answer, attempt.givenUp.then((): ToolRunResult => ({ kind: 'no_answer' }))]);
+    .then(toRunResult, (error: unknown) => toFailure(error, attempt.callId));
+  return Promise.race([answer, attempt.graceExpired.then((): ToolRunResult => ({ kind: 'unresponsive' }))]);
 }
 
-function toRunEnd(output: ToolOutput): ToolRunResult {
+function toRunResult(output: ToolOutput): ToolRunResult {
   return output instanceof Suspension
     ? { kind: 'suspended', resumeInMs: Math.max(0, Math.ceil(output.resumeInMs)) }
     : { kind: 'output', output };

@@ -43,9 +43,9 @@ describe('the processor of jobs', () => {
     const { handle } = processorOf({ ...deps, log });
     const callId = await parts.submit('echo');
     await handle({ callId, attempt: 1 });
-    expect(deps.running.size).toBe(1);
+    expect(deps.inFlight.size).toBe(1);
     answer();
-    await deps.running.idle();
+    await deps.inFlight.idle();
     expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed' });
   });
 

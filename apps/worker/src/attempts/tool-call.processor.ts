@@ -8,7 +8,7 @@ import { executeCall, type Executed } from './execute-call.js';
 import type { ExecuteDeps } from './execute-deps.js';
 
 /** Longer waits are left to the reconciler, which looks twice a second. */
-const DISPATCH_HERE_MS = 60_000;
+const LONGEST_LOCAL_DELAY_MS = 60_000;
 
 /**
  * The seam to BullMQ: jobs in, nothing out. A job says which attempt to run; when the handler returns, the job is gone
@@ -16,8 +16,8 @@ const DISPATCH_HERE_MS = 60_000;
  */
 export class ToolCallProcessor {
   private consumers: { readonly pool: Pool; readonly slots: number; readonly consumer: CallConsumer }[] = [];
-  private readonly leftOver: { readonly pool: Pool; readonly job: CallJob }[] = [];
-  private readonly timers = new Set<NodeJS.Timeout>();
+  private readonly undelivered: { readonly pool: Pool; readonly job: CallJob }[] = [];
+  private readonly delayedDispatches = new Set<NodeJS.Timeout>();
   private stopping = false;
 
   constructor(
@@ -48,29 +48,29 @@ export class ToolCallProcessor {
   /** Takes no more jobs; resolves when the handlers have returned. Jobs that were fetched too late to be run go back. Idempotent. */
   async close(): Promise<void> {
     this.stopping = true;
-    for (const timer of this.timers) clearTimeout(timer);
-    this.timers.clear();
+    for (const timer of this.delayedDispatches) clearTimeout(timer);
+    this.delayedDispatches.clear();
     await Promise.all(this.consumers.map(({ consumer }) => consumer.close()));
-    await Promise.allSettled(this.leftOver.splice(0).map(({ pool, job }) => this.dispatchAsAccepted(pool, job)));
+    await Promise.allSettled(this.undelivered.splice(0).map(({ pool, job }) => this.dispatchAsAccepted(pool, job)));
   }
 
   /** Resolves when the End has left: the job goes right behind it, in one write, and the attempt itself hears the answer. */
   private async process(pool: Pool, job: CallJob, taken?: DequeueHookResult): Promise<void> {
     if (this.stopping && taken === undefined) {
-      this.leftOver.push({ pool, job });
+      this.undelivered.push({ pool, job });
       return;
     }
     await new Promise<void>((resolve) => {
       void executeCall(job, pool, this.deps, { taken, ending: resolve }).then((executed) => {
-        this.after(pool, job, executed);
+        this.afterAttempt(pool, job, executed);
         resolve();
       });
     });
   }
 
-  private after(pool: Pool, job: CallJob, executed: Executed): void {
+  private afterAttempt(pool: Pool, job: CallJob, executed: Executed): void {
     if (executed.kind === 'not_claimed') {
-      if (executed.retryInMs !== undefined) this.later(executed.retryInMs, () => this.dispatchAsAccepted(pool, job));
+      if (executed.retryInMs !== undefined) this.scheduleDispatch(executed.retryInMs, () => this.dispatchAsAccepted(pool, job));
       return;
     }
     const { claimed, written } = executed;
@@ -78,9 +78,9 @@ export class ToolCallProcessor {
       const { callId } = job;
       const { submitted, meta } = claimed;
       const next = { callId, attempt: written.nextAttempt };
-      this.later(written.delayMs, () => this.queue.dispatch(pool, next, submitted.priority, meta.tenantId));
+      this.scheduleDispatch(written.delayMs, () => this.queue.dispatch(pool, next, submitted.priority, meta.tenantId));
     }
-    logEnded(this.deps.logger, job, executed);
+    logAttempt(this.deps.logger, job, executed);
   }
 
   /** With the priority and in the turn that the call was accepted with: a job does not carry them. */
@@ -90,21 +90,21 @@ export class ToolCallProcessor {
   }
 
   /** Dispatches on time what the reconciler would find a little later; it finds it all the same when this process dies. */
-  private later(delayMs: number, dispatch: () => Promise<void>): void {
+  private scheduleDispatch(delayMs: number, dispatch: () => Promise<void>): void {
     const now = () => void dispatch().catch(() => {});
     if (delayMs === 0) return now();
-    if (this.stopping || delayMs > DISPATCH_HERE_MS) return;
+    if (this.stopping || delayMs > LONGEST_LOCAL_DELAY_MS) return;
     const timer = setTimeout(() => {
-      this.timers.delete(timer);
+      this.delayedDispatches.delete(timer);
       now();
     }, delayMs);
     timer.unref();
-    this.timers.add(timer);
+    this.delayedDispatches.add(timer);
   }
 }
 
 /** The one line that a call leaves in the service log. */
-function logEnded(logger: WorkerLog, job: CallJob, { claimed, written }: Executed & { kind: 'executed' }): void {
+function logAttempt(logger: WorkerLog, job: CallJob, { claimed, written }: Executed & { kind: 'executed' }): void {
   const wentWell = written.kind !== 'nothing' && isApplied(written.answer);
   if (!logger.isLevelEnabled(wentWell ? 'info' : 'warn')) return;
   const facts = { callId: job.callId, tool: claimed.meta.tool, attempt: claimed.attempt };

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Content, ProgressData, UpdateData } from '#contracts';
 import { NO_UPDATES, UpdatesDigest } from '#event-log';
 import type { Clock } from '../platform/clock.js';
-import { UPDATE_LIMITS, UpdateStream, type UpdateGate } from './update-stream.js';
+import { UPDATE_LIMITS, UpdateStream, type UpdateFilter } from './update-stream.js';
 
 /** Time that moves when the test says so. */
 class TestClock implements Clock {
@@ -34,7 +34,7 @@ class TestClock implements Clock {
   }
 }
 
-function stream(gate?: UpdateGate) {
+function stream(gate?: UpdateFilter) {
   const clock = new TestClock();
   const updates: { at: number; data: UpdateData; digest: string }[] = [];
   const progress: { at: number; data: ProgressData }[] = [];
@@ -43,7 +43,7 @@ function stream(gate?: UpdateGate) {
     {
       update: (data, digest) => updates.push({ at: clock.now(), data, digest }),
       progress: (data) => progress.push({ at: clock.now(), data }),
-      merged: () => (merges.n += 1),
+      coalesced: () => (merges.n += 1),
     },
     clock,
     NO_UPDATES,
@@ -142,7 +142,7 @@ describe('UpdateStream', () => {
     const { clock, updates, stream: s } = stream();
     s.onUpdate(text('a'));
     s.onUpdate(text('b'));
-    s.abandon();
+    s.cancel();
     clock.advance(1_000);
     expect(textsOf(updates)).toBe('a');
   });
@@ -166,7 +166,7 @@ describe('UpdateStream', () => {
       updates,
       stream: s,
     } = stream({
-      passes: (content) => new Promise((answer) => asked.push({ text: textsOf([{ data: { update: 0, content: [...content] } }]), answer })),
+      allows: (content) => new Promise((answer) => asked.push({ text: textsOf([{ data: { update: 0, content: [...content] } }]), answer })),
       sent: async (content) => void sent.push(textsOf([{ data: { update: 0, content: [...content] } }])),
     });
     s.onUpdate(text('a'));

@@ -18,13 +18,13 @@ export interface UpdateSink {
   update(data: UpdateData, updates: string): void;
   progress(data: ProgressData): void;
   /** Tool updates that shared an event with another. */
-  merged(): void;
+  coalesced(): void;
 }
 
 /** Looks at each update before it goes out. Neither method may reject. */
-export interface UpdateGate {
+export interface UpdateFilter {
   /** False: watchers do not get it. */
-  passes(content: readonly Content[]): Promise<boolean>;
+  allows(content: readonly Content[]): Promise<boolean>;
   /** It went out. */
   sent(content: readonly Content[]): Promise<void>;
 }
@@ -44,16 +44,16 @@ export class UpdateStream {
   private sent = 0;
   private sentBytes = 0;
   private progressSent = 0;
-  private atGate: Promise<void> | undefined;
-  private waiting = false;
-  private abandoned = false;
+  private pendingFilter: Promise<void> | undefined;
+  private updateWaiting = false;
+  private cancelled = false;
 
   constructor(
     private readonly sink: UpdateSink,
     clock: Clock,
     /** Of the attempts before, as the claim said. */
     updatesBefore: string,
-    private readonly gate?: UpdateGate,
+    private readonly filter?: UpdateFilter,
   ) {
     this.digest = new UpdatesDigest(updatesBefore);
     this.updates = new Throttle(clock, UPDATE_LIMITS.intervalMs, () => this.sendUpdate());
@@ -63,20 +63,20 @@ export class UpdateStream {
   onUpdate(content: readonly Content[]): void {
     if (this.exhausted) return;
     this.content.append(content);
-    if (!this.content.empty && this.updates.ask()) this.sink.merged();
+    if (!this.content.empty && this.updates.request()) this.sink.coalesced();
   }
 
   onProgress(progress: ProgressData): void {
     if (this.progressSent >= UPDATE_LIMITS.updates) return;
     this.progressPending = progress;
-    if (this.progresses.ask()) this.sink.merged();
+    if (this.progresses.request()) this.sink.coalesced();
   }
 
   /** Sends what is still held and resolves when the gate has seen all of it. Later updates are dropped. Needed before `close` where there is a gate. */
   async drain(): Promise<void> {
     this.progresses.close();
     this.updates.close();
-    await this.atGate;
+    await this.pendingFilter;
   }
 
   /** Sends what is still held. Later updates are dropped. */
@@ -86,10 +86,10 @@ export class UpdateStream {
   }
 
   /** Drops what is still held and everything later. */
-  abandon(): void {
-    this.abandoned = true;
-    this.progresses.abandon();
-    this.updates.abandon();
+  cancel(): void {
+    this.cancelled = true;
+    this.progresses.cancel();
+    this.updates.cancel();
   }
 
   private get exhausted(): boolean {
@@ -98,27 +98,27 @@ export class UpdateStream {
 
   private sendUpdate(): void {
     if (this.exhausted) return;
-    if (this.gate === undefined) return this.write(this.content.take());
-    if (this.atGate === undefined) this.atGate = this.throughGate(this.gate);
-    else this.waiting = true;
+    if (this.filter === undefined) return this.write(this.content.flush());
+    if (this.pendingFilter === undefined) this.pendingFilter = this.filterAndSend(this.filter);
+    else this.updateWaiting = true;
   }
 
-  private async throughGate(gate: UpdateGate): Promise<void> {
+  private async filterAndSend(gate: UpdateFilter): Promise<void> {
     do {
-      this.waiting = false;
-      const taken = this.content.take();
-      if (!(await gate.passes(taken.content)) || this.abandoned) continue;
+      this.updateWaiting = false;
+      const taken = this.content.flush();
+      if (!(await gate.allows(taken.content)) || this.cancelled) continue;
       this.write(taken);
       await gate.sent(taken.content);
-    } while (this.waiting && !this.exhausted);
-    this.atGate = undefined;
+    } while (this.updateWaiting && !this.exhausted);
+    this.pendingFilter = undefined;
   }
 
-  private write({ content, overflowed }: ReturnType<ContentBuffer['take']>): void {
+  private write({ content, truncated: cut }: ReturnType<ContentBuffer['flush']>): void {
     const text = JSON.stringify(content);
     this.sent += 1;
     this.sentBytes += Buffer.byteLength(text);
-    const truncated = overflowed || this.exhausted;
+    const truncated = cut || this.exhausted;
     this.sink.update({ update: this.sent, content: [...content], ...(truncated ? { truncated } : {}) }, this.digest.add(text));
   }
 

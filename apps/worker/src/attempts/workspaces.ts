@@ -7,15 +7,15 @@ import type { WorkspaceQuotas } from '#sandbox';
 import type { Workspace } from '#tool-sdk';
 
 /** How long a directory that was there is taken to be there still: calls of one session come in bursts. */
-const FRESH_MS = 2_000;
-const REMEMBERED = 1_024;
+const CACHE_TTL_MS = 2_000;
+const CACHE_SIZE = 1_024;
 
 /**
  * The directories in which calls work: `<root>/<tenant>/sessions/<session>`, or `<root>/<tenant>/default` for calls
  * without a session. Made when they are not there.
  */
 export class Workspaces {
-  private readonly opened = new LRUCache<string, Workspace>({ max: REMEMBERED, ttl: FRESH_MS });
+  private readonly cache = new LRUCache<string, Workspace>({ max: CACHE_SIZE, ttl: CACHE_TTL_MS });
 
   /** With `quotas`, what the workspaces take is limited. */
   constructor(
@@ -30,14 +30,14 @@ export class Workspaces {
   }
 
   /** Rejects when a name is no label or the directory cannot be made. */
-  async open(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): Promise<Workspace> {
+  async resolve(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): Promise<Workspace> {
     const path = this.pathOf(meta);
-    const known = this.opened.get(path);
+    const known = this.cache.get(path);
     if (known) return known;
     await mkdir(path, { recursive: true, mode: 0o700 });
     const [root, tenant] = await Promise.all([realpath(path), realpath(join(this.root, Label.parse(meta.tenantId)))]);
     const workspace = { root, ...(this.quotas === undefined ? {} : { quota: this.quotas.of(root, tenant) }) };
-    this.opened.set(path, workspace);
+    this.cache.set(path, workspace);
     return workspace;
   }
 }

@@ -3,7 +3,7 @@ import { ForcedShutdown } from '#attempts';
 /** Where this worker is in its life. Each step is taken once and never back. */
 export class WorkerState {
   readonly startedAt = new Date();
-  readonly leaving = new ForcedShutdown();
+  readonly forcedShutdown = new ForcedShutdown();
   private isDraining = false;
 
   /** Takes no new calls; not ready any more. */
@@ -15,7 +15,7 @@ export class WorkerState {
     this.isDraining = true;
   }
 
-  giveUp(): void {
-    this.leaving.begin();
+  forceShutdown(): void {
+    this.forcedShutdown.trigger();
   }
 }

@@ -4,7 +4,7 @@ import type { NoticeLog } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
-const BEAT_MS = 2_000;
+const HEARTBEAT_MS = 2_000;
 /** A worker that has not been seen for this long is gone. */
 export const WORKER_TTL_MS = 10_000;
 
@@ -12,7 +12,7 @@ export const WORKER_TTL_MS = 10_000;
 export class WorkerHeartbeat {
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
-  private toldDraining = false;
+  private drainAnnounced = false;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -20,14 +20,14 @@ export class WorkerHeartbeat {
     private readonly status: () => WorkerStatus,
     private readonly logger: WorkerLog,
     /** Somebody wants this worker to take no more calls. */
-    private readonly drainAsked: () => void,
+    private readonly onDrainRequested: () => void,
   ) {}
 
   /** Resolves after the first beat, whether it was heard or not. What was asked of an earlier worker of this name is not meant for this one. */
   async start(): Promise<void> {
     await this.redis.del(keys.workerDrain(this.status().id)).catch(() => {});
     await this.beat();
-    this.timer = setInterval(() => void this.beatAndListen(), BEAT_MS);
+    this.timer = setInterval(() => void this.beatAndCheckDrain(), HEARTBEAT_MS);
     this.timer.unref();
   }
 
@@ -42,23 +42,23 @@ export class WorkerHeartbeat {
         this.redis.zremrangebyscore(keys.workers(), 0, Date.parse(status.seenAt) - 60 * WORKER_TTL_MS),
       ]);
       // At the first beat, and at one that comes so late that it may have been told gone.
-      if (before === null) await this.tell('worker.started', { pools: status.pools.map(({ pool, slots }) => ({ pool, slots })) });
-      if (status.draining && !this.toldDraining) {
-        this.toldDraining = true;
-        await this.tell('worker.draining', { running: status.pools.reduce((sum, { running }) => sum + running, 0) });
+      if (before === null) await this.announce('worker.started', { pools: status.pools.map(({ pool, slots }) => ({ pool, slots })) });
+      if (status.draining && !this.drainAnnounced) {
+        this.drainAnnounced = true;
+        await this.announce('worker.draining', { running: status.pools.reduce((sum, { running }) => sum + running, 0) });
       }
     } catch (error) {
       this.logger.debug({ err: error }, 'could not tell that this worker is alive');
     }
   }
 
-  private async beatAndListen(): Promise<void> {
+  private async beatAndCheckDrain(): Promise<void> {
     await this.beat();
     const { id, draining } = this.status();
     if (draining || this.closed) return;
     const asked = await this.redis.get(keys.workerDrain(id)).catch(() => null);
     if (asked === null) return;
-    const request = drainRequestOf(asked);
+    const request = parseDrainRequest(asked);
     if (request === undefined) {
       this.logger.error({ asked: asked.slice(0, 200) }, 'a request to drain is malformed and is ignored: expected JSON with actor and at');
       await this.redis.del(keys.workerDrain(id)).catch(() => {});
@@ -66,7 +66,7 @@ export class WorkerHeartbeat {
     }
     const { actor, at } = request;
     this.logger.warn({ actor, at }, 'this worker takes no more calls, as it was asked to');
-    this.drainAsked();
+    this.onDrainRequested();
     await this.beat();
   }
 
@@ -76,12 +76,12 @@ export class WorkerHeartbeat {
     this.closed = true;
     clearInterval(this.timer);
     const { id } = this.status();
-    await this.tell('worker.gone', { how: 'stopped' });
+    await this.announce('worker.gone', { how: 'stopped' });
     await Promise.allSettled([this.redis.del(keys.worker(id)), this.redis.del(keys.workerDrain(id)), this.redis.zrem(keys.workers(), id)]);
   }
 
   /** For who watches workers; what counts is the list. Never rejects. */
-  private async tell<T extends WorkerNoticeType>(type: T, data: NoticeData<T>): Promise<void> {
+  private async announce<T extends WorkerNoticeType>(type: T, data: NoticeData<T>): Promise<void> {
     const { id } = this.status();
     try {
       await this.notices.ofWorker(id, type, data, workerAuthor(id));
@@ -92,7 +92,7 @@ export class WorkerHeartbeat {
 }
 
 /** Undefined when the text is no request, or one of a newer form. */
-function drainRequestOf(text: string): DrainRequest | undefined {
+function parseDrainRequest(text: string): DrainRequest | undefined {
   try {
     return DrainRequest.safeParse(JSON.parse(text)).data;
   } catch {

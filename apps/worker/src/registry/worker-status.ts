@@ -3,7 +3,7 @@ import { type SandboxRegistry, findExecutable } from '#sandbox';
 import type { InFlightAttempts } from '../attempts/in-flight-attempts.js';
 import type { ToolCallProcessor } from '../attempts/tool-call.processor.js';
 import type { WorkerState } from '../platform/worker-state.js';
-import type { DiskRoom } from './disk-room.js';
+import type { DiskSpace } from './disk-space.js';
 
 /** Of very many running calls only so many are named. */
 const CALLS_NAMED = 200;
@@ -15,7 +15,7 @@ export function workerStatus(
   processor: ToolCallProcessor,
   running: InFlightAttempts,
   sandboxes: SandboxRegistry,
-  disk: DiskRoom,
+  disk: DiskSpace,
 ): WorkerStatus {
   const room = disk.latest;
   return {

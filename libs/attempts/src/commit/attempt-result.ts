@@ -15,13 +15,13 @@ export interface Failure {
   readonly origin?: string;
 }
 
-/** How the tool itself ended. `no_answer`: it was aborted and did not end in its grace. `not_begun`: the abort came first. */
+/** How the tool itself ended. `unresponsive`: it was aborted and did not end in its grace. `not_started`: the abort came first. */
 export type RunResult<Output = unknown> =
   | { readonly kind: 'output'; readonly output: Output }
   | { readonly kind: 'suspended'; readonly resumeInMs: number }
   | { readonly kind: 'failure'; readonly failure: Failure; readonly unexpected?: unknown }
-  | { readonly kind: 'no_answer' }
-  | { readonly kind: 'not_begun' };
+  | { readonly kind: 'unresponsive' }
+  | { readonly kind: 'not_started' };
 
 /** What hooks said about a call that has run. */
 export interface HookFeedback {

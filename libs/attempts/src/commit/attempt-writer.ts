@@ -2,15 +2,15 @@ import type { EndData, ProgressData, RetryData, UpdateData } from '#contracts';
 import type { ForcedShutdown } from '../forced-shutdown.js';
 import type { Applied, EventOrigin, WorkerIdentity, EventLogWriter, Rejection, WorkerGuard } from '#event-log';
 
-const AGAIN_MS = 250;
+const RETRY_MS = 250;
 
 /** Who this worker is in every event that it writes. */
-export function workerAuthor(workerId: string): EventOrigin {
+export function workerOrigin(workerId: string): EventOrigin {
   return { source: `/worker/${workerId}`, actor: `worker:${workerId}` };
 }
 
 export function workerIdentity({ id, leaseMs }: { readonly id: string; readonly leaseMs: number }): WorkerIdentity {
-  return { worker: id, leaseMs, author: workerAuthor(id) };
+  return { worker: id, leaseMs, author: workerOrigin(id) };
 }
 
 /** Writes the events of one attempt: numbers them, so that a repeated write counts once, and tells when the attempt is not ours any more. */
@@ -21,21 +21,21 @@ export class AttemptWriter {
     private readonly log: Pick<EventLogWriter, 'update' | 'progress' | 'retry' | 'end'>,
     private readonly callId: string,
     private readonly fence: number,
-    private readonly author: EventOrigin,
-    private readonly onLost: () => void,
+    private readonly origin: EventOrigin,
+    private readonly onLeaseLost: () => void,
   ) {}
 
   /** For watchers only: nobody waits for it, and when it cannot be written it is gone. */
   update(data: UpdateData, updates: string): void {
-    void this.log.update({ callId: this.callId, guard: this.guard(), data, updates, author: this.author }).then(
-      (answer) => this.noticed(answer),
+    void this.log.update({ callId: this.callId, guard: this.guard(), data, updates, author: this.origin }).then(
+      (answer) => this.detectFencing(answer),
       () => {},
     );
   }
 
   progress(data: ProgressData): void {
-    void this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.author }).then(
-      (answer) => this.noticed(answer),
+    void this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.origin }).then(
+      (answer) => this.detectFencing(answer),
       () => {},
     );
   }
@@ -43,7 +43,10 @@ export class AttemptWriter {
   /** As `end`. */
   retry(data: RetryData, countsAsFailure: boolean, leaving: ForcedShutdown): Promise<Applied | Rejection> {
     const guard = this.guard();
-    return this.insist(() => this.log.retry({ callId: this.callId, guard, data, countsAsFailure, author: this.author }), leaving);
+    return this.retryUntilAcknowledged(
+      () => this.log.retry({ callId: this.callId, guard, data, countsAsFailure, author: this.origin }),
+      leaving,
+    );
   }
 
   /**
@@ -52,7 +55,7 @@ export class AttemptWriter {
    */
   end(data: EndData, leaving: ForcedShutdown, sent?: () => void): Promise<Applied | Rejection> {
     const guard = this.guard();
-    return this.insist(() => this.log.end({ callId: this.callId, guard, data, author: this.author }, sent), leaving);
+    return this.retryUntilAcknowledged(() => this.log.end({ callId: this.callId, guard, data, author: this.origin }, sent), leaving);
   }
 
   private guard(): WorkerGuard {
@@ -60,31 +63,31 @@ export class AttemptWriter {
     return { by: 'worker', fence: this.fence, wseq: this.wseq };
   }
 
-  private async insist(write: () => Promise<Applied | Rejection>, leaving: ForcedShutdown): Promise<Applied | Rejection> {
-    const impatient = whenLeft(leaving);
+  private async retryUntilAcknowledged(write: () => Promise<Applied | Rejection>, leaving: ForcedShutdown): Promise<Applied | Rejection> {
+    const shutdownRace = raceShutdown(leaving);
     try {
       for (;;) {
         try {
-          const answer = await Promise.race([write(), impatient.promise]);
-          this.noticed(answer);
+          const answer = await Promise.race([write(), shutdownRace.promise]);
+          this.detectFencing(answer);
           return answer;
         } catch (error) {
-          if (leaving.begun || error instanceof RangeError) throw error;
-          await Promise.race([new Promise((resolve) => setTimeout(resolve, AGAIN_MS)), impatient.promise]);
+          if (leaving.triggered || error instanceof RangeError) throw error;
+          await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), shutdownRace.promise]);
         }
       }
     } finally {
-      impatient.close();
+      shutdownRace.close();
     }
   }
 
-  private noticed(answer: Applied | Rejection): void {
-    if (answer.code === 'FENCED' || answer.code === 'ENDED' || answer.code === 'NOT_FOUND') this.onLost();
+  private detectFencing(answer: Applied | Rejection): void {
+    if (answer.code === 'FENCED' || answer.code === 'ENDED' || answer.code === 'NOT_FOUND') this.onLeaseLost();
   }
 }
 
 /** Rejects when the worker leaves, and listens no longer than until `close`. */
-function whenLeft(leaving: ForcedShutdown): { readonly promise: Promise<never>; close(): void } {
+function raceShutdown(leaving: ForcedShutdown): { readonly promise: Promise<never>; close(): void } {
   let close = () => {};
   const promise = new Promise<never>((_resolve, reject) => {
     close = leaving.on(() => reject(new Error('The worker left before the log had answered.')));

@@ -18,11 +18,11 @@ export interface FinishedAttempt {
   /** How the tool ended. */
   readonly how: Stopped['how'];
   /** What hooks after the call have to say. */
-  readonly remarks?: HookFeedback;
+  readonly feedback?: HookFeedback;
   readonly runMs: number;
 }
 
-export type Written =
+export type CommitResult =
   | { readonly kind: 'ended'; readonly data: EndData; readonly answer: Applied | Rejection }
   | {
       readonly kind: 'retried';
@@ -42,72 +42,72 @@ export type Written =
  */
 export async function commitAttempt(
   attempt: FinishedAttempt,
-  finish: AttemptDecision,
+  decision: AttemptDecision,
   writer: AttemptWriter,
   blobs: Pick<BlobStore, 'put' | 'forget'>,
-  leaving: ForcedShutdown,
-  ending?: () => void,
-): Promise<Written> {
-  if (finish.kind === 'nothing') return { kind: 'nothing' };
-  if (finish.kind === 'retry') {
+  shutdown: ForcedShutdown,
+  onEndSent?: () => void,
+): Promise<CommitResult> {
+  if (decision.kind === 'nothing') return { kind: 'nothing' };
+  if (decision.kind === 'retry') {
     const nextAttempt = attempt.claimed.attempt + 1;
-    const { reason, delayMs, countsAsFailure, failure } = finish;
+    const { reason, delayMs, countsAsFailure, failure } = decision;
     const data = { reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) };
-    const answer = await writer.retry(data, countsAsFailure, leaving);
+    const answer = await writer.retry(data, countsAsFailure, shutdown);
     if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', data, nextAttempt, delayMs, answer };
     return commitAttempt(
       attempt,
       { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: attempt.how, tookMs: 0 } },
       writer,
       blobs,
-      leaving,
+      shutdown,
     );
   }
-  const data = await endData(attempt, finish, new ResultStore(attempt.callId, blobs));
-  const answer = await writer.end(data, leaving, ending);
+  const data = await endData(attempt, decision, new ResultStore(attempt.callId, blobs));
+  const answer = await writer.end(data, shutdown, onEndSent);
   // Not waited for: whoever dies here leaves it to its time to live.
   if (attempt.claimed.submitted.argumentsRedacted && isApplied(answer))
     void blobs.forget(attempt.callId, 'secret-arguments').catch(() => {});
   return { kind: 'ended', data, answer };
 }
 
-async function endData(attempt: FinishedAttempt, finish: AttemptDecision & { kind: 'end' }, store: ResultStore): Promise<EndData> {
-  const { claimed, runMs, remarks } = attempt;
-  const { failure } = finish;
+async function endData(attempt: FinishedAttempt, decision: AttemptDecision & { kind: 'end' }, store: ResultStore): Promise<EndData> {
+  const { claimed, runMs, feedback } = attempt;
+  const { failure } = decision;
   const given = failure || !attempt.result ? errorResult(failure?.message ?? '', failure?.origin) : attempt.result;
   const result =
-    given !== attempt.result && remarks === undefined
+    given !== attempt.result && feedback === undefined
       ? { result: given }
-      : await store.keep(remarked(given, remarks), claimed.meta.tool, {
+      : await store.keep(withFeedback(given, feedback), claimed.meta.tool, {
           modelBytes: claimed.submitted.resultBytes,
-          remark: remarks?.text,
+          remark: feedback?.text,
           seenBytes: given === attempt.result ? attempt.seenBytes : undefined,
         });
   return {
-    outcome: finish.outcome,
-    ...successOf(finish.outcome, given, remarks),
+    outcome: decision.outcome,
+    ...successOf(decision.outcome, given, feedback),
     ...(failure ? { error: callError(failure) } : {}),
     ...result,
     attempts: claimed.attempt,
     queueMs: Math.max(0, claimed.firstStartedAt - claimed.submittedAt),
     runMs: Math.round(runMs),
-    ...(finish.stopped ? { stopped: { how: finish.stopped.how, tookMs: Math.round(finish.stopped.tookMs) } } : {}),
+    ...(decision.stopped ? { stopped: { how: decision.stopped.how, tookMs: Math.round(decision.stopped.tookMs) } } : {}),
   };
 }
 
-function successOf(outcome: EndData['outcome'], given: Result, remarks: HookFeedback | undefined): Pick<EndData, 'isError' | 'note'> {
-  const isError = given.isError || remarks?.denied === true;
-  const note = outcome === 'completed' && isError ? noteOf(given, remarks) : undefined;
+function successOf(outcome: EndData['outcome'], given: Result, feedback: HookFeedback | undefined): Pick<EndData, 'isError' | 'note'> {
+  const isError = given.isError || feedback?.denied === true;
+  const note = outcome === 'completed' && isError ? noteOf(given, feedback) : undefined;
   return { isError, ...(note === undefined ? {} : { note }) };
 }
 
 /** `details` tell people what the hooks did; a hook that refused makes an error of any result. */
-function remarked(result: Result, remarks: HookFeedback | undefined): Result {
-  if (remarks === undefined) return result;
+function withFeedback(result: Result, feedback: HookFeedback | undefined): Result {
+  if (feedback === undefined) return result;
   return {
     ...result,
-    isError: result.isError || remarks.denied,
-    ...(remarks.runs.length === 0 ? {} : { details: { ...result.details, hooks: remarks.runs } }),
+    isError: result.isError || feedback.denied,
+    ...(feedback.runs.length === 0 ? {} : { details: { ...result.details, hooks: feedback.runs } }),
   };
 }
 

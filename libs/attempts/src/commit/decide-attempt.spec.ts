@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { CALL_ERROR_CODES } from '#contracts';
-import { decideAttempt, type FinishFacts } from './decide-attempt.js';
+import { decideAttempt, type AttemptFacts } from './decide-attempt.js';
 import type { RunResult } from './attempt-result.js';
 
-const facts = (over: Partial<FinishFacts>): FinishFacts => ({
+const facts = (over: Partial<AttemptFacts>): AttemptFacts => ({
   run: { kind: 'output', output: 'x' },
   effect: 'pure',
   failures: 0,
@@ -19,7 +19,7 @@ const failed = (retryable: boolean, killed = false): RunResult => ({
   kind: 'failure',
   failure: { code: 'unavailable', message: 'm', retryable, killed },
 });
-const decide = (over: Partial<FinishFacts>) => decideAttempt(facts(over), () => 0.5);
+const decide = (over: Partial<AttemptFacts>) => decideAttempt(facts(over), () => 0.5);
 
 const anyRun = fc.oneof(
   fc.constant<RunResult>({ kind: 'output', output: 'x' }),
@@ -28,10 +28,10 @@ const anyRun = fc.oneof(
     .record({ code: fc.constantFrom(...CALL_ERROR_CODES), retryable: fc.boolean() })
     .map((of): RunResult => ({ kind: 'failure', failure: { ...of, message: 'm' } })),
 );
-const anyStopped = fc.oneof(anyRun, fc.constant<RunResult>({ kind: 'no_answer' }), fc.constant<RunResult>({ kind: 'not_begun' }));
+const anyStopped = fc.oneof(anyRun, fc.constant<RunResult>({ kind: 'unresponsive' }), fc.constant<RunResult>({ kind: 'not_started' }));
 const anyFacts = fc
   .record({
-    effect: fc.constantFrom('pure', 'idempotent', 'keyed', 'once') satisfies fc.Arbitrary<FinishFacts['effect']>,
+    effect: fc.constantFrom('pure', 'idempotent', 'keyed', 'once') satisfies fc.Arbitrary<AttemptFacts['effect']>,
     failures: fc.nat(5),
     leftMs: fc.integer({ min: -10, max: 100 }),
     run: anyRun,
@@ -42,11 +42,11 @@ const anyFacts = fc
       fc
         .record({
           run: anyStopped,
-          cause: fc.constantFrom('run_timeout', 'cancelled', 'drained', 'lease_lost') satisfies fc.Arbitrary<
-            NonNullable<FinishFacts['stop']>['cause']
+          reason: fc.constantFrom('run_timeout', 'cancelled', 'drained', 'lease_lost') satisfies fc.Arbitrary<
+            NonNullable<AttemptFacts['aborted']>['reason']
           >,
         })
-        .map(({ run, cause }) => facts({ ...base, run, stop: { cause, tookMs: 1 } })),
+        .map(({ run, reason }) => facts({ ...base, run, aborted: { reason, tookMs: 1 } })),
     ),
   );
 
@@ -56,7 +56,7 @@ describe('decideFinish', () => {
       fc.property(anyFacts, (given) => {
         const finish = decideAttempt(given, () => 0.5);
         if (finish.kind !== 'retry') return;
-        if (given.effect === 'once') expect(given.run.kind === 'suspended' || given.run.kind === 'not_begun').toBe(true);
+        if (given.effect === 'once') expect(given.run.kind === 'suspended' || given.run.kind === 'not_started').toBe(true);
         if (finish.countsAsFailure) expect(given.failures + 1).toBeLessThan(given.retry.maxAttempts);
         if (finish.countsAsFailure) expect(finish.delayMs).toBeLessThan(given.leftMs);
       }),
@@ -66,7 +66,9 @@ describe('decideFinish', () => {
 
   it('writes nothing exactly when the lease is lost', () => {
     fc.assert(
-      fc.property(anyFacts, (given) => expect(decideAttempt(given, () => 0.5).kind === 'nothing').toBe(given.stop?.cause === 'lease_lost')),
+      fc.property(anyFacts, (given) =>
+        expect(decideAttempt(given, () => 0.5).kind === 'nothing').toBe(given.aborted?.reason === 'lease_lost'),
+      ),
     );
   });
 
@@ -80,7 +82,7 @@ describe('decideFinish', () => {
   });
 
   it('keeps the result of a tool that finished before a cancel took effect [EX-23]', () => {
-    expect(decide({ stop: { cause: 'cancelled', tookMs: 3 } })).toEqual({
+    expect(decide({ aborted: { reason: 'cancelled', tookMs: 3 } })).toEqual({
       kind: 'end',
       outcome: 'completed',
       stopped: { how: 'finished_first', tookMs: 3 },
@@ -88,7 +90,7 @@ describe('decideFinish', () => {
   });
 
   it('tells how a cancel stopped the tool', () => {
-    const how = (run: RunResult) => decide({ run, stop: { cause: 'cancelled', tookMs: 3 } });
+    const how = (run: RunResult) => decide({ run, aborted: { reason: 'cancelled', tookMs: 3 } });
     const stopped = (more: object = {}): RunResult => ({
       kind: 'failure',
       failure: { code: 'cancelled', message: 'm', retryable: false, ...more },
@@ -97,19 +99,27 @@ describe('decideFinish', () => {
     expect(how(stopped({ mayHaveFinished: true }))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
     expect(how(failed(false))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
     expect(how(failed(false, true))).toMatchObject({ outcome: 'cancelled', stopped: { how: 'killed' } });
-    expect(how({ kind: 'no_answer' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
-    expect(how({ kind: 'not_begun' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'not_started' } });
+    expect(how({ kind: 'unresponsive' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'unknown' } });
+    expect(how({ kind: 'not_started' })).toMatchObject({ outcome: 'cancelled', stopped: { how: 'not_started' } });
   });
 
   it('hands calls back when the worker drains, and owns up to what it cannot know', () => {
-    const stop = { cause: 'drained', tookMs: 1 } as const;
-    expect(decide({ run: failed(false), stop })).toEqual({ kind: 'retry', reason: 'worker_drained', delayMs: 0, countsAsFailure: false });
-    expect(decide({ run: failed(false), stop, effect: 'once' })).toMatchObject({
+    const aborted = { reason: 'drained', tookMs: 1 } as const;
+    expect(decide({ run: failed(false), aborted })).toEqual({
+      kind: 'retry',
+      reason: 'worker_drained',
+      delayMs: 0,
+      countsAsFailure: false,
+    });
+    expect(decide({ run: failed(false), aborted, effect: 'once' })).toMatchObject({
       kind: 'end',
       outcome: 'unknown',
       failure: { code: 'outcome_unknown' },
     });
-    expect(decide({ run: { kind: 'not_begun' }, stop, effect: 'once' })).toMatchObject({ kind: 'retry', reason: 'worker_drained' });
-    expect(decide({ stop, effect: 'once' })).toEqual({ kind: 'end', outcome: 'completed' });
+    expect(decide({ run: { kind: 'not_started' }, aborted, effect: 'once' })).toMatchObject({
+      kind: 'retry',
+      reason: 'worker_drained',
+    });
+    expect(decide({ aborted, effect: 'once' })).toEqual({ kind: 'end', outcome: 'completed' });
   });
 });

@@ -2,10 +2,10 @@ import type { CallOutcome, RetryPolicy, RetryReason, Stopped, ToolEffect } from 
 import { retryDelay } from './retry-delay.js';
 import type { AbortReason, Failure, RunResult } from './attempt-result.js';
 
-export interface FinishFacts {
+export interface AttemptFacts {
   readonly run: RunResult;
   /** There when the attempt was told to stop; `tookMs` from then until the tool's answer. */
-  readonly stop?: { readonly cause: AbortReason; readonly tookMs: number };
+  readonly aborted?: { readonly reason: AbortReason; readonly tookMs: number };
   readonly effect: ToolEffect;
   /** Failed attempts before this one. */
   readonly failures: number;
@@ -38,25 +38,25 @@ export const OUTCOME_UNKNOWN: Failure = {
 export const CANCELLED: Failure = { code: 'cancelled', message: 'Cancelled', retryable: false };
 
 /** Pure. A tool that ran to its end keeps its result whatever was asked meanwhile, except that a deadline is a deadline. */
-export function decideAttempt(facts: FinishFacts, random: () => number): AttemptDecision {
-  const { run, stop } = facts;
-  if (stop?.cause === 'lease_lost') return { kind: 'nothing' };
-  if (stop?.cause === 'run_timeout') return timedOut(facts, stop.tookMs, random);
+export function decideAttempt(facts: AttemptFacts, random: () => number): AttemptDecision {
+  const { run, aborted: stop } = facts;
+  if (stop?.reason === 'lease_lost') return { kind: 'nothing' };
+  if (stop?.reason === 'run_timeout') return timedOut(facts, stop.tookMs, random);
   if (run.kind === 'output')
     return {
       kind: 'end',
       outcome: 'completed',
-      ...(stop?.cause === 'cancelled' ? { stopped: { how: 'finished_first', tookMs: stop.tookMs } } : {}),
+      ...(stop?.reason === 'cancelled' ? { stopped: { how: 'finished_first', tookMs: stop.tookMs } } : {}),
     };
-  if (stop?.cause === 'cancelled')
+  if (stop?.reason === 'cancelled')
     return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: howEnded(run, 'cancelled'), tookMs: stop.tookMs } };
   if (run.kind === 'suspended') return { kind: 'retry', reason: 'suspended', delayMs: run.resumeInMs, countsAsFailure: false };
-  if (stop?.cause === 'drained') return drained(facts, stop.tookMs);
+  if (stop?.reason === 'drained') return drained(facts, stop.tookMs);
   if (run.kind !== 'failure') throw new Error(`A run that nobody stopped ended as ${run.kind}.`);
   return retryOr(facts, 'tool_failed', run.failure, random, { kind: 'end', outcome: outcomeOf(run.failure), failure: run.failure });
 }
 
-function timedOut(facts: FinishFacts, tookMs: number, random: () => number): AttemptDecision {
+function timedOut(facts: AttemptFacts, tookMs: number, random: () => number): AttemptDecision {
   const failure: Failure = {
     code: 'run_timeout',
     message: `The call timed out after ${facts.runLimitMs.toLocaleString('en-US')} ms and was stopped.`,
@@ -71,14 +71,14 @@ function timedOut(facts: FinishFacts, tookMs: number, random: () => number): Att
   });
 }
 
-function drained(facts: FinishFacts, tookMs: number): AttemptDecision {
-  if (facts.effect !== 'once' || facts.run.kind === 'not_begun')
+function drained(facts: AttemptFacts, tookMs: number): AttemptDecision {
+  if (facts.effect !== 'once' || facts.run.kind === 'not_started')
     return { kind: 'retry', reason: 'worker_drained', delayMs: 0, countsAsFailure: false };
   return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, stopped: { how: howEnded(facts.run, 'drained'), tookMs } };
 }
 
 /** Retries only when the failure may pass, running twice does no harm, an attempt is left, and there is time for it. */
-function retryOr(facts: FinishFacts, reason: RetryReason, failure: Failure, random: () => number, end: AttemptDecision): AttemptDecision {
+function retryOr(facts: AttemptFacts, reason: RetryReason, failure: Failure, random: () => number, end: AttemptDecision): AttemptDecision {
   const maxAttempts = Math.min(facts.retry.maxAttempts, facts.maxAttempts);
   if (!failure.retryable || facts.effect === 'once' || facts.failures + 1 >= maxAttempts) return end;
   const delayMs = retryDelay(facts.retry, facts.failures, facts.maxBackoffMs, random);
@@ -86,28 +86,28 @@ function retryOr(facts: FinishFacts, reason: RetryReason, failure: Failure, rand
 }
 
 /** What a tool throws that ended because it was asked to. */
-const STOPPED_BY: Readonly<Record<AbortReason, Failure['code']>> = {
+const ABORT_CODES: Readonly<Record<AbortReason, Failure['code']>> = {
   run_timeout: 'run_timeout',
   cancelled: 'cancelled',
   drained: 'worker_lost',
   lease_lost: 'worker_lost',
 };
 
-/** What is known of how the tool ended; `cause`: why it was asked to stop, if it was. A tool that does not answer may still run. */
-export function howEnded(run: RunResult, cause: AbortReason | undefined): Stopped['how'] {
+/** What is known of how the tool ended; `reason`: why it was aborted, if it was. A tool that does not answer may still run. */
+export function howEnded(run: RunResult, reason: AbortReason | undefined): Stopped['how'] {
   switch (run.kind) {
     case 'output':
       return 'finished_first';
     case 'suspended':
       return 'stopped';
-    case 'not_begun':
+    case 'not_started':
       return 'not_started';
-    case 'no_answer':
+    case 'unresponsive':
       return 'unknown';
     case 'failure':
       if (run.failure.killed) return 'killed';
-      if (cause === undefined) return 'finished_first';
-      return run.failure.code === STOPPED_BY[cause] && !run.failure.mayHaveFinished ? 'stopped' : 'unknown';
+      if (reason === undefined) return 'finished_first';
+      return run.failure.code === ABORT_CODES[reason] && !run.failure.mayHaveFinished ? 'stopped' : 'unknown';
   }
 }
 

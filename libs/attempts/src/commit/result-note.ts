@@ -7,8 +7,8 @@ const NOTE_CHARS = 80;
  * Why a result is an error, in a few words: how the program ended (`exit 1`, `signal SIGSEGV`), what a hook had against it, or the
  * first line of its text. At most 80 characters; undefined for a result without text.
  */
-export function noteOf(result: Result, remarks?: HookFeedback): string | undefined {
-  if (!result.isError) return firstLine(remarks?.text?.split('\n').slice(1).join('\n'));
+export function noteOf(result: Result, feedback?: HookFeedback): string | undefined {
+  if (!result.isError) return firstLine(feedback?.text?.split('\n').slice(1).join('\n'));
   const { exitCode, signal } = result.details ?? {};
   if (typeof signal === 'string') return firstLine(`signal ${signal}`);
   if (typeof exitCode === 'number' && exitCode !== 0) return `exit ${exitCode}`;

@@ -56,10 +56,10 @@ describe('verdictOf', () => {
   });
 
   it('leaves a worker alone that holds its lease and is within its times, and what has ended', () => {
-    expect(decideRecovery(head({}), NOW, NOW)).toEqual({ kind: 'leave' });
-    expect(decideRecovery(head({ status: 'ended' }), NOW, NOW)).toEqual({ kind: 'leave' });
-    expect(decideRecovery(head({ cancelRequested: true }), NOW - 1_000, NOW)).toEqual({ kind: 'leave' });
-    expect(decideRecovery(head({ deadline: NOW - 3_999 }), NOW, NOW)).toEqual({ kind: 'leave' });
+    expect(decideRecovery(head({}), NOW, NOW)).toEqual({ kind: 'none' });
+    expect(decideRecovery(head({ status: 'ended' }), NOW, NOW)).toEqual({ kind: 'none' });
+    expect(decideRecovery(head({ cancelRequested: true }), NOW - 1_000, NOW)).toEqual({ kind: 'none' });
+    expect(decideRecovery(head({ deadline: NOW - 3_999 }), NOW, NOW)).toEqual({ kind: 'none' });
   });
 
   it('settles a running call by what is over', () => {

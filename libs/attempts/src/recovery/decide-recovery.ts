@@ -4,7 +4,7 @@ import { CANCELLED, OUTCOME_UNKNOWN } from '../commit/decide-attempt.js';
 import type { Failure } from '../commit/attempt-result.js';
 
 /** A worker that is alive ends what it runs by itself; only when it stayed silent for this long past the grace of a cancel does the reconciler. */
-const OWNER_FIRST_MS = 1_500;
+const WORKER_GRACE_MS = 1_500;
 
 export type RecoveryAction =
   | { readonly kind: 'dispatch'; readonly pool: Pool; readonly attempt: number; readonly priority: Priority }
@@ -17,9 +17,9 @@ export type RecoveryAction =
       readonly leaseExpired: boolean;
     }
   | { readonly kind: 'retry'; readonly reason: RetryReason & 'worker_lost'; readonly failure: Failure }
-  | { readonly kind: 'leave' };
+  | { readonly kind: 'none' };
 
-const LEAVE: RecoveryAction = { kind: 'leave' };
+const NONE: RecoveryAction = { kind: 'none' };
 const WORKER_LOST: Failure = { code: 'worker_lost', message: 'The worker that ran the call was lost.', retryable: true };
 
 /**
@@ -29,9 +29,9 @@ const WORKER_LOST: Failure = { code: 'worker_lost', message: 'The worker that ra
 export function decideRecovery(head: CallSnapshot, dueAt: number, now: number): RecoveryAction {
   switch (head.status) {
     case 'ended':
-      return LEAVE;
+      return NONE;
     case 'waiting_approval':
-      return now < head.deadline ? LEAVE : ended(head, 'denied', 'approval_expired', 'Nobody decided about the call in time.', false);
+      return now < head.deadline ? NONE : ended(head, 'denied', 'approval_expired', 'Nobody decided about the call in time.', false);
     case 'queued':
       return queued(head, now);
     case 'running':
@@ -50,7 +50,7 @@ function queued(head: CallSnapshot, now: number): RecoveryAction {
 function running(head: CallSnapshot, dueAt: number, now: number): RecoveryAction {
   const leaseOver = now >= head.leaseUntil;
   if (head.cancelRequested) {
-    if (!leaseOver && now < dueAt + OWNER_FIRST_MS) return LEAVE;
+    if (!leaseOver && now < dueAt + WORKER_GRACE_MS) return NONE;
     return {
       kind: 'end',
       outcome: 'cancelled',
@@ -60,7 +60,7 @@ function running(head: CallSnapshot, dueAt: number, now: number): RecoveryAction
     };
   }
   if (leaseOver) return workerLost(head, now);
-  if (now < head.deadline + DEADLINE_SLACK_MS) return LEAVE;
+  if (now < head.deadline + DEADLINE_SLACK_MS) return NONE;
   const failure: Failure = {
     code: 'run_timeout',
     message: 'The call ran longer than allowed, and its worker did not say that it stopped it.',

@@ -6,7 +6,7 @@ import { signals } from '#observability';
 import { eventually } from '../../../../test/support/eventually.js';
 import { aSubmission } from '../../../../test/support/sample-calls.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
-import { workerAuthor } from '../commit/attempt-writer.js';
+import { workerOrigin } from '../commit/attempt-writer.js';
 import { Reconciler } from './reconciler.js';
 import { SweeperLock } from './sweeper-lock.js';
 
@@ -55,13 +55,13 @@ describe('Reconciler', () => {
       store,
       queue,
       logger: pino({ level: 'silent' }),
-      lease: new SweeperLock(redis, workerId, 2_000),
+      lock: new SweeperLock(redis, workerId, 2_000),
     });
     opened.push(made);
     return made;
   };
   const claim = (callId: string, leaseMs: number, attempt = 1) =>
-    parts.log.claim({ callId, attempt, leaseMs, worker: 'gone', author: workerAuthor('gone') });
+    parts.log.claim({ callId, attempt, leaseMs, worker: 'gone', author: workerOrigin('gone') });
   const end = async (callId: string): Promise<EndData> => {
     const last = (await parts.events(callId)).at(-1);
     if (last?.type !== 'call.end') throw new Error(`the call has not ended but ${last?.type}`);
@@ -132,7 +132,7 @@ describe('Reconciler', () => {
         callId: safe,
         guard: { by: 'worker', fence: 1, wseq: 1 },
         data: { outcome: 'completed', attempts: 1 },
-        author: workerAuthor('gone'),
+        author: workerOrigin('gone'),
       }),
     ).toMatchObject({ code: 'FENCED' });
     expect(await claim(safe, 30_000, 2)).toMatchObject({ code: 'OK', attempt: 2, failures: 1 });
@@ -193,12 +193,12 @@ describe('Reconciler', () => {
 
   it('lets one of them sweep, and the next when that one leaves', async () => {
     const lease = (workerId: string) => new SweeperLock(parts.redis, workerId, 60_000);
-    expect(await lease('a').mine()).toBe(true);
-    expect(await lease('b').mine()).toBe(false);
-    expect(await lease('a').mine()).toBe(true);
-    await lease('b').giveBack();
-    expect(await lease('b').mine()).toBe(false);
-    await lease('a').giveBack();
-    expect(await lease('b').mine()).toBe(true);
+    expect(await lease('a').tryAcquire()).toBe(true);
+    expect(await lease('b').tryAcquire()).toBe(false);
+    expect(await lease('a').tryAcquire()).toBe(true);
+    await lease('b').release();
+    expect(await lease('b').tryAcquire()).toBe(false);
+    await lease('a').release();
+    expect(await lease('b').tryAcquire()).toBe(true);
   });
 });

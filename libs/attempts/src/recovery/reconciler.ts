@@ -19,11 +19,11 @@ import type { SweeperLock } from './sweeper-lock.js';
 import { decideRecovery, type RecoveryAction } from './decide-recovery.js';
 
 const SWEEP_MS = 500;
-const DUE_A_PARTITION = 100;
+const DUE_PER_PARTITION = 100;
 const LOST_QUEUE_CHECK_MS = 2_000;
-const REDISPATCH_AT_ONCE = 500;
+const REDISPATCH_BATCH = 500;
 /** After Redis came back its clock has gone on, but workers had no chance to renew or to write what they finished meanwhile. */
-const SETTLE_MS = 2_000;
+const RECONNECT_GRACE_MS = 2_000;
 
 /** The part of pino's logger that recovery uses. */
 export interface RecoveryLog {
@@ -38,30 +38,30 @@ export interface ReconcilerDeps {
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
   readonly store: Pick<CallStore, 'due' | 'head' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'>;
-  readonly lease: SweeperLock;
+  readonly lock: SweeperLock;
   readonly logger: RecoveryLog;
   readonly tracing?: Tracing | undefined;
 }
 
 /**
  * Looks after calls that nobody moves on: every call that has not ended has a timer in the log, and what is due gets a
- * verdict. Runs in every worker. Two reconcilers, or one that is late, do no harm: the log checks each act by the fence
+ * action. Runs in every worker. Two reconcilers, or one that is late, do no harm: the log checks each act by the fence
  * and the timer.
  */
 export class Reconciler {
-  private readonly author: EventOrigin;
+  private readonly origin: EventOrigin;
   private readonly blobs: BlobStore;
-  private readonly deferred = new RedispatchBackoff();
+  private readonly backoff = new RedispatchBackoff();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<void> | undefined;
   private closed = false;
-  private settledAt = 0;
-  private queuesCheckedAt = 0;
-  private readonly onReady = () => (this.settledAt = performance.now() + SETTLE_MS);
+  private resumeAt = 0;
+  private lostJobsCheckedAt = 0;
+  private readonly onReady = () => (this.resumeAt = performance.now() + RECONNECT_GRACE_MS);
 
   constructor(private readonly deps: ReconcilerDeps) {
     this.blobs = new BlobStore(deps.redis);
-    this.author = { source: `/reconciler/${deps.workerId}`, actor: 'system:reconciler' };
+    this.origin = { source: `/reconciler/${deps.workerId}`, actor: 'system:reconciler' };
   }
 
   start(): void {
@@ -77,7 +77,7 @@ export class Reconciler {
     this.deps.redis.off('ready', this.onReady);
     if (this.deps.redis.status !== 'ready') return;
     await this.sweeping;
-    await this.deps.lease.giveBack();
+    await this.deps.lock.release();
   }
 
   /** One look at everything that is due, whoever holds the lease. Rejects when Redis is out of reach. */
@@ -86,13 +86,13 @@ export class Reconciler {
     const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     const partitions = Array.from({ length: this.deps.partitions }, (_unused, index) => partitionName(index));
     await Promise.all(partitions.map((partition) => this.sweepPartition(partition, now)));
-    if (performance.now() - this.queuesCheckedAt >= LOST_QUEUE_CHECK_MS) await this.refillQueues();
+    if (performance.now() - this.lostJobsCheckedAt >= LOST_QUEUE_CHECK_MS) await this.requeueLostJobs();
   }
 
   /** A sweep that takes long is not joined by another. */
   private async tick(): Promise<void> {
-    if (this.sweeping || this.closed || this.deps.redis.status !== 'ready' || performance.now() < this.settledAt) return;
-    this.sweeping = this.sweepIfMine();
+    if (this.sweeping || this.closed || this.deps.redis.status !== 'ready' || performance.now() < this.resumeAt) return;
+    this.sweeping = this.sweepIfLocked();
     try {
       await this.sweeping;
     } catch (error) {
@@ -102,31 +102,31 @@ export class Reconciler {
     }
   }
 
-  private async sweepIfMine(): Promise<void> {
-    if (await this.deps.lease.mine()) await this.sweep();
+  private async sweepIfLocked(): Promise<void> {
+    if (await this.deps.lock.tryAcquire()) await this.sweep();
   }
 
   private async sweepPartition(partition: string, now: number): Promise<void> {
-    const due = await this.deps.store.due(partition, DUE_A_PARTITION);
-    await Promise.all(due.map(({ callId, score }) => this.settleOrTell(callId, score, now)));
+    const due = await this.deps.store.due(partition, DUE_PER_PARTITION);
+    await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
   }
 
   /** One call that cannot be settled does not keep the others waiting. */
-  private async settleOrTell(callId: string, dueAt: number, now: number): Promise<void> {
+  private async tryRecover(callId: string, dueAt: number, now: number): Promise<void> {
     try {
-      await this.settle(callId, dueAt, now);
+      await this.recover(callId, dueAt, now);
     } catch (error) {
       this.deps.logger.warn({ callId, err: error }, 'a due call could not be settled and is looked at again');
     }
   }
 
-  private async settle(callId: string, dueAt: number, now: number): Promise<void> {
+  private async recover(callId: string, dueAt: number, now: number): Promise<void> {
     const head = await this.deps.store.head(callId);
     if (!head) return;
-    const verdict = decideRecovery(head, dueAt, now);
-    if (verdict.kind === 'dispatch') await this.dispatchAgain(head, verdict);
-    else if (verdict.kind === 'end') await this.end(head, verdict, now);
-    else if (verdict.kind === 'retry') await this.retry(head, verdict, now);
+    const action = decideRecovery(head, dueAt, now);
+    if (action.kind === 'dispatch') await this.dispatchAgain(head, action);
+    else if (action.kind === 'end') await this.end(head, action, now);
+    else if (action.kind === 'retry') await this.retry(head, action, now);
   }
 
   private async dispatchAgain(head: CallSnapshot, { pool, attempt, priority }: RecoveryAction & { kind: 'dispatch' }): Promise<void> {
@@ -136,14 +136,14 @@ export class Reconciler {
     await this.deps.log.deferDispatch({
       callId: head.callId,
       fence: head.fence,
-      delayMs: this.deferred.defer(pool, job, priority, head.meta.tenantId),
+      delayMs: this.backoff.defer(pool, job, priority, head.meta.tenantId),
     });
   }
 
-  private async end(head: CallSnapshot, verdict: RecoveryAction & { kind: 'end' }, now: number): Promise<void> {
-    const { outcome, failure, leaseExpired } = verdict;
+  private async end(head: CallSnapshot, action: RecoveryAction & { kind: 'end' }, now: number): Promise<void> {
+    const { outcome, failure, leaseExpired } = action;
     const stopped =
-      verdict.stopped && head.cancelRequested ? { ...verdict.stopped, tookMs: await this.sinceCancel(head, now) } : verdict.stopped;
+      action.stopped && head.cancelRequested ? { ...action.stopped, tookMs: await this.sinceCancel(head, now) } : action.stopped;
     const data: EndData = {
       outcome,
       error: callError(failure),
@@ -157,15 +157,15 @@ export class Reconciler {
       callId: head.callId,
       guard: { by: 'reconciler', fence: head.fence },
       data,
-      author: this.author,
+      author: this.origin,
     });
-    this.told(head, answer, leaseExpired);
+    this.emitLeaseExpired(head, answer, leaseExpired);
     if (!isApplied(answer)) return;
     if (stopped && outcome === 'cancelled') signals.cancelled.emit({ tool: head.meta.tool, ...stopped });
     void this.blobs.forget(head.callId, 'secret-arguments').catch(() => {});
     if (head.status === 'queued')
       void this.deps.queue.removeJob(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
-    if (this.deps.tracing) traceReconciled(this.deps.tracing, head, verdict, now);
+    if (this.deps.tracing) traceReconciled(this.deps.tracing, head, action, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
   }
 
@@ -175,8 +175,8 @@ export class Reconciler {
     return request?.type === 'call.cancel_requested' ? Math.max(0, now - request.time) : 0;
   }
 
-  private async retry(head: CallSnapshot, verdict: RecoveryAction & { kind: 'retry' }, now: number): Promise<void> {
-    const { reason, failure } = verdict;
+  private async retry(head: CallSnapshot, action: RecoveryAction & { kind: 'retry' }, now: number): Promise<void> {
+    const { reason, failure } = action;
     const nextAttempt = head.attempt + 1;
     const data = { reason, nextAttempt, delayMs: 0, error: callError(failure) };
     const answer = await this.deps.log.retry({
@@ -184,45 +184,45 @@ export class Reconciler {
       guard: { by: 'reconciler', fence: head.fence },
       data,
       countsAsFailure: true,
-      author: this.author,
+      author: this.origin,
     });
-    this.told(head, answer, true);
+    this.emitLeaseExpired(head, answer, true);
     if (!isApplied(answer)) return;
-    if (this.deps.tracing) traceReconciled(this.deps.tracing, head, verdict, now);
+    if (this.deps.tracing) traceReconciled(this.deps.tracing, head, action, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, nextAttempt }, 'the worker of a call was lost, it runs again');
     await this.deps.queue.dispatch(head.pool, { callId: head.callId, attempt: nextAttempt }, head.priority, head.meta.tenantId);
   }
 
-  private told(head: CallSnapshot, answer: Applied | Rejection, leaseExpired: boolean): void {
+  private emitLeaseExpired(head: CallSnapshot, answer: Applied | Rejection, leaseExpired: boolean): void {
     if (isApplied(answer) && leaseExpired) signals.leaseExpired.emit({ tool: head.meta.tool });
   }
 
   /** A queue that holds fewer jobs than there are calls which wait in it has lost some: they are added again at once, a bounded number at a time. */
-  private async refillQueues(): Promise<void> {
-    this.queuesCheckedAt = performance.now();
-    const counts = this.deferred.counts();
+  private async requeueLostJobs(): Promise<void> {
+    this.lostJobsCheckedAt = performance.now();
+    const counts = this.backoff.counts();
     for (const pool of POOLS) {
       if ((counts.get(pool) ?? 0) === 0) continue;
       const jobs = async () => {
         const { waiting, active } = await this.deps.queue.stats(pool);
         return waiting + active;
       };
-      if (this.deferred.of(pool).length <= (await jobs())) continue;
-      await this.forgetStarted(pool);
-      const waiting = this.deferred.of(pool);
+      if (this.backoff.byPool(pool).length <= (await jobs())) continue;
+      await this.pruneStarted(pool);
+      const waiting = this.backoff.byPool(pool);
       if (waiting.length <= (await jobs())) continue;
       await Promise.all(
-        waiting.slice(0, REDISPATCH_AT_ONCE).map(({ job, priority, tenantId }) => this.deps.queue.dispatch(pool, job, priority, tenantId)),
+        waiting.slice(0, REDISPATCH_BATCH).map(({ job, priority, tenantId }) => this.deps.queue.dispatch(pool, job, priority, tenantId)),
       );
       this.deps.logger.warn({ pool, calls: waiting.length }, 'a queue has lost jobs; they are added again');
     }
   }
 
-  private async forgetStarted(pool: (typeof POOLS)[number]): Promise<void> {
+  private async pruneStarted(pool: (typeof POOLS)[number]): Promise<void> {
     await Promise.all(
-      this.deferred.of(pool).map(async ({ job }) => {
+      this.backoff.byPool(pool).map(async ({ job }) => {
         const head = await this.deps.store.head(job.callId);
-        if (head?.status !== 'queued' || head.attempt + 1 !== job.attempt) this.deferred.forget(job.callId);
+        if (head?.status !== 'queued' || head.attempt + 1 !== job.attempt) this.backoff.forget(job.callId);
       }),
     );
   }

@@ -3,9 +3,9 @@ import type { CallJob, Pool, Priority } from '#contracts';
 const FIRST_DEFER_MS = 2_000;
 const LONGEST_DEFER_MS = 600_000;
 /** Beyond it the oldest are forgotten: they are dispatched again in their turn, at the latest after the longest delay. */
-const REMEMBERED = 100_000;
+const CAPACITY = 100_000;
 
-export interface Deferred {
+export interface DeferredDispatch {
   readonly pool: Pool;
   readonly job: CallJob;
   readonly priority: Priority;
@@ -18,7 +18,7 @@ export interface Deferred {
  * whom to dispatch at once should a queue turn out to be empty. Only an optimisation, so it lives in memory.
  */
 export class RedispatchBackoff {
-  private readonly byCall = new Map<string, Deferred>();
+  private readonly byCall = new Map<string, DeferredDispatch>();
 
   /** Notes one more dispatch; answers how long to wait for the next: 2 s, 4 s, 8 s … 10 min. */
   defer(pool: Pool, job: CallJob, priority: Priority, tenantId: string): number {
@@ -26,7 +26,7 @@ export class RedispatchBackoff {
     const times = known && known.job.attempt === job.attempt ? known.times + 1 : 0;
     this.byCall.delete(job.callId);
     this.byCall.set(job.callId, { pool, job, priority, tenantId, times });
-    if (this.byCall.size > REMEMBERED) this.forget(this.byCall.keys().next().value ?? '');
+    if (this.byCall.size > CAPACITY) this.forget(this.byCall.keys().next().value ?? '');
     return deferDelay(times);
   }
 
@@ -34,7 +34,7 @@ export class RedispatchBackoff {
     this.byCall.delete(callId);
   }
 
-  of(pool: Pool): Deferred[] {
+  byPool(pool: Pool): DeferredDispatch[] {
     return [...this.byCall.values()].filter((deferred) => deferred.pool === pool);
   }
 

@@ -12,7 +12,7 @@ export class SweeperLock {
   ) {}
 
   /** Whether this worker sweeps now. Rejects when Redis is out of reach. */
-  async mine(): Promise<boolean> {
+  async tryAcquire(): Promise<boolean> {
     const taken = await this.redis.set(keys.sweeperLock(), this.workerId, 'PX', this.ttlMs, 'NX');
     if (taken === 'OK') return true;
     if ((await this.redis.get(keys.sweeperLock())) !== this.workerId) return false;
@@ -20,7 +20,7 @@ export class SweeperLock {
   }
 
   /** So that another worker sweeps at once. Never rejects. */
-  async giveBack(): Promise<void> {
+  async release(): Promise<void> {
     try {
       if ((await this.redis.get(keys.sweeperLock())) === this.workerId) await this.redis.del(keys.sweeperLock());
     } catch {
