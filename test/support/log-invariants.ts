@@ -78,7 +78,8 @@ async function readPartition(redis: RedisConnection, partition: string, options:
 /** I8: a key names one call in its tenant and session. One that was refused does not hold its key: the next may pass. */
 function checkKeys(calls: ReadonlyMap<string, readonly CallEvent[]>): string[] {
   const holders = new Map<string, string>();
-  return [...calls].flatMap(([callId, [first, second]]) => {
+  return [...calls].flatMap(([callId, [first, ...others]]) => {
+    const second = others.find(({ type }) => type !== 'call.hook');
     if (second?.type === 'call.end' || first?.type !== 'call.submitted' || first.data.idempotencyKey === undefined) return [];
     const key = JSON.stringify([first.tenantid, first.sessionid, first.data.idempotencyKey]);
     const holder = holders.get(key);

@@ -2,6 +2,7 @@ import type { Call, CallEvent, CallEventOf } from '#contracts';
 import { ToolyardError, type StreamState } from '#client';
 import type { CommandContext } from './command-context.js';
 import { exitCodeOf } from './exit-code.js';
+import { hookText } from './terminal/hook-text.js';
 import { oneLine } from './terminal/safe-text.js';
 import { contentText, unshownText } from './terminal/result-text.js';
 import { Spinner } from './terminal/spinner.js';
@@ -65,6 +66,9 @@ class CallView {
         return;
       case 'call.progress':
         this.stage = `running · ${progressText(event.data)}`;
+        return;
+      case 'call.hook':
+        if (event.data.phase === 'started') this.stage = hookText(event.data);
         return;
       case 'call.approval_requested':
         this.stage = 'waiting for a person';

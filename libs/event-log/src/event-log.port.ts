@@ -5,6 +5,7 @@ import type {
   CancelRequestedData,
   EndData,
   EventType,
+  HookRunData,
   ProgressData,
   RetryData,
   SubmittedData,
@@ -37,6 +38,8 @@ export interface NewCall {
   readonly secretArguments?: { readonly text: string; readonly ttlMs: number };
   readonly author: EventOrigin;
   readonly idempotency?: { readonly scopedKey: string; readonly requestSha256: string };
+  /** Events of the hooks that ran before the call; they follow the submission in the same transition. */
+  readonly hookRuns?: readonly HookRunData[];
   /** What comes with the submission in the same transition: nothing (queued), a question for a person, or the End of a refused call. */
   readonly then?:
     | { readonly kind: 'approval'; readonly data: ApprovalRequestedData }
@@ -123,7 +126,7 @@ export interface CallSnapshot {
   readonly leaseUntil: number;
   readonly submittedAt: number;
   readonly firstStartedAt: number;
-  /** Sequence numbers of the events other than Update and Progress, oldest first. */
+  /** Sequence numbers of the events other than Update, Progress and hook runs, oldest first. */
   readonly lifecycleSeqs: readonly number[];
   readonly lastSeq: number;
   readonly meta: CallMeta;
@@ -158,6 +161,8 @@ export interface EventLogWriter {
     author: EventOrigin;
   }): Promise<Applied | Rejection>;
   progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: EventOrigin }): Promise<Applied | Rejection>;
+  /** A step of a hook run in the worker. Hooks in the gateway come with `accept`, `end` and `decideApproval`. */
+  hook(input: { callId: string; guard: WorkerGuard; data: HookRunData; author: EventOrigin }): Promise<Applied | Rejection>;
   /** Sends no event. The answer tells whether a cancel was requested meanwhile. */
   renew(input: { callId: string; fence: number; leaseMs: number }): Promise<{ code: 'OK'; cancelRequested: boolean } | Rejection>;
   retry(input: {
@@ -173,6 +178,8 @@ export interface EventLogWriter {
       callId: string;
       guard: WorkerGuard | ReconcilerGuard | CommandGuard;
       data: EndData;
+      /** Written before the End; with a CommandGuard only. */
+      hookRuns?: readonly HookRunData[];
       author: EventOrigin;
     },
     sent?: () => void,
@@ -190,6 +197,8 @@ export interface EventLogWriter {
     guard: CommandGuard;
     data: ApprovalDecidedData;
     end?: EndData;
+    /** Written before the decision. */
+    hookRuns?: readonly HookRunData[];
     author: EventOrigin;
   }): Promise<Applied | Rejection>;
   /** Moves the timer of a queued call after it was dispatched again. Sends no event. */

@@ -114,6 +114,10 @@ export class EventLog implements EventLogWriter {
     return this.apply(to.progressTransition(input));
   }
 
+  hook(input: Input<'hook'>): Promise<Applied | Rejection> {
+    return this.apply(to.hookTransition(input));
+  }
+
   async renew(input: Input<'renew'>): Promise<{ code: 'OK'; cancelRequested: boolean } | Rejection> {
     let cancelRequested = false;
     const answer = await this.apply(to.renewTransition(input), (note) => (cancelRequested = note === '1'));

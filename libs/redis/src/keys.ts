@@ -18,7 +18,7 @@ export const keys = {
   announcedWorkers: (partition: string) => `{p${partition}}:workers`,
   outbox: (partition: string) => `{p${partition}}:timers`,
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
-  /** Sequence numbers of the call's Updates and Progress. It is kept exactly as long as `call`. */
+  /** Sequence numbers of the call's Updates, Progress and hook runs. It is kept exactly as long as `call`. */
   updateIndex: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}:updates`,
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
   /** The calls that this call made. */

@@ -6,11 +6,12 @@ type Status = 'none' | 'waiting_approval' | 'queued' | 'running' | 'ended';
 /** Table 3 of the log's design: what may follow in which state, and where it leads. */
 const LEGAL: Readonly<Record<Status, Partial<Record<CallEvent['type'], Status>>>> = {
   none: { 'call.submitted': 'queued' },
-  queued: { 'call.approval_requested': 'waiting_approval', 'call.start': 'running', 'call.end': 'ended' },
-  waiting_approval: { 'call.approval_decided': 'queued', 'call.end': 'ended' },
+  queued: { 'call.hook': 'queued', 'call.approval_requested': 'waiting_approval', 'call.start': 'running', 'call.end': 'ended' },
+  waiting_approval: { 'call.hook': 'waiting_approval', 'call.approval_decided': 'queued', 'call.end': 'ended' },
   running: {
     'call.update': 'running',
     'call.progress': 'running',
+    'call.hook': 'running',
     'call.cancel_requested': 'running',
     'call.retry': 'queued',
     'call.end': 'ended',

@@ -1,6 +1,7 @@
-import { EventType, type CallEvent } from '#contracts';
+import { changesCall, EventType, type CallEvent } from '#contracts';
 import type { StreamState, WatchItem } from '#client';
 import type { CommandContext } from '../command-context.js';
+import { hookText } from '../terminal/hook-text.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { stoppedText } from '../terminal/stopped-text.js';
@@ -90,6 +91,8 @@ function detailOf(event: CallEvent): string {
       return `| ${contentText(event.data.content)}`;
     case 'call.progress':
       return `progress ${[event.data.done, event.data.total].filter((part) => part !== undefined).join('/')} ${event.data.message ?? ''}`;
+    case 'call.hook':
+      return hookText(event.data);
     case 'call.retry':
       return `retry in ${duration(event.data.delayMs)}: ${event.data.reason}`;
     case 'call.cancel_requested':
@@ -109,6 +112,6 @@ function paint(event: CallEvent, text: string, terminal: CommandContext['termina
   if (event.type === 'call.end')
     return terminal.colour(event.data.outcome === 'completed' && event.data.isError !== true ? 'green' : 'red', text);
   if (event.type === 'call.approval_requested') return terminal.colour('magenta', text);
-  if (event.type === 'call.update' || event.type === 'call.progress') return terminal.colour('dim', text);
+  if (!changesCall(event.type)) return terminal.colour('dim', text);
   return text;
 }

@@ -39,6 +39,25 @@ describe('the story of a call', () => {
     expect(story.moments.map(({ title }) => title)).toEqual(['Submitted', 'Failed']);
   });
 
+  it('shows a hook run as one moment with its verdict, time and reason, and a cached one as such', () => {
+    const hook = (phase: string, run: number, more: object = {}) =>
+      ['call.hook', 0, { phase, hook: 'lint', event: 'before', run, at: new Date(BEGIN).toISOString(), ...more }] as const;
+    const story = buildTimeline(
+      eventsOf(
+        submitted('deny'),
+        hook('started', 1),
+        hook('finished', 1, { verdict: 'deny', reason: 'no tests', tookMs: 20 }),
+        hook('cached', 2, { verdict: 'allow', tookMs: 0 }),
+        hook('started', 3),
+      ),
+    );
+    expect(story.moments.slice(1).map(({ title, detail }) => [title, detail])).toEqual([
+      ['Hook lint denied', 'before the call · 20 ms · no tests'],
+      ['Hook lint allowed', 'before the call · from the cache'],
+      ['Hook lint runs', 'before the call'],
+    ]);
+  });
+
   it('names every gap: a pause after a failure, a suspension that is none, and what was only queueing after them', () => {
     const retry = (reason: string, attempt: number, delayMs: number) =>
       ['call.retry', attempt, { reason, delayMs, nextAttempt: attempt + 1 }] as const;

@@ -1,4 +1,4 @@
-import type { ApprovalScope, CallEvent, CallEventOf, CallOutcome, RetryReason, Stopped } from '#contracts';
+import type { ApprovalScope, CallEvent, CallEventOf, CallOutcome, HookEvent, HookRunData, RetryReason, Stopped } from '#contracts';
 import { durationText } from '../components/duration.js';
 
 export type SegmentKind = 'approval' | 'queued' | 'running' | 'backoff' | 'suspended';
@@ -53,6 +53,20 @@ const STOPPED_WORDS: Readonly<Record<Stopped['how'], string>> = {
   unknown: 'How the tool ended is unknown,',
 };
 
+const HOOK_WORDS: Readonly<Record<HookEvent, string>> = {
+  before: 'before the call',
+  after: 'after the tool',
+  after_end: 'after the end',
+  before_update: 'before an update',
+  after_update: 'after an update',
+};
+
+const VERDICT_WORDS: Readonly<Record<NonNullable<HookRunData['verdict']>, string>> = {
+  allow: 'allowed',
+  deny: 'denied',
+  stopped: 'was stopped',
+};
+
 function errorTitle(note: string | undefined): string {
   return `Ended with an error${note === undefined ? '' : `: ${note}`}`;
 }
@@ -63,7 +77,7 @@ const SCOPE_WORDS: Readonly<Record<ApprovalScope, string>> = {
   'session-args': 'such calls for the rest of the session',
 };
 
-/** What happened to a call, in order, with every stretch of waiting named. Updates and progress are no part of it. */
+/** What happened to a call, in order, with every stretch of waiting named. Updates, progress and uneventful hooks of updates are left out. */
 export function buildTimeline(events: readonly CallEvent[]): CallTimeline {
   const teller = new StoryTeller();
   for (const event of events) teller.tell(event);
@@ -78,6 +92,8 @@ interface Open extends Segment {
 class StoryTeller {
   private readonly moments: (Moment & { gaps: Segment[] })[] = [];
   private open: Open | undefined;
+  /** Attempt and run of a hook that has started → index of its moment. */
+  private readonly runningHooks = new Map<string, number>();
 
   story(): CallTimeline {
     if (this.open) this.gap({ kind: this.open.kind, name: this.open.name, from: this.open.from });
@@ -106,6 +122,8 @@ class StoryTeller {
       case 'call.cancel_requested':
         this.moment(at, `Cancel asked for by ${event.actor}`, 'warn', event.data.reason);
         return;
+      case 'call.hook':
+        return this.hookRan(event, at);
       case 'call.end':
         return this.ended(event, at);
       case 'call.update':
@@ -138,6 +156,27 @@ class StoryTeller {
     }
     this.moment(at, `Approved by ${event.actor}`, 'good', detail);
     this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
+  }
+
+  /** A run is one moment: it begins as running and is completed by its answer. */
+  private hookRan({ attempt, data }: CallEventOf<'call.hook'>, at: number): void {
+    const { phase, hook, event, run, verdict, failed, rewrote, reason, tookMs } = data;
+    const ofUpdate = event === 'before_update' || event === 'after_update';
+    if (ofUpdate && (phase === 'started' || (verdict === 'allow' && !failed))) return;
+    const key = `${attempt}/${run}`;
+    if (phase === 'started') {
+      this.moment(at, `Hook ${hook} runs`, 'busy', HOOK_WORDS[event]);
+      this.runningHooks.set(key, this.moments.length - 1);
+      return;
+    }
+    const title = `Hook ${hook} ${failed ? 'failed: ' : ''}${verdict === undefined ? 'ended' : VERDICT_WORDS[verdict]}`;
+    const took = phase === 'cached' ? 'from the cache' : tookMs === undefined ? undefined : durationText(tookMs);
+    const detail = [HOOK_WORDS[event], took, rewrote && 'rewrote the arguments', reason].filter(Boolean).join(' · ');
+    const tone = failed ? 'warn' : verdict === 'deny' ? 'bad' : 'neutral';
+    const running = this.runningHooks.get(key);
+    const begun = running === undefined ? undefined : this.moments[running];
+    if (running === undefined || begun === undefined) this.moment(at, title, tone, detail);
+    else this.moments[running] = { ...begun, title, tone, detail };
   }
 
   private retried({ data }: CallEventOf<'call.retry'>, at: number): void {

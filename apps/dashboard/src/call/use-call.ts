@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { changesCall } from '#contracts';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { CallView } from './call-view.js';
@@ -33,7 +34,7 @@ export function useCall(callId: string) {
       for await (const item of client.watch({ callId }, { signal, onState: ({ state }) => signal.aborted || setConnection(state) })) {
         if (item.kind === 'event') {
           view.take(item.event);
-          if (item.event.type === 'call.update' || item.event.type === 'call.progress') continue;
+          if (!changesCall(item.event.type)) continue;
           changes.current += 1;
           void queries.invalidateQueries({ queryKey: ['call', callId] });
         } else if (item.kind === 'gap') view.gap(item.gap.dropped);

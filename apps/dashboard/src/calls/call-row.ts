@@ -125,6 +125,8 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
     case 'call.update':
     case 'call.progress':
       return row.status === 'running' ? row : { ...row, status: 'running' };
+    case 'call.hook':
+      return row;
   }
 }
 

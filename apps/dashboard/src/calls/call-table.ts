@@ -1,4 +1,4 @@
-import type { CallEvent, CallFilter, CallSummary } from '#contracts';
+import { changesCall, type CallEvent, type CallFilter, type CallSummary } from '#contracts';
 import { FrameStore } from '../stream/frame-store.js';
 import { byNewest, foldRow, rowOfSummary, type CallRow } from './call-row.js';
 import { rowMatches } from './row-matches.js';
@@ -36,7 +36,7 @@ export class CallTable extends FrameStore {
   events(events: readonly CallEvent[]): void {
     let any = false;
     for (const event of events) {
-      if (event.type === 'call.update' || event.type === 'call.progress') continue;
+      if (!changesCall(event.type)) continue;
       this.rows.set(event.subject, foldRow(this.rows.get(event.subject), event));
       any = true;
     }

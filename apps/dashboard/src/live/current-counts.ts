@@ -56,6 +56,7 @@ export class CurrentCounts {
         return this.move(event, event.attempt > 0 ? 'running' : 'queued', undefined);
       case 'call.update':
       case 'call.progress':
+      case 'call.hook':
       case 'call.cancel_requested':
         return undefined;
     }

@@ -3,6 +3,7 @@ import { ApprovalOption, ApprovalScope } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
 import { CallError, CallOutcome, Decision, Priority, Success, Timeouts } from '../calls/call.js';
 import { Content, Result } from '../calls/result.js';
+import { HookEvent } from '../hooks/hook.js';
 import { keysOf } from '../keys-of.js';
 import { FileAccess } from '../policy/file-access.js';
 import { PolicyProfile } from '../policy/profile.js';
@@ -100,6 +101,40 @@ export type UpdateData = z.output<typeof UpdateData>;
 export const ProgressData = z.object({ message: z.string().optional(), done: z.number().optional(), total: z.number().optional() });
 export type ProgressData = z.output<typeof ProgressData>;
 
+/** Longest `reason` of a hook run, in characters. */
+export const HOOK_REASON_CHARACTERS = 300;
+
+/**
+ * One step of a hook run: `started` and later `finished`, or only `cached` when a stored answer was used and nothing ran.
+ * - `before` hooks run before the call exists: their events follow `call.submitted` and are written together with it.
+ *   Where hooks run after a person's approval, they stand before `call.approval_decided`, or before the End of a refusal.
+ * - Hooks in the worker write their events while they run, after `call.start` and before `call.end`.
+ * - `after_end` hooks have no events, since End is the last event of a call.
+ * - Update hooks have at most 1,000 events in an attempt.
+ *
+ * The count and digest in End do not cover these events.
+ */
+export const HookRunData = z.object({
+  phase: z.enum(['started', 'finished', 'cached']),
+  hook: z.string(),
+  event: HookEvent,
+  /** Counts the runs of the attempt from 1; `started` and `finished` of a run have the same number. */
+  run: z.number().int(),
+  /** RFC 3339, by the clock of the process that ran the hook. The event's `time` is when it was written. */
+  at: z.string(),
+  /** Absent in `started`. `stopped`: the call was cancelled, or its caller disconnected, before the hook answered. */
+  verdict: z.enum(['allow', 'deny', 'stopped']).optional(),
+  /** The hook gave no usable answer: its `onError` is the verdict. */
+  failed: z.literal(true).optional(),
+  /** The hook changed the arguments. */
+  rewrote: z.literal(true).optional(),
+  /** Why, as the hook said it or as it failed; without secrets, at most 300 characters. */
+  reason: z.string().optional(),
+  /** Absent in `started`. */
+  tookMs: z.number().int().optional(),
+});
+export type HookRunData = z.output<typeof HookRunData>;
+
 /** Why a running attempt went back to the queue. `suspended` and `worker_drained` count as no failure. */
 export const RetryReason = z.enum(['tool_failed', 'run_timeout', 'worker_lost', 'worker_drained', 'suspended']);
 export type RetryReason = z.output<typeof RetryReason>;
@@ -159,6 +194,7 @@ export const CALL_EVENT_DATA = {
   'call.start': StartData,
   'call.update': UpdateData,
   'call.progress': ProgressData,
+  'call.hook': HookRunData,
   'call.retry': RetryData,
   'call.cancel_requested': CancelRequestedData,
   'call.end': EndData,
@@ -167,4 +203,10 @@ export const CALL_EVENT_DATA = {
 export type CallEventType = keyof typeof CALL_EVENT_DATA;
 export const CALL_EVENT_TYPES = keysOf(CALL_EVENT_DATA);
 export const CallEventType = z.enum(CALL_EVENT_TYPES).meta({ id: 'CallEventType' });
+
+/** False for events that change nothing of a call: a fold may leave them out. */
+export function changesCall(type: CallEventType): boolean {
+  return type !== 'call.update' && type !== 'call.progress' && type !== 'call.hook';
+}
+
 export type CallEventData<T extends CallEventType> = z.output<(typeof CALL_EVENT_DATA)[T]>;

@@ -32,6 +32,7 @@ export const CallEvent = z
     variant('call.start'),
     variant('call.update'),
     variant('call.progress'),
+    variant('call.hook'),
     variant('call.retry'),
     variant('call.cancel_requested'),
     variant('call.end'),

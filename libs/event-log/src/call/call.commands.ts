@@ -12,10 +12,13 @@ export type CallCommand =
       readonly totalMs: number;
       readonly then: 'queue' | 'refuse' | { readonly approvalWithinMs: number };
       readonly requestSha256?: string;
+      /** How many events of hooks come with the submission. */
+      readonly hooks?: number;
     }
   | { readonly kind: 'claim'; readonly attempt: number; readonly leaseMs: number; readonly token: string }
   | { readonly kind: 'update'; readonly guard: WorkerGuard; readonly updates: string }
   | { readonly kind: 'progress'; readonly guard: WorkerGuard }
+  | { readonly kind: 'hook'; readonly guard: WorkerGuard }
   | { readonly kind: 'renew'; readonly fence: number; readonly leaseMs: number }
   | {
       readonly kind: 'retry';
@@ -24,9 +27,20 @@ export type CallCommand =
       readonly delayMs: number;
       readonly countsAsFailure: boolean;
     }
-  | { readonly kind: 'end'; readonly guard: WorkerGuard | ReconcilerGuard | CommandGuard; readonly outcome: CallOutcome }
+  | {
+      readonly kind: 'end';
+      readonly guard: WorkerGuard | ReconcilerGuard | CommandGuard;
+      readonly outcome: CallOutcome;
+      readonly hooks?: number;
+    }
   | { readonly kind: 'requestCancel'; readonly guard: CommandGuard; readonly graceMs: number }
-  | { readonly kind: 'decideApproval'; readonly guard: CommandGuard; readonly decision: 'allow' | 'deny'; readonly digest: string }
+  | {
+      readonly kind: 'decideApproval';
+      readonly guard: CommandGuard;
+      readonly decision: 'allow' | 'deny';
+      readonly digest: string;
+      readonly hooks?: number;
+    }
   | { readonly kind: 'deferDispatch'; readonly fence: number; readonly delayMs: number };
 
 /** What the world looks like when a command is decided. All of it values: the clock is Redis's. */
@@ -54,6 +68,7 @@ export type CallFact = { readonly seq: number; readonly time: number; readonly f
   | { readonly type: 'call.start'; readonly leaseMs: number }
   | { readonly type: 'call.update'; readonly updates: string }
   | { readonly type: 'call.progress' }
+  | { readonly type: 'call.hook' }
   | { readonly type: 'call.retry'; readonly delayMs: number; readonly countsAsFailure: boolean }
   | { readonly type: 'call.cancel_requested'; readonly graceMs: number }
   | { readonly type: 'call.end' }

@@ -26,11 +26,12 @@ function accept(head: CallState | undefined, command: CommandOf<'accept'>, momen
   const facts: NewFact[] = [
     { type: 'call.submitted', fence: 0, callId: command.callId, meta: command.meta, terms: command.terms, totalMs: command.totalMs },
   ];
+  facts.push(...hookFacts(command.hooks));
   if (command.then === 'refuse') facts.push({ type: 'call.end', fence: 0 });
   else if (command.then !== 'queue') facts.push({ type: 'call.approval_requested', fence: 0, withinMs: command.then.approvalWithinMs });
 
   if (head !== undefined)
-    return { code: 'REPLAY', version: facts.length, seq: head.lifecycleSeqs[facts.length - 1] ?? 0, time: head.submittedAt };
+    return { code: 'REPLAY', version: facts.length, seq: (head.lifecycleSeqs[0] ?? 0) + facts.length - 1, time: head.submittedAt };
   if (moment.keyHolder !== undefined) {
     const same = moment.keyHolder.requestSha256 === command.requestSha256;
     return { code: same ? 'IDEM' : 'IDEM_MISMATCH', callId: moment.keyHolder.callId };
@@ -64,6 +65,9 @@ function transition(head: CallState, command: Exclude<CallCommand, { kind: 'acce
     case 'progress':
       if (head.status !== 'running') return wrongState(head);
       return byWorker(head, { type: 'call.progress', fence: head.fence }, command.guard.wseq, moment);
+    case 'hook':
+      if (head.status !== 'running') return wrongState(head);
+      return byWorker(head, { type: 'call.hook', fence: head.fence }, command.guard.wseq, moment);
     case 'renew':
       return renew(head, command, moment);
     case 'retry':
@@ -116,14 +120,14 @@ function retry(head: CallState, command: CommandOf<'retry'>, moment: Moment): De
 }
 
 /** A worker ends what it runs, a caller what does not run yet, the reconciler whatever is due. Only what runs can complete. */
-function end(head: CallState, { guard, outcome }: CommandOf<'end'>, moment: Moment): Decided {
+function end(head: CallState, { guard, outcome, hooks }: CommandOf<'end'>, moment: Moment): Decided {
   const running = head.status === 'running';
   if (outcome === 'completed' && !running) return wrongState(head);
   switch (guard.by) {
     case 'worker':
       return running ? byWorker(head, { type: 'call.end', fence: head.fence }, guard.wseq, moment) : wrongState(head);
     case 'command':
-      return running ? wrongState(head) : applied(head, [{ type: 'call.end', fence: 0 }], moment);
+      return running ? wrongState(head) : applied(head, [...hookFacts(hooks), { type: 'call.end', fence: 0 }], moment);
     case 'reconciler':
       return applied(head, [{ type: 'call.end', fence: 0 }], moment);
     default:
@@ -131,13 +135,18 @@ function end(head: CallState, { guard, outcome }: CommandOf<'end'>, moment: Mome
   }
 }
 
-function decideApproval(head: CallState, { decision, digest }: CommandOf<'decideApproval'>, moment: Moment): Decided {
+function decideApproval(head: CallState, { decision, digest, hooks }: CommandOf<'decideApproval'>, moment: Moment): Decided {
   if (head.status !== 'waiting_approval') return wrongState(head);
   if (digest !== head.terms.digest) return { code: 'CONFLICT', version: head.version };
   if (moment.now >= head.deadline) return wrongState(head);
-  const facts: NewFact[] = [{ type: 'call.approval_decided', fence: 0, decision }];
+  const facts: NewFact[] = [...hookFacts(hooks), { type: 'call.approval_decided', fence: 0, decision }];
   if (decision === 'deny') facts.push({ type: 'call.end', fence: 0 });
   return applied(head, facts, moment);
+}
+
+/** Hooks that the gateway ran, in events before the one that follows from them. */
+function hookFacts(count = 0): NewFact[] {
+  return Array.from({ length: count }, () => ({ type: 'call.hook' as const, fence: 0 }));
 }
 
 function wrongState(head: CallState): Rejection {

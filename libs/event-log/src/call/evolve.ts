@@ -1,3 +1,4 @@
+import { changesCall } from '#contracts';
 import type { CallState } from './call-snapshot.js';
 import type { CallFact } from './call.commands.js';
 import { countedUpdates, NO_UPDATES } from './updates-digest.js';
@@ -22,6 +23,7 @@ export function evolve(head: CallState | undefined, fact: CallFact): CallState {
     case 'call.update':
       return { ...next, updates: countedUpdates(head.updates, fact.updates) };
     case 'call.progress':
+    case 'call.hook':
       return next;
     case 'call.approval_requested': {
       const deadline = Math.min(fact.time + fact.withinMs, head.totalDeadline);
@@ -124,6 +126,6 @@ function raised(head: CallState, fact: CallFact): number {
   return fact.fence === 0 ? head.fence + 1 : head.fence;
 }
 
-function lifecycle(head: CallState, fact: CallFact): readonly number[] {
-  return fact.type === 'call.update' || fact.type === 'call.progress' ? head.lifecycleSeqs : [...head.lifecycleSeqs, fact.seq];
+function lifecycle(head: CallState, { type, seq }: CallFact): readonly number[] {
+  return changesCall(type) ? [...head.lifecycleSeqs, seq] : head.lifecycleSeqs;
 }

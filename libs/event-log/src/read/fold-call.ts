@@ -7,7 +7,7 @@ export interface StoredValues {
 }
 
 /**
- * The call that its events tell of, oldest first. Updates and Progress change nothing and may be left out.
+ * The call that its events tell of, oldest first. Updates, Progress and hook runs change nothing and may be left out.
  * Values beside the log that are not given are shown by their preview. Throws when the first event is not
  * `call.submitted`: then these are not the events of a call from its beginning.
  */
@@ -79,6 +79,7 @@ function apply(call: Call, event: CallEvent, values: StoredValues): Call {
     case 'call.submitted':
     case 'call.update':
     case 'call.progress':
+    case 'call.hook':
     case 'call.cancel_requested':
       return call;
     default:

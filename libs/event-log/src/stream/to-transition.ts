@@ -1,4 +1,4 @@
-import type { EndData, SubmittedData } from '#contracts';
+import type { EndData, HookRunData, SubmittedData } from '#contracts';
 import { keys, partitionOf } from '#redis';
 import { encodeTerms } from '../call/call-snapshot.js';
 import type {
@@ -51,6 +51,7 @@ export function acceptTransition(call: NewCall): Transition {
       metaText(meta),
       text.whole,
       then === undefined ? '' : then.kind === 'refused' ? endText(call.author, then.data) : eventText(call.author, then.data),
+      ...hookArguments(callId, call.author, call.hookRuns),
     ],
   };
 }
@@ -73,6 +74,10 @@ export function progressTransition({ callId, guard, data, author }: Input<'progr
   return transition('progress', callId, [guard.fence, guard.wseq, eventText(author, data), { key: keys.updateIndex(callId) }]);
 }
 
+export function hookTransition({ callId, guard, data, author }: Input<'hook'>): Transition {
+  return transition('hook', callId, [guard.fence, guard.wseq, eventText(author, data), { key: keys.updateIndex(callId) }]);
+}
+
 export function renewTransition({ callId, fence, leaseMs }: Input<'renew'>): Transition {
   return transition('renew', callId, [fence, ms(leaseMs)]);
 }
@@ -92,8 +97,10 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
   ]);
 }
 
-export function endTransition({ callId, guard, data, author }: Input<'end'>): Transition {
-  return transition('end', callId, [...guardArguments(callId, guard), data.outcome, endText(author, data)], true);
+export function endTransition({ callId, guard, data, hookRuns, author }: Input<'end'>): Transition {
+  if (hookRuns !== undefined && guard.by !== 'command') throw new TypeError(`end: hook runs come with a command only; got ${guard.by}.`);
+  const args = [...guardArguments(callId, guard), data.outcome, endText(author, data), ...hookArguments(callId, author, hookRuns)];
+  return transition('end', callId, args, true);
 }
 
 export function cancelTransition({ callId, guard, data, author }: Input<'requestCancel'>): Transition {
@@ -101,7 +108,7 @@ export function cancelTransition({ callId, guard, data, author }: Input<'request
 }
 
 /** Throws a TypeError when a denial comes without its End: the two are one transition. */
-export function decideTransition({ callId, guard, data, end, author }: Input<'decideApproval'>): Transition {
+export function decideTransition({ callId, guard, data, end, hookRuns, author }: Input<'decideApproval'>): Transition {
   if ((data.decision === 'deny') !== (end !== undefined))
     throw new TypeError(
       `decideApproval: a denial comes with its End, an approval without; got ${data.decision} ${end ? 'with' : 'without'} End.`,
@@ -113,6 +120,7 @@ export function decideTransition({ callId, guard, data, end, author }: Input<'de
     word(data.digest),
     eventText(author, data),
     end ? endText(author, end) : '',
+    ...hookArguments(callId, author, hookRuns),
   ];
   return transition('decide', callId, args, true);
 }
@@ -153,6 +161,12 @@ function submittedText(submitted: SubmittedData, author: EventOrigin): { whole: 
 
 function eventText(author: EventOrigin, data: object): string {
   return `${authorText(author)},"data":${JSON.stringify(data)}`;
+}
+
+/** JSON text has no line feed, so one ends each event. */
+function hookArguments(callId: string, author: EventOrigin, runs: readonly HookRunData[] = []): [string, TransitionArgument] {
+  if (runs.length === 0) return ['', 0];
+  return [runs.map((run) => `${eventText(author, run)}\n`).join(''), { key: keys.updateIndex(callId) }];
 }
 
 /** Without its last brace: what the script says of the updates comes before it. */

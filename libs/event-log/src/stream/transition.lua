@@ -17,18 +17,19 @@
     ARGV[2]  P    ARGV[3]  C    ARGV[4]  number of transitions
     then for each call:  its partition's index (1..P), its id
     then for each transition:  operation, index of the call (1..C), and
-      accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 terms meta text1 text2
+      accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 terms meta text1 text2 hooks index
       claim     attempt leaseMs token textBefore textAfter
       take      the same, but never granted again: for a job that was just taken from its queue
-      update    fence wseq text index updates     progress  fence wseq text index
+      update    fence wseq text index updates     progress  fence wseq text index     hook      fence wseq text index
       renew     fence leaseMs            defer     fence delayMs
       retry     by(worker|reconciler) fence wseq nextAttempt delayMs counts(0|1) text
-      end       by(worker|reconciler|command) fenceOrVersion wseqOrKey outcome text
+      end       by(worker|reconciler|command) fenceOrVersion wseqOrKey outcome text hooks index
       cancel    version key graceMs text
-      decide    version key decision(allow|deny) digest text endText
+      decide    version key decision(allow|deny) digest text endText hooks index
     `text` is what an event holds beside what is stamped here: JSON members without braces. Of an End the last brace is
     left out: what is said here of the updates of the call comes before it. `updates` is how many there are by now, and
     their digest, as in call/updates-digest.ts. `index` is the key of the call's update index, see read/update-index.ts.
+    `hooks` are the texts of hook runs in the gateway, each followed by a line feed; without any, `index` may be 0.
 
   Output: [now in ms, answer, answer ...], an answer being
     [version, seq]         applied; a third item is the tool (retry, end, decide) or 1 (renew under a cancel)
@@ -106,6 +107,14 @@ local function append(c, type, fence, text, index)
     h[LIFECYCLE] = h[LIFECYCLE] == '' and seqText or (h[LIFECYCLE] .. ',' .. seqText)
   end
   c.dirty = true
+end
+
+-- Appends the hook runs of the gateway: the arguments `hooks` and `index`, which begin at `a`.
+local function appendHooks(c, a)
+  local hooks = ARGV[a]
+  if hooks == '' then return end
+  local index = tonumber(ARGV[a + 1])
+  for text in string.gmatch(hooks, '[^\n]+') do append(c, 'call.hook', 0, text, index) end
 end
 
 local function packed(h)
@@ -202,9 +211,9 @@ function operations.accept(c, a)
   local keyTtlMs, request, terms, meta, text1, text2 = ARGV[a + 4], ARGV[a + 5], ARGV[a + 6], ARGV[a + 7], ARGV[a + 8], ARGV[a + 9]
   local h = c.head
   if h then
-    local first, second = match(h[LIFECYCLE], '^(%d+),?(%d*)')
-    if what == 'queue' then return string.format('REPLAY 1 %s %.0f', first, h[SUBMITTED]) end
-    return string.format('REPLAY 2 %s %.0f', second, h[SUBMITTED])
+    local _, hookCount = string.gsub(ARGV[a + 10], '\n', '\n')
+    local version = hookCount + (what == 'queue' and 1 or 2)
+    return string.format('REPLAY %.0f %.0f %.0f', version, match(h[LIFECYCLE], '^%d+') + version - 1, h[SUBMITTED])
   end
   local holder = key > 0 and call('GET', KEYS[key])
   if holder then
@@ -217,6 +226,7 @@ function operations.accept(c, a)
   c.head = { 'q', 0, 0, 0, 0, 0, deadline, total, 0, 0, 0, 0, now, 0, 0, 0, 0, 0, '-', '', terms, meta, '0' }
   h = c.head
   append(c, 'call.submitted', 0, text1)
+  appendHooks(c, a + 10)
   if what == 'queue' then
     setTimer(c, math.min(now + DISPATCH_SAFETY_MS, deadline))
   elseif what == 'approval' then
@@ -283,6 +293,7 @@ end
 
 function operations.update(c, a) return stream(c, a, 'call.update', ARGV[a + 4]) end
 function operations.progress(c, a) return stream(c, a, 'call.progress') end
+function operations.hook(c, a) return stream(c, a, 'call.hook') end
 
 function operations.renew(c, a)
   local refusal = fenceGuard(c, tonumber(ARGV[a]))
@@ -336,6 +347,7 @@ operations['end'] = function(c, a)
   if not running and (by == 'worker' or outcome == 'completed') then return wrongState(c) end
   if running and by == 'command' then return wrongState(c) end
 
+  appendHooks(c, a + 5)
   append(c, 'call.end', by == 'worker' and mark or 0, withUpdates(h, text))
   if by == 'worker' then wroteByWorker(h, other) else raiseFence(h) end
   toEnd(c)
@@ -365,6 +377,7 @@ function operations.decide(c, a)
   if h[ST] ~= 'w' then return wrongState(c) end
   if digest ~= match(h[TERMS], '(%S+)$') then return 'CONFLICT ' .. h[V] end
   if now >= h[DEADLINE] then return wrongState(c) end
+  appendHooks(c, a + 6)
   append(c, 'call.approval_decided', 0, ARGV[a + 4])
   if decision == 'allow' then
     toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
@@ -378,7 +391,7 @@ function operations.decide(c, a)
 end
 
 -- How many arguments follow the operation and the call's index.
-local arity = { accept = 10, claim = 5, take = 5, update = 5, progress = 4, renew = 2, defer = 2, retry = 7, ['end'] = 5, cancel = 4, decide = 6 }
+local arity = { accept = 12, claim = 5, take = 5, update = 5, progress = 4, hook = 4, renew = 2, defer = 2, retry = 7, ['end'] = 7, cancel = 4, decide = 8 }
 
 local function apply(operation, c, a)
   if c.broken then return 'ERROR ' .. c.broken end

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CallEvent } from '#contracts';
+import { CallEvent, type HookRunData } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { checkPartition } from '../../../../test/support/log-invariants.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
@@ -93,8 +93,13 @@ function command(model: Model, callId: string, off: Offsets): CommandGuard {
   return { by: 'command', version: Math.max(0, (model.heads.get(callId)?.version ?? 0) + off.version), commandId: off.commandId };
 }
 
+const hookRun: HookRunData = { phase: 'started', hook: 'lint', event: 'before', run: 1, at: '2026-01-01T00:00:00.000Z', reason: 'é\n' };
+const hooks = fc.constantFrom(0, 0, 0, 1, 2);
+const runsOf = (count: number) => (count === 0 ? {} : { hookRuns: Array.from({ length: count }, () => hookRun) });
+
 const accept = fc
   .record({
+    hooks,
     queueMs: duration,
     runMs: duration,
     totalMs: duration,
@@ -105,13 +110,14 @@ const accept = fc
     key: fc.option(fc.constantFrom('k1', 'k2'), { nil: undefined }),
     sha: fc.constantFrom('aa', 'bb'),
   })
-  .map(({ queueMs, runMs, totalMs, within, maxAttempts, effect, then, key, sha }): Making => (callId) => {
+  .map(({ queueMs, runMs, totalMs, within, maxAttempts, effect, then, key, sha, hooks }): Making => (callId) => {
     const submitted = aSubmission({ timeouts: { queueMs, runMs, totalMs }, retry: { maxAttempts, backoffMs: 1, maxBackoffMs: 1 }, effect });
     const call: NewCall = {
       callId,
       submitted,
       author,
       meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob' },
+      ...runsOf(hooks),
       ...(key ? { idempotency: { scopedKey: key, requestSha256: sha } } : {}),
       ...(then === 'approval' ? { then: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } } : {}),
       ...(then === 'refuse' ? { then: { kind: 'refused', data: endOf('denied') } } : {}),
@@ -124,7 +130,7 @@ const accept = fc
       callId,
       transition,
       ...(key ? { key } : {}),
-      command: { kind: 'accept', callId, meta: call.meta, terms, totalMs, then: decided, ...(key ? { requestSha256: sha } : {}) },
+      command: { kind: 'accept', callId, meta: call.meta, terms, totalMs, then: decided, hooks, ...(key ? { requestSha256: sha } : {}) },
     };
   });
 
@@ -141,7 +147,7 @@ const claim = fc
 
 const stream = fc
   .record({
-    kind: fc.constantFrom('update' as const, 'progress' as const),
+    kind: fc.constantFrom('update' as const, 'progress' as const, 'hook' as const),
     off: offsets,
     updates: fc.constantFrom('', `1 ${'a'.repeat(64)}`, `2 ${'b'.repeat(64)}`),
   })
@@ -151,7 +157,9 @@ const stream = fc
     const transition =
       kind === 'update'
         ? to.updateTransition({ ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] }, updates })
-        : to.progressTransition({ ...input, data: { done: 1, total: 2 } });
+        : kind === 'hook'
+          ? to.hookTransition({ ...input, data: hookRun })
+          : to.progressTransition({ ...input, data: { done: 1, total: 2 } });
     return { callId, transition, command: kind === 'update' ? { kind, guard, updates } : { kind, guard } };
   });
 
@@ -182,13 +190,15 @@ const end = fc
     off: offsets,
     by: fc.constantFrom(worker, reconciler, command),
     outcome: fc.constantFrom('completed' as const, 'failed' as const, 'cancelled' as const),
+    hooks,
   })
-  .map(({ off, by, outcome }): Making => (callId, model) => {
+  .map(({ off, by, outcome, hooks }): Making => (callId, model) => {
     const guard = by(model, callId, off);
+    const count = guard.by === 'command' ? hooks : 0;
     return {
       callId,
-      transition: to.endTransition({ callId, guard, data: endOf(outcome), author }),
-      command: { kind: 'end', guard, outcome },
+      transition: to.endTransition({ callId, guard, data: endOf(outcome), author, ...runsOf(count) }),
+      command: { kind: 'end', guard, outcome, hooks: count },
     };
   });
 
@@ -206,12 +216,13 @@ const approval = fc
     off: offsets,
     decision: fc.constantFrom('allow' as const, 'deny' as const),
     digest: fc.constantFrom('dig', 'dig', 'dig', 'other'),
+    hooks,
   })
-  .map(({ off, decision, digest }): Making => (callId, model) => {
+  .map(({ off, decision, digest, hooks }): Making => (callId, model) => {
     const guard = command(model, callId, off);
     const data = { decision, digest, scope: 'once' as const };
-    const input = { callId, guard, data, author, ...(decision === 'deny' ? { end: endOf('denied') } : {}) };
-    return { callId, transition: to.decideTransition(input), command: { kind: 'decideApproval', guard, decision, digest } };
+    const input = { callId, guard, data, author, ...runsOf(hooks), ...(decision === 'deny' ? { end: endOf('denied') } : {}) };
+    return { callId, transition: to.decideTransition(input), command: { kind: 'decideApproval', guard, decision, digest, hooks } };
   });
 
 const making = fc.oneof(
@@ -375,6 +386,8 @@ const EVERY_ANSWER = [
   'update FENCED',
   'update BAD_TRANSITION',
   'progress OK',
+  'hook OK',
+  'hook REPLAY',
   'renew OK',
   'renew FENCED',
   'renew BAD_TRANSITION',

@@ -52,7 +52,7 @@ export class CompletionWaiters {
 
   route(event: StoredEvent): void {
     const waiting = this.waiters.get(event.callId);
-    if (waiting === undefined || event.type === 'call.update' || event.type === 'call.progress') return;
+    if (waiting === undefined || event.type === 'call.update' || event.type === 'call.progress' || event.type === 'call.hook') return;
     for (const waiter of waiting) {
       waiter.events.push(event);
       if (event.type === 'call.end') waiter.settle(waiter.events);

@@ -37,6 +37,7 @@ export function foldRecord(
       return ended(record, event);
     case 'call.update':
     case 'call.progress':
+    case 'call.hook':
     case 'call.cancel_requested':
       return record;
     default:
