@@ -10,6 +10,7 @@ import { decodeTerms, encodeSnapshot, type CallState } from '../call/call-snapsh
 import type { CommandGuard, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
 import { aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
 import { eventSeqs } from '../read/update-index.js';
+import { EVERY_ANSWER } from '../testing/every-answer.js';
 import { toStoredEvent } from './stored-event.js';
 import * as to from './to-transition.js';
 import { parseAnswer, parseClaim } from './transition-answer.js';
@@ -368,51 +369,6 @@ describe('the transition script and the pure decider', () => {
     for (const name of EVERY_ANSWER) expect([name, seen.get(name) ?? 0]).not.toEqual([name, 0]);
   }, 120_000);
 });
-
-const EVERY_ANSWER = [
-  'accept OK',
-  'accept REPLAY',
-  'accept IDEM',
-  'accept IDEM_MISMATCH',
-  'claim OK',
-  'claim REPLAY',
-  'claim CONFLICT',
-  'claim NOT_DUE',
-  'claim BAD_TRANSITION',
-  'claim ENDED',
-  'claim NOT_FOUND',
-  'update OK',
-  'update REPLAY',
-  'update FENCED',
-  'update BAD_TRANSITION',
-  'progress OK',
-  'hook OK',
-  'hook REPLAY',
-  'renew OK',
-  'renew FENCED',
-  'renew BAD_TRANSITION',
-  'deferDispatch OK',
-  'deferDispatch FENCED',
-  'retry OK',
-  'retry REPLAY',
-  'retry FENCED',
-  'retry NOT_DUE',
-  'retry BAD_TRANSITION',
-  'end OK',
-  'end REPLAY',
-  'end CONFLICT',
-  'end NOT_DUE',
-  'end ENDED',
-  'end BAD_TRANSITION',
-  'requestCancel OK',
-  'requestCancel REPLAY',
-  'requestCancel CONFLICT',
-  'requestCancel BAD_TRANSITION',
-  'decideApproval OK',
-  'decideApproval REPLAY',
-  'decideApproval CONFLICT',
-  'decideApproval BAD_TRANSITION',
-];
 
 async function expectSameLog(redis: RedisConnection, model: Model): Promise<void> {
   for (const partition of PARTITIONS) {
