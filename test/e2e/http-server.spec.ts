@@ -225,7 +225,7 @@ describe('the HTTP door', () => {
   });
 
   it('serves every documented route', async () => {
-    for (const { method, path } of ROUTES) {
+    for (const { method, path } of Object.values(ROUTES)) {
       const url = path.replace('{id}', path.includes('sessions') ? 'routes' : '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V');
       if (path === '/v1/events') continue;
       const { status, body } = await agent.request<Partial<Problem>>(method.toUpperCase(), url, method === 'get' ? undefined : {});

@@ -32,7 +32,22 @@ export * from './api/diagnostics.api.js';
 export * from './safety/safety-settings.js';
 export * from './config/config-file.js';
 export * from './config/local-installation.js';
-export { ANY_REQUEST, BODY, KEY, RESPONSE_HEADERS, TAGS, WITHOUT_OPERATION, type ResponseHeader, type Route } from './api/route.api.js';
+export {
+  ANY_REQUEST,
+  BODY,
+  KEY,
+  RESPONSE_HEADERS,
+  TAGS,
+  WITHOUT_OPERATION,
+  type BodyInputOf,
+  type BodyOf,
+  type ParamsOf,
+  type QueryInputOf,
+  type QueryOf,
+  type ResponseHeader,
+  type ResponseOf,
+  type Route,
+} from './api/route.api.js';
 export * from './api/routes.api.js';
 export * from './stream/stream.js';
 export * from './stream/event-source.js';

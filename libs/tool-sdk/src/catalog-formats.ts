@@ -1,41 +1,13 @@
-import type { ToolDescriptor, ToolFormat } from '#contracts';
+import type { z } from 'zod';
+import type { Json, ToolDescriptor, ToolFormat } from '#contracts';
 
-/** How MCP lists a tool (`tools/list`). */
-export interface McpTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: ToolDescriptor['input'];
-  readonly outputSchema?: ToolDescriptor['input'];
-  readonly annotations: ToolDescriptor['annotations'];
-}
+/** A tool in the shape that a model's API or MCP wants in its list of tools. */
+export type ModelTool = Record<string, z.output<typeof Json>>;
 
-/** A tool for Anthropic's Messages API. */
-export interface AnthropicTool {
-  readonly name: string;
-  readonly description: string;
-  readonly input_schema: ToolDescriptor['input'];
-}
-
-/** A tool for OpenAI's Chat Completions API. */
-export interface OpenAiTool {
-  readonly type: 'function';
-  readonly function: { readonly name: string; readonly description: string; readonly parameters: ToolDescriptor['input'] };
-}
-
-/** A tool for OpenAI's Responses API. `strict` is false: that mode takes no schema with optional fields. */
-export interface OpenAiResponsesTool {
-  readonly type: 'function';
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: ToolDescriptor['input'];
-  readonly strict: false;
-}
-
-export type CatalogEntry = ToolDescriptor | McpTool | AnthropicTool | OpenAiTool | OpenAiResponsesTool;
-
-/** Tools in the shape a caller asked for. Only `full` has facts and label: the others go to models as they are. */
-export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolFormat): CatalogEntry[] {
+/** Tools in the requested shape. Only `full` has label and facts: the others are passed to models unchanged. */
+export function formatCatalog(tools: readonly ToolDescriptor[], format: 'full'): ToolDescriptor[];
+export function formatCatalog(tools: readonly ToolDescriptor[], format: Exclude<ToolFormat, 'full'>): ModelTool[];
+export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolFormat): ToolDescriptor[] | ModelTool[] {
   switch (format) {
     case 'full':
       return [...tools];
@@ -46,6 +18,7 @@ export function formatCatalog(tools: readonly ToolDescriptor[], format: ToolForm
     case 'openai':
       return tools.map(({ name, description, input }) => ({ type: 'function', function: { name, description, parameters: input } }));
     case 'openai-responses':
+      // `strict` is false: that mode takes no schema with optional fields.
       return tools.map(({ name, description, input }) => ({ type: 'function', name, description, parameters: input, strict: false }));
     default:
       return format satisfies never;
@@ -61,6 +34,8 @@ export function matchesSearch(tool: ToolDescriptor, query: string): boolean {
     .every((word) => text.includes(word));
 }
 
-function toMcp({ name, label, description, input, output, annotations }: ToolDescriptor): McpTool {
-  return { name, title: label, description, inputSchema: input, ...(output ? { outputSchema: output } : {}), annotations };
+/** A tool as `tools/list` of MCP has it. */
+function toMcp({ name, label, description, input, output, annotations }: ToolDescriptor): ModelTool {
+  const tool = { name, title: label, description, inputSchema: input, annotations };
+  return output === undefined ? tool : { ...tool, outputSchema: output };
 }

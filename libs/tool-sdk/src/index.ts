@@ -1,5 +1,5 @@
 export { BuiltinSource, type DecoratedTool } from './builtin.source.js';
-export { type CatalogEntry, formatCatalog, matchesSearch } from './catalog-formats.js';
+export { type ModelTool, formatCatalog, matchesSearch } from './catalog-formats.js';
 export { type ToolFacts, describeTool } from './tool-descriptor.js';
 export { type AnyToolHandler, Tool, ToolMetadata, type ToolOptions } from './tool.decorator.js';
 export {

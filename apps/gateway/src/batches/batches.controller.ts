@@ -1,13 +1,14 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Controller, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import {
   BatchId,
-  CancelBody,
   Label,
   ProblemError,
-  SteerBody,
+  ROUTES,
   type Batch,
+  type BodyOf,
   type Principal,
+  type QueryOf,
   type SessionCancelled,
   type Steered,
 } from '#contracts';
@@ -16,13 +17,14 @@ import { CancelBatchService } from './cancel-batch.service.js';
 import { CancelSessionService } from './cancel-session.service.js';
 import { SteerSessionService } from './steer-session.service.js';
 import { SubmitBatchService } from './submit-batch.service.js';
-import { CurrentPrincipal, RequireScope } from '../auth/principal.decorator.js';
-import { parse, parsePreferWait, parseWaitQuery } from '../platform/http/parse.js';
+import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
+import { parse, parsePreferWait } from '../platform/http/parse.js';
 import { SubmitBatchRequest } from './submit-batch-request.js';
 import { submitOptions, type SubmitHeaders } from '../calls/submit-headers.js';
 
 /** The calls of one model turn, and a person's word in between. */
-@Controller('v1')
+@Controller()
 export class BatchesController {
   constructor(
     private readonly submitBatch: SubmitBatchService,
@@ -32,48 +34,55 @@ export class BatchesController {
     private readonly cancelBatch: CancelBatchService,
   ) {}
 
-  @RequireScope('submit')
-  @Post('batches')
+  @Endpoint(ROUTES.submitBatch)
   async submit(
     @CurrentPrincipal() caller: Principal,
-    @Body() body: unknown,
+    @RouteBody({ schema: SubmitBatchRequest }) body: BodyOf<typeof ROUTES.submitBatch>,
     @Headers() headers: SubmitHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Batch> {
-    const batch = await this.submitBatch.submit(caller, parse(SubmitBatchRequest, body, 'body'), submitOptions(headers));
+    const batch = await this.submitBatch.submit(caller, body, submitOptions(headers));
     reply.status(batch.status === 'ended' ? 200 : 202).header('Location', `/v1/batches/${batch.id}`);
     const wait = parsePreferWait(headers.prefer);
     if (wait !== undefined) reply.header('Preference-Applied', `wait=${wait}`);
     return batch;
   }
 
-  @RequireScope('read')
-  @Get('batches/:id')
-  read(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @Query() query: unknown): Promise<Batch> {
+  @Endpoint(ROUTES.getBatch)
+  read(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteQuery() { wait }: QueryOf<typeof ROUTES.getBatch>,
+  ): Promise<Batch> {
     if (!BatchId.safeParse(id).success) throw new ProblemError('resource_not_found', 'No batch with this id');
-    const waitMs = parseWaitQuery(query);
-    return waitMs === undefined ? this.reader.read(caller, id) : this.reader.readEnded(caller, id, waitMs);
+    return wait === undefined ? this.reader.read(caller, id) : this.reader.readEnded(caller, id, wait * 1000);
   }
 
-  @RequireScope('cancel')
-  @Post('batches/:id/cancel')
-  @HttpCode(202)
-  stop(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<Batch> {
+  @Endpoint(ROUTES.cancelBatch)
+  stop(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteBody() body: BodyOf<typeof ROUTES.cancelBatch>,
+  ): Promise<Batch> {
     if (!BatchId.safeParse(id).success) throw new ProblemError('resource_not_found', 'No batch with this id');
-    return this.cancelBatch.cancel(caller, id, parse(CancelBody, body ?? {}, 'body'));
+    return this.cancelBatch.cancel(caller, id, body);
   }
 
-  @RequireScope('submit')
-  @Post('sessions/:id/steer')
-  @HttpCode(202)
-  steer(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<Steered> {
-    return this.steerSession.steer(caller, parse(Label, id, 'path'), parse(SteerBody, body, 'body').message);
+  @Endpoint(ROUTES.steerSession)
+  steer(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteBody() { message }: BodyOf<typeof ROUTES.steerSession>,
+  ): Promise<Steered> {
+    return this.steerSession.steer(caller, parse(Label, id, 'path'), message);
   }
 
-  @RequireScope('cancel')
-  @Post('sessions/:id/cancel')
-  @HttpCode(202)
-  cancel(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<SessionCancelled> {
-    return this.cancelSession.cancel(caller, parse(Label, id, 'path'), parse(CancelBody, body ?? {}, 'body'));
+  @Endpoint(ROUTES.cancelSession)
+  cancel(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteBody() body: BodyOf<typeof ROUTES.cancelSession>,
+  ): Promise<SessionCancelled> {
+    return this.cancelSession.cancel(caller, parse(Label, id, 'path'), body);
   }
 }

@@ -1,19 +1,20 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Controller, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CancelBody, DecisionBody, ListApprovalsQuery, ReplayBody, type ApprovalPage, type Call, type Principal } from '#contracts';
+import { ROUTES, type ApprovalPage, type BodyOf, type Call, type Principal, type QueryOf, type Quote } from '#contracts';
 import { CallReader } from './call-reader.service.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { DecideApprovalService } from '../approvals/decide-approval.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';
-import { CurrentPrincipal, RequireScope } from '../auth/principal.decorator.js';
+import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { sendCallResponse } from './send-call-response.js';
-import { parse, parseCallId, parseWaitQuery } from '../platform/http/parse.js';
+import { parseCallId } from '../platform/http/parse.js';
 import { callOptions, type SubmitHeaders } from './submit-headers.js';
 import { SubmitCallRequest } from './submit-call-request.js';
 
 /** Calls over HTTP: submit, look, list, cancel, decide, replay. */
-@Controller('v1')
+@Controller()
 export class CallsController {
   constructor(
     private readonly submitCall: SubmitCallService,
@@ -23,68 +24,67 @@ export class CallsController {
     private readonly reader: CallReader,
   ) {}
 
-  @RequireScope('submit')
-  @Post('calls')
+  @Endpoint(ROUTES.submitCall)
   async submit(
     @CurrentPrincipal() caller: Principal,
-    @Body() body: unknown,
+    @RouteBody({ schema: SubmitCallRequest }) body: BodyOf<typeof ROUTES.submitCall>,
     @Headers() headers: SubmitHeaders,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { call } = await this.submitCall.submit(caller, parse(SubmitCallRequest, body, 'body'), callOptions(caller, headers, reply));
+    const { call } = await this.submitCall.submit(caller, body, callOptions(caller, headers, reply));
     sendCallResponse(reply, call, headers);
   }
 
-  @RequireScope('submit')
-  @Post('calls::quote')
-  @HttpCode(200)
-  async quote(@CurrentPrincipal() caller: Principal, @Body() body: unknown, @Res() reply: FastifyReply): Promise<void> {
-    reply.send(await this.submitCall.quote(caller, parse(SubmitCallRequest, body, 'body')));
+  @Endpoint(ROUTES.quoteCall)
+  quote(
+    @CurrentPrincipal() caller: Principal,
+    @RouteBody({ schema: SubmitCallRequest }) body: BodyOf<typeof ROUTES.quoteCall>,
+  ): Promise<Quote> {
+    return this.submitCall.quote(caller, body);
   }
 
-  @RequireScope('read')
-  @Get('approvals')
-  approvals(@CurrentPrincipal() caller: Principal, @Query() query: unknown): Promise<ApprovalPage> {
-    return this.reader.approvals(caller, parse(ListApprovalsQuery, query, 'query'));
+  @Endpoint(ROUTES.listApprovals)
+  approvals(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listApprovals>): Promise<ApprovalPage> {
+    return this.reader.approvals(caller, query);
   }
 
-  @RequireScope('read')
-  @Get('calls/:id')
-  read(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @Query() query: unknown): Promise<Call> {
+  @Endpoint(ROUTES.getCall)
+  read(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteQuery() { wait }: QueryOf<typeof ROUTES.getCall>,
+  ): Promise<Call> {
     const callId = parseCallId(id);
-    const waitMs = parseWaitQuery(query);
-    return waitMs === undefined ? this.reader.read(caller, callId) : this.reader.readEnded(caller, callId, waitMs);
+    return wait === undefined ? this.reader.read(caller, callId) : this.reader.readEnded(caller, callId, wait * 1000);
   }
 
-  @RequireScope('cancel')
-  @Post('calls/:id/cancel')
-  @HttpCode(202)
-  cancel(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<Call> {
-    return this.cancelCall.cancel(caller, parseCallId(id), parse(CancelBody, body ?? {}, 'body'));
+  @Endpoint(ROUTES.cancelCall)
+  cancel(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteBody() body: BodyOf<typeof ROUTES.cancelCall>,
+  ): Promise<Call> {
+    return this.cancelCall.cancel(caller, parseCallId(id), body);
   }
 
-  @RequireScope('approve')
-  @Post('calls/:id/decision')
-  @HttpCode(200)
-  decide(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<Call> {
-    return this.decideApproval.decide(caller, parseCallId(id), parse(DecisionBody, body, 'body'));
+  @Endpoint(ROUTES.decideApproval)
+  decide(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteBody() body: BodyOf<typeof ROUTES.decideApproval>,
+  ): Promise<Call> {
+    return this.decideApproval.decide(caller, parseCallId(id), body);
   }
 
-  @RequireScope('submit')
-  @Post('calls/:id/replay')
+  @Endpoint(ROUTES.replayCall)
   async replay(
     @CurrentPrincipal() caller: Principal,
     @Param('id') id: string,
-    @Body() body: unknown,
+    @RouteBody() body: BodyOf<typeof ROUTES.replayCall>,
     @Headers() headers: SubmitHeaders,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { call } = await this.replayCall.replay(
-      caller,
-      parseCallId(id),
-      parse(ReplayBody, body ?? {}, 'body'),
-      callOptions(caller, headers, reply),
-    );
+    const { call } = await this.replayCall.replay(caller, parseCallId(id), body, callOptions(caller, headers, reply));
     sendCallResponse(reply, call, headers);
   }
 }

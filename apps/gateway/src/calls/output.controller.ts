@@ -1,18 +1,18 @@
-import { Controller, Get, Headers, Param, Res } from '@nestjs/common';
+import { Controller, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import parseRange from 'range-parser';
-import { ProblemError, type Principal } from '#contracts';
+import { ProblemError, ROUTES, type Principal } from '#contracts';
 import { CallReader } from './call-reader.service.js';
-import { CurrentPrincipal, RequireScope } from '../auth/principal.decorator.js';
+import { Endpoint } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { parseCallId } from '../platform/http/parse.js';
 
 /** The whole output of an ended call, or one range of it (RFC 9110, 14). */
-@Controller('v1/calls/:id/output')
+@Controller()
 export class OutputController {
   constructor(private readonly reader: CallReader) {}
 
-  @RequireScope('read')
-  @Get()
+  @Endpoint(ROUTES.getCallOutput)
   async read(
     @CurrentPrincipal() caller: Principal,
     @Param('id') id: string,

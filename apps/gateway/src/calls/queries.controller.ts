@@ -1,29 +1,25 @@
-import { Body, Controller, Get, Headers, HttpCode, Post, Query } from '@nestjs/common';
+import { Controller, Headers } from '@nestjs/common';
 import {
-  BulkCancelBody,
-  BulkReplayBody,
-  CallFilter,
-  ListCallsQuery,
-  ListSessionsQuery,
-  PeriodQuery,
-  StatsQuery,
+  ROUTES,
+  type BodyOf,
   type BulkResult,
   type CallCount,
   type CallPage,
   type FailurePage,
   type Principal,
+  type QueryOf,
   type SessionPage,
   type Stats,
   type ToolStatsPage,
 } from '#contracts';
 import { CallIndex, Numbers, SessionList } from '#projection';
 import { BulkCallsService } from './bulk-calls.service.js';
-import { CurrentPrincipal, RequireScope } from '../auth/principal.decorator.js';
-import { parse } from '../platform/http/parse.js';
+import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { submitOptions, type SubmitHeaders } from './submit-headers.js';
 
 /** Questions over many calls: lists, counts, numbers, failures, sessions; and changes to all calls of a filter. */
-@Controller('v1')
+@Controller()
 export class QueriesController {
   constructor(
     private readonly index: CallIndex,
@@ -32,53 +28,47 @@ export class QueriesController {
     private readonly bulk: BulkCallsService,
   ) {}
 
-  @RequireScope('read')
-  @Get('calls')
-  list(@CurrentPrincipal() caller: Principal, @Query() query: unknown): Promise<CallPage> {
-    return this.index.page(caller.tenantId, parse(ListCallsQuery, query, 'query'));
+  @Endpoint(ROUTES.listCalls)
+  list(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listCalls>): Promise<CallPage> {
+    return this.index.page(caller.tenantId, query);
   }
 
-  @RequireScope('read')
-  @Get('calls::count')
-  count(@CurrentPrincipal() caller: Principal, @Query() query: unknown): Promise<CallCount> {
-    return this.index.count(caller.tenantId, parse(CallFilter, query, 'query'));
+  @Endpoint(ROUTES.countCalls)
+  count(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.countCalls>): Promise<CallCount> {
+    return this.index.count(caller.tenantId, query);
   }
 
-  @RequireScope('cancel')
-  @Post('calls::cancel')
-  @HttpCode(200)
-  cancel(@CurrentPrincipal() caller: Principal, @Body() body: unknown): Promise<BulkResult> {
-    return this.bulk.cancel(caller, parse(BulkCancelBody, body, 'body'));
+  @Endpoint(ROUTES.cancelCalls)
+  cancel(@CurrentPrincipal() caller: Principal, @RouteBody() body: BodyOf<typeof ROUTES.cancelCalls>): Promise<BulkResult> {
+    return this.bulk.cancel(caller, body);
   }
 
-  @RequireScope('submit')
-  @Post('calls::replay')
-  @HttpCode(200)
-  replay(@CurrentPrincipal() caller: Principal, @Body() body: unknown, @Headers() headers: SubmitHeaders): Promise<BulkResult> {
-    return this.bulk.replay(caller, parse(BulkReplayBody, body, 'body'), submitOptions(headers).idempotencyKey);
+  @Endpoint(ROUTES.replayCalls)
+  replay(
+    @CurrentPrincipal() caller: Principal,
+    @RouteBody() body: BodyOf<typeof ROUTES.replayCalls>,
+    @Headers() headers: SubmitHeaders,
+  ): Promise<BulkResult> {
+    return this.bulk.replay(caller, body, submitOptions(headers).idempotencyKey);
   }
 
-  @RequireScope('read')
-  @Get('stats')
-  stats(@CurrentPrincipal() caller: Principal, @Query() query: unknown): Promise<Stats> {
-    return this.numbers.stats(caller.tenantId, parse(StatsQuery, query, 'query'));
+  @Endpoint(ROUTES.getStats)
+  stats(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getStats>): Promise<Stats> {
+    return this.numbers.stats(caller.tenantId, query);
   }
 
-  @RequireScope('read')
-  @Get('stats/tools')
-  tools(@CurrentPrincipal() caller: Principal, @Query() query: unknown): Promise<ToolStatsPage> {
-    return this.numbers.tools(caller.tenantId, parse(PeriodQuery, query, 'query'));
+  @Endpoint(ROUTES.getToolStats)
+  tools(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getToolStats>): Promise<ToolStatsPage> {
+    return this.numbers.tools(caller.tenantId, query);
   }
 
-  @RequireScope('read')
-  @Get('failures')
-  failures(@CurrentPrincipal() caller: Principal, @Query() query: unknown): Promise<FailurePage> {
-    return this.numbers.failures(caller.tenantId, parse(PeriodQuery, query, 'query'));
+  @Endpoint(ROUTES.listFailures)
+  failures(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listFailures>): Promise<FailurePage> {
+    return this.numbers.failures(caller.tenantId, query);
   }
 
-  @RequireScope('read')
-  @Get('sessions')
-  sessions(@CurrentPrincipal() caller: Principal, @Query() query: unknown): Promise<SessionPage> {
-    return this.sessionList.page(caller.tenantId, parse(ListSessionsQuery, query, 'query'));
+  @Endpoint(ROUTES.listSessions)
+  sessions(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listSessions>): Promise<SessionPage> {
+    return this.sessionList.page(caller.tenantId, query);
   }
 }

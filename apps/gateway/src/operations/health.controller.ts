@@ -1,15 +1,14 @@
-import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
+import { Controller, Headers, Inject, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ProblemError } from '#contracts';
+import { ProblemError, ROUTES } from '#contracts';
 import { mayScrape, type Metrics } from '#observability';
 import { Readiness } from './readiness.service.js';
 import { ConfigReload } from '../governance/config-reload.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { METRICS } from '../platform/tokens.js';
-import { Public } from '../auth/principal.decorator.js';
+import { Endpoint } from '../auth/endpoint.decorator.js';
 
 /** For probes and scrapers, without an API key: nothing here says anything about a tenant. */
-@Public()
 @Controller()
 export class HealthController {
   constructor(
@@ -20,12 +19,12 @@ export class HealthController {
   ) {}
 
   /** Asks nobody, so that an outage of Redis never gets healthy processes killed. */
-  @Get('livez')
+  @Endpoint(ROUTES.live)
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
-  @Get('readyz')
+  @Endpoint(ROUTES.ready)
   async ready(): Promise<{ status: 'ok'; warnings?: string[] }> {
     const obstacle = await this.readiness.notReadyReason();
     if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
@@ -33,7 +32,7 @@ export class HealthController {
     return { status: 'ok', ...(warning === undefined ? {} : { warnings: [warning] }) };
   }
 
-  @Get('metrics')
+  @Endpoint(ROUTES.metrics)
   async scrape(@Headers('authorization') authorization: string | undefined, @Res() reply: FastifyReply): Promise<void> {
     if (!mayScrape(this.config.metricsKey, authorization))
       throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <METRICS_KEY>');

@@ -1,12 +1,13 @@
-import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { POOLS, type Diagnostics, type Principal, type QueueStatus, type WorkerStatus } from '#contracts';
+import { Controller, Param } from '@nestjs/common';
+import { POOLS, ROUTES, type Diagnostics, type Principal, type QueueStatus, type WorkerStatus } from '#contracts';
 import { BullCallQueue } from '#queue';
 import { WorkerRegistry } from '../workers/worker-registry.service.js';
 import { DiagnosticsService } from './diagnostics.service.js';
-import { CurrentPrincipal, RequireScope } from '../auth/principal.decorator.js';
+import { Endpoint } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
 
 /** Who is alive, how much waits, and who asks. */
-@Controller('v1')
+@Controller()
 export class OperationsController {
   constructor(
     private readonly queue: BullCallQueue,
@@ -14,33 +15,27 @@ export class OperationsController {
     private readonly diagnostics: DiagnosticsService,
   ) {}
 
-  @RequireScope('read')
-  @Get('queues')
+  @Endpoint(ROUTES.listQueues)
   async queues(): Promise<{ queues: QueueStatus[] }> {
     return { queues: await Promise.all(POOLS.map((pool) => this.queue.stats(pool))) };
   }
 
-  @RequireScope('read')
-  @Get('workers')
+  @Endpoint(ROUTES.listWorkers)
   async list(@CurrentPrincipal() caller: Principal): Promise<{ workers: WorkerStatus[] }> {
     return { workers: await this.workers.alive(caller) };
   }
 
-  @RequireScope('operate')
-  @Post('workers/:id/drain')
-  @HttpCode(202)
+  @Endpoint(ROUTES.drainWorker)
   drain(@CurrentPrincipal() caller: Principal, @Param('id') id: string): Promise<WorkerStatus> {
     return this.workers.drain(caller, id);
   }
 
-  @RequireScope('read')
-  @Get('whoami')
+  @Endpoint(ROUTES.whoAmI)
   whoAmI(@CurrentPrincipal() caller: Principal): Principal {
     return caller;
   }
 
-  @RequireScope('operate')
-  @Get('diagnostics')
+  @Endpoint(ROUTES.getDiagnostics)
   diagnose(): Promise<Diagnostics> {
     return this.diagnostics.read();
   }

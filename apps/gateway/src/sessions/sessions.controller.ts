@@ -1,29 +1,30 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
-import { Label, PutSessionBody, type Principal, type Session } from '#contracts';
+import { Controller, Param } from '@nestjs/common';
+import { Label, ROUTES, type BodyOf, type Principal, type Session } from '#contracts';
 import { SessionStore } from './session-store.service.js';
-import { CurrentPrincipal, RequireScope } from '../auth/principal.decorator.js';
+import { Endpoint, RouteBody } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { parse } from '../platform/http/parse.js';
 
 /** How freely the tools of a session may act, and what people granted to it. */
-@Controller('v1/sessions/:id')
+@Controller()
 export class SessionsController {
   constructor(private readonly sessions: SessionStore) {}
 
-  @RequireScope('read')
-  @Get()
+  @Endpoint(ROUTES.getSession)
   read(@CurrentPrincipal() caller: Principal, @Param('id') id: string): Promise<Session> {
     return this.sessions.read(caller.tenantId, parse(Label, id, 'path'));
   }
 
-  @RequireScope('admin')
-  @Put()
-  write(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @Body() body: unknown): Promise<Session> {
-    return this.sessions.write(caller, parse(Label, id, 'path'), parse(PutSessionBody, body, 'body'));
+  @Endpoint(ROUTES.putSession)
+  write(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteBody() body: BodyOf<typeof ROUTES.putSession>,
+  ): Promise<Session> {
+    return this.sessions.write(caller, parse(Label, id, 'path'), body);
   }
 
-  @RequireScope('admin')
-  @Delete()
-  @HttpCode(204)
+  @Endpoint(ROUTES.deleteSession)
   end(@CurrentPrincipal() caller: Principal, @Param('id') id: string): Promise<void> {
     return this.sessions.end(caller, parse(Label, id, 'path'));
   }

@@ -1,13 +1,14 @@
-import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ListEventsQuery, ProblemError, StreamEventsQuery, type Principal } from '#contracts';
+import { ProblemError, ROUTES, type Principal, type QueryOf } from '#contracts';
 import { CallReader } from '../calls/call-reader.service.js';
 import { EventStream } from './sse/event-stream.js';
-import { CurrentPrincipal, RequireScope, Public } from '../auth/principal.decorator.js';
+import { Endpoint, RouteQuery } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { parse, parseCallId } from '../platform/http/parse.js';
 
 /** Events over HTTP: those of one call as JSON or live, and everything the key may see live. */
-@Controller('v1')
+@Controller()
 export class EventsController {
   constructor(
     private readonly reader: CallReader,
@@ -15,8 +16,7 @@ export class EventsController {
   ) {}
 
   /** The stored texts are joined as they are; nothing is parsed on the way. */
-  @RequireScope('read')
-  @Get('calls/:id/events')
+  @Endpoint(ROUTES.getCallEvents)
   async ofCall(
     @CurrentPrincipal() caller: Principal,
     @Param('id') id: string,
@@ -32,28 +32,25 @@ export class EventsController {
       if (this.stream.isOver(head, lastEventId)) return void reply.status(204).send();
       return this.stream.streamEvents({ principal: caller, filter: { callId }, lastEventId, request, reply, endAfterCall: true });
     }
-    const { events, nextCursor } = await this.reader.events(caller, callId, parse(ListEventsQuery, query, 'query'));
+    const { events, nextCursor } = await this.reader.events(caller, callId, parse(ROUTES.getCallEvents.query, query, 'query'));
     const next = nextCursor === undefined ? '' : `,"nextCursor":${JSON.stringify(nextCursor)}`;
     reply.type('application/json; charset=utf-8').send(`{"events":[${events.map(({ json }) => json).join(',')}]${next}}`);
   }
 
   /** `types` may be given several times, or with commas. */
-  @RequireScope('read')
-  @Get('events')
+  @Endpoint(ROUTES.streamEvents)
   async all(
     @CurrentPrincipal() caller: Principal,
-    @Query() query: unknown,
+    @RouteQuery() filter: QueryOf<typeof ROUTES.streamEvents>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const filter = parse(StreamEventsQuery, query, 'query');
     if (filter.callId !== undefined) await this.reader.head(caller, filter.callId);
     this.stream.streamEvents({ principal: caller, filter, lastEventId: lastEventIdOf(request), request, reply });
   }
 
   /** Sockets are taken before they get here. What does get here asked for none, or a proxy did not pass that on. */
-  @Public()
-  @Get('stream')
+  @Endpoint(ROUTES.openStream)
   notASocket(@Res({ passthrough: true }) reply: FastifyReply): never {
     reply.header('Upgrade', 'websocket');
     throw new ProblemError(

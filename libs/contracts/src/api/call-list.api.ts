@@ -7,7 +7,7 @@ import { Pool } from '../tools/tool.js';
 import { CancelBody, LIMITS } from './calls.api.js';
 
 /** A number in a query, where every value is a text: what is none is not called NaN. */
-export const QueryNumber = z.coerce.number({
+export const QueryNumber = z.coerce.number<number>({
   error: ({ code, expected }) => (code === 'invalid_type' && expected === 'number' ? 'expected a number' : undefined),
 });
 

@@ -9,9 +9,8 @@ const html = (description: string) => ({ description, mediaType: 'text/html', sc
 const document = (description: string) => ({ description, schema: z.record(z.string(), Json) }) satisfies RouteResponse;
 
 /** Workers, queues, health, and the documents. */
-export const OPERATION_ROUTES: readonly Route[] = [
-  {
-    operationId: 'listWorkers',
+export const OPERATION_ROUTES = {
+  listWorkers: {
     method: 'get',
     path: '/v1/workers',
     tag: 'operations',
@@ -20,10 +19,10 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'Workers.', schema: z.object({ workers: z.array(WorkerStatus) }) } },
     problems: [...KEY],
   },
-  {
-    operationId: 'drainWorker',
+  drainWorker: {
     method: 'post',
     path: '/v1/workers/{id}/drain',
+    idempotent: true,
     tag: 'operations',
     scope: 'operate',
     summary: 'Let a worker take no more calls; those it runs go on. It stays so until its process ends',
@@ -31,8 +30,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 202: { description: 'The worker as it was last seen; it hears of it within seconds.', schema: WorkerStatus } },
     problems: [...KEY, 'resource_not_found', 'overloaded'],
   },
-  {
-    operationId: 'listQueues',
+  listQueues: {
     method: 'get',
     path: '/v1/queues',
     tag: 'operations',
@@ -41,8 +39,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'Queues.', schema: z.object({ queues: z.array(QueueStatus) }) } },
     problems: [...KEY],
   },
-  {
-    operationId: 'whoAmI',
+  whoAmI: {
     method: 'get',
     path: '/v1/whoami',
     tag: 'operations',
@@ -51,8 +48,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'Of the key that asks.', schema: Principal } },
     problems: [...KEY],
   },
-  {
-    operationId: 'getDiagnostics',
+  getDiagnostics: {
     method: 'get',
     path: '/v1/diagnostics',
     tag: 'operations',
@@ -61,8 +57,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'What this gateway sees.', schema: Diagnostics } },
     problems: [...KEY],
   },
-  {
-    operationId: 'live',
+  live: {
     method: 'get',
     path: '/livez',
     tag: 'operations',
@@ -70,8 +65,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'Alive.', schema: z.object({ status: z.literal('ok') }) } },
     problems: [],
   },
-  {
-    operationId: 'ready',
+  ready: {
     method: 'get',
     path: '/readyz',
     tag: 'operations',
@@ -84,8 +78,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     },
     problems: ['overloaded'],
   },
-  {
-    operationId: 'metrics',
+  metrics: {
     method: 'get',
     path: '/metrics',
     tag: 'operations',
@@ -93,8 +86,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'Text exposition format.', mediaType: 'text/plain', schema: z.string() } },
     problems: ['unauthenticated'],
   },
-  {
-    operationId: 'openStream',
+  openStream: {
     method: 'get',
     path: '/v1/stream',
     tag: 'events',
@@ -103,8 +95,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 101: { description: 'The connection speaks WebSocket from here on.', headers: ['Upgrade'] } },
     problems: ['upgrade_required', 'unauthenticated', 'too_many_requests', 'overloaded'],
   },
-  {
-    operationId: 'getOpenApi',
+  getOpenApi: {
     method: 'get',
     path: '/openapi.json',
     tag: 'documents',
@@ -112,8 +103,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: document('OpenAPI 3.1.') },
     problems: [],
   },
-  {
-    operationId: 'getOpenApiYaml',
+  getOpenApiYaml: {
     method: 'get',
     path: '/openapi.yaml',
     tag: 'documents',
@@ -121,8 +111,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'OpenAPI 3.1.', mediaType: 'text/yaml', schema: z.string() } },
     problems: [],
   },
-  {
-    operationId: 'getAsyncApi',
+  getAsyncApi: {
     method: 'get',
     path: '/asyncapi.json',
     tag: 'documents',
@@ -130,8 +119,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: document('AsyncAPI 3.0.') },
     problems: [],
   },
-  {
-    operationId: 'getApiExplorer',
+  getApiExplorer: {
     method: 'get',
     path: '/docs',
     tag: 'documents',
@@ -139,8 +127,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     responses: { 200: html('A page for people.') },
     problems: [],
   },
-  {
-    operationId: 'getDashboard',
+  getDashboard: {
     method: 'get',
     path: '/',
     tag: 'documents',
@@ -151,4 +138,4 @@ export const OPERATION_ROUTES: readonly Route[] = [
     },
     problems: [],
   },
-];
+} as const satisfies Record<string, Route>;

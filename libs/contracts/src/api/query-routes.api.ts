@@ -5,9 +5,8 @@ import { BODY, KEY, type Route } from './route.api.js';
 import { FailurePage, ListSessionsQuery, PeriodQuery, SessionPage, Stats, StatsQuery, ToolStatsPage } from './stats.api.js';
 
 /** Questions over many calls, answered by the projection; all of them are about the caller's tenant alone. */
-export const QUERY_ROUTES: readonly Route[] = [
-  {
-    operationId: 'listCalls',
+export const QUERY_ROUTES = {
+  listCalls: {
     method: 'get',
     path: '/v1/calls',
     tag: 'calls',
@@ -17,8 +16,7 @@ export const QUERY_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'A page of calls.', schema: CallPage } },
     problems: [...KEY, 'invalid_request'],
   },
-  {
-    operationId: 'countCalls',
+  countCalls: {
     method: 'get',
     path: '/v1/calls:count',
     tag: 'calls',
@@ -28,10 +26,10 @@ export const QUERY_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The number.', schema: CallCount } },
     problems: [...KEY, 'invalid_request'],
   },
-  {
-    operationId: 'cancelCalls',
+  cancelCalls: {
     method: 'post',
     path: '/v1/calls:cancel',
+    idempotent: true,
     tag: 'calls',
     scope: 'cancel',
     summary: 'Cancel the calls that fit a filter, or say how many that would be',
@@ -39,10 +37,10 @@ export const QUERY_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
     problems: [...BODY, ...KEY],
   },
-  {
-    operationId: 'replayCalls',
+  replayCalls: {
     method: 'post',
     path: '/v1/calls:replay',
+    idempotent: true,
     tag: 'calls',
     scope: 'submit',
     summary: 'Run the ended calls that fit a filter again, or say how many that would be',
@@ -51,8 +49,7 @@ export const QUERY_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
     problems: [...BODY, ...KEY, 'overloaded'],
   },
-  {
-    operationId: 'getStats',
+  getStats: {
     method: 'get',
     path: '/v1/stats',
     tag: 'operations',
@@ -62,8 +59,7 @@ export const QUERY_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The numbers.', schema: Stats } },
     problems: [...KEY, 'invalid_request'],
   },
-  {
-    operationId: 'getToolStats',
+  getToolStats: {
     method: 'get',
     path: '/v1/stats/tools',
     tag: 'operations',
@@ -73,8 +69,7 @@ export const QUERY_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The tools with calls in the period.', schema: ToolStatsPage } },
     problems: [...KEY, 'invalid_request'],
   },
-  {
-    operationId: 'listFailures',
+  listFailures: {
     method: 'get',
     path: '/v1/failures',
     tag: 'operations',
@@ -84,8 +79,7 @@ export const QUERY_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The groups.', schema: FailurePage } },
     problems: [...KEY, 'invalid_request'],
   },
-  {
-    operationId: 'listSessions',
+  listSessions: {
     method: 'get',
     path: '/v1/sessions',
     tag: 'sessions',
@@ -95,4 +89,4 @@ export const QUERY_ROUTES: readonly Route[] = [
     responses: { 200: { description: 'A page of sessions.', schema: SessionPage } },
     problems: [...KEY, 'invalid_request'],
   },
-];
+} as const satisfies Record<string, Route>;

@@ -29,12 +29,16 @@ export const RESPONSE_HEADERS = {
 } as const;
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
 
-/** What an HTTP route takes and gives. The OpenAPI document is made from this table, and a test holds the gateway to it. */
+/**
+ * One HTTP route: what it takes, returns and requires. `ROUTES` has all of them, each under its `operationId`. The gateway's
+ * controllers (`@Endpoint`), the client's methods and the OpenAPI document are derived from these definitions.
+ */
 export interface Route {
-  readonly operationId: string;
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** With `{name}` for parameters. */
   readonly path: string;
+  /** A POST whose repetition has no further effect, by itself or by its Idempotency-Key: clients may retry it. Other methods always are. */
+  readonly idempotent?: true;
   readonly tag: Tag;
   readonly summary: string;
   /** More than the summary says. */
@@ -63,6 +67,20 @@ export interface RouteResponse {
   /** Besides the rate limit of the key. */
   readonly headers?: readonly ResponseHeader[];
 }
+
+/** The query of a route as its handler gets it: parsed, with defaults. */
+export type QueryOf<R extends Route> = R extends { readonly query: infer S extends z.ZodType } ? z.output<S> : never;
+/** The body of a route as its handler gets it: parsed, with defaults. */
+export type BodyOf<R extends Route> = R extends { readonly body: infer S extends z.ZodType } ? z.output<S> : never;
+/** The parameters of a route's path. */
+export type ParamsOf<R extends Route> = R extends { readonly params: infer S extends z.ZodType } ? z.input<S> : never;
+/** The query of a route as a client writes it. */
+export type QueryInputOf<R extends Route> = R extends { readonly query: infer S extends z.ZodType } ? z.input<S> : never;
+/** The body of a route as a client writes it. */
+export type BodyInputOf<R extends Route> = R extends { readonly body: infer S extends z.ZodType } ? z.input<S> : never;
+type SchemaIn<Response> = Response extends { readonly schema: infer S extends z.ZodType } ? z.output<S> : never;
+/** The body of a route's successful response; `never` without one. */
+export type ResponseOf<R extends Route> = SchemaIn<R['responses'][keyof R['responses']]>;
 
 /** What may be wrong with a body, and with a key. */
 export const BODY = ['malformed_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;

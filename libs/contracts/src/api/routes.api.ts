@@ -35,7 +35,7 @@ export type Quote = z.output<typeof Quote>;
 const CallIdParams = z.object({ id: CallId });
 const SessionIdParams = z.object({ id: Label });
 /** `?wait=<seconds>`. */
-export const WaitQuery = z.object({ wait: QueryNumber.min(0).max(LIMITS.waitSeconds).optional() });
+const WaitQuery = z.object({ wait: QueryNumber.min(0).max(LIMITS.waitSeconds).optional() });
 
 const SubmitHeaders = z.object({
   'Idempotency-Key': IdempotencyKey.optional().meta({
@@ -86,11 +86,12 @@ const REFUSALS = [
   'unavailable',
 ] as const;
 
-export const ROUTES: readonly Route[] = [
-  {
-    operationId: 'submitCall',
+/** Every HTTP route, by its `operationId`. */
+export const ROUTES = {
+  submitCall: {
     method: 'post',
     path: '/v1/calls',
+    idempotent: true,
     tag: 'calls',
     scope: 'submit',
     summary: 'Submit one call',
@@ -99,10 +100,10 @@ export const ROUTES: readonly Route[] = [
     responses: { 200: ended, 202: accepted },
     problems: [...BODY, ...KEY, ...REFUSALS, 'conflict', 'idempotency_key_reused', 'overloaded', 'not_implemented'],
   },
-  {
-    operationId: 'quoteCall',
+  quoteCall: {
     method: 'post',
     path: '/v1/calls:quote',
+    idempotent: true,
     tag: 'calls',
     scope: 'submit',
     summary: 'Dry run: what a submission would meet',
@@ -111,8 +112,7 @@ export const ROUTES: readonly Route[] = [
     problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'not_implemented'],
   },
   ...QUERY_ROUTES,
-  {
-    operationId: 'getCall',
+  getCall: {
     method: 'get',
     path: '/v1/calls/{id}',
     tag: 'calls',
@@ -123,8 +123,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The call as it is now.', schema: Call } },
     problems: [...KEY, 'resource_not_found'],
   },
-  {
-    operationId: 'getCallEvents',
+  getCallEvents: {
     method: 'get',
     path: '/v1/calls/{id}/events',
     tag: 'events',
@@ -143,8 +142,7 @@ export const ROUTES: readonly Route[] = [
     },
     problems: [...KEY, 'resource_not_found', 'conflict', 'overloaded'],
   },
-  {
-    operationId: 'getCallOutput',
+  getCallOutput: {
     method: 'get',
     path: '/v1/calls/{id}/output',
     tag: 'calls',
@@ -168,10 +166,10 @@ export const ROUTES: readonly Route[] = [
     },
     problems: [...KEY, 'resource_not_found', 'conflict', 'range_not_satisfiable'],
   },
-  {
-    operationId: 'cancelCall',
+  cancelCall: {
     method: 'post',
     path: '/v1/calls/{id}/cancel',
+    idempotent: true,
     tag: 'calls',
     scope: 'cancel',
     summary: 'Cancel a call; safe to repeat',
@@ -181,8 +179,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 202: { description: 'Cancelled, or on the way to it.', schema: Call } },
     problems: [...BODY, ...KEY, 'resource_not_found', 'conflict'],
   },
-  {
-    operationId: 'decideApproval',
+  decideApproval: {
     method: 'post',
     path: '/v1/calls/{id}/decision',
     tag: 'approvals',
@@ -199,10 +196,10 @@ export const ROUTES: readonly Route[] = [
     },
     problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'not_implemented'],
   },
-  {
-    operationId: 'replayCall',
+  replayCall: {
     method: 'post',
     path: '/v1/calls/{id}/replay',
+    idempotent: true,
     tag: 'calls',
     scope: 'submit',
     summary: 'Run a call again, with the same or other arguments',
@@ -213,10 +210,10 @@ export const ROUTES: readonly Route[] = [
     responses: { 200: ended, 202: accepted },
     problems: [...BODY, ...KEY, ...REFUSALS, 'resource_not_found', 'conflict', 'idempotency_key_reused', 'overloaded'],
   },
-  {
-    operationId: 'submitBatch',
+  submitBatch: {
     method: 'post',
     path: '/v1/batches',
+    idempotent: true,
     tag: 'batches',
     scope: 'submit',
     summary: 'Submit the calls of one model turn',
@@ -232,8 +229,7 @@ export const ROUTES: readonly Route[] = [
     },
     problems: [...BODY, ...KEY, 'idempotency_key_reused', 'overloaded'],
   },
-  {
-    operationId: 'getBatch',
+  getBatch: {
     method: 'get',
     path: '/v1/batches/{id}',
     tag: 'batches',
@@ -244,8 +240,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The batch as it is now, results in call order.', schema: Batch } },
     problems: [...KEY, 'resource_not_found'],
   },
-  {
-    operationId: 'listApprovals',
+  listApprovals: {
     method: 'get',
     path: '/v1/approvals',
     tag: 'approvals',
@@ -255,8 +250,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 200: { description: 'A page of calls.', schema: ApprovalPage } },
     problems: [...KEY, 'invalid_request'],
   },
-  {
-    operationId: 'listTools',
+  listTools: {
     method: 'get',
     path: '/v1/tools',
     tag: 'tools',
@@ -272,8 +266,7 @@ export const ROUTES: readonly Route[] = [
     },
     problems: [...KEY, 'invalid_request', 'not_implemented'],
   },
-  {
-    operationId: 'getSession',
+  getSession: {
     method: 'get',
     path: '/v1/sessions/{id}',
     tag: 'sessions',
@@ -283,8 +276,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The session; defaults where nothing was set.', schema: Session } },
     problems: [...KEY],
   },
-  {
-    operationId: 'putSession',
+  putSession: {
     method: 'put',
     path: '/v1/sessions/{id}',
     tag: 'sessions',
@@ -295,8 +287,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 200: { description: 'The session as it is now.', schema: Session } },
     problems: [...BODY, ...KEY, 'conflict'],
   },
-  {
-    operationId: 'deleteSession',
+  deleteSession: {
     method: 'delete',
     path: '/v1/sessions/{id}',
     tag: 'sessions',
@@ -306,8 +297,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 204: { description: 'Gone, or never set up.' } },
     problems: [...KEY, 'conflict'],
   },
-  {
-    operationId: 'steerSession',
+  steerSession: {
     method: 'post',
     path: '/v1/sessions/{id}/steer',
     tag: 'sessions',
@@ -318,22 +308,23 @@ export const ROUTES: readonly Route[] = [
     responses: { 202: { description: 'Queued; it comes with the result of a batch, once.', schema: Steered } },
     problems: [...BODY, ...KEY, 'conflict', 'overloaded'],
   },
-  {
-    operationId: 'cancelBatch',
+  cancelBatch: {
     method: 'post',
     path: '/v1/batches/{id}/cancel',
+    idempotent: true,
     tag: 'calls',
     scope: 'cancel',
     summary: 'Stop a batch and its calls; safe to repeat',
     params: z.object({ id: BatchId }),
     body: CancelBody,
+    bodyOptional: true,
     responses: { 202: { description: 'The batch, stopped or on the way to it; one that has ended is as it was.', schema: Batch } },
     problems: [...BODY, ...KEY, 'resource_not_found', 'conflict'],
   },
-  {
-    operationId: 'cancelSession',
+  cancelSession: {
     method: 'post',
     path: '/v1/sessions/{id}/cancel',
+    idempotent: true,
     tag: 'sessions',
     scope: 'cancel',
     summary: 'Stop everything in a session; safe to repeat',
@@ -343,8 +334,7 @@ export const ROUTES: readonly Route[] = [
     responses: { 202: { description: 'Stopped, or on the way to it.', schema: SessionCancelled } },
     problems: [...BODY, ...KEY, 'conflict'],
   },
-  {
-    operationId: 'streamEvents',
+  streamEvents: {
     method: 'get',
     path: '/v1/events',
     tag: 'events',
@@ -356,7 +346,7 @@ export const ROUTES: readonly Route[] = [
     problems: [...KEY, 'resource_not_found', 'overloaded'],
   },
   ...OPERATION_ROUTES,
-];
+} as const satisfies Record<string, Route>;
 
 /** Paths whose names are taken, and which answer 501 `not_implemented` until they are there. No document lists them. */
 export const LATER_PATHS = ['/v1/schedules', '/v1/schedules/{id}', '/v1/sources', '/v1/sources/{id}', '/mcp'] as const;

@@ -12,6 +12,7 @@ import {
   SCOPES,
   ServerFrame,
   WITHOUT_OPERATION,
+  type Route,
 } from '#contracts';
 import { readClientFrame } from '../../streaming/ws/client-frame.js';
 import { serverFrames } from '../../streaming/ws/server-frames.js';
@@ -71,7 +72,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every route with every success status', () => {
-    for (const route of ROUTES) {
+    for (const route of Object.values<Route>(ROUTES)) {
       const operation = document.paths?.[route.path]?.[route.method];
       expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(Object.keys(route.responses)));
     }

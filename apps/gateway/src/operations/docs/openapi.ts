@@ -108,20 +108,20 @@ function asListParameter(parameter: Node): void {
   Object.assign(parameter, { schema: { ...list, description: schema['description'] }, style: 'form', explode: false });
 }
 
-function pathsOf(routes: readonly Route[]): ZodOpenApiPathsObject {
+function pathsOf(routes: Readonly<Record<string, Route>>): ZodOpenApiPathsObject {
   const paths: ZodOpenApiPathsObject = {};
-  for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
+  for (const [operationId, route] of Object.entries(routes)) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(operationId, route) };
   }
   return paths;
 }
 
-function operationOf(route: Route): ZodOpenApiOperationObject {
+function operationOf(operationId: string, route: Route): ZodOpenApiOperationObject {
   const { params, query, headers, scope, body, bodyOptional } = route;
   const needs = scope === undefined ? undefined : `Needs a key with the scope \`${scope}\`.`;
   const description = [route.description, needs].filter(Boolean).join(' ');
   return {
-    operationId: route.operationId,
+    operationId,
     summary: route.summary,
     ...(description === '' ? {} : { description }),
     tags: [route.tag],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ListCallsQuery, ProblemError, SubmitCallBody } from '#contracts';
+import { ListCallsQuery, ProblemError, ROUTES, SubmitCallBody } from '#contracts';
 import { parseJsonBody } from './json-body.js';
-import { parse, parseCallId, parseIdempotencyKey, parsePreferWait, parseTraceparent, parseWaitQuery } from './parse.js';
+import { parse, parseCallId, parseIdempotencyKey, parsePreferWait, parseTraceparent } from './parse.js';
 import { SubmitCallRequest } from '../../calls/submit-call-request.js';
 
 function problemOf(action: () => unknown): ProblemError {
@@ -18,11 +18,13 @@ function problemOf(action: () => unknown): ProblemError {
 describe('what is wrong', () => {
   it('is said in the words of who wrote it: which header, and no NaN', () => {
     expect(problemOf(() => parseIdempotencyKey('two words\n')).message).toContain(': The header Idempotency-Key is not valid');
-    expect(problemOf(() => parseWaitQuery({ wait: 'soon' })).facts.errors).toEqual([{ pointer: '/wait', message: 'expected a number' }]);
+    expect(problemOf(() => parse(ROUTES.getCall.query, { wait: 'soon' }, 'query')).facts.errors).toEqual([
+      { pointer: '/wait', message: 'expected a number' },
+    ]);
     expect(problemOf(() => parse(ListCallsQuery, { limit: 'all' }, 'query')).facts.errors).toEqual([
       { pointer: '/limit', message: 'expected a number' },
     ]);
-    expect(problemOf(() => parseWaitQuery({ wait: '-1' })).message).toContain('>=0');
+    expect(problemOf(() => parse(ROUTES.getCall.query, { wait: '-1' }, 'query')).message).toContain('>=0');
     expect(problemOf(() => parse(ListCallsQuery, { limit: '201' }, 'query')).message).toContain('<=200');
   });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CallId, IdempotencyKey, LIMITS, ProblemError, Traceparent, WaitQuery, type Violation } from '#contracts';
+import { CallId, IdempotencyKey, LIMITS, ProblemError, Traceparent, type Violation } from '#contracts';
 
 /** A body can have a hundred thousand faults: so many tell what is wrong. */
 const MOST_FAULTS = 100;
@@ -61,10 +61,4 @@ function pointerTo(path: readonly PropertyKey[]): string {
 
 function sentence({ pointer, message }: Violation): string {
   return `${pointer === '' ? '(whole)' : pointer}: ${message}`;
-}
-
-/** `?wait=<seconds>` in ms. */
-export function parseWaitQuery(query: unknown): number | undefined {
-  const { wait } = parse(WaitQuery, query, 'query');
-  return wait === undefined ? undefined : wait * 1000;
 }
