@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { SubmittedData } from '#contracts';
 import { createRedis, keys, partitionOf, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
-import { aCall, aSubmission, author } from '../../../../test/support/sample-calls.js';
+import { aCall, aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
 import { EventLog } from '../event-log.js';
 import type { CallMeta } from '../event-log.port.js';
+import { LogPager } from '../tail/log-pager.js';
 import { CallStore } from './call-store.js';
 
 const PARTITIONS = 8;
@@ -47,26 +48,101 @@ describe('the events of a call', () => {
     expect(await store.events('00-01JZ8C5W3Q4X9R7T2M6K8N0P0V')).toEqual([]);
   });
 
-  it('reads them page by page, and looks at a bounded part of a busy partition for a page', async () => {
-    const callId = await submit('pages', { sessionId: 'one' });
+  /** Entries of other calls that share the partition of `callId`: copies of one of them. */
+  const crowd = async (callId: string, count: number) => {
     const partition = partitionOf(callId);
-    const busy = await submit('pages', { sessionId: 'one' });
-    const seq = (await store.head(busy))?.lastSeq ?? 0;
-    const [[, fields] = ['', []]] = await redis.xrange(keys.log(partition), `${seq}-0`, `${seq}-0`);
+    const seq = Number(await redis.get(keys.seq(partition)));
+    const other = ['h', `${partition}-01JZ8C5W3Q4X9R7T2M6K8N0P0V call.update 3 1700000000000 1 1`, 'm', '"tenantid":"x"', 'e', '"data":{}'];
     const pipeline = redis.pipeline();
-    for (let n = 1; n <= 12_000; n += 1) pipeline.xadd(keys.log(partition), `${seq + n}-0`, ...fields);
+    for (let n = 1; n <= count; n += 1) pipeline.xadd(keys.log(partition), `${seq + n}-0`, ...other);
     await pipeline.exec();
-    await redis.set(keys.seq(partition), seq + 12_000);
+    await redis.set(keys.seq(partition), seq + count);
+  };
+  /** A call with ten events, 1,000 entries of other calls after each of the first nine. */
+  const callInCrowd = async () => {
+    const callId = await submit('crowd');
+    await crowd(callId, 1_000);
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
-
-    const pages: string[][] = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await store.eventPage(callId, { cursor, limit: 1 });
-      pages.push(page.events.map(({ type }) => type));
-      if (page.nextCursor === undefined) break;
-      cursor = page.nextCursor;
+    for (let wseq = 1; wseq <= 7; wseq++) {
+      await crowd(callId, 1_000);
+      const guard = { by: 'worker' as const, fence: 1, wseq };
+      if (wseq % 2 === 0) await log.progress({ callId, guard, data: { done: wseq, total: 7 }, author });
+      else await log.update({ callId, guard, data: { update: wseq, content: [] }, author });
     }
-    expect(pages).toEqual([['call.submitted'], [], ['call.start']]);
+    await crowd(callId, 1_000);
+    await log.end({ callId, guard: { by: 'worker', fence: 1, wseq: 8 }, data: endOf('completed'), author });
+    return callId;
+  };
+  /** How many entries of the log `read` reads. */
+  const entriesRead = async (read: () => Promise<unknown>) => {
+    const reads: Promise<unknown[]>[] = [];
+    const { xrange } = redis;
+    const spy = jest.spyOn(redis, 'xrange').mockImplementation((...args: Parameters<typeof xrange>) => {
+      const reply = xrange.apply(redis, args);
+      reads.push(reply);
+      return reply;
+    });
+    await read();
+    spy.mockRestore();
+    return (await Promise.all(reads)).flat().length;
+  };
+
+  it('reads ten events among 9,000 entries of other calls by reading ten entries', async () => {
+    const callId = await callInCrowd();
+    const partition = Number(partitionOf(callId));
+    const seqs = (await store.events(callId)).map(({ seq }) => seq);
+    expect(seqs).toHaveLength(10);
+    expect(await entriesRead(() => store.events(callId))).toBe(10);
+    expect(await entriesRead(() => store.events(callId, { limit: 1 }))).toBe(1);
+    expect(await entriesRead(() => store.eventPage(callId, { limit: 500 }))).toBe(10);
+    expect(await entriesRead(() => store.eventPage(callId, { limit: 500, cursor: `1.${partition}.${seqs[6] ?? 0}` }))).toBe(3);
+    const pager = new LogPager(redis);
+    const from = { epoch: 1, seq: seqs[0] ?? 0 };
+    const page = await pager.page(partition, from, Number(await redis.get(keys.seq(partitionOf(callId)))), callId);
+    expect(page?.events.map(({ seq }) => seq)).toEqual(seqs.slice(1));
+    expect(await entriesRead(() => pager.page(partition, from, (seqs[3] ?? 0) + 1, callId))).toBe(3);
+  });
+
+  it.each([
+    ['is missing, as of a call that an older release ran', () => Buffer.alloc(0)],
+    ['lacks updates that an older release wrote', (index: Buffer) => index.subarray(0, 9)],
+    ['names more events than the call has', (index: Buffer) => Buffer.concat([index, Buffer.from([9, 9, 9])])],
+    ['names entries of other calls', (index: Buffer) => index.map((byte, at) => (at % 3 === 0 ? byte ^ 1 : byte))],
+    ['is cut off within an entry', (index: Buffer) => index.subarray(0, -1)],
+  ])('reads the same events when the update index %s', async (_title, damage) => {
+    const callId = await callInCrowd();
+    const seqs = (await store.events(callId)).map(({ seq }) => seq);
+    await redis.set(keys.updateIndex(callId), Buffer.from(damage((await redis.getBuffer(keys.updateIndex(callId))) ?? Buffer.alloc(0))));
+    expect((await store.events(callId)).map(({ seq }) => seq)).toEqual(seqs);
+    expect((await store.events(callId, { afterSeq: seqs[4] ?? 0, limit: 2 })).map(({ seq }) => seq)).toEqual(seqs.slice(5, 7));
+    const pager = new LogPager(redis);
+    const paged: number[] = [];
+    for (let seq = 0; seq < (seqs[9] ?? 0);) {
+      const page = await pager.page(Number(partitionOf(callId)), { epoch: 1, seq }, seqs[9] ?? 0, callId);
+      paged.push(...(page?.events ?? []).map((event) => event.seq));
+      seq = page?.seq ?? Infinity;
+    }
+    expect(paged).toEqual(seqs);
+  });
+
+  it('reads them page by page, and scans a bounded part of a busy partition for a page where there is no index', async () => {
+    const callId = await submit('pages');
+    const partition = partitionOf(callId);
+    await crowd(callId, 12_000);
+    await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
+    await log.progress({ callId, guard: { by: 'worker', fence: 1, wseq: 1 }, data: { done: 1, total: 1 }, author });
+    const pagesOf = async () => {
+      const pages: string[][] = [];
+      for (let cursor: string | undefined; ;) {
+        const page = await store.eventPage(callId, { cursor, limit: 1 });
+        pages.push(page.events.map(({ type }) => type));
+        if (page.nextCursor === undefined) return pages;
+        cursor = page.nextCursor;
+      }
+    };
+    expect(await pagesOf()).toEqual([['call.submitted'], ['call.start'], ['call.progress']]);
+    await redis.del(keys.updateIndex(callId));
+    expect(await pagesOf()).toEqual([['call.submitted'], [], ['call.start'], ['call.progress']]);
     expect(await store.eventPage('00-01JZ8C5W3Q4X9R7T2M6K8N0P0V', { limit: 1 })).toEqual({ events: [] });
     await expect(store.eventPage(callId, { cursor: 'rubbish', limit: 1 })).rejects.toMatchObject({ code: 'invalid_request' });
     await expect(store.eventPage(callId, { cursor: `9.${Number(partition)}.1`, limit: 1 })).rejects.toMatchObject({ code: 'conflict' });

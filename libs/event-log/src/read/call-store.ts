@@ -4,15 +4,18 @@ import { decodeSnapshot, type CallState } from '../call/call-snapshot.js';
 import { parseOwn } from '../call/trusted-json.js';
 import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
-import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
+import { FIRST_EPOCH, toStoredEvent } from '../stream/stored-event.js';
 import { formatPoint, parsePoint } from '../tail/cursor.js';
 import { BlobStore, type BlobRef } from './blob-store.js';
+import { CallEventReader, SCAN_ENTRIES } from './call-event-reader.js';
 import { foldCall, type StoredValues } from './fold-call.js';
 
 const PAGE = 500;
-/** What one page of a call's events may cost: entries of the partition that are looked at, and text that is given. */
-const PAGE_ENTRIES = 20 * PAGE;
+/** What one page of a call's events may cost: entries of the partition that are read, and text that is returned. */
+const PAGE_ENTRIES = 20 * SCAN_ENTRIES;
 const PAGE_CHARS = 2 * 1024 * 1024;
+/** Events of a call that are read at once. An event has at most 8 KiB of data, so a round has at most about `PAGE_CHARS`. */
+const ROUND_EVENTS = 250;
 
 /** Events of a call, oldest first. `nextCursor`: there may be more after this place, also when the page is short or empty. */
 export interface EventPage {
@@ -23,9 +26,11 @@ export interface EventPage {
 /** Reads calls out of the log. It never writes; every answer is as fresh as the log when it was asked. */
 export class CallStore {
   private readonly blobs: BlobStore;
+  private readonly callEvents: CallEventReader;
 
   constructor(private readonly redis: RedisConnection) {
     this.blobs = new BlobStore(redis);
+    this.callEvents = new CallEventReader(redis);
   }
 
   /** The cached fold of a call; undefined when there is no such call. */
@@ -50,51 +55,40 @@ export class CallStore {
    * however many calls share the partition. Throws `invalid_request` for an unreadable cursor, `conflict` for one of another epoch.
    */
   async eventPage(callId: string, { cursor, limit }: { cursor?: string | undefined; limit: number }): Promise<EventPage> {
-    const partition = partitionOf(callId);
-    const [head, epoch] = await Promise.all([this.head(callId), this.epoch(partition)]);
-    if (head === undefined) return { events: [] };
-    const after = cursor === undefined ? undefined : parsePoint(cursor, Number(partition));
-    if (after !== undefined && after.epoch !== epoch)
+    const call = await this.callEvents.locate(callId);
+    if (call === undefined) return { events: [] };
+    const partition = Number(partitionOf(callId));
+    const after = cursor === undefined ? undefined : parsePoint(cursor, partition);
+    if (after !== undefined && after.epoch !== call.epoch)
       throw new ProblemError('conflict', 'Redis lost events after this cursor was given: read the events from the first one again');
+    const page = (seq: number): EventPage => ({ events, nextCursor: formatPoint(partition, { epoch: call.epoch, seq }) });
     const events: StoredEvent[] = [];
-    let from = Math.max((after?.seq ?? 0) + 1, head.lifecycleSeqs[0] ?? 1);
+    let seq = after?.seq ?? 0;
     let entriesLeft = PAGE_ENTRIES;
     let charsLeft = PAGE_CHARS;
-    while (from <= head.lastSeq) {
-      if (events.length >= limit || entriesLeft <= 0 || charsLeft <= 0)
-        return { events, nextCursor: formatPoint(Number(partition), { epoch, seq: from - 1 }) };
-      const entries = await this.redis.xrange(keys.log(partition), `${from}-0`, `${head.lastSeq}-0`, 'COUNT', PAGE);
-      entriesLeft -= PAGE;
-      if (entries.length === 0) break;
-      for (const [entryId, fields] of entries) {
-        if (events.length >= limit || charsLeft <= 0) break;
-        from = seqOf(entryId) + 1;
-        const event = readEntry(fields).callId === callId ? toStoredEvent(partition, epoch, entryId, fields) : undefined;
-        if (event === undefined) continue;
+    while (seq < call.snapshot.lastSeq) {
+      if (events.length >= limit || entriesLeft <= 0 || charsLeft <= 0) return page(seq);
+      const round = await this.callEvents.after(call, seq, Math.min(limit - events.length, ROUND_EVENTS));
+      for (const event of round.events) {
+        if (events.length >= limit || charsLeft <= 0) return page(event.seq - 1);
         events.push(event);
         charsLeft -= event.json.length;
       }
+      entriesLeft -= round.entriesRead;
+      seq = round.seq;
     }
     return { events };
   }
 
   /** The call's events, also Updates and Progress, oldest first; empty when there is no such call. */
   async events(callId: string, { afterSeq = 0, limit = Infinity }: { afterSeq?: number; limit?: number } = {}): Promise<StoredEvent[]> {
-    const head = await this.head(callId);
     const found: StoredEvent[] = [];
-    if (head === undefined) return found;
-    const partition = partitionOf(callId);
-    const epoch = await this.epoch(partition);
-    let from = Math.max(afterSeq + 1, head.lifecycleSeqs[0] ?? 1);
-    while (from <= head.lastSeq && found.length < limit) {
-      const entries = await this.redis.xrange(keys.log(partition), `${from}-0`, `${head.lastSeq}-0`, 'COUNT', PAGE);
-      for (const [entryId, fields] of entries) {
-        const event = readEntry(fields).callId === callId ? toStoredEvent(partition, epoch, entryId, fields) : undefined;
-        if (event && found.length < limit) found.push(event);
-      }
-      const last = entries.at(-1);
-      if (last === undefined) break;
-      from = seqOf(last[0]) + 1;
+    const call = await this.callEvents.locate(callId);
+    if (call === undefined) return found;
+    for (let seq = afterSeq; seq < call.snapshot.lastSeq && found.length < limit;) {
+      const round = await this.callEvents.after(call, seq, Math.min(limit - found.length, ROUND_EVENTS));
+      found.push(...round.events.slice(0, limit - found.length));
+      seq = round.seq;
     }
     return found;
   }
@@ -171,10 +165,6 @@ export class CallStore {
       ...(args ? { arguments: parseOwn<Call['arguments']>(args.toString('utf8')) } : {}),
       ...(result ? { result: Result.parse(JSON.parse(result.toString('utf8'))) } : {}),
     };
-  }
-
-  private async epoch(partition: string): Promise<number> {
-    return Number((await this.redis.get(keys.epoch(partition))) ?? FIRST_EPOCH);
   }
 }
 

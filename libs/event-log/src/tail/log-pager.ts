@@ -1,5 +1,6 @@
 import { keys, partitionName, type RedisConnection } from '#redis';
 import type { StoredEvent } from '../event-log.port.js';
+import { CallEventReader } from '../read/call-event-reader.js';
 import { readEntry, seqOf, toTailedEvent } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
 import { readLogEnd } from './log-tail-position.js';
@@ -12,16 +13,35 @@ export interface LogPage {
 
 /** Reads what is older than memory, by pages, on a connection shared with other commands. */
 export class LogPager {
+  private readonly callEvents: CallEventReader;
+
   constructor(
     private readonly redis: RedisConnection,
     private readonly pageSize = 500,
-  ) {}
+  ) {
+    this.callEvents = new CallEventReader(redis);
+  }
 
   /**
-   * The next page after `from`, at most to `toSeq`; with `callId` the events of other calls are left out (they count for
-   * `seq`). Undefined when entries are missing there: they were trimmed, or lost.
+   * The next page after `from`, at most to `toSeq`; with `callId` the events of that call only. Undefined when entries are
+   * missing there: they were trimmed, or lost.
    */
   async page(partition: number, from: Position, toSeq: number, callId?: string): Promise<LogPage | undefined> {
+    return (callId === undefined ? undefined : await this.pageOfCall(callId, from, toSeq)) ?? this.scan(partition, from, toSeq, callId);
+  }
+
+  /** The newest place of the partition in Redis, which may be ahead of what the tail has delivered. */
+  end(partition: number): Promise<Position> {
+    return readLogEnd(this.redis, partitionName(partition));
+  }
+
+  /** Undefined when the index of the call cannot be relied on: the scan knows whether entries are missing. */
+  private async pageOfCall(callId: string, from: Position, toSeq: number): Promise<LogPage | undefined> {
+    const call = await this.callEvents.locate(callId);
+    return call?.epoch === from.epoch ? this.callEvents.byIndex(call, from.seq, toSeq, this.pageSize) : undefined;
+  }
+
+  private async scan(partition: number, from: Position, toSeq: number, callId?: string): Promise<LogPage | undefined> {
     const name = partitionName(partition);
     const entries = await this.redis.xrange(keys.log(name), `${from.seq + 1}-0`, `${toSeq}-0`, 'COUNT', this.pageSize);
     const events: StoredEvent[] = [];
@@ -34,10 +54,5 @@ export class LogPager {
       if (event) events.push(event);
     }
     return seq === from.seq ? undefined : { events, seq };
-  }
-
-  /** The newest place of the partition in Redis, which may be ahead of what the tail has delivered. */
-  end(partition: number): Promise<Position> {
-    return readLogEnd(this.redis, partitionName(partition));
   }
 }

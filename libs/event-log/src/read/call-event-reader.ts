@@ -1,0 +1,107 @@
+import { inOneWrite, keys, partitionOf, type RedisConnection } from '#redis';
+import { decodeSnapshot, type CallState } from '../call/call-snapshot.js';
+import type { StoredEvent } from '../event-log.port.js';
+import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent, type StreamEntry } from '../stream/stored-event.js';
+import { eventSeqs } from './update-index.js';
+
+/** Two events of a call are read as one range when at most this many entries of other calls lie between them. */
+const MAX_GAP = 4;
+
+/** Where the events of a call are. `seqs`: all of them, oldest first; undefined when only a scan of the partition finds them. */
+export interface LocatedCall {
+  readonly snapshot: CallState;
+  readonly epoch: number;
+  readonly seqs: readonly number[] | undefined;
+}
+
+/** Consecutive events of a call: all that it has after the place asked for, up to and with `seq`. */
+export interface EventRound {
+  readonly events: readonly StoredEvent[];
+  readonly seq: number;
+  /** How many entries of the partition were read for it. */
+  readonly entriesRead: number;
+}
+
+/** Reads the events of one call at the cost of that call, however many calls share its partition. */
+export class CallEventReader {
+  constructor(private readonly redis: RedisConnection) {}
+
+  /** One round trip. Undefined when there is no such call. */
+  async locate(callId: string): Promise<LocatedCall | undefined> {
+    const wanted = [keys.call(callId), keys.updateIndex(callId), keys.epoch(partitionOf(callId))];
+    const [packed, index, epoch] = await this.redis.mgetBuffer(...wanted);
+    if (!packed) return undefined;
+    const snapshot = decodeSnapshot(callId, packed);
+    return { snapshot, epoch: Number(epoch ?? FIRST_EPOCH), seqs: eventSeqs(snapshot, index ?? Buffer.alloc(0)) };
+  }
+
+  /** At most `count` events after `afterSeq`. Falls back to a scan, whose round may then have no event but still comes further. */
+  async after(call: LocatedCall, afterSeq: number, count: number): Promise<EventRound> {
+    return (await this.byIndex(call, afterSeq, call.snapshot.lastSeq, count)) ?? this.byScan(call, afterSeq);
+  }
+
+  /**
+   * At most `count` events after `afterSeq` and up to `toSeq`. Undefined when the index does not name every event, or when
+   * the log does not have them where the index says: each must be of this call and have the version of its place.
+   */
+  async byIndex({ snapshot, epoch, seqs }: LocatedCall, afterSeq: number, toSeq: number, count: number): Promise<EventRound | undefined> {
+    if (seqs === undefined) return undefined;
+    const first = countUpTo(seqs, afterSeq);
+    const end = countUpTo(seqs, toSeq);
+    const wanted = seqs.slice(first, Math.min(first + count, end));
+    const entries = await this.readRanges(partitionOf(snapshot.callId), rangesOf(wanted));
+    const own = entries.filter(([, fields]) => readEntry(fields).callId === snapshot.callId);
+    const isComplete =
+      own.length === wanted.length &&
+      own.every(([entryId, fields], at) => seqOf(entryId) === wanted[at] && Number(readEntry(fields).version) === first + at + 1);
+    if (!isComplete) return undefined;
+    const seq = first + wanted.length < end ? (wanted.at(-1) ?? toSeq) : toSeq;
+    return { events: toEvents(own, snapshot.callId, epoch), seq, entriesRead: entries.length };
+  }
+
+  /** One page of the partition, of which the events of other calls are left out. */
+  private async byScan({ snapshot, epoch }: LocatedCall, afterSeq: number): Promise<EventRound> {
+    const { callId, lifecycleSeqs, lastSeq } = snapshot;
+    const from = Math.max(afterSeq + 1, lifecycleSeqs[0] ?? 1);
+    const entries = await this.redis.xrange(keys.log(partitionOf(callId)), `${from}-0`, `${lastSeq}-0`, 'COUNT', SCAN_ENTRIES);
+    const own = entries.filter(([, fields]) => readEntry(fields).callId === callId);
+    const last = entries.at(-1);
+    const seq = last === undefined ? lastSeq : seqOf(last[0]);
+    return { events: toEvents(own, callId, epoch), seq, entriesRead: entries.length };
+  }
+
+  private async readRanges(partition: string, ranges: readonly Range[]): Promise<StreamEntry[]> {
+    const log = keys.log(partition);
+    const read = () => Promise.all(ranges.map(({ from, to }) => this.redis.xrange(log, `${from}-0`, `${to}-0`)));
+    return (await inOneWrite(this.redis, read)).flat();
+  }
+}
+
+/** Entries of the partition in one round of a scan. */
+export const SCAN_ENTRIES = 500;
+
+interface Range {
+  readonly from: number;
+  to: number;
+}
+
+function rangesOf(seqs: readonly number[]): Range[] {
+  const ranges: Range[] = [];
+  for (const seq of seqs) {
+    const last = ranges.at(-1);
+    if (last !== undefined && seq - last.to <= MAX_GAP + 1) last.to = seq;
+    else ranges.push({ from: seq, to: seq });
+  }
+  return ranges;
+}
+
+/** How many of the rising `seqs` are at most `limit`. */
+function countUpTo(seqs: readonly number[], limit: number): number {
+  const next = seqs.findIndex((seq) => seq > limit);
+  return next < 0 ? seqs.length : next;
+}
+
+/** Leaves out events of a type that this version does not know. */
+function toEvents(entries: readonly StreamEntry[], callId: string, epoch: number): StoredEvent[] {
+  return entries.flatMap(([entryId, fields]) => toStoredEvent(partitionOf(callId), epoch, entryId, fields) ?? []);
+}
