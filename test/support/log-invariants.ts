@@ -1,5 +1,5 @@
 import type { CallEvent } from '#contracts';
-import { decodeHead, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH } from '#event-log';
+import { CallStore, decodeHead, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH } from '#event-log';
 import { keys, partitionName, type RedisConnection } from '#redis';
 import { checkCall, checkUpdates, type CallCheck } from './invariants/check-call.js';
 
@@ -90,6 +90,7 @@ function checkKeys(calls: ReadonlyMap<string, readonly CallEvent[]>): string[] {
 
 async function checkHeads(redis: RedisConnection, partition: string, calls: ReadonlyMap<string, readonly CallEvent[]>): Promise<string[]> {
   const violations: string[] = [];
+  const store = new CallStore(redis);
   const timers = new Set(await redis.zrange(keys.outbox(partition), '0', '-1'));
   for (const callId of timers) if (!calls.has(callId)) violations.push(`I9 ${callId}: has a timer and no events`);
   for (const [callId, events] of calls) {
@@ -102,6 +103,9 @@ async function checkHeads(redis: RedisConnection, partition: string, calls: Read
       violations.push(`head of ${callId}: version ${head?.version}, the log says ${events.at(-1)?.callver}`);
     if ((head?.status === 'ended') !== ended)
       violations.push(`head of ${callId}: ${head?.status}, the log ${ended ? 'has' : 'has no'} End`);
+    const read = (await store.events(callId)).map(({ json }) => upcastEvent(json).callver);
+    if (read.join() !== events.map(({ callver }) => callver).join())
+      violations.push(`events of ${callId}: a reader of the call gets versions ${read.join()}`);
   }
   return violations;
 }

@@ -1,4 +1,4 @@
-import { inOneWrite, keys, partitionOf, type RedisConnection } from '#redis';
+import { writeTogether, keys, partitionOf, type RedisConnection } from '#redis';
 import { decodeSnapshot, type CallState } from '../call/call-snapshot.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent, type StreamEntry } from '../stream/stored-event.js';
@@ -73,7 +73,7 @@ export class CallEventReader {
   private async readRanges(partition: string, ranges: readonly Range[]): Promise<StreamEntry[]> {
     const log = keys.log(partition);
     const read = () => Promise.all(ranges.map(({ from, to }) => this.redis.xrange(log, `${from}-0`, `${to}-0`)));
-    return (await inOneWrite(this.redis, read)).flat();
+    return (await writeTogether(this.redis, read)).flat();
   }
 }
 
