@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { Prometheus, alertRules, boards, expressionsOf } from '../support/prometheus.js';
+import { Prometheus, alertRules, grafanaDashboards, expressionsOf } from '../support/prometheus.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 describe('a real run, scraped by a real Prometheus', () => {
@@ -47,7 +47,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     await eventually(ended, 'the counters of 22 calls');
 
     // Also what never happened in this run has series, at 0; only a list of firing alerts is empty while none fires.
-    const expressions = boards()
+    const expressions = grafanaDashboards()
       .flatMap(expressionsOf)
       .filter((expr) => !expr.startsWith('ALERTS{'));
     const empty = async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { createMetrics } from '#observability';
-import { alertRules, boards, expressionsOf } from '../support/prometheus.js';
+import { alertRules, grafanaDashboards, expressionsOf } from '../support/prometheus.js';
 
 const FOLDER = 'deploy/prometheus';
 const Tests = z.object({
@@ -68,7 +68,7 @@ describe('the alerts', () => {
 });
 
 describe('the boards', () => {
-  it.each(boards().map((board) => [board.title, board] as const))('%s asks only for metrics that exist', (_title, board) => {
+  it.each(grafanaDashboards().map((board) => [board.title, board] as const))('%s asks only for metrics that exist', (_title, board) => {
     const known = seriesNames();
     const expressions = expressionsOf(board);
     expect(expressions.length).toBeGreaterThan(8);
@@ -80,7 +80,7 @@ describe('the boards', () => {
   it('have expressions that Prometheus can read', () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-boards-'));
     try {
-      const rules = boards().flatMap((board) =>
+      const rules = grafanaDashboards().flatMap((board) =>
         expressionsOf(board).map((expr, index) => ({ record: `${board.uid.replaceAll('-', '_')}:${index}`, expr })),
       );
       writeFileSync(join(folder, 'rules.yaml'), JSON.stringify({ groups: [{ name: 'boards', rules }] }));
@@ -97,7 +97,7 @@ describe('the boards', () => {
     const metrics = createMetrics({ role: 'gateway' });
     const all = metrics.registry.getMetricsAsArray().map(({ name }) => name);
     metrics.close();
-    const shown = boards().flatMap((board) => expressionsOf(board).join(' '));
+    const shown = grafanaDashboards().flatMap((board) => expressionsOf(board).join(' '));
     const hidden = all.filter((name) => !shown.some((text) => text.includes(name)));
     expect(hidden.sort()).toEqual([...HIDDEN].sort());
   });

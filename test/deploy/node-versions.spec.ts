@@ -24,7 +24,7 @@ describe.each(['22', '24'])('Node %s', (version) => {
     expect(JSON.stringify(call.result)).toContain('hello from 24');
     app.signal('SIGTERM');
     expect(await app.ended()).toEqual({ code: 0, signal: null });
-    expect(app.said()).not.toMatch(/Warning|deprecated/i);
+    expect(app.output()).not.toMatch(/Warning|deprecated/i);
   });
 });
 

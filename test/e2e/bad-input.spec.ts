@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Problem } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
@@ -193,6 +193,6 @@ describe('bad input at every door', () => {
 
   it('disturbs nothing else', async () => {
     expect((await agent.run('echo', { still: 'fine' })).outcome).toBe('completed');
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 });

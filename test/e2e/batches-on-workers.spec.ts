@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, CallEvent, Steered } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const APPROVAL_MS = 1_500;
@@ -94,6 +94,6 @@ describe('batches on real workers', () => {
     expect(results.at(-1)?.result?.content).toEqual([{ type: 'text', text: 'Skipped due to queued user message.' }]);
     const next = await submit({ sessionId: 'steered', calls: [{ tool: 'echo' }] }, other);
     expect((await ended(next.id)).steering).toEqual([]);
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   }, 120_000);
 });

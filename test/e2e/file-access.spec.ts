@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call, PolicySettings, Posture } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-import { submitted, textOf } from '../support/verdict.js';
+import { submitted, textOf } from '../support/policy-case.js';
 
 const UNATTENDED: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
 const ALLOWS: Posture = { autonomy: 'supervised', permissionMode: 'allow' };

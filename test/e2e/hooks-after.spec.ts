@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallEvent, type Session } from '#contracts';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { HookTestCluster, isAlive, problemOf, textOf, type HookedAgents } from '../support/hook-test-cluster.js';
+import { HookTestCluster, isAlive, problemOf, textOf, type HookTestAgents } from '../support/hook-test-cluster.js';
 import type { AppProcess } from '../support/test-cluster.js';
 
 const ON_BEFORE = { name: 'guard', on: 'before' };
@@ -15,7 +15,7 @@ let hooked: HookTestCluster;
 let agent: Agent;
 let sessions = 0;
 
-const agentsOf = (files: HookTestCluster): HookedAgents => {
+const agentsOf = (files: HookTestCluster): HookTestAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   const at = (name: string) => files.at(name);
   const sleeper = (name: string) => files.sleeper(name);

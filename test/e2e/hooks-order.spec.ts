@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { HookTestCluster, problemOf, type HookedAgents } from '../support/hook-test-cluster.js';
+import { HookTestCluster, problemOf, type HookTestAgents } from '../support/hook-test-cluster.js';
 
 const ON_BEFORE = { name: 'guard', on: 'before' };
 const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
@@ -10,7 +10,7 @@ let hooked: HookTestCluster;
 let agent: Agent;
 let sessions = 0;
 
-const agentsOf = ({ webhooks }: HookTestCluster): HookedAgents => {
+const agentsOf = ({ webhooks }: HookTestCluster): HookTestAgents => {
   const url = (path: string) => `${webhooks.url}${path}`;
   return {
     'people-first': { policy: { hookOrder: 'permission_approval_hooks' }, hooks: [{ ...ON_BEFORE, url: url('/people-first') }] },

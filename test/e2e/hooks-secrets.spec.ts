@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { HookInput } from '#contracts';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { HookTestCluster, problemOf, textOf, type HookedAgents } from '../support/hook-test-cluster.js';
+import { HookTestCluster, problemOf, textOf, type HookTestAgents } from '../support/hook-test-cluster.js';
 
 const GITHUB = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
 const ON_BEFORE = { name: 'guard', on: 'before' };
@@ -13,7 +13,7 @@ let hooked: HookTestCluster;
 let agent: Agent;
 let sessions = 0;
 
-const agentsOf = (files: HookTestCluster): HookedAgents => {
+const agentsOf = (files: HookTestCluster): HookTestAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   const everywhere = (path: string, more: object = {}) => [
     { ...ON_BEFORE, url: url(path), ...more },

@@ -5,7 +5,7 @@ import type { Batch, Call, Quote } from '#contracts';
 import { createRedis, type RedisConnection } from '#redis';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { HOOK_SECRET, HOOK_TOKEN, HookTestCluster, isAlive, problemOf, textOf, type HookedAgents } from '../support/hook-test-cluster.js';
+import { HOOK_SECRET, HOOK_TOKEN, HookTestCluster, isAlive, problemOf, textOf, type HookTestAgents } from '../support/hook-test-cluster.js';
 
 const ON_BEFORE = { name: 'guard', on: 'before' };
 const HOOK_GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
@@ -17,7 +17,7 @@ let agent: Agent;
 let redis: RedisConnection;
 let sessions = 0;
 
-const agentsOf = (files: HookTestCluster): HookedAgents => {
+const agentsOf = (files: HookTestCluster): HookTestAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   const at = (name: string) => files.at(name);
   const sleeper = (name: string) => files.sleeper(name);

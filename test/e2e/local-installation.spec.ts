@@ -29,7 +29,7 @@ describe('an installation with a port and a data folder of its own', () => {
     await app.up();
     const address = join(app.data, 'address');
     expect(readFileSync(address, 'utf8')).toBe(`${app.url}\n`);
-    expect(app.said()).toContain(`  export TOOLYARD_DATA=${app.data}\n  export TOOLYARD_URL=${app.url}\n`);
+    expect(app.output()).toContain(`  export TOOLYARD_DATA=${app.data}\n  export TOOLYARD_URL=${app.url}\n`);
 
     const env = { TOOLYARD_DATA: app.data };
     expect(await cli(['call', 'shell', 'command=echo found'], env)).toMatchObject({ code: 0, out: 'found\n' });
@@ -83,9 +83,9 @@ describe('the banner of npm start', () => {
     writeFileSync(file, JSON.stringify({ hooks: [hook('one')], agents: { coder: { hooks: [hook('two')] } } }));
     const app = await spawnStandalone(data, { TOOLYARD_CONFIG: file, SANDBOX: 'host' });
     await app.up();
-    expect(app.said()).toContain(`\n  Config      ${file}: 1 agent, 2 hooks\n`);
-    expect(app.said()).toMatch(new RegExp(`^ {2}Sandbox     none: commands run as ${userInfo().username}, with all rights`, 'm'));
-    expect(app.said()).toMatch(/^ {2}Search {6}ripgrep$/m);
+    expect(app.output()).toContain(`\n  Config      ${file}: 1 agent, 2 hooks\n`);
+    expect(app.output()).toMatch(new RegExp(`^ {2}Sandbox     none: commands run as ${userInfo().username}, with all rights`, 'm'));
+    expect(app.output()).toMatch(/^ {2}Search {6}ripgrep$/m);
 
     app.signal('SIGTERM');
     await app.ended();
@@ -93,8 +93,8 @@ describe('the banner of npm start', () => {
     symlinkSync('/usr/bin/redis-server', join(programs, 'redis-server'));
     const bare = await spawnStandalone(freshDirectory(), { SANDBOX: 'none', PATH: programs });
     await bare.up();
-    expect(bare.said()).toMatch(/^ {2}Sandbox {5}none: commands are refused/m);
-    expect(bare.said()).toMatch(/^ {2}Search {6}none: file_search and glob fail/m);
-    expect(bare.said()).toMatch(/^ {2}Config {6}none /m);
+    expect(bare.output()).toMatch(/^ {2}Sandbox {5}none: commands are refused/m);
+    expect(bare.output()).toMatch(/^ {2}Search {6}none: file_search and glob fail/m);
+    expect(bare.output()).toMatch(/^ {2}Config {6}none /m);
   });
 });

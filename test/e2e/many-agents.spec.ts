@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent, type Stream } from '../support/agent.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const AGENTS = 20;
@@ -67,7 +67,7 @@ describe('1,000 calls of 20 agents that repeat themselves', () => {
         expect((await reader.events(call.id)).filter((event) => event.type === 'call.end')).toHaveLength(1);
       }),
     );
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   }, 120_000);
 
   it('refuses a key that comes again with another body', async () => {

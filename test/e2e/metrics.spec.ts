@@ -7,7 +7,7 @@ import { BullCallQueue } from '#queue';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { OtlpCollector } from '../support/otlp-collector.js';
-import { alertRules, boards, expressionsOf } from '../support/prometheus.js';
+import { alertRules, grafanaDashboards, expressionsOf } from '../support/prometheus.js';
 import { readSse } from '../support/sse.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
@@ -137,7 +137,7 @@ describe('the metrics of a run', () => {
     expect(firstRun).toMatch(/^toolyard_call_queue_wait_seconds_count\{pool="read"\} [1-9]/m);
 
     const seen = [first, before, after, await metrics()];
-    const shown = [...boards().flatMap(expressionsOf), ...alertRules().map(({ expr }) => expr)].join('\n');
+    const shown = [...grafanaDashboards().flatMap(expressionsOf), ...alertRules().map(({ expr }) => expr)].join('\n');
     const names = [...seen[0]!.keys()].filter((name) => new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown));
     expect(names.length).toBeGreaterThan(30);
     const unknown = [...shown.matchAll(/\btoolyard_[a-z0-9_]+/g)]

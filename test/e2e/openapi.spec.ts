@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LATER_PATHS, type Batch } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
-import { startValidatingProxy, violationsOf, type ValidatingProxy } from '../support/validating-proxy.js';
+import { startValidatingProxy, contractViolations, type ValidatingProxy } from '../support/validating-proxy.js';
 
 type Media = Record<string, { schema: object }>;
 interface Operation {
@@ -201,7 +201,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
   const faultByProxy = async (request: Request): Promise<unknown> => {
     if (request[0].endsWith('/v1/stream') || request[2]?.['accept'] === EVENTS.accept) return [];
     const { headers } = await ask(new Agent(proxy?.url ?? '', gateway.agent.key), request);
-    return violationsOf(headers.get('sl-violations'));
+    return contractViolations(headers.get('sl-violations'));
   };
 
   const documented = (headers: Record<string, object> = {}, name: string) =>
@@ -227,7 +227,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     const other = { ...document, paths: { '/livez': { get: { operationId: 'live', responses } } } };
     const strict = await startValidatingProxy(other, gateway.url);
     try {
-      expect(violationsOf((await new Agent(strict.url, '').get('/livez')).headers.get('sl-violations'))).not.toEqual([]);
+      expect(contractViolations((await new Agent(strict.url, '').get('/livez')).headers.get('sl-violations'))).not.toEqual([]);
     } finally {
       strict.stop();
     }

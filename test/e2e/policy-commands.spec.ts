@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PolicySettings, Posture, Quote } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-import { expectVerdict, literally, submitted, textOf, type Expected } from '../support/verdict.js';
+import { expectDecision, literally, submitted, textOf, type Expected } from '../support/policy-case.js';
 
 const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'danger-full-access' };
 const FULL: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
@@ -55,7 +55,7 @@ describe('a command', () => {
   });
 
   const judge = (agentId: string, command: string, expected: Expected, more: object = {}) =>
-    expectVerdict(agent, { tool: 'shell', args: { command, ...more }, agentId, sessionId: `of-${agentId}` }, expected);
+    expectDecision(agent, { tool: 'shell', args: { command, ...more }, agentId, sessionId: `of-${agentId}` }, expected);
   const riskOf = async (command: string, agentId = 'segments-any') => {
     const { body } = await agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'shell', arguments: { command }, agentId });
     return body.decision?.reasons.find(({ rule }) => rule === 'command-class')?.reason;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { POLICY_PROFILES, type PolicySettings, type Posture } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-import { expectVerdict, literally, submitted, type Expected } from '../support/verdict.js';
+import { expectDecision, literally, submitted, type Expected } from '../support/policy-case.js';
 
 const FULL: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
 const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
@@ -98,7 +98,7 @@ describe('what a call names', () => {
   });
 
   const judge = (agentId: string, tool: string, args: Record<string, unknown>, expected: Expected) =>
-    expectVerdict(agent, { tool, args, agentId, sessionId: `of-${agentId}` }, expected);
+    expectDecision(agent, { tool, args, agentId, sessionId: `of-${agentId}` }, expected);
   const read = (agentId: string, path: string, expected: Expected) => judge(agentId, 'file_read', { path }, expected);
   const write = (agentId: string, path: string, expected: Expected, content = 'written') =>
     judge(agentId, 'file_write', { path, content }, expected);

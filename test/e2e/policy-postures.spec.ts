@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PermissionMode, Posture, ToolDescriptor, ToolTier } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-import { expectVerdict, literally, type Expected } from '../support/verdict.js';
+import { expectDecision, literally, type Expected } from '../support/policy-case.js';
 
 /** One harmless call of each tier. */
 const CALLS: Record<ToolTier, { tool: string; args: Record<string, unknown> }> = {
@@ -73,7 +73,7 @@ describe('the posture of a session', () => {
       const sessionId = await session({ autonomy, permissionMode });
       for (const [index, tier] of TIERS.entries()) {
         const outcome = expected[index];
-        if (outcome !== undefined) await expectVerdict(agent, { ...CALLS[tier], sessionId }, outcome);
+        if (outcome !== undefined) await expectDecision(agent, { ...CALLS[tier], sessionId }, outcome);
       }
     },
   );
@@ -83,15 +83,15 @@ describe('the posture of a session', () => {
     async (permissionMode) => {
       const sessionId = await session({ autonomy: 'full', permissionMode });
       const gated = { sessionId, agentId: 'gated' };
-      await expectVerdict(agent, { ...CALLS.privileged, ...gated }, { asks: 'shell is privileged, and the policy has a person confirm' });
-      await expectVerdict(agent, { ...CALLS.side_effecting, ...gated }, RUNS);
-      if (permissionMode !== 'workspace-write') await expectVerdict(agent, { ...CALLS.privileged, sessionId }, RUNS);
+      await expectDecision(agent, { ...CALLS.privileged, ...gated }, { asks: 'shell is privileged, and the policy has a person confirm' });
+      await expectDecision(agent, { ...CALLS.side_effecting, ...gated }, RUNS);
+      if (permissionMode !== 'workspace-write') await expectDecision(agent, { ...CALLS.privileged, sessionId }, RUNS);
     },
   );
 
   it('refuses without asking anybody: a denied call raises no question [PP-53]', async () => {
     const sessionId = await session({ autonomy: 'full', permissionMode: 'read-only' });
-    const { call } = await expectVerdict(
+    const { call } = await expectDecision(
       agent,
       { ...CALLS.side_effecting, sessionId },
       needs('file_write', 'workspace-write', 'read-only'),

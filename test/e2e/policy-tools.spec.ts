@@ -3,8 +3,8 @@ import type { PolicySettings, Posture, Quote, ToolDescriptor, ToolTier } from '#
 import { ToolRegistry, describeTool } from '#tool-sdk';
 import type { Agent } from '../support/agent.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';
-import { namesOfNobody, ownTool } from '../support/fixture-tools.js';
-import { submitted, type Judged } from '../support/verdict.js';
+import { unknownToolNames, fixtureTool } from '../support/fixture-tools.js';
+import { submitted, type PolicyCase } from '../support/policy-case.js';
 
 const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
 
@@ -57,8 +57,8 @@ let gateway: TestGateway;
 let agent: Agent;
 
 beforeAll(async () => {
-  const free = await namesOfNobody([...TIERS.map(({ name }) => name), ...KIRO.map(([name]) => name), 'aws', 'agent_crew']);
-  const special: Parameters<typeof ownTool>[0][] = [
+  const free = await unknownToolNames([...TIERS.map(({ name }) => name), ...KIRO.map(([name]) => name), 'aws', 'agent_crew']);
+  const special: Parameters<typeof fixtureTool>[0][] = [
     {
       name: 'aws',
       aliases: ['use_aws'],
@@ -67,7 +67,7 @@ beforeAll(async () => {
     { name: 'agent_crew', subjects: [{ kind: 'agent', argument: 'stages', field: 'role' }] },
     { name: 'code', subjects: [{ kind: 'operation', argument: 'operation' }] },
   ];
-  const tools = free.map((name) => ownTool(special.find((it) => it.name === name) ?? { name }));
+  const tools = free.map((name) => fixtureTool(special.find((it) => it.name === name) ?? { name }));
   const agents = Object.fromEntries(Object.entries(POLICIES).map(([name, policy]) => [name, { policy }]));
   gateway = await startTestGateway('policy-tools', { agents: { 'policy-tools': agents }, defaultPosture: SUPERVISED }, tools);
   ({ agent } = gateway);
@@ -96,7 +96,7 @@ describe('under the profile of a known agent', () => {
 });
 
 /** Of a call that is let in, what it waits for; else why it is not. */
-async function fate(judged: Judged): Promise<string> {
+async function fate(judged: PolicyCase): Promise<string> {
   const { status, body } = await agent.request<{ status: unknown; detail?: string }>('POST', '/v1/calls', {
     tool: judged.tool,
     arguments: judged.args,

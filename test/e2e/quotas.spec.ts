@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-import { textOf } from '../support/verdict.js';
+import { textOf } from '../support/policy-case.js';
 
 const MEBIBYTE = 1_048_576;
 /** Fits into the body of a request. */

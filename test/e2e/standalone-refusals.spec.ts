@@ -11,8 +11,8 @@ afterEach(cleanUp);
 async function refusal(data: string, env: Record<string, string> = {}): Promise<string> {
   const app = await spawnStandalone(data, env);
   expect(await app.ended()).toEqual({ code: 1, signal: null });
-  expect(app.said()).not.toMatch(/^\s+at /m);
-  return app.said().trim();
+  expect(app.output()).not.toMatch(/^\s+at /m);
+  return app.output().trim();
 }
 
 describe('npm start says in one sentence what to do when', () => {

@@ -33,14 +33,14 @@ describe('npm start', () => {
     expect(statSync(app.data).mode & 0o777).toBe(0o700);
 
     const line = app
-      .said()
+      .output()
       .split('\n')
       .find((text) => text.trimStart().startsWith('curl '));
     const run = spawnSync('sh', ['-c', line ?? ''], { encoding: 'utf8' });
     const call = Call.parse(JSON.parse(run.stdout));
     expect([call.status, call.outcome]).toEqual(['ended', 'completed']);
     expect(JSON.stringify(call.result)).toContain('hello');
-    expect(app.said()).toMatch(/^ +Posture +full, danger-full-access: nobody is asked/m);
+    expect(app.output()).toMatch(/^ +Posture +full, danger-full-access: nobody is asked/m);
   });
 
   it('asks before commands when config file and environment say so', async () => {
@@ -49,7 +49,7 @@ describe('npm start', () => {
     writeFileSync(file, 'defaults: { posture: { autonomy: supervised } }\n');
     const app = await spawnStandalone(data, { TOOLYARD_CONFIG: file, DEFAULT_PERMISSION_MODE: 'workspace-write' });
     await app.up();
-    expect(app.said()).toMatch(/^ +Posture +supervised, workspace-write$/m);
+    expect(app.output()).toMatch(/^ +Posture +supervised, workspace-write$/m);
     expect((await submit(app, { tool: 'shell', arguments: { command: 'echo hello' } }, 0)).status).toBe('waiting_approval');
   });
 
@@ -92,7 +92,7 @@ describe('npm start', () => {
   it('uses a loopback port for Redis where the path is too long for a socket', async () => {
     const app = await spawnStandalone(join(freshDirectory(), 'x'.repeat(120)));
     await app.up();
-    expect(app.said()).toMatch(/AOF always \(redis:\/\/127\.0\.0\.1:\d+\)/);
+    expect(app.output()).toMatch(/AOF always \(redis:\/\/127\.0\.0\.1:\d+\)/);
     expect((await submit(app, echo('hello'))).outcome).toBe('completed');
   });
 });
@@ -150,7 +150,7 @@ describe('when things die', () => {
     const before = await submit(app, echo('before'));
     const redis = app.redisPid();
     process.kill(redis, 'SIGKILL');
-    await eventually(() => app.said().includes('starting it again'), 'the restart to be told');
+    await eventually(() => app.output().includes('starting it again'), 'the restart to be told');
     const after = await eventually(() => submit(app, echo('after')).catch(() => undefined), 'a call after the restart');
     expect(after.outcome).toBe('completed');
     expect(await read(app, before.id)).toEqual(before);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-import { textOf } from '../support/verdict.js';
+import { textOf } from '../support/policy-case.js';
 
 /** The smallest that is recognised as an image. */
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');

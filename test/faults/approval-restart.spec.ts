@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ApprovalPage } from '#contracts';
 import { createRedis, keys } from '#redis';
 import { Agent } from '../support/agent.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const SESSION = 'asked';
@@ -55,7 +55,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     await toolyard.worker();
     const again = await ask('granted', 'granted');
     expect((await agent.ended(again.id)).outcome).toBe('completed');
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   }, 90_000);
 
   it('refuses to run when one byte of the stored arguments changed after the approval', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch, CallEvent } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
@@ -52,7 +52,7 @@ describe('a gateway that is killed (SIGKILL) in the middle of a batch', () => {
       expect(body.calls).toHaveLength(batch.results.length);
       await expectOneAfterAnother(other, batch);
     }
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 
   const seqOf = ({ id }: CallEvent) => Number(id.split('.')[2]);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Batch } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { CuttingProxy } from '../support/faulty-proxy.js';
+import { FaultyProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 /** What a gateway sends to note which call of a batch has which id. */
@@ -11,10 +11,10 @@ const NOTES_A_CALL = /\r\nhset\r\n\$\d+\r\n\{p\d+\}:batch:[^\r]+\r\n\$\d+\r\nc\d
 
 describe('Redis going away after it accepted a call of a batch, before the batch has its id', () => {
   let toolyard: TestCluster;
-  let proxy: CuttingProxy;
+  let proxy: FaultyProxy;
   beforeAll(async () => {
     toolyard = await startTestCluster({ gateways: 0, workers: 1, env: { WORKER_POOLS: 'read' } });
-    proxy = await CuttingProxy.start(toolyard.redis.url);
+    proxy = await FaultyProxy.start(toolyard.redis.url);
     await toolyard.gateway({ REDIS_URL: proxy.url.replace('http:', 'redis:') });
   });
   afterAll(async () => {
@@ -44,6 +44,6 @@ describe('Redis going away after it accepted a call of a batch, before the batch
     }, 'the batch to end');
     expect(ended.results.map(({ index, outcome }) => [index, outcome])).toEqual(calls.map((_, index) => [index, 'completed']));
     expect(new Set(ended.results.map(({ callId }) => callId)).size).toBe(size);
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 });

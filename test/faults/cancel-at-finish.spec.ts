@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ServerFrame } from '#contracts';
 import { Agent } from '../support/agent.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('a cancel fired at the instant a call finishes', () => {
@@ -46,7 +46,7 @@ describe('a cancel fired at the instant a call finishes', () => {
     }
     expect(cancelled.size).toBe(200);
     expect(new Set(outcomes)).toEqual(new Set(['cancelled', 'completed']));
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
     stream.close();
   }, 240_000);
 });

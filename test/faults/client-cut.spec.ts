@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { WebSocket } from 'ws';
 import { ToolyardClient, ToolyardError } from '#client';
 import type { CallEvent } from '#contracts';
-import { CuttingProxy } from '../support/faulty-proxy.js';
+import { FaultyProxy } from '../support/faulty-proxy.js';
 import { TEST_KEY, startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 let toolyard: TestCluster;
-let proxy: CuttingProxy;
+let proxy: FaultyProxy;
 let client: ToolyardClient;
 let direct: ToolyardClient;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   const { url } = toolyard.gateways[0]!;
-  proxy = await CuttingProxy.start(url);
+  proxy = await FaultyProxy.start(url);
   client = new ToolyardClient({ baseUrl: proxy.url, apiKey: TEST_KEY, WebSocket });
   direct = new ToolyardClient({ baseUrl: url, apiKey: TEST_KEY });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('a gateway that is killed (SIGKILL) right after its 202', () => {
@@ -36,6 +36,6 @@ describe('a gateway that is killed (SIGKILL) right after its 202', () => {
     await Promise.all(again.map(({ body }) => other.ended(body.id)));
     const { body } = await other.get<{ calls: { id: string }[] }>('/v1/calls?limit=200&tool=echo');
     expect(body.calls).toHaveLength(100);
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 });

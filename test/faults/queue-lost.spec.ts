@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedis } from '#redis';
 import { Agent } from '../support/agent.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('the BullMQ queues wiped while calls wait in them', () => {
@@ -23,6 +23,6 @@ describe('the BullMQ queues wiped while calls wait in them', () => {
     await toolyard.worker();
     const calls = await Promise.all(ids.map((id) => agent.ended(id)));
     expect(calls.map((call) => call.outcome)).toEqual(calls.map(() => 'completed'));
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 });

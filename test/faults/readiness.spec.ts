@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CuttingProxy } from '../support/faulty-proxy.js';
+import { FaultyProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 describe('/readyz while one connection to Redis is away and all others stand', () => {
   let toolyard: TestCluster;
-  let proxy: CuttingProxy;
+  let proxy: FaultyProxy;
   beforeAll(async () => {
     toolyard = await startTestCluster({ gateways: 0, workers: 0 });
-    proxy = await CuttingProxy.start(toolyard.redis.url);
+    proxy = await FaultyProxy.start(toolyard.redis.url);
     const env = { REDIS_URL: proxy.url.replace('http:', 'redis:') };
     await Promise.all([toolyard.gateway(env), toolyard.worker({ ...env, WORKER_POOLS: 'read' })]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Call } from '#contracts';
 import { Agent, type Answer, type Stream } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startReplicatedRedis, type ReplicatedRedis } from '../support/replicated-redis.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
@@ -71,7 +71,7 @@ describe('Sentinel makes another Redis the master under load, with DURABILITY=re
       for (const listener of listeners)
         await eventually(() => [...accepted.values()].every((id) => knowsEnd(listener, id)), 'a socket to hear of all ends');
       for (const listener of listeners) listener.close();
-      expect(await violationsOf(redis.url)).toEqual([]);
+      expect(await findInvariantViolations(redis.url)).toEqual([]);
     },
     120_000,
   );

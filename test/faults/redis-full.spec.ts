@@ -4,7 +4,7 @@ import type { SessionCancelled } from '#contracts';
 import { createRedis } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('Redis at maxmemory', () => {
@@ -39,6 +39,6 @@ describe('Redis at maxmemory', () => {
     await redis.config('SET', 'maxmemory', '0');
     expect((await agent.run('echo', { again: true })).outcome).toBe('completed');
     redis.disconnect();
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 describe('Redis killed (SIGKILL) and started again under load', () => {
@@ -38,6 +38,6 @@ describe('Redis killed (SIGKILL) and started again under load', () => {
 
     expect([...statuses.keys()].filter((status) => status !== 202 && status !== 503)).toEqual([]);
     for (const id of accepted) expect((await agent.ended(id)).outcome).toBe('completed');
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   }, 90_000);
 });

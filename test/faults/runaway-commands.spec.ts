@@ -5,7 +5,7 @@ import type { Call, WorkerStatus } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
-import { textOf } from '../support/verdict.js';
+import { textOf } from '../support/policy-case.js';
 
 /** Small limits, so that a runaway meets them before the machine notices. */
 const LIMITS = {

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedis, type RedisConnection } from '#redis';
-import { CuttingProxy } from '../support/faulty-proxy.js';
+import { FaultyProxy } from '../support/faulty-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { startReplicatedRedis, type ReplicatedRedis } from '../support/replicated-redis.js';
 
 describe('a connection through Sentinel', () => {
   let redis: ReplicatedRedis;
   let sentinels: string[];
-  let proxy: CuttingProxy;
+  let proxy: FaultyProxy;
   const open: RedisConnection[] = [];
   /** Asks a Sentinel behind the proxy first, and hears of failovers from all. */
   const connect = () => {
@@ -24,7 +24,7 @@ describe('a connection through Sentinel', () => {
   beforeAll(async () => {
     redis = await startReplicatedRedis({ replicas: 2 });
     sentinels = redis.url.split('/')[2]?.split(',') ?? [];
-    proxy = await CuttingProxy.start(`http://${sentinels[0]}`);
+    proxy = await FaultyProxy.start(`http://${sentinels[0]}`);
   });
   afterEach(() => {
     for (const connection of open.splice(0)) connection.disconnect();

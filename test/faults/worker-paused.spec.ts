@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createRedis } from '#redis';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { violationsOf } from '../support/installation-log.js';
+import { findInvariantViolations } from '../support/installation-log.js';
 import { startTestCluster, type AppProcess, type TestCluster } from '../support/test-cluster.js';
 
 describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
@@ -69,7 +69,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
 
     expect((await agent.get(`/v1/calls/${body.id}`)).body).toEqual(call);
     expect((await agent.events(body.id)).filter((event) => event.type === 'call.end')).toHaveLength(1);
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 
   it('cannot end the call while another worker runs it again', async () => {
@@ -98,7 +98,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
       const call = await agent.ended(body.id);
       expect(call).toMatchObject({ outcome: 'completed', attempt: 2 });
       expect(JSON.stringify(call.result)).toContain('of the second attempt');
-      expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+      expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
     } finally {
       site.close();
     }
@@ -127,6 +127,6 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     paused.signal('SIGCONT');
     await eventually(() => fencedOff(paused), 'the paused worker to notice that it is out');
     expect((await agent.get(`/v1/calls/${handed.id}`)).body).toEqual(call);
-    expect(await violationsOf(toolyard.redis.url)).toEqual([]);
+    expect(await findInvariantViolations(toolyard.redis.url)).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ interface OpenOptions extends BrowserContextOptions {
 }
 
 /** A whole installation with a browser before it, for the tests of one file. */
-export interface DashboardStage {
+export interface DashboardHarness {
   readonly toolyard: TestCluster;
   /** A second client, besides the page. */
   readonly agent: Agent;
@@ -28,7 +28,7 @@ export interface DashboardStage {
 }
 
 /** To be called once at the top of a file. No page may have thrown or broken its security policy when the tests are over. */
-export function dashboardHarness(): DashboardStage {
+export function dashboardHarness(): DashboardHarness {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-dashboard-'));
   const config = join(folder, 'toolyard.json');
   writeFileSync(

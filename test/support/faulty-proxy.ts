@@ -1,7 +1,7 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** A TCP proxy on loopback that a test can turn against its client. */
-export class CuttingProxy {
+export class FaultyProxy {
   private readonly pairs = new Set<{ client: Socket; server: Socket }>();
   private target = 0;
   private port = 0;
@@ -16,9 +16,9 @@ export class CuttingProxy {
 
   private constructor(private readonly server: Server) {}
 
-  static async start(targetUrl: string): Promise<CuttingProxy> {
+  static async start(targetUrl: string): Promise<FaultyProxy> {
     const server = createServer();
-    const proxy = new CuttingProxy(server);
+    const proxy = new FaultyProxy(server);
     proxy.to(targetUrl);
     server.on('connection', (client) => proxy.accept(client));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -5,7 +5,7 @@ import { Tool, type ToolOptions, ToolRegistry } from '#tool-sdk';
 import { ToolsModule } from '#tools';
 
 /** A tool of the test's own, as a file in `builtin/` would be one; it takes any arguments and does nothing. */
-export function ownTool(options: Partial<ToolOptions> & Pick<ToolOptions, 'name'>): Type {
+export function fixtureTool(options: Partial<ToolOptions> & Pick<ToolOptions, 'name'>): Type {
   @Tool({ description: `For tests: ${options.name}.`, input: z.looseObject({}), ...options })
   class OwnTool {
     run(): string {
@@ -23,7 +23,7 @@ export async function registryWith(tools: readonly Type[] = []): Promise<ToolReg
 }
 
 /** Those of the names that no built-in tool has. */
-export async function namesOfNobody(names: readonly string[]): Promise<string[]> {
+export async function unknownToolNames(names: readonly string[]): Promise<string[]> {
   const registry = await registryWith();
   return [...new Set(names)].filter((name) => registry.resolve(name) === undefined);
 }

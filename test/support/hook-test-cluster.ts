@@ -11,7 +11,7 @@ export const HOOK_SECRET = 'whsec_c2VjcmV0IG9mIHRoZSBob29rIHRlc3Rz';
 export const HOOK_TOKEN = 'Bearer token-of-the-hook-tests';
 
 /** What the config file says of agents: each test has one of its own. */
-export type HookedAgents = Readonly<Record<string, { readonly hooks: readonly object[]; readonly policy?: object }>>;
+export type HookTestAgents = Readonly<Record<string, { readonly hooks: readonly object[]; readonly policy?: object }>>;
 
 /** A gateway and two workers whose agents have hooks, and a server for webhooks. */
 export class HookTestCluster {
@@ -22,7 +22,7 @@ export class HookTestCluster {
     private started?: TestCluster,
   ) {}
 
-  static async start(agentsOf: (hooked: HookTestCluster) => HookedAgents): Promise<HookTestCluster> {
+  static async start(agentsOf: (hooked: HookTestCluster) => HookTestAgents): Promise<HookTestCluster> {
     const hooked = new HookTestCluster(await startWebhookServer());
     hooked.save(agentsOf(hooked));
     hooked.started = await startTestCluster({
@@ -75,7 +75,7 @@ export class HookTestCluster {
   }
 
   /** The config file. */
-  save(agents: HookedAgents): void {
+  save(agents: HookTestAgents): void {
     writeFileSync(this.at('toolyard.json'), JSON.stringify({ agents }));
   }
 

@@ -11,7 +11,7 @@ export interface InvariantOptions extends CallCheck {
 }
 
 /** All that a log holds about calls. */
-export interface WholeLog {
+export interface FullLog {
   /** Oldest first within a call. */
   readonly calls: ReadonlyMap<string, readonly CallEvent[]>;
   /** By partition and sequence number: `<partition>.<seq>`. */
@@ -27,14 +27,14 @@ export interface WholeLog {
  * I16 no secrets; besides, heads agree with the log, and Ends with the updates. What clients saw (I1, I10, I12) is `client-histories.ts`.
  */
 export async function checkInvariants(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<string[]> {
-  return [...(await readWholeLog(redis, partitions, options)).violations];
+  return [...(await readFullLog(redis, partitions, options)).violations];
 }
 
 export async function checkPartition(redis: RedisConnection, partition: string, atRest = false): Promise<string[]> {
   return [...(await readPartition(redis, partition, { atRest })).violations];
 }
 
-export async function readWholeLog(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<WholeLog> {
+export async function readFullLog(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<FullLog> {
   const names = Array.from({ length: partitions }, (_, index) => partitionName(index));
   const read = await Promise.all(names.map((name) => readPartition(redis, name, options)));
   const calls = new Map(read.flatMap((part) => [...part.calls]));
@@ -49,7 +49,7 @@ export async function readWholeLog(redis: RedisConnection, partitions: number, o
   };
 }
 
-async function readPartition(redis: RedisConnection, partition: string, options: InvariantOptions): Promise<WholeLog> {
+async function readPartition(redis: RedisConnection, partition: string, options: InvariantOptions): Promise<FullLog> {
   const entries = await redis.xrange(keys.log(partition), '-', '+');
   const violations: string[] = [];
   const calls = new Map<string, CallEvent[]>();

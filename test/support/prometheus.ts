@@ -25,7 +25,7 @@ const Rules = z.object({
 });
 export type AlertRule = z.output<typeof Rules>['groups'][number]['rules'][number];
 
-const Board = z.object({
+const GrafanaDashboard = z.object({
   uid: z.string(),
   title: z.string(),
   panels: z.array(
@@ -33,7 +33,7 @@ const Board = z.object({
   ),
   templating: z.object({ list: z.array(z.object({ name: z.string(), type: z.string(), query: z.unknown() })) }),
 });
-export type Board = z.output<typeof Board>;
+export type Board = z.output<typeof GrafanaDashboard>;
 
 const Answer = z.object({
   status: z.string(),
@@ -55,9 +55,9 @@ export function alertRules(): AlertRule[] {
   return Rules.parse(parse(readFileSync('deploy/prometheus/alerts.yaml', 'utf8'))).groups.flatMap(({ rules }) => rules);
 }
 
-export function boards(): Board[] {
+export function grafanaDashboards(): Board[] {
   const folder = 'deploy/grafana/dashboards';
-  return readdirSync(folder).map((file) => Board.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))));
+  return readdirSync(folder).map((file) => GrafanaDashboard.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))));
 }
 
 /** The board's expressions as Grafana would send them with every variable at All. */
@@ -68,10 +68,10 @@ export function expressionsOf(board: Board): string[] {
 }
 
 /** Alerts that are to fire sooner: the seconds that take the place of the number their expression ends with. */
-export type Sooner = Readonly<Record<string, number>>;
+export type AlertThresholds = Readonly<Record<string, number>>;
 
 /** The rules as they are deployed, but without patience (`for`) and with the thresholds that `sooner` names. */
-function impatientRules(sooner: Sooner): string {
+function immediateRules(sooner: AlertThresholds): string {
   const rules = alertRules().map(({ alert, expr, labels, annotations }) => {
     const seconds = sooner[alert];
     return { alert, labels, annotations, expr: seconds === undefined ? expr : expr.replace(/> [\d.]+$/, `> ${seconds}`) };
@@ -87,7 +87,7 @@ export class Prometheus {
     private readonly stop: () => Promise<void>,
   ) {}
 
-  static async start(jobs: Readonly<Record<string, readonly string[]>>, sooner: Sooner = {}): Promise<Prometheus> {
+  static async start(jobs: Readonly<Record<string, readonly string[]>>, sooner: AlertThresholds = {}): Promise<Prometheus> {
     const folder = mkdtempSync(join(tmpdir(), 'toolyard-prometheus-'));
     const scrapes = Object.entries(jobs).map(([job, urls]) => ({
       job_name: job,
@@ -99,7 +99,7 @@ export class Prometheus {
       scrape_configs: scrapes,
     };
     writeFileSync(join(folder, 'prometheus.yaml'), JSON.stringify(config));
-    writeFileSync(join(folder, 'alerts.yaml'), impatientRules(sooner));
+    writeFileSync(join(folder, 'alerts.yaml'), immediateRules(sooner));
     const port = await freePort();
     const args = [
       `--config.file=${folder}/prometheus.yaml`,

@@ -16,7 +16,7 @@ export interface StandaloneProcess {
   readonly data: string;
   readonly child: ChildProcess;
   /** Everything it has printed. */
-  said(): string;
+  output(): string;
   key(): string;
   redisPid(): number;
   signal(signal: NodeJS.Signals): void;
@@ -56,7 +56,7 @@ export async function spawnStandalone(
     url: `http://127.0.0.1:${port}`,
     data,
     child,
-    said: () => said,
+    output: () => said,
     key: () => readFileSync(join(data, 'key'), 'utf8').trim(),
     redisPid: () => Number(readFileSync(join(data, 'redis.pid'), 'utf8')),
     signal: (signal) => void child.kill(signal),

@@ -7,7 +7,7 @@ import { eventually } from './eventually.js';
 import { Availability } from './invariants/availability.js';
 import { historiesOf } from './invariants/client-histories.js';
 import { comeToRest } from './invariants/come-to-rest.js';
-import { readWholeLog } from './log-invariants.js';
+import { readFullLog } from './log-invariants.js';
 import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs';
 
 export const TEST_KEY = 'test-key-of-the-default-tenant';
@@ -42,7 +42,7 @@ export interface TestCluster {
   close(): Promise<void>;
 }
 
-export interface ToolyardOptions {
+export interface TestClusterOptions {
   readonly gateways?: number;
   readonly workers?: number;
   /** For every app. */
@@ -59,7 +59,7 @@ export async function startTestCluster({
   env = {},
   gatewayEnv = {},
   redisSettings = DURABLE,
-}: ToolyardOptions = {}): Promise<TestCluster> {
+}: TestClusterOptions = {}): Promise<TestCluster> {
   const availability = new Availability();
   const redis = observed(await startRedisServer({ settings: redisSettings }), availability);
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-workspaces-'));
@@ -126,7 +126,7 @@ export async function startTestCluster({
     const connection = createRedis(url);
     try {
       const options = { atRest: true, secrets: [TEST_KEY], ...(url === redis.url ? { awayMs: availability.awayMs } : {}) };
-      const log = await readWholeLog(connection, partitions, options);
+      const log = await readFullLog(connection, partitions, options);
       const violations = [...log.violations, ...toolyard.gateways.flatMap((app) => historiesOf(app.url).check(log))];
       for (const app of [...toolyard.gateways, ...toolyard.workers])
         if (app.log().includes(TEST_KEY)) violations.push(`I16 the log of a ${app.name} holds an API key`);

@@ -40,7 +40,7 @@ export async function startValidatingProxy(document: object, upstream: string): 
 }
 
 /** What the header says of the answer; what it says of the request is about requests that are wrong on purpose. */
-export function violationsOf(header: string | null): unknown[] {
+export function contractViolations(header: string | null): unknown[] {
   const violations = header === null ? [] : (JSON.parse(header) as { location: string[] }[]);
   return violations.filter(({ location }) => location[0] === 'response');
 }

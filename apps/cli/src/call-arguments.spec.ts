@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fitArguments, readArguments } from './call-arguments.js';
+import { coerceArguments, readArguments } from './call-arguments.js';
 
 const stdin = () => '{"from": "stdin"}';
 const read = (...words: string[]) => readArguments(words, stdin);
@@ -15,9 +15,9 @@ describe('the arguments of a command line', () => {
   });
 
   it('become what the schema wants, and stay texts where it wants texts or does not say', () => {
-    expect(fitArguments(read('n=5', 'text=5', 'any=5', 'other=true'), closed)).toEqual({ n: 5, text: '5', any: '5', other: true });
-    expect(fitArguments(read('n=5'), undefined)).toEqual({ n: '5' });
-    expect(fitArguments(read('n=5'), { input: { type: 'object' } })).toEqual({ n: '5' });
+    expect(coerceArguments(read('n=5', 'text=5', 'any=5', 'other=true'), closed)).toEqual({ n: 5, text: '5', any: '5', other: true });
+    expect(coerceArguments(read('n=5'), undefined)).toEqual({ n: '5' });
+    expect(coerceArguments(read('n=5'), { input: { type: 'object' } })).toEqual({ n: '5' });
   });
 
   it('that cannot be read say what was expected', () => {

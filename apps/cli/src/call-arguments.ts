@@ -49,7 +49,7 @@ export function readArguments(words: readonly string[], readStdin: () => string)
  * Texts become numbers, truth values, lists or objects where the schema takes no text there; so do those whose name it
  * does not have, when it takes no other names: they can only be other words for its own.
  */
-export function fitArguments({ values, loose }: WrittenArguments, tool: Pick<ToolDescriptor, 'input'> | undefined): CallArguments {
+export function coerceArguments({ values, loose }: WrittenArguments, tool: Pick<ToolDescriptor, 'input'> | undefined): CallArguments {
   const schema = Schema.safeParse(tool?.input);
   if (!schema.success) return values;
   const { properties, additionalProperties } = schema.data;

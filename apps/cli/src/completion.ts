@@ -4,7 +4,7 @@ import { CALL_EVENT_TYPES, CallOutcome, CallStatus, Pool, ResultKind } from '#co
 import { ToolyardClient } from '#client';
 import { readCliConfig } from './cli.config.js';
 
-const PATIENCE_MS = 700;
+const DEADLINE_MS = 700;
 
 /** The values that a shell offers after these words of the command line. */
 type Offer = (complete: (value: string, description: string) => void) => void;
@@ -48,7 +48,7 @@ export async function addCompletion(program: Command, argv: readonly string[], e
 async function toolNames(env: NodeJS.ProcessEnv): Promise<{ name: string; label: string }[]> {
   try {
     const { url, apiKey } = readCliConfig({}, env);
-    return await new ToolyardClient({ baseUrl: url, apiKey, retries: 0 }).tools.list({}, { timeoutMs: PATIENCE_MS });
+    return await new ToolyardClient({ baseUrl: url, apiKey, retries: 0 }).tools.list({}, { timeoutMs: DEADLINE_MS });
   } catch {
     return [];
   }

@@ -4,7 +4,7 @@ import type { CommandContext } from './command-context.js';
 import { exitCodeOf } from './exit-code.js';
 import { hookText } from './terminal/hook-text.js';
 import { oneLine } from './terminal/safe-text.js';
-import { contentText, unshownText } from './terminal/result-text.js';
+import { contentText, omittedContent } from './terminal/result-text.js';
 import { Spinner } from './terminal/spinner.js';
 import { stoppedText } from './terminal/stopped-text.js';
 import { duration } from './terminal/time-text.js';
@@ -97,7 +97,7 @@ class CallView {
 
   end(call: Call): void {
     const { terminal } = this.context;
-    if (call.result !== undefined) this.say(unshownText(call.result, this.shown));
+    if (call.result !== undefined) this.say(omittedContent(call.result, this.shown));
     if (this.shown !== '' && !this.shown.endsWith('\n')) terminal.line();
     if (call.result?.truncated) terminal.note(`The output was cut; all of it: toolyard output ${call.id}`);
     if (call.outcome === 'completed' && call.isError === true)

@@ -30,7 +30,7 @@ export async function main(version: string): Promise<void> {
       client = clientOf(config.url, config.apiKey);
       process.exitCode = await action({ client, config, terminal, json, interrupts, version });
     } catch (error) {
-      process.exitCode = tellError(error, terminal, json);
+      process.exitCode = reportError(error, terminal, json);
     } finally {
       client?.close();
     }
@@ -56,7 +56,7 @@ function clientOf(baseUrl: string, apiKey: string): ToolyardClient {
 }
 
 /** What went wrong, for people or as one JSON text, and the exit code for it. A fault of this program goes up with its stack. */
-function tellError(error: unknown, terminal: Terminal, json: boolean): number {
+function reportError(error: unknown, terminal: Terminal, json: boolean): number {
   if (error instanceof UsageError) {
     terminal.note(`toolyard: ${error.message}`);
     return EXIT.usage;

@@ -2,9 +2,9 @@ import { EXIT } from './exit-code.js';
 
 /** Ctrl-C: the first does what the command has in mind for it, the second leaves at once. */
 export class SigintHandler {
-  private readonly leaving = new AbortController();
+  private readonly aborter = new AbortController();
   private handler: (() => void) | undefined;
-  private farewell: (() => void) | undefined;
+  private lastMessage: (() => void) | undefined;
   private count = 0;
 
   constructor(
@@ -17,7 +17,7 @@ export class SigintHandler {
 
   /** Aborted by the first one, unless there is a handler. */
   get signal(): AbortSignal {
-    return this.leaving.signal;
+    return this.aborter.signal;
   }
 
   get happened(): boolean {
@@ -27,16 +27,16 @@ export class SigintHandler {
   /** What the first one does instead of ending the command, and what the second says before it leaves. */
   handle(handler: () => void, farewell: () => void): void {
     this.handler = handler;
-    this.farewell = farewell;
+    this.lastMessage = farewell;
   }
 
   private interrupted(): void {
     this.count += 1;
     if (this.count > 1) {
-      this.farewell?.();
+      this.lastMessage?.();
       return this.exit(EXIT.interrupted);
     }
     if (this.handler) this.handler();
-    else this.leaving.abort();
+    else this.aborter.abort();
   }
 }

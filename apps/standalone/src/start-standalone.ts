@@ -9,7 +9,7 @@ import { checkPort } from './check-port.js';
 import { readOrMakeKey } from './data/api-key.js';
 import { openDataDirectory, type DataDirectory } from './data/data-directory.js';
 import { lockDirectory } from './data/directory-lock.js';
-import { startPrivateRedis } from './redis/private-redis.js';
+import { startEmbeddedRedis } from './redis/embedded-redis.js';
 import { waitForRedis } from './redis/reach-redis.js';
 import { readStandaloneConfig, type StandaloneConfig } from './standalone.config.js';
 import { programsOf, type Programs } from './programs.js';
@@ -49,9 +49,9 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
   try {
     await checkPort(checked.gateway);
     const key = config.apiKey ?? readOrMakeKey(directory.key);
-    const redis = await bringUpRedis(config, directory, undo, tell);
+    const redis = await startRedis(config, directory, undo, tell);
     const apps = readApps({ ...env, TOOLYARD_API_KEY: key, REDIS_URL: redis.url, TOOLYARD_DATA: directory.path });
-    const { url, programs } = await bringUpApps(apps, undo);
+    const { url, programs } = await startApps(apps, undo);
     writeFileSync(directory.address, `${url}\n`);
     undo.push(() => rmSync(directory.address, { force: true }));
     return {
@@ -72,18 +72,18 @@ export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: strin
   }
 }
 
-async function bringUpRedis(config: StandaloneConfig, directory: DataDirectory, undo: Undo[], tell: (line: string) => void) {
+async function startRedis(config: StandaloneConfig, directory: DataDirectory, undo: Undo[], tell: (line: string) => void) {
   if (config.redisUrl !== undefined) {
     await waitForRedis(config.redisUrl);
     return { url: config.redisUrl, label: 'the one of REDIS_URL' };
   }
-  const redis = await startPrivateRedis(directory, tell);
+  const redis = await startEmbeddedRedis(directory, tell);
   undo.push(() => redis.stop());
   return { url: redis.url, label: `private, process ${redis.pid}, AOF always (${redis.url})` };
 }
 
 /** The worker first, so that the first call already finds it. They drain together: waiting requests need running calls to end. */
-async function bringUpApps(apps: AppConfigs, undo: Undo[]): Promise<{ url: string; programs: Programs }> {
+async function startApps(apps: AppConfigs, undo: Undo[]): Promise<{ url: string; programs: Programs }> {
   const worker = await startWorker(apps.worker);
   undo.push(() => worker.close());
   try {

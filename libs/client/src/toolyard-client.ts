@@ -39,12 +39,12 @@ export class ToolyardClient {
     this.queues = new QueuesApi(http);
     this.stats = new StatsApi(http);
     this.gateway = new GatewayApi(http);
-    this.streams = new TransportPool(options, http, () => this.whyUnreachable());
+    this.streams = new TransportPool(options, http, () => this.diagnose());
   }
 
   /** Everything the key may see that the filter lets through, live; an empty filter is the whole tenant. */
   watch(filter: EventFilter = {}, options: WatchOptions = {}): Watch {
-    return new Watch(this.streams.forOneMore(), filter, options);
+    return new Watch(this.streams.acquire(), filter, options);
   }
 
   /** Ends all streams quietly; requests under way go on. Idempotent. */
@@ -53,7 +53,7 @@ export class ToolyardClient {
   }
 
   /** As far as HTTP can tell: browsers say nothing about a handshake that failed. */
-  private async whyUnreachable(): Promise<ToolyardError | undefined> {
+  private async diagnose(): Promise<ToolyardError | undefined> {
     try {
       await this.gateway.ready({ timeoutMs: 5000 });
       return undefined;

@@ -1,5 +1,5 @@
 import type { CallEvent, ClientFrame, EventFilter, ServerFrame } from '#contracts';
-import type { WholeLog } from '../log-invariants.js';
+import type { FullLog } from '../log-invariants.js';
 
 /** A call that a client got by an answer of the gateway. */
 interface Accepted {
@@ -29,11 +29,11 @@ export class ClientHistories {
   }
 
   /** I1 what was accepted is in the log; I8 one call for each key; I10 sockets got what the log has; I12 of one tenant only. */
-  check(log: WholeLog): string[] {
+  check(log: FullLog): string[] {
     return [...this.checkAccepted(log), ...this.checkKeys(), ...this.sockets.flatMap((socket) => checkSocket(socket, log))];
   }
 
-  private checkAccepted(log: WholeLog): string[] {
+  private checkAccepted(log: FullLog): string[] {
     const lost = this.accepted.filter(({ callId }) => !log.calls.has(callId));
     return [...new Set(lost.map(({ callId }) => `I1 ${callId}: a client got it, the log does not have it`))];
   }
@@ -59,7 +59,7 @@ export function historiesOf(url: string): ClientHistories {
   return histories;
 }
 
-function checkSocket({ sent, frames }: SocketHistory, log: WholeLog): string[] {
+function checkSocket({ sent, frames }: SocketHistory, log: FullLog): string[] {
   const ids = new Set(frames.flatMap(({ frame }) => ('id' in frame && frame.id !== undefined ? [frame.id] : [])));
   const ofId = (id: unknown) => frames.filter(({ frame }) => 'id' in frame && frame.id === id).map(({ frame }) => frame);
   const filterOf = (id: unknown) => {
@@ -71,7 +71,7 @@ function checkSocket({ sent, frames }: SocketHistory, log: WholeLog): string[] {
 }
 
 /** `filter` is absent for what is no subscription of its own: then it is not known what must have come. */
-function checkSubscription(frames: readonly ServerFrame[], filter: EventFilter | undefined, log: WholeLog): string[] {
+function checkSubscription(frames: readonly ServerFrame[], filter: EventFilter | undefined, log: FullLog): string[] {
   // What follows a resync does not continue what came before.
   if (frames.some(({ op }) => op === 'resync')) return [];
   const events = frames

@@ -35,7 +35,7 @@ export async function bulk(context: CommandContext, what: 'cancel' | 'replay', f
     else terminal.note(matched === 0 ? 'No calls fit.' : `${count} would be ${DONE[what]}.`);
     return EXIT.completed;
   }
-  if (flags.yes !== true && !(await isWanted(context, `${count} will be ${DONE[what]}. Go on? [y/N] `))) {
+  if (flags.yes !== true && !(await confirm(context, `${count} will be ${DONE[what]}. Go on? [y/N] `))) {
     terminal.note('Nothing was changed.');
     return EXIT.interrupted;
   }
@@ -60,7 +60,7 @@ export async function bulk(context: CommandContext, what: 'cancel' | 'replay', f
 }
 
 /** A script has nobody to ask: it must say --yes. Ctrl-C and the end of the input are a no. */
-async function isWanted({ interrupts }: CommandContext, question: string): Promise<boolean> {
+async function confirm({ interrupts }: CommandContext, question: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new UsageError('There is no terminal to ask in: add --yes to go on, or --dry-run to count only');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const no = new Promise<string>((resolve) => lines.once('close', () => resolve('no')));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ToolyardError, type Submission } from '#client';
-import { fitArguments, readArguments, type CallArguments } from '../call-arguments.js';
+import { coerceArguments, readArguments, type CallArguments } from '../call-arguments.js';
 import type { CommandContext } from '../command-context.js';
 import { followCall } from '../follow-call.js';
 import { parseDuration } from '../terminal/time-text.js';
@@ -36,7 +36,7 @@ export async function replay(
   flags: { readonly wait: boolean },
 ): Promise<number> {
   const written = words.length === 0 ? undefined : readArguments(words, readStdin);
-  const fitted = written && (await fit(context, (await context.client.calls.get(callId)).tool, written));
+  const fitted = written && (await coerced(context, (await context.client.calls.get(callId)).tool, written));
   const { id } = await context.client.calls.replay(callId, fitted === undefined ? {} : { arguments: fitted });
   return submitted(context, id, flags.wait);
 }
@@ -51,7 +51,7 @@ export async function submissionOf(
   const { session, agent, priority, timeout, label = [], toolCallId } = flags;
   return {
     tool,
-    arguments: await fit(context, tool, readArguments(words, readStdin)),
+    arguments: await coerced(context, tool, readArguments(words, readStdin)),
     ...(session === undefined ? {} : { sessionId: session }),
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(priority === undefined ? {} : { priority }),
@@ -69,13 +69,13 @@ async function submitted(context: CommandContext, callId: string, wait: boolean)
 }
 
 /** The schema is asked for only where it can make a difference; a key that may not read it sends texts. */
-async function fit({ client }: CommandContext, tool: string, written: ReturnType<typeof readArguments>): Promise<CallArguments> {
+async function coerced({ client }: CommandContext, tool: string, written: ReturnType<typeof readArguments>): Promise<CallArguments> {
   if (written.loose.length === 0) return written.values;
   const tools = await client.tools.list({ q: tool.slice(0, 256) }).catch((error: unknown) => {
     if (error instanceof ToolyardError && error.code === 'forbidden') return [];
     throw error;
   });
-  return fitArguments(
+  return coerceArguments(
     written,
     tools.find(({ name, aliases }) => name === tool || aliases.includes(tool)),
   );

@@ -28,7 +28,7 @@ export async function watch(context: CommandContext, flags: WatchFlags): Promise
     ...(tool === undefined ? {} : { tool }),
     ...(type === undefined ? {} : { types: type.map(typeOf) }),
   };
-  const onState = (state: StreamState) => tellState(context, state);
+  const onState = (state: StreamState) => showState(context, state);
   for await (const item of client.watch(filter, { cursor, signal: interrupts.signal, onState })) {
     if (json && item.kind === 'event') terminal.json({ ...item.event, cursor: item.cursor });
     else if (json && item.kind === 'notice') terminal.json({ ...item.notice, cursor: item.cursor });
@@ -38,7 +38,7 @@ export async function watch(context: CommandContext, flags: WatchFlags): Promise
   return 0;
 }
 
-function tellState({ terminal }: CommandContext, state: StreamState): void {
+function showState({ terminal }: CommandContext, state: StreamState): void {
   if (state.state === 'live') terminal.note(terminal.stderrColour('dim', 'live; Ctrl-C ends'));
   if (state.state === 'reconnecting')
     terminal.note(terminal.stderrColour('yellow', `reconnecting in ${duration(state.inMs)}: ${state.error.message}`));

@@ -5,7 +5,7 @@ import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { checkClock, checkConfig, checkPools, checkRedis, checkVersion, checkWorkers, type Check } from './check.js';
 
-const PATIENCE_MS = 5000;
+const DEADLINE_MS = 5000;
 const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /**
@@ -27,7 +27,7 @@ export async function doctor(context: CommandContext, env: NodeJS.ProcessEnv): P
 
 async function* checkGateway(context: CommandContext): AsyncGenerator<Check, void, undefined> {
   const { client, config } = context;
-  const options = { timeoutMs: PATIENCE_MS };
+  const options = { timeoutMs: DEADLINE_MS };
   const where = `is it running, and is ${config.url} its address? That is from ${config.urlFrom}; --url or TOOLYARD_URL name another`;
   const gateway = await attempt('gateway', where, () => client.gateway.ready(options));
   yield gateway.failure ?? { what: 'gateway', verdict: 'ok', found: `ready at ${config.url} (from ${config.urlFrom})` };
@@ -53,7 +53,7 @@ async function* checkGateway(context: CommandContext): AsyncGenerator<Check, voi
 async function checkInside({ client, version }: CommandContext): Promise<Check[]> {
   const before = Date.now();
   const seen = await attempt('redis', 'use a key with the scope operate, or give REDIS_URL', () =>
-    client.gateway.diagnostics({ timeoutMs: PATIENCE_MS }),
+    client.gateway.diagnostics({ timeoutMs: DEADLINE_MS }),
   );
   if (seen.value === undefined) return seen.failure ? [{ ...seen.failure, verdict: 'warn' }] : [];
   const middle = (before + Date.now()) / 2;
@@ -74,7 +74,7 @@ async function checkStream({ client }: CommandContext): Promise<Check> {
   const leaving = new AbortController();
   try {
     const some = watch.next().then(() => 'live' as const);
-    const came = await Promise.race([live, some, pause(PATIENCE_MS, 'late' as const, { signal: leaving.signal })]);
+    const came = await Promise.race([live, some, pause(DEADLINE_MS, 'late' as const, { signal: leaving.signal })]);
     if (came === 'live') return { what: 'live events', verdict: 'ok', found: 'the stream is open' };
     return {
       what: 'live events',
@@ -94,7 +94,7 @@ async function checkStream({ client }: CommandContext): Promise<Check> {
 async function checkRedisDirectly(url: string): Promise<Check[]> {
   const { createRedis, getServerInfo } = await import('#redis');
   const leaving = new AbortController();
-  const late = pause(PATIENCE_MS, undefined, { signal: leaving.signal }).then(() =>
+  const late = pause(DEADLINE_MS, undefined, { signal: leaving.signal }).then(() =>
     Promise.reject(new Error('it did not answer within 5 s')),
   );
   late.catch(() => {});

@@ -25,7 +25,7 @@ function partText(part: Content): string {
  * What of a result has not been shown yet, when `shown` came as updates before. Tools put words around their output (an
  * exit code, a note that it was cut): only the lines that are new are left then. Updates keep colours that results have not.
  */
-export function unshownText(result: Result, shown: string): string {
+export function omittedContent(result: Result, shown: string): string {
   const whole = contentText(result.content);
   const [said, plain] = [safeText(shown), safeText(whole)];
   if (said.trim() === '') return whole;

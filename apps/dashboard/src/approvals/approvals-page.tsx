@@ -10,12 +10,12 @@ import { LinkAnchor } from '../components/links.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { PageHead } from '../components/page-head.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { tellDone, tellFailed } from '../components/tell.js';
+import { notifySuccess, notifyError } from '../components/notify.js';
 import { Ago, useNow } from '../components/time.js';
 import { durationText } from '../components/duration.js';
 import { subjectText } from '../components/subject.js';
 import { useSubjects } from '../components/use-subjects.js';
-import { visible } from '../components/visible.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import { useScopes } from '../session/use-scopes.js';
 import { useToolyard } from '../stream/toolyard.js';
 import classes from './approvals-page.module.css';
@@ -138,12 +138,12 @@ function useAnswer(onAnswered: () => void) {
         ...(reason === '' ? {} : { reason }),
       }),
     onSuccess: (_call, { call, option, trust }) => {
-      tellDone(
+      notifySuccess(
         `${option.decision === 'allow' ? 'Allowed' : 'Denied'}: ${call.tool}${trust === undefined ? '' : `, and ${trust.display} from now on`}`,
       );
       onAnswered();
     },
-    onError: (error) => tellFailed('The answer was not taken', error),
+    onError: (error) => notifyError('The answer was not taken', error),
     // Not waited for: the next answer may follow at once.
     onSettled: () => void queries.invalidateQueries({ queryKey: ['approvals'] }),
   });
@@ -194,7 +194,7 @@ function SubjectLine({ call }: { readonly call: Call }) {
   const subjects = useSubjects(call.tool);
   return (
     <Text size="xs" ff="monospace" truncate>
-      {visible(subjectText(JSON.stringify(call.arguments).slice(0, SUBJECT_CHARS), subjects))}
+      {escapeInvisible(subjectText(JSON.stringify(call.arguments).slice(0, SUBJECT_CHARS), subjects))}
     </Text>
   );
 }
@@ -235,7 +235,7 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
           </Text>
         </div>
       </Group>
-      {call.purpose !== undefined && <Text size="sm">The agent says: “{visible(call.purpose)}”</Text>}
+      {call.purpose !== undefined && <Text size="sm">The agent says: “{escapeInvisible(call.purpose)}”</Text>}
       <Json value={call.arguments} label="Arguments" />
       <Paper withBorder p="sm">
         <Text size="sm" fw={600}>
@@ -243,7 +243,7 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
         </Text>
         {approval?.reasons.map((each) => (
           <Text key={each} size="sm">
-            {visible(each)}
+            {escapeInvisible(each)}
           </Text>
         ))}
       </Paper>
@@ -295,7 +295,7 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
                 onClick={() => onSay({ decision: 'allow', scope: 'session-args', label: 'Allowed' }, trust)}
                 leftSection={index < 6 ? <Kbd size="xs">{index + 1}</Kbd> : undefined}
               >
-                {trust.label}: {visible(trust.display)}
+                {trust.label}: {escapeInvisible(trust.display)}
               </ScopedButton>
             ))}
           </Group>

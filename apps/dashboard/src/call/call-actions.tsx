@@ -6,7 +6,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Call } from '#contracts';
 import { ScopedButton } from '../components/scoped-button.js';
-import { tellDone, tellFailed } from '../components/tell.js';
+import { notifySuccess, notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { asCli, asCurl, asSdk } from './copy-as.js';
 import { ReplayModal } from './replay-modal.js';
@@ -18,16 +18,16 @@ export function CallActions({ call }: { readonly call: Call }) {
   const [editing, setEditing] = useState(false);
   const cancel = useMutation({
     mutationFn: () => client.calls.cancel(call.id, { reason: 'cancelled in the dashboard' }),
-    onSuccess: () => tellDone('Cancel asked for'),
-    onError: (error) => tellFailed('The call was not cancelled', error),
+    onSuccess: () => notifySuccess('Cancel asked for'),
+    onError: (error) => notifyError('The call was not cancelled', error),
   });
   const replay = useMutation({
     mutationFn: () => client.calls.replay(call.id),
     onSuccess: ({ id }) => {
-      tellDone('Runs again as a new call');
+      notifySuccess('Runs again as a new call');
       void navigate({ to: '/calls/$callId', params: { callId: id } });
     },
-    onError: (error) => tellFailed('The call was not replayed', error),
+    onError: (error) => notifyError('The call was not replayed', error),
   });
   return (
     <Group gap="xs">

@@ -3,7 +3,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { Call } from '#contracts';
 import { durationText, momentText } from '../components/duration.js';
-import { visible } from '../components/visible.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import classes from './call-facts.module.css';
 import { LinkAnchor } from '../components/links.js';
 
@@ -27,7 +27,7 @@ export function CallFacts({ call }: { readonly call: Call }) {
             </LinkAnchor>
           )}
         </Fact>
-        <Fact name="Purpose">{call.purpose && visible(call.purpose)}</Fact>
+        <Fact name="Purpose">{call.purpose && escapeInvisible(call.purpose)}</Fact>
         <Fact name="Attempt">{call.attempt > 0 && call.attempt}</Fact>
         <Fact name="Priority">{call.priority !== 'normal' && call.priority}</Fact>
         <Fact name="Submitted">{momentText(Date.parse(call.submittedAt))}</Fact>
@@ -40,7 +40,7 @@ export function CallFacts({ call }: { readonly call: Call }) {
         </Fact>
         <Fact name="Child of">{call.parentCallId && <CallLink id={call.parentCallId} />}</Fact>
         <Fact name="Replay of">{call.replayOf && <CallLink id={call.replayOf} />}</Fact>
-        <Fact name="Model’s id">{call.toolCallId && <Code>{visible(call.toolCallId)}</Code>}</Fact>
+        <Fact name="Model’s id">{call.toolCallId && <Code>{escapeInvisible(call.toolCallId)}</Code>}</Fact>
         <Fact name="Source">{call.source}</Fact>
         <Fact name="May take">
           {durationText(timeouts.runMs)} a run, {durationText(timeouts.totalMs)} in all
@@ -49,7 +49,7 @@ export function CallFacts({ call }: { readonly call: Call }) {
           {Object.keys(call.labels).length > 0 &&
             Object.entries(call.labels).map(([name, value]) => (
               <Code key={name} mr={4}>
-                {visible(`${name}=${value}`)}
+                {escapeInvisible(`${name}=${value}`)}
               </Code>
             ))}
         </Fact>

@@ -12,7 +12,7 @@ import { StateBadge } from '../components/state-badge.js';
 import { ErrorState, LoadingRows } from '../components/states.js';
 import { durationText } from '../components/duration.js';
 import { Ago, useNow } from '../components/time.js';
-import { visible } from '../components/visible.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import { CallActions } from './call-actions.js';
 import { CallFacts, CopyableId } from './call-facts.js';
 import { buildTimeline } from './call-timeline.js';
@@ -70,7 +70,7 @@ function OneCall({ callId }: { readonly callId: string }) {
         )}
         {data.status !== 'ended' && data.waiting && (
           <Alert color="gray" title="Why it waits">
-            {visible(withFullStop(data.waiting.detail))}
+            {escapeInvisible(withFullStop(data.waiting.detail))}
             {data.waiting.until !== undefined && (
               <WaitsUntil at={Date.parse(data.waiting.until)} approval={data.waiting.reason === 'approval'} />
             )}
@@ -93,7 +93,7 @@ function OneCall({ callId }: { readonly callId: string }) {
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 4 }}>
             <Stack gap="md">
-              <TimelineList moments={story.moments} />
+              <TimelineList moments={story.entries} />
               <CallFacts call={data} />
             </Stack>
           </Grid.Col>
@@ -148,12 +148,12 @@ function ErrorResultAlert({ call: { note, result } }: { readonly call: Call }) {
     .split('\n')
     .filter((line) => line.trim() !== '');
   return (
-    <Alert color="red" title={`The tool answered with an error${note === undefined ? '' : `: ${visible(note)}`}`}>
+    <Alert color="red" title={`The tool answered with an error${note === undefined ? '' : `: ${escapeInvisible(note)}`}`}>
       {lines.length === 0 ? (
         <Text size="sm">It said nothing more.</Text>
       ) : (
         <Text size="xs" ff="monospace" className={classes.message} tabIndex={0}>
-          {visible(lines.slice(-LAST_LINES).join('\n'))}
+          {escapeInvisible(lines.slice(-LAST_LINES).join('\n'))}
         </Text>
       )}
     </Alert>
@@ -175,13 +175,13 @@ function ErrorAlert({ error, wanted, streamed }: ErrorAlertProps) {
     <Alert color={wanted ? 'gray' : 'red'} title={error.code}>
       {faults.length === 0 ? (
         <Text size="sm" className={classes.message} tabIndex={0}>
-          {visible(streamed ? withoutOutput(error.message) : error.message)}
+          {escapeInvisible(streamed ? withoutOutput(error.message) : error.message)}
         </Text>
       ) : (
         <List size="sm" aria-label="Faults by field">
           {faults.map(({ pointer, message }) => (
             <List.Item key={`${pointer} ${message}`}>
-              <strong>{pointer === '' ? 'arguments' : visible(pointer)}</strong> {visible(message)}
+              <strong>{pointer === '' ? 'arguments' : escapeInvisible(pointer)}</strong> {escapeInvisible(message)}
             </List.Item>
           ))}
         </List>

@@ -36,7 +36,7 @@ describe('the story of a call', () => {
     const error = { code: 'invalid_arguments', message: 'no', retryable: false };
     const story = buildTimeline(eventsOf(submitted('deny'), ['call.end', 0, { outcome: 'failed', attempts: 0, error }]));
     expect(story.segments).toEqual([]);
-    expect(story.moments.map(({ title }) => title)).toEqual(['Submitted', 'Failed']);
+    expect(story.entries.map(({ title }) => title)).toEqual(['Submitted', 'Failed']);
   });
 
   it('shows a hook run as one moment with its verdict, time and reason, and a cached one as such', () => {
@@ -51,7 +51,7 @@ describe('the story of a call', () => {
         hook('started', 3),
       ),
     );
-    expect(story.moments.slice(1).map(({ title, detail }) => [title, detail])).toEqual([
+    expect(story.entries.slice(1).map(({ title, detail }) => [title, detail])).toEqual([
       ['Hook lint denied', 'before the call · 20 ms · no tests'],
       ['Hook lint allowed', 'before the call · from the cache'],
       ['Hook lint runs', 'before the call'],

@@ -14,7 +14,7 @@ export interface Segment {
 export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'busy';
 
 /** Something that happened; `gaps` name what passed until the next thing, and how long that took. */
-export interface Moment {
+export interface TimelineEntry {
   readonly at: number;
   readonly title: string;
   readonly detail?: string | undefined;
@@ -23,7 +23,7 @@ export interface Moment {
 }
 
 export interface CallTimeline {
-  readonly moments: readonly Moment[];
+  readonly entries: readonly TimelineEntry[];
   /** All gaps of all moments, in order. */
   readonly segments: readonly Segment[];
 }
@@ -90,14 +90,14 @@ interface Open extends Segment {
 }
 
 class StoryTeller {
-  private readonly moments: (Moment & { gaps: Segment[] })[] = [];
+  private readonly moments: (TimelineEntry & { gaps: Segment[] })[] = [];
   private open: Open | undefined;
   /** Attempt and run of a hook that has started → index of its moment. */
   private readonly runningHooks = new Map<string, number>();
 
   story(): CallTimeline {
     if (this.open) this.gap({ kind: this.open.kind, name: this.open.name, from: this.open.from });
-    return { moments: this.moments, segments: this.moments.flatMap(({ gaps }) => gaps) };
+    return { entries: this.moments, segments: this.moments.flatMap(({ gaps }) => gaps) };
   }
 
   tell(event: CallEvent): void {

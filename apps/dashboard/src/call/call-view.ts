@@ -23,13 +23,13 @@ export class CallView extends FrameStore {
   private readonly outputs = new Map<number, AttemptOutput>();
   /** Updates and progress that were left out for a slow reader. */
   private leftOut = 0;
-  private story: readonly CallEvent[] = [];
+  private lifecycleEvents: readonly CallEvent[] = [];
   private forgotten = 0;
   private newestForgotten = 0;
 
   /** Everything but updates and progress, in order. */
   get lifecycle(): readonly CallEvent[] {
-    return this.story;
+    return this.lifecycleEvents;
   }
 
   /** The raw events that are kept, oldest first. */
@@ -56,7 +56,7 @@ export class CallView extends FrameStore {
     this.seen.set(event.id, event);
     if (event.type === 'call.update') this.update(event.attempt, event.data.content);
     else if (event.type === 'call.progress') this.output(event.attempt).progress = event.data;
-    else this.story = [...this.story, event];
+    else this.lifecycleEvents = [...this.lifecycleEvents, event];
     if (this.seen.size > KEPT_EVENTS) this.forget();
     this.changed();
   }
@@ -70,7 +70,7 @@ export class CallView extends FrameStore {
   reset(): void {
     this.seen.clear();
     this.outputs.clear();
-    this.story = [];
+    this.lifecycleEvents = [];
     this.leftOut = this.forgotten = this.newestForgotten = 0;
     this.changed();
   }
@@ -116,19 +116,19 @@ export class CallView extends FrameStore {
  * only while every event is kept: a call that puts out without end is not held in memory for the sake of its digest, which
  * `calls.stream` of the client would do; of such a call the number is compared.
  */
-export async function faultOf(view: CallView): Promise<string | undefined> {
+export async function integrityError(view: CallView): Promise<string | undefined> {
   const end = view.lifecycle.at(-1);
   if (end?.type !== 'call.end' || view.dropped + view.skipped > 0) return undefined;
   const track = new CallTrack();
   for (const event of view.events) track.take(event);
-  return track.fault(end.data);
+  return track.verify(end.data);
 }
 
 /**
  * Whether all updates are here, as End counts them; undefined before the end or where it does not say. An End of an earlier
  * release counts those of the last attempt.
  */
-export function completeness(view: CallView): { readonly got: number; readonly of: number } | undefined {
+export function integrityStatus(view: CallView): { readonly got: number; readonly of: number } | undefined {
   const end = view.lifecycle.findLast((event) => event.type === 'call.end');
   if (end?.type !== 'call.end' || end.data.updates === undefined) return undefined;
   const of = end.data.updates.count;

@@ -2,7 +2,7 @@ import { Anchor, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import type { Content } from '#contracts';
 import { Json } from '../components/json.js';
-import { visible } from '../components/visible.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import { Terminal } from './terminal.js';
 import { linesOf } from './terminal-text.js';
 
@@ -32,11 +32,11 @@ function Piece({ piece }: { readonly piece: Content }) {
     case 'resource_link':
       return (
         <Text size="sm">
-          {visible(piece.name ?? 'Resource')}: <SafeLink uri={piece.uri} />
+          {escapeInvisible(piece.name ?? 'Resource')}: <SafeLink uri={piece.uri} />
           {piece.description !== undefined && (
             <Text span size="sm" c="dimmed">
               {' '}
-              {visible(piece.description)}
+              {escapeInvisible(piece.description)}
             </Text>
           )}
         </Text>
@@ -59,7 +59,7 @@ function Picture({ data, mimeType }: { readonly data: string; readonly mimeType:
   if (!PICTURES.has(mimeType) || !BASE64.test(data))
     return (
       <Text size="sm" c="dimmed">
-        A picture of the kind {visible(mimeType)} ({data.length.toLocaleString()} characters of base64), which is not shown.
+        A picture of the kind {escapeInvisible(mimeType)} ({data.length.toLocaleString()} characters of base64), which is not shown.
       </Text>
     );
   return (
@@ -69,7 +69,7 @@ function Picture({ data, mimeType }: { readonly data: string; readonly mimeType:
 
 /** A link only where it leads to the web, and always with its address in full. */
 export function SafeLink({ uri }: { readonly uri: string }) {
-  const shown = visible(uri);
+  const shown = escapeInvisible(uri);
   if (!/^https?:\/\//i.test(uri) || !URL.canParse(uri))
     return (
       <Text span ff="monospace" size="sm">

@@ -2,7 +2,7 @@ import { Badge, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import type { Approval, Decision } from '#contracts';
 import { momentText } from '../components/duration.js';
 import stacked from '../components/stacked.module.css';
-import { visible } from '../components/visible.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 
 const COLORS = { allow: 'teal', ask: 'yellow', deny: 'red' } as const;
 const AXES = { facts: 'Tool and posture', risk: 'Arguments', grants: 'Grants', limits: 'Limits', hooks: 'Hooks' } as const;
@@ -41,10 +41,10 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
                       <code>{reason.rule}</code>
                     </Table.Td>
                     <Table.Td data-line>
-                      {visible(reason.reason)}
+                      {escapeInvisible(reason.reason)}
                       {reason.satisfiedBy !== undefined && (
                         <Text size="xs" c="dimmed">
-                          answered already by {visible(reason.satisfiedBy)}
+                          answered already by {escapeInvisible(reason.satisfiedBy)}
                         </Text>
                       )}
                     </Table.Td>
@@ -61,14 +61,14 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
             Approval
           </Title>
           <Text size="sm">
-            Asked {momentText(Date.parse(approval.requestedAt))}, because: {visible(approval.reasons.join('; '))}
+            Asked {momentText(Date.parse(approval.requestedAt))}, because: {escapeInvisible(approval.reasons.join('; '))}
           </Text>
           {approval.decided ? (
             <Text size="sm">
               <strong>{approval.decided.decision === 'allow' ? 'Allowed' : 'Denied'}</strong> by {approval.decided.by}{' '}
               {momentText(Date.parse(approval.decided.at))} ({approval.decided.scope}
               {approval.decided.trustOption === undefined ? '' : `, ${approval.decided.trustOption}`})
-              {approval.decided.reason === undefined ? '' : `: ${visible(approval.decided.reason)}`}
+              {approval.decided.reason === undefined ? '' : `: ${escapeInvisible(approval.decided.reason)}`}
             </Text>
           ) : (
             <Text size="sm">Not answered yet; expires {momentText(Date.parse(approval.expiresAt))}.</Text>

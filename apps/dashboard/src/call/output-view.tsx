@@ -2,10 +2,10 @@ import { Alert, Button, Group, Progress, SegmentedControl, Stack, Text } from '@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Call } from '#contracts';
-import { tellFailed } from '../components/tell.js';
-import { visible } from '../components/visible.js';
+import { notifyError } from '../components/notify.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import { useToolyard } from '../stream/toolyard.js';
-import { completeness, faultOf, type AttemptOutput, type CallView } from './call-view.js';
+import { integrityStatus, integrityError, type AttemptOutput, type CallView } from './call-view.js';
 import { ContentView } from './content.js';
 import { Terminal } from './terminal.js';
 
@@ -21,7 +21,7 @@ export function OutputView({ view, version, running }: OutputViewProps) {
   const [chosen, setChosen] = useState<number>();
   const latest = attempts.at(-1);
   const shown = attempts.find(({ attempt }) => attempt === chosen) ?? latest;
-  const whole = completeness(view);
+  const whole = integrityStatus(view);
   const fault = useFault(view, version, running);
   if (shown === undefined)
     return (
@@ -62,7 +62,7 @@ export function OutputView({ view, version, running }: OutputViewProps) {
 function useFault(view: CallView, version: number, running: boolean): string | undefined {
   const [fault, setFault] = useState<string>();
   useEffect(() => {
-    if (!running) void faultOf(view).then(setFault);
+    if (!running) void integrityError(view).then(setFault);
   }, [view, version, running]);
   return fault;
 }
@@ -79,7 +79,7 @@ function Progressed({ output: { progress } }: { readonly output: AttemptOutput }
   const { message, done, total } = progress;
   return (
     <div>
-      {message !== undefined && <Text size="sm">{visible(message)}</Text>}
+      {message !== undefined && <Text size="sm">{escapeInvisible(message)}</Text>}
       {done !== undefined && total !== undefined && total > 0 && (
         <Progress value={Math.min(100, (100 * done) / total)} size="lg" aria-label={`${done} of ${total}`} />
       )}
@@ -94,7 +94,7 @@ export function WholeOutput({ call, bytes }: { readonly call: Call; readonly byt
   const { client } = useToolyard();
   const load = useMutation({
     mutationFn: () => client.calls.output(call.id),
-    onError: (error) => tellFailed('The output could not be loaded', error),
+    onError: (error) => notifyError('The output could not be loaded', error),
   });
   const text = useMemo(() => load.data && new TextDecoder().decode(load.data.slice(0, MOST_SHOWN)), [load.data]);
   return (

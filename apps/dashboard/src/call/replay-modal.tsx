@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Json, type Call, type Violation } from '#contracts';
 import { ToolyardError } from '#client';
 import { ErrorState } from '../components/states.js';
-import { tellDone } from '../components/tell.js';
+import { notifySuccess } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const Arguments = z.record(z.string(), Json);
@@ -32,7 +32,7 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
     },
     onSuccess: (made) => {
       if (made === undefined) return;
-      tellDone('Runs again with these arguments');
+      notifySuccess('Runs again with these arguments');
       onClose();
       void navigate({ to: '/calls/$callId', params: { callId: made.id } });
     },

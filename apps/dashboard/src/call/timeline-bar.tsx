@@ -2,7 +2,7 @@ import { Group, Paper, Text, Tooltip } from '@mantine/core';
 import { durationText } from '../components/duration.js';
 import { useNow } from '../components/time.js';
 import type { Segment, SegmentKind } from './call-timeline.js';
-import classes from './story-bar.module.css';
+import classes from './timeline-bar.module.css';
 
 const KIND_WORDS: Readonly<Record<SegmentKind, string>> = {
   approval: 'waiting for a person',

@@ -1,13 +1,13 @@
 import { Paper, Text, Timeline, Title } from '@mantine/core';
 import { clockText, durationText } from '../components/duration.js';
 import { useNow } from '../components/time.js';
-import { visible } from '../components/visible.js';
-import type { Moment, Tone } from './call-timeline.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
+import type { TimelineEntry, Tone } from './call-timeline.js';
 
 const COLORS: Readonly<Record<Tone, string>> = { neutral: 'gray', good: 'teal', bad: 'red', warn: 'orange', busy: 'blue' };
 
 /** What happened, one thing after the other, and how long it took until the next. */
-export function TimelineList({ moments }: { readonly moments: readonly Moment[] }) {
+export function TimelineList({ moments }: { readonly moments: readonly TimelineEntry[] }) {
   const now = useNow();
   return (
     <Paper withBorder p="sm" component="section" aria-label="Timeline">
@@ -21,7 +21,7 @@ export function TimelineList({ moments }: { readonly moments: readonly Moment[] 
             color={COLORS[tone]}
             title={
               <Text size="sm" fw={550}>
-                {visible(title)}
+                {escapeInvisible(title)}
               </Text>
             }
             lineVariant={gaps.length > 0 ? 'dashed' : 'solid'}
@@ -31,7 +31,7 @@ export function TimelineList({ moments }: { readonly moments: readonly Moment[] 
             </Text>
             {detail !== undefined && (
               <Text size="xs" style={{ overflowWrap: 'anywhere' }} lineClamp={6}>
-                {visible(detail)}
+                {escapeInvisible(detail)}
               </Text>
             )}
             {gaps.map((gap) => (

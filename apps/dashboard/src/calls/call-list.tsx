@@ -8,7 +8,7 @@ import { isShort, StateBadge } from '../components/state-badge.js';
 import { subjectText } from '../components/subject.js';
 import { Ago, Duration, Since } from '../components/time.js';
 import { useSubjects } from '../components/use-subjects.js';
-import { visible } from '../components/visible.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import { durationText } from '../components/duration.js';
 import classes from './call-list.module.css';
 import { byNewest, shownState, type CallRow } from './call-row.js';
@@ -142,12 +142,12 @@ function Subject({ row }: { readonly row: CallRow }) {
   const error = row.error === undefined ? note : `${row.error.code}: ${row.error.message}`;
   return (
     <>
-      <code className={classes.preview}>{visible(subjectText(row.preview ?? '', subjects))}</code>
+      <code className={classes.preview}>{escapeInvisible(subjectText(row.preview ?? '', subjects))}</code>
       {(attempt !== '' || error !== '') && (
         <span className={classes.below} title={error}>
           {attempt}
           {attempt !== '' && error !== '' && ' · '}
-          <span className={classes.error}>{visible(error)}</span>
+          <span className={classes.error}>{escapeInvisible(error)}</span>
         </span>
       )}
     </>

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { JsonView, collapseAllNested, allExpanded, darkStyles, defaultStyles } from 'react-json-view-lite';
 import 'react-json-view-lite/dist/index.css';
 import classes from './json.module.css';
-import { visible } from './visible.js';
+import { escapeInvisible } from './escape-invisible.js';
 
 /** Above it the text alone is shown: a tree of a hundred thousand nodes would freeze the page. */
 const TREE_CHARS = 200_000;
@@ -31,7 +31,7 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
     return (
       <>
         <Code block className={classes.text}>
-          {visible(text.slice(0, TEXT_CHARS))}
+          {escapeInvisible(text.slice(0, TEXT_CHARS))}
         </Code>
         {text.length > TEXT_CHARS && <Text size="xs">… {(text.length - TEXT_CHARS).toLocaleString()} more characters</Text>}
       </>
@@ -51,8 +51,8 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
 
 /** The value with every text in it made visible. */
 function shownValue(value: unknown): unknown {
-  if (typeof value === 'string') return visible(value);
+  if (typeof value === 'string') return escapeInvisible(value);
   if (Array.isArray(value)) return value.map(shownValue);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [visible(name), shownValue(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [escapeInvisible(name), shownValue(inner)]));
 }

@@ -1,5 +1,5 @@
 import { Badge } from '@mantine/core';
-import { visible } from './visible.js';
+import { escapeInvisible } from './escape-invisible.js';
 import { STATES, type ShownState } from '../theme.js';
 import classes from './state-badge.module.css';
 
@@ -21,7 +21,7 @@ export function isShort(note: string | undefined): note is string {
 /** The state of a call: a word first, the colour beside it. */
 export function StateBadge({ state, note, size = 'sm' }: StateBadgeProps) {
   const { label, color } = STATES[state];
-  const short = state === 'error' && isShort(note) ? ` · ${visible(note)}` : '';
+  const short = state === 'error' && isShort(note) ? ` · ${escapeInvisible(note)}` : '';
   return (
     <Badge
       variant="dot"

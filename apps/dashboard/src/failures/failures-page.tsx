@@ -13,7 +13,7 @@ import { TimeWindow, WINDOWS } from '../components/time-window.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import stacked from '../components/stacked.module.css';
 import { Ago } from '../components/time.js';
-import { visible } from '../components/visible.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const route = getRouteApi('/failures');
@@ -72,7 +72,7 @@ export function FailuresPage() {
                   <Table.Td>{group.tool}</Table.Td>
                   <Table.Td data-line>
                     <Text size="sm" fw={550} lineClamp={2} maw={460} style={{ overflowWrap: 'anywhere' }}>
-                      {group.message === '' ? 'An error without a text' : visible(group.message)}
+                      {group.message === '' ? 'An error without a text' : escapeInvisible(group.message)}
                     </Text>
                     <Badge size="xs" variant="default" tt="none" mt={2}>
                       {group.code ?? 'error result'}

@@ -6,14 +6,14 @@ import type { LiveStats } from './live-stats.js';
 /** Between two times the gateway is asked for the true numbers; in between events move them. */
 const ANCHOR_MS = 10_000;
 
-interface BoardParts {
+interface LiveStatsParts {
   readonly client: ToolyardClient;
   readonly board: LiveStats;
   readonly feed: Feed;
 }
 
 /** Asks for what events cannot tell, now and from time to time, while the page is looked at. Answers how to stop. */
-export function persistLiveStats({ client, board, feed }: BoardParts): () => void {
+export function persistLiveStats({ client, board, feed }: LiveStatsParts): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
   const pools = new Map<string, Pool>();

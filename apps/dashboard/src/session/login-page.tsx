@@ -12,7 +12,7 @@ export function LoginPage() {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setAsking(true);
-    setFault(await faultOf(key.trim()));
+    setFault(await keyError(key.trim()));
     setAsking(false);
   };
 
@@ -56,7 +56,7 @@ export function LoginPage() {
 }
 
 /** What is wrong with the key; when nothing is, it is taken and there is no answer to give. */
-async function faultOf(key: string): Promise<string | undefined> {
+async function keyError(key: string): Promise<string | undefined> {
   try {
     await new ToolyardClient({ baseUrl: location.origin, apiKey: key }).queues.list();
     setKey(key);

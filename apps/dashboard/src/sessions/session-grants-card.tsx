@@ -2,8 +2,8 @@ import { Code, CloseButton, Group, Paper, Stack, Text, Title } from '@mantine/co
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Session, SessionGrants } from '#contracts';
 import { useScopes } from '../session/use-scopes.js';
-import { tellDone, tellFailed } from '../components/tell.js';
-import { visible } from '../components/visible.js';
+import { notifySuccess, notifyError } from '../components/notify.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 interface Grant {
@@ -21,9 +21,9 @@ export function SessionGrantsCard({ session }: { readonly session: Session }) {
     mutationFn: ({ without }: Grant) => client.sessions.put(session.id, { grants: without }),
     onSuccess: (changed) => {
       queries.setQueryData(['session', session.id], changed);
-      tellDone('Taken back');
+      notifySuccess('Taken back');
     },
-    onError: (error) => tellFailed('It was not taken back', error),
+    onError: (error) => notifyError('It was not taken back', error),
   });
   const lacking = useScopes().lacks('admin');
   const grants = grantsOf(session.grants);
@@ -41,7 +41,7 @@ export function SessionGrantsCard({ session }: { readonly session: Session }) {
         {grants.map((grant) => (
           <Group key={`${grant.what} ${grant.value}`} gap="xs" justify="space-between" wrap="nowrap">
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {grant.what} <Code>{visible(grant.value)}</Code>
+              {grant.what} <Code>{escapeInvisible(grant.value)}</Code>
             </Text>
             <CloseButton
               size="sm"

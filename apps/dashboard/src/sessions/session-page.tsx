@@ -9,7 +9,7 @@ import { LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { tellDone, tellFailed } from '../components/tell.js';
+import { notifySuccess, notifyError } from '../components/notify.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { Gantt } from './gantt.js';
@@ -126,10 +126,10 @@ function StopModal({
   const stop = useMutation({
     mutationFn: () => client.sessions.cancel(sessionId, { reason: 'stopped in the dashboard' }),
     onSuccess: ({ calls, batches }) => {
-      tellDone(`Stopped ${calls} calls and ${batches} batches`);
+      notifySuccess(`Stopped ${calls} calls and ${batches} batches`);
       onClose();
     },
-    onError: (error) => tellFailed('The session was not stopped', error),
+    onError: (error) => notifyError('The session was not stopped', error),
   });
   return (
     <Modal opened onClose={onClose} title="Stop everything in this session?" closeButtonProps={{ 'aria-label': 'Close' }}>

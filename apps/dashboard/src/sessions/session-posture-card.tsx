@@ -2,7 +2,7 @@ import { Paper, Select, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Autonomy, PermissionMode, type Posture, type Session } from '#contracts';
 import { useScopes } from '../session/use-scopes.js';
-import { tellDone, tellFailed } from '../components/tell.js';
+import { notifySuccess, notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const AUTONOMY: Readonly<Record<Autonomy, string>> = {
@@ -26,9 +26,9 @@ export function SessionPostureCard({ session }: { readonly session: Session }) {
     mutationFn: (posture: Partial<Posture>) => client.sessions.put(session.id, { posture }),
     onSuccess: (changed) => {
       queries.setQueryData(['session', session.id], changed);
-      tellDone('Holds from the next call on');
+      notifySuccess('Holds from the next call on');
     },
-    onError: (error) => tellFailed('The posture was not changed', error),
+    onError: (error) => notifyError('The posture was not changed', error),
   });
   const lacking = useScopes().lacks('admin');
   const { autonomy, permissionMode } = put.isPending ? { ...session.posture, ...put.variables } : session.posture;

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { BATCH_LIMITS } from '#contracts';
 import { ScopedButton } from '../components/scoped-button.js';
-import { tellDone, tellFailed } from '../components/tell.js';
+import { notifySuccess, notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 /** A person's word to the agent, in between its calls. */
@@ -14,9 +14,9 @@ export function SteerCard({ sessionId }: { readonly sessionId: string }) {
     mutationFn: () => client.sessions.steer(sessionId, message),
     onSuccess: ({ waiting }) => {
       setMessage('');
-      tellDone(waiting === 1 ? 'The agent gets it with its next result' : `${waiting} messages wait for the agent`);
+      notifySuccess(waiting === 1 ? 'The agent gets it with its next result' : `${waiting} messages wait for the agent`);
     },
-    onError: (error) => tellFailed('The message was not queued', error),
+    onError: (error) => notifyError('The message was not queued', error),
   });
   return (
     <Paper withBorder p="sm" component="section" aria-label="Steer">

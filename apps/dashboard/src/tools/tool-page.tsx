@@ -27,9 +27,9 @@ import { LinkAnchor, LinkButton } from '../components/links.js';
 import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { tellFailed } from '../components/tell.js';
+import { notifyError } from '../components/notify.js';
 import { subjectText } from '../components/subject.js';
-import { visible } from '../components/visible.js';
+import { escapeInvisible } from '../components/escape-invisible.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const route = getRouteApi('/tools/$tool');
@@ -48,7 +48,7 @@ export function ToolPage() {
     return (
       <EmptyState
         whole
-        title={`There is no tool ${visible(name)}`}
+        title={`There is no tool ${escapeInvisible(name)}`}
         action={
           <LinkButton to="/tools" variant="default" size="xs" mt="xs">
             All tools
@@ -112,7 +112,7 @@ function TryIt({ tool }: { readonly tool: ToolDescriptor }) {
       return client.calls.submit(submission);
     },
     onSuccess: (call) => call && void navigate({ to: '/calls/$callId', params: { callId: call.id } }),
-    onError: (error) => tellFailed('The call was not submitted', error),
+    onError: (error) => notifyError('The call was not submitted', error),
   });
   const show = (form: boolean) => {
     if (form) setValue(parsed(text) ?? value);
@@ -253,7 +253,7 @@ function ToolFacts({ tool }: { readonly tool: ToolDescriptor }) {
           What models read
         </Title>
         <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-          {visible(tool.description)}
+          {escapeInvisible(tool.description)}
         </Text>
         <Group gap={6} mt="sm">
           {facts.map((fact) => (

@@ -8,7 +8,7 @@ import { PoolTable } from '../live/pool-table.js';
 import { PageHead } from '../components/page-head.js';
 import { ScopedButton } from '../components/scoped-button.js';
 import { EmptyState, ErrorState, LoadingRows } from '../components/states.js';
-import { tellDone, tellFailed } from '../components/tell.js';
+import { notifySuccess, notifyError } from '../components/notify.js';
 import { Ago } from '../components/time.js';
 import { useToolyard } from '../stream/toolyard.js';
 
@@ -129,11 +129,11 @@ function DrainModal({ worker, onClose }: { readonly worker: WorkerStatus; readon
   const drain = useMutation({
     mutationFn: () => client.workers.drain(worker.id),
     onSuccess: () => {
-      tellDone(`${worker.id} takes no more calls`);
+      notifySuccess(`${worker.id} takes no more calls`);
       void queries.invalidateQueries({ queryKey: ['workers'] });
       onClose();
     },
-    onError: (error) => tellFailed('The worker does not drain', error),
+    onError: (error) => notifyError('The worker does not drain', error),
   });
   return (
     <Modal opened onClose={onClose} title={`Drain ${worker.id}?`} closeButtonProps={{ 'aria-label': 'Close' }}>

@@ -11,7 +11,7 @@ export interface RedisEndpoint {
 }
 
 /** The socket, which nobody else on the machine can open; a free loopback port when its path is too long. */
-export async function chooseEndpoint(socketPath: string): Promise<RedisEndpoint> {
+export async function pickEndpoint(socketPath: string): Promise<RedisEndpoint> {
   if (Buffer.byteLength(socketPath) <= MAX_SOCKET_PATH_BYTES) {
     return {
       url: `unix://${encodeURI(socketPath).replaceAll('?', '%3F').replaceAll('#', '%23')}`,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { Batch, type CancelBody, type SubmitBatchBody } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
-import { newIdempotencyKey } from '../http/submission-key.js';
+import { newIdempotencyKey } from '../http/idempotency-key.js';
 import type { SubmitOptions } from './calls.api.js';
 import { pathOf } from './path.js';
 import { waitUntil } from './wait-until.js';

@@ -19,7 +19,7 @@ import {
 } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
-import { newIdempotencyKey } from '../http/submission-key.js';
+import { newIdempotencyKey } from '../http/idempotency-key.js';
 import { streamCall, type CallStreamSources } from '../stream/call-stream.js';
 import { readEvents } from '../stream/server-frame.js';
 import type { WatchOptions } from '../stream/watch.js';

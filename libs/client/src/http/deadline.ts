@@ -19,7 +19,7 @@ export function abortError(signal: AbortSignal): ToolyardError {
 }
 
 /** Waits, or throws as soon as the signal is aborted. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(abortError(signal));
     const onAbort = () => {

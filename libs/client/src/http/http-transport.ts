@@ -3,12 +3,12 @@ import { Problem } from '#contracts';
 import type { RequestOptions, ToolyardClientOptions } from '../client-options.js';
 import { ToolyardError } from '../toolyard-error.js';
 import { backoffMs, retryAfterMs } from './backoff.js';
-import { abortError, pause, signalOf } from './deadline.js';
+import { abortError, sleep, signalOf } from './deadline.js';
 
 const RETRIES = 5;
 const ATTEMPT_TIMEOUT_MS = 30_000;
 /** A gateway that asks for more than this is not waited for. */
-const LONGEST_RETRY_AFTER_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -47,7 +47,7 @@ export class HttpTransport {
   /** The answer's body in the form of `schema`. */
   async json<S extends z.ZodType>(request: HttpRequest, schema: S): Promise<z.output<S>> {
     const { status, text } = await this.request(request, 'application/json', textOf);
-    return understand(schema, jsonOf(text, status), status);
+    return parseResponse(schema, jsonOf(text, status), status);
   }
 
   /** For answers without a body. */
@@ -71,7 +71,7 @@ export class HttpTransport {
       const answer = await this.attempt(request, accept, signal, read);
       if ('value' in answer) return answer.value;
       if (n > retries || answer.againInMs === undefined) throw answer.error;
-      await pause(backoffMs(n, Math.random(), answer.againInMs), signal);
+      await sleep(backoffMs(n, Math.random(), answer.againInMs), signal);
     }
   }
 
@@ -90,7 +90,7 @@ export class HttpTransport {
       if (response.ok) return { value: await read(response) };
       const error = await problemOf(response);
       const asked = retryAfterMs(response.headers.get('retry-after'), Date.now()) ?? error.problem?.retryAfterMs ?? 0;
-      return RETRYABLE.has(response.status) && asked <= LONGEST_RETRY_AFTER_MS ? { error, againInMs: asked } : { error };
+      return RETRYABLE.has(response.status) && asked <= MAX_RETRY_AFTER_MS ? { error, againInMs: asked } : { error };
     } catch (cause) {
       if (signal?.aborted) throw abortError(signal);
       if (cause instanceof ToolyardError) return { error: cause };
@@ -122,7 +122,7 @@ async function textOf(response: Response): Promise<{ status: number; text: strin
 }
 
 /** A value in the form of `schema`, or `protocol`. Unknown fields are left out: newer gateways may send more. */
-export function understand<S extends z.ZodType>(schema: S, value: unknown, status: number): z.output<S> {
+export function parseResponse<S extends z.ZodType>(schema: S, value: unknown, status: number): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

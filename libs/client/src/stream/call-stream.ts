@@ -32,7 +32,7 @@ export async function* streamCall(
   if (cursor !== undefined) {
     const through = seqOf(cursor);
     for (const event of await sources.events(callId, { signal })) {
-      if (track.take(event) === 'after_a_hole') throw incomplete(callId, `event ${track.seen + 1} is not in the log any more`);
+      if (track.take(event) === 'gap') throw incomplete(callId, `event ${track.seen + 1} is not in the log any more`);
       place = event.id;
       if (seqOf(event.id) > through) yield event;
       if (event.type === 'call.end') return prove(callId, track, event);
@@ -66,7 +66,7 @@ async function missing(
 }
 
 async function prove(callId: string, track: EventSequenceVerifier, end: Extract<CallEvent, { type: 'call.end' }>): Promise<void> {
-  const fault = await track.fault(end.data);
+  const fault = await track.verify(end.data);
   if (fault !== undefined) throw incomplete(callId, fault);
 }
 

@@ -22,18 +22,18 @@ const end = (updates?: EndData['updates']): EndData => ({ outcome: 'completed', 
 describe('CallTrack', () => {
   it('finds the updates of all attempts in End, each with the digest of those before', async () => {
     const first = sha256(line('a') + line('b'));
-    expect(await trackOf(['a', 'b']).fault(end({ count: 2, sha256: first }))).toBeUndefined();
+    expect(await trackOf(['a', 'b']).verify(end({ count: 2, sha256: first }))).toBeUndefined();
     const both = { count: 3, sha256: sha256(`${first}\n${line('c')}`) };
-    expect(await trackOf(['a', 'b'], [], ['c']).fault(end(both))).toBeUndefined();
-    expect(await trackOf(['a', 'B'], [], ['c']).fault(end(both))).toMatch(/^the SHA-256 of its 3 updates is /);
-    expect(await trackOf(['a'], ['c']).fault(end(both))).toBe('its End counts 3 updates, 2 were received');
-    expect(await trackOf([]).fault(end({ count: 0, sha256: sha256('') }))).toBeUndefined();
+    expect(await trackOf(['a', 'b'], [], ['c']).verify(end(both))).toBeUndefined();
+    expect(await trackOf(['a', 'B'], [], ['c']).verify(end(both))).toMatch(/^the SHA-256 of its 3 updates is /);
+    expect(await trackOf(['a'], ['c']).verify(end(both))).toBe('its End counts 3 updates, 2 were received');
+    expect(await trackOf([]).verify(end({ count: 0, sha256: sha256('') }))).toBeUndefined();
   });
 
   it('takes Ends of earlier releases, which tell of the last attempt or of none', async () => {
     const ofLast = { count: 1, sha256: sha256(line('c')) };
-    expect(await trackOf(['a', 'b'], ['c']).fault(end(ofLast))).toBeUndefined();
-    expect(await trackOf(['a', 'b'], ['x']).fault(end(ofLast))).toBe('its End counts 1 updates, 3 were received');
-    expect(await trackOf(['a']).fault(end())).toBeUndefined();
+    expect(await trackOf(['a', 'b'], ['c']).verify(end(ofLast))).toBeUndefined();
+    expect(await trackOf(['a', 'b'], ['x']).verify(end(ofLast))).toBe('its End counts 1 updates, 3 were received');
+    expect(await trackOf(['a']).verify(end())).toBeUndefined();
   });
 });

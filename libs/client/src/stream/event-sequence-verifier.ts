@@ -1,7 +1,7 @@
 import type { CallEvent, EndData } from '#contracts';
 
 /** How an event stands to those before it. A call's events are numbered 1, 2, 3 … without a hole (`callver`). */
-export type Place = 'next' | 'seen' | 'after_a_hole';
+export type SequencePosition = 'next' | 'seen' | 'gap';
 
 /** Which events of one call were seen, and whether they add up to what its End says. */
 export class EventSequenceVerifier {
@@ -10,9 +10,9 @@ export class EventSequenceVerifier {
   private attempts: string[][] = [];
 
   /** Only what is `next` counts as seen afterwards. */
-  take(event: CallEvent): Place {
+  take(event: CallEvent): SequencePosition {
     if (event.callver <= this.version) return 'seen';
-    if (event.callver > this.version + 1) return 'after_a_hole';
+    if (event.callver > this.version + 1) return 'gap';
     this.version = event.callver;
     if (event.type === 'call.start') this.attempts.push([]);
     if (event.type === 'call.update') this.attempts.at(-1)?.push(JSON.stringify(event.data.content));
@@ -28,7 +28,7 @@ export class EventSequenceVerifier {
    * What is missing or altered, as a sentence; undefined when all is there. End proves the Updates of all attempts; one
    * that an earlier release wrote proves those of the last attempt, or none.
    */
-  async fault({ updates: claimed }: EndData): Promise<string | undefined> {
+  async verify({ updates: claimed }: EndData): Promise<string | undefined> {
     if (claimed === undefined) return undefined;
     const [all, last] = [await provedBy(this.attempts), await provedBy(this.attempts.slice(-1))];
     const proves = (seen: Proof) => seen.count === claimed.count && (seen.sha256 === undefined || seen.sha256 === claimed.sha256);

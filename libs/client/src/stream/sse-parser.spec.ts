@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SseParser, type EventSourceItem } from './sse-parser.js';
+import { SseParser, type SseItem } from './sse-parser.js';
 
-const read = (...pieces: string[]): EventSourceItem[] => {
+const read = (...pieces: string[]): SseItem[] => {
   const text = new SseParser();
   return pieces.flatMap((piece) => text.feed(piece));
 };

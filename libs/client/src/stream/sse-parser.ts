@@ -1,5 +1,5 @@
 /** One message of an event stream, or a comment in it. */
-export type EventSourceItem =
+export type SseItem =
   | { readonly kind: 'message'; readonly id: string; readonly event: string; readonly data: string }
   | { readonly kind: 'comment'; readonly text: string };
 
@@ -14,7 +14,7 @@ export class SseParser {
   private data: string[] = [];
 
   /** What the piece completes. */
-  feed(piece: string): EventSourceItem[] {
+  feed(piece: string): SseItem[] {
     const text = this.rest + piece;
     // A carriage return at the very end may be the first half of a line's end.
     const lines = text.split(/\r\n|\n|\r(?!$)/);
@@ -22,7 +22,7 @@ export class SseParser {
     return lines.flatMap((line) => this.line(line) ?? []);
   }
 
-  private line(line: string): EventSourceItem | undefined {
+  private line(line: string): SseItem | undefined {
     if (line === '') return this.dispatch();
     const [, field = line, value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
     if (line.startsWith(':')) return { kind: 'comment', text: value };
@@ -33,7 +33,7 @@ export class SseParser {
   }
 
   /** A message without data is none; its id counts on. */
-  private dispatch(): EventSourceItem | undefined {
+  private dispatch(): SseItem | undefined {
     const { id, event, data } = this;
     this.event = '';
     this.data = [];

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { backoffMs } from '../http/backoff.js';
 import type { HttpTransport } from '../http/http-transport.js';
 import { ToolyardError } from '../toolyard-error.js';
-import { SseParser, type EventSourceItem } from './sse-parser.js';
+import { SseParser, type SseItem } from './sse-parser.js';
 import { readServerFrame } from './server-frame.js';
-import { mayPass, type LaneFrame, type StreamTransport, type StreamReader } from './stream-transport.js';
+import { isRetryable, type SubscriptionFrame, type StreamTransport, type StreamReader } from './stream-transport.js';
 
 /** The gateway says "still here" every 15 seconds; two of these missed, and the connection is dead. */
 const SILENCE_MS = 35_000;
@@ -33,7 +33,7 @@ export class SseTransport implements StreamTransport {
   close(): void {
     for (const [reader, leaving] of this.readers) {
       leaving.abort();
-      reader.notice({ state: 'closed' });
+      reader.onStateChange({ state: 'closed' });
     }
     this.readers.clear();
   }
@@ -43,12 +43,12 @@ export class SseTransport implements StreamTransport {
     for (let attempt = 1; ; attempt += 1) {
       const error = await this.follow(reader, leaving, () => (attempt = 0));
       if (leaving.aborted) return;
-      if (!mayPass(error)) {
+      if (!isRetryable(error)) {
         this.readers.delete(reader);
         return reader.fail(error);
       }
       const inMs = backoffMs(Math.max(1, attempt), Math.random(), error.problem?.retryAfterMs);
-      reader.notice({ state: 'reconnecting', error, attempt: Math.max(1, attempt), inMs });
+      reader.onStateChange({ state: 'reconnecting', error, attempt: Math.max(1, attempt), inMs });
       await pauseOrLeave(inMs, leaving);
       if (leaving.aborted) return;
     }
@@ -89,7 +89,7 @@ export class SseTransport implements StreamTransport {
 const Facts = z.record(z.string(), z.unknown());
 
 /** As the frame that a WebSocket would have brought. */
-function frameOf(item: EventSourceItem): LaneFrame | undefined {
+function frameOf(item: SseItem): SubscriptionFrame | undefined {
   if (item.kind === 'comment') {
     const [, cursor] = /^from (\S+)$/.exec(item.text) ?? [];
     return cursor === undefined ? undefined : { op: 'subscribed', id: 0, cursor };

@@ -1,7 +1,7 @@
 import { backoffMs } from '../http/backoff.js';
 import { ToolyardError } from '../toolyard-error.js';
 import type { ReceivedFrame } from './server-frame.js';
-import { mayPass, type StreamTransport, type StreamReader } from './stream-transport.js';
+import { isRetryable, type StreamTransport, type StreamReader } from './stream-transport.js';
 import { StreamSocket, type SocketEnd, type StreamSocketOptions } from './stream-socket.js';
 
 export interface StreamConnectionOptions extends StreamSocketOptions {
@@ -55,7 +55,7 @@ export class StreamConnection implements StreamTransport {
     this.retry = this.idle = undefined;
     this.socket?.close();
     this.socket = undefined;
-    for (const reader of this.readers.values()) reader.notice({ state: 'closed' });
+    for (const reader of this.readers.values()) reader.onStateChange({ state: 'closed' });
     this.readers.clear();
   }
 
@@ -95,11 +95,11 @@ export class StreamConnection implements StreamTransport {
   /** The subscription is over on the other side; what may pass is asked for again. */
   private refused(id: number, reader: StreamReader, error: ToolyardError): void {
     this.readers.delete(id);
-    if (!mayPass(error)) return reader.fail(error);
+    if (!isRetryable(error)) return reader.fail(error);
     const again = this.nextId++;
     const inMs = backoffMs(1, Math.random(), error.problem?.retryAfterMs ?? AGAIN_MS);
     this.readers.set(again, reader);
-    reader.notice({ state: 'reconnecting', error, attempt: 1, inMs });
+    reader.onStateChange({ state: 'reconnecting', error, attempt: 1, inMs });
     setTimeout(() => {
       if (this.readers.get(again) === reader && this.socket?.ready) this.subscribe(again, reader);
     }, inMs);
@@ -110,10 +110,10 @@ export class StreamConnection implements StreamTransport {
     const found = reached || final ? undefined : await this.options.diagnose();
     const reason = found ?? error;
     if (this.readers.size === 0) return;
-    if (final || (found !== undefined && !mayPass(found))) return this.failAll(reason);
+    if (final || (found !== undefined && !isRetryable(found))) return this.failAll(reason);
     this.attempt += 1;
     const inMs = afterMs ?? backoffMs(this.attempt, Math.random());
-    for (const reader of this.readers.values()) reader.notice({ state: 'reconnecting', error: reason, attempt: this.attempt, inMs });
+    for (const reader of this.readers.values()) reader.onStateChange({ state: 'reconnecting', error: reason, attempt: this.attempt, inMs });
     this.retry = setTimeout(() => this.open(), inMs);
   }
 

@@ -5,7 +5,7 @@ import { readServerFrame, type ReceivedFrame } from './server-frame.js';
 import type { Socket, SocketConstructor } from './socket.port.js';
 
 const READY_MS = 10_000;
-const BEAT_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
 /** Without a word for so long, pings included, the other end is gone whatever TCP says. */
 const SILENCE_MS = 30_000;
 
@@ -34,20 +34,20 @@ export interface StreamSocketOptions {
 /** One WebSocket to `/v1/stream`: says who it is, notices when the other end is gone, and ends exactly once. */
 export class StreamSocket {
   private readonly socket: Socket;
-  private readonly patience: ReturnType<typeof setTimeout>;
-  private readonly beat: ReturnType<typeof setInterval>;
+  private readonly readyTimer: ReturnType<typeof setTimeout>;
+  private readonly heartbeat: ReturnType<typeof setInterval>;
   private heardAt = performance.now();
   private isReady = false;
   private ended = false;
-  private comeBackMs: number | undefined;
+  private reconnectAfterMs: number | undefined;
 
   constructor(
     { url, apiKey, WebSocket }: StreamSocketOptions,
     private readonly listener: StreamSocketListener,
   ) {
     this.socket = new WebSocket(url);
-    this.patience = setTimeout(() => this.end('the gateway did not take the key in time'), READY_MS);
-    this.beat = setInterval(() => this.checkSilence(), BEAT_MS);
+    this.readyTimer = setTimeout(() => this.end('the gateway did not take the key in time'), READY_MS);
+    this.heartbeat = setInterval(() => this.checkSilence(), HEARTBEAT_MS);
     // The key goes into a frame: browsers cannot set headers here, and a URL ends up in logs.
     this.socket.addEventListener('open', () => this.send({ op: 'auth', token: apiKey }));
     this.socket.addEventListener('error', () => {});
@@ -79,11 +79,11 @@ export class StreamSocket {
     if (frame instanceof ToolyardError) return this.finish({ error: frame, final: true });
     if (frame === undefined || frame.op === 'pong') return;
     if (frame.op === 'reconnect') {
-      this.comeBackMs = frame.afterMs;
+      this.reconnectAfterMs = frame.afterMs;
       return;
     }
     if (frame.op === 'ready') {
-      clearTimeout(this.patience);
+      clearTimeout(this.readyTimer);
       this.isReady = true;
       return this.listener.ready();
     }
@@ -98,7 +98,7 @@ export class StreamSocket {
 
   private end(why: string, code?: number): void {
     const error = new ToolyardError('unreachable', `The event stream broke off: ${why}`);
-    this.finish({ error, final: code === CLOSE_CODES.unauthenticated || code === CLOSE_CODES.protocol, afterMs: this.comeBackMs });
+    this.finish({ error, final: code === CLOSE_CODES.unauthenticated || code === CLOSE_CODES.protocol, afterMs: this.reconnectAfterMs });
   }
 
   private finish(end: Omit<SocketEnd, 'reached'>): void {
@@ -110,14 +110,14 @@ export class StreamSocket {
 
   private release(): void {
     this.ended = true;
-    clearTimeout(this.patience);
-    clearInterval(this.beat);
+    clearTimeout(this.readyTimer);
+    clearInterval(this.heartbeat);
   }
 
   private checkSilence(): void {
     const silentMs = performance.now() - this.heardAt;
     if (silentMs >= SILENCE_MS) this.end('nothing was heard for 30 seconds');
-    else if (this.ready && silentMs >= BEAT_MS / 2) this.send({ op: 'ping' });
+    else if (this.ready && silentMs >= HEARTBEAT_MS / 2) this.send({ op: 'ping' });
   }
 }
 

@@ -4,15 +4,15 @@ import type { ReceivedFrame } from './server-frame.js';
 import type { StreamState } from './stream-state.js';
 
 /** What a reader gets. */
-export type LaneFrame = Extract<ReceivedFrame, { op: 'subscribed' | 'events' | 'gap' | 'resync' }>;
+export type SubscriptionFrame = Extract<ReceivedFrame, { op: 'subscribed' | 'events' | 'gap' | 'resync' }>;
 
 /** One reader of the stream, as what brings it its events sees it. */
 export interface StreamReader {
   readonly filter: EventFilter;
   /** Where to go on; undefined before the first answer. */
   readonly cursor: string | undefined;
-  take(frame: LaneFrame): void;
-  notice(state: StreamState): void;
+  take(frame: SubscriptionFrame): void;
+  onStateChange(state: StreamState): void;
   /** The last word: nothing more will come. */
   fail(error: ToolyardError): void;
 }
@@ -26,6 +26,6 @@ export interface StreamTransport {
 }
 
 /** Whether the same may go well a moment later. */
-export function mayPass({ code }: ToolyardError): boolean {
+export function isRetryable({ code }: ToolyardError): boolean {
   return code === 'unreachable' || code === 'timed_out' || code === 'unavailable' || code === 'overloaded' || code === 'too_many_requests';
 }

@@ -22,7 +22,7 @@ export class TransportPool {
     this.WebSocket = options.WebSocket === false ? undefined : (options.WebSocket ?? globalSocket());
   }
 
-  forOneMore(): StreamTransport {
+  acquire(): StreamTransport {
     const { WebSocket } = this;
     if (WebSocket === undefined) return this.eventSource;
     const free = this.open.find(({ size }) => size < LIMITS.filtersPerSocket);

@@ -1,7 +1,7 @@
 import type { Call, CallEvent, EventFilter, Gap, LogEvent, Notice } from '#contracts';
 import { abortError } from '../http/deadline.js';
 import type { ToolyardError } from '../toolyard-error.js';
-import type { LaneFrame, StreamTransport, StreamReader } from './stream-transport.js';
+import type { SubscriptionFrame, StreamTransport, StreamReader } from './stream-transport.js';
 import type { StreamState } from './stream-state.js';
 
 /**
@@ -28,7 +28,7 @@ export interface WatchOptions {
 }
 
 /** More than this unread, and the reader gets nothing more until it has caught up with half of it. */
-const MOST_UNREAD = 10_000;
+const MAX_UNREAD = 10_000;
 
 /**
  * Live events as an async iterator, subscribed from its making on. It reconnects and goes on where it was by itself;
@@ -41,7 +41,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
   private error: ToolyardError | undefined;
   private over = false;
   private paused = false;
-  private place: string | undefined;
+  private position: string | undefined;
   private readonly onAbort: () => void;
 
   constructor(
@@ -49,7 +49,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     readonly filter: EventFilter,
     private readonly options: WatchOptions = {},
   ) {
-    this.place = options.cursor;
+    this.position = options.cursor;
     const { signal } = options;
     this.onAbort = () => signal && this.fail(abortError(signal));
     if (signal?.aborted) {
@@ -57,13 +57,13 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
       return;
     }
     signal?.addEventListener('abort', this.onAbort, { once: true });
-    this.notice({ state: 'connecting' });
+    this.onStateChange({ state: 'connecting' });
     link.add(this);
   }
 
   /** Where the stream has come; what is unread lies before it. */
   get cursor(): string | undefined {
-    return this.place;
+    return this.position;
   }
 
   [Symbol.asyncIterator](): this {
@@ -74,7 +74,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     const item = this.unread[this.readAt];
     if (item !== undefined) {
       this.readAt += 1;
-      this.makeRoom();
+      this.resumeWhenRead();
       return Promise.resolve({ done: false, value: item });
     }
     if (this.error !== undefined) {
@@ -98,15 +98,15 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     this.finish();
   }
 
-  take(frame: LaneFrame): void {
+  take(frame: SubscriptionFrame): void {
     switch (frame.op) {
       case 'subscribed':
-        this.place ??= frame.cursor;
-        return this.notice({ state: 'live' });
+        this.position ??= frame.cursor;
+        return this.onStateChange({ state: 'live' });
       case 'events': {
         const last = frame.events.length - 1;
         for (const [index, event] of frame.events.entries()) this.put(itemOf(event, index === last ? frame.cursor : this.cursorOf(event)));
-        this.place = frame.cursor;
+        this.position = frame.cursor;
         break;
       }
       case 'gap':
@@ -114,18 +114,18 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
         break;
       case 'resync':
         this.put({ kind: 'resync', reason: frame.reason, snapshot: frame.snapshot, cursor: frame.cursor });
-        this.place = frame.cursor;
+        this.position = frame.cursor;
         break;
       default:
         return frame satisfies never;
     }
-    if (this.unread.length - this.readAt > MOST_UNREAD && !this.paused && !this.over) {
+    if (this.unread.length - this.readAt > MAX_UNREAD && !this.paused && !this.over) {
       this.paused = true;
       this.link.remove(this);
     }
   }
 
-  notice(state: StreamState): void {
+  onStateChange(state: StreamState): void {
     this.options.onState?.(state);
   }
 
@@ -142,7 +142,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
 
   /** Within one call or session the id of an event is a cursor. */
   private cursorOf({ id }: LogEvent): string | undefined {
-    return this.filter.callId !== undefined || this.filter.sessionId !== undefined ? id : this.place;
+    return this.filter.callId !== undefined || this.filter.sessionId !== undefined ? id : this.position;
   }
 
   private put(item: WatchItem): void {
@@ -151,7 +151,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     else this.unread.push(item);
   }
 
-  private makeRoom(): void {
+  private resumeWhenRead(): void {
     if (this.readAt === this.unread.length) {
       this.unread = [];
       this.readAt = 0;
@@ -159,7 +159,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
       this.unread = this.unread.slice(this.readAt);
       this.readAt = 0;
     }
-    if (!this.paused || this.over || this.unread.length - this.readAt > MOST_UNREAD / 2) return;
+    if (!this.paused || this.over || this.unread.length - this.readAt > MAX_UNREAD / 2) return;
     this.paused = false;
     this.link.add(this);
   }
@@ -170,7 +170,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     this.options.signal?.removeEventListener('abort', this.onAbort);
     this.link.remove(this);
     for (const reader of this.waiting.splice(0)) reader.resolve({ done: true, value: undefined });
-    this.notice({ state: 'closed', ...(error === undefined ? {} : { error }) });
+    this.onStateChange({ state: 'closed', ...(error === undefined ? {} : { error }) });
   }
 }
 

@@ -21,7 +21,7 @@ export const QUERY_LIMITS = { anyOf: 50, searchChars: 256, cursorChars: 4096, bu
 export function anyOf<T extends string>(item: z.ZodType<T, string>, example: string): z.ZodType<T[], string | readonly string[]> {
   const list = z.array(item).min(1).max(QUERY_LIMITS.anyOf);
   const schema = z
-    .preprocess(partsOf, z.union([item, list], { error: ({ input, errors }) => faultOf(errors[Array.isArray(input) ? 1 : 0]) }))
+    .preprocess(partsOf, z.union([item, list], { error: ({ input, errors }) => typeMessage(errors[Array.isArray(input) ? 1 : 0]) }))
     .transform((given) => (typeof given === 'string' ? [given] : given))
     .meta({ description: 'One value, or several with commas: any of them fits.', examples: [example] });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `preprocess` takes anything; what is neither a text nor a list is refused
@@ -35,14 +35,14 @@ function partsOf(given: unknown): unknown {
 }
 
 /** A value of an unfit type is told by its form; else what the first unfit value of a list lacks. */
-function faultOf(faults: readonly z.core.$ZodIssue[] = []): string {
+function typeMessage(faults: readonly z.core.$ZodIssue[] = []): string {
   const [first] = faults;
   if (first === undefined || (first.code === 'invalid_type' && first.path.length === 0))
     return 'expected one value, several with commas between them, or a list';
   return first.message;
 }
 
-const Moment = z.iso.datetime({ offset: true });
+const Timestamp = z.iso.datetime({ offset: true });
 const Cursor = z.string().max(QUERY_LIMITS.cursorChars);
 
 /** Of ended calls: `ok` succeeded, `error` did not (see `ok` of a call). */
@@ -74,8 +74,8 @@ export const CallFilter = z
     /** The model's own id. It has no index of its own, but its words are in that of the free text. */
     toolCallId: anyOf(z.string().min(1).max(256), 'toolu_01A09q90qw90lq917835lq9').optional(),
     priority: anyOf(Priority, 'high').optional(),
-    since: Moment.optional(),
-    until: Moment.optional(),
+    since: Timestamp.optional(),
+    until: Timestamp.optional(),
     q: z.string().min(1).max(QUERY_LIMITS.searchChars).optional(),
   })
   .meta({ id: 'CallFilter' });

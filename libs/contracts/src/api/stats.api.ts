@@ -8,7 +8,7 @@ import { Behind, QUERY_LIMITS, QueryNumber } from './call-list.api.js';
 /** Numbers are kept in slots of this length and for so long; `other` gathers what is beyond the top. */
 export const STATS = { slotMs: 10_000, coarseSlotMs: 300_000, keptMs: 7 * 24 * 3_600_000, points: 1_000, top: 20, groups: 200 } as const;
 
-const Moment = z.iso.datetime({ offset: true });
+const Timestamp = z.iso.datetime({ offset: true });
 
 /**
  * `stepMs` is rounded up to a multiple of 10 s (for more than 2 hours of 5 minutes, for more than 2 days of an hour), and so
@@ -16,8 +16,8 @@ const Moment = z.iso.datetime({ offset: true });
  */
 export const StatsQuery = z
   .strictObject({
-    since: Moment.optional(),
-    until: Moment.optional(),
+    since: Timestamp.optional(),
+    until: Timestamp.optional(),
     stepMs: QueryNumber.int().min(1).optional(),
   })
   .meta({ id: 'StatsQuery' });
@@ -27,7 +27,7 @@ export type StatsQuery = z.output<typeof StatsQuery>;
  * For answers by group, whose times are rounded outwards to 5 minutes, for more than 3 hours to hours, for more than 3
  * days to days. Without times: the last 24 hours.
  */
-export const PeriodQuery = z.strictObject({ since: Moment.optional(), until: Moment.optional() }).meta({ id: 'PeriodQuery' });
+export const PeriodQuery = z.strictObject({ since: Timestamp.optional(), until: Timestamp.optional() }).meta({ id: 'PeriodQuery' });
 export type PeriodQuery = z.output<typeof PeriodQuery>;
 
 /** Milliseconds, each at most 10 % from the true value; absent where `count` is 0. */

@@ -7,12 +7,12 @@ import { createRedis } from '#redis';
 import { eventually } from '../../../../test/support/eventually.js';
 import { openDataDirectory, type DataDirectory } from '../data/data-directory.js';
 import { processIdentity } from '../data/process-identity.js';
-import { startPrivateRedis, type PrivateRedis } from './private-redis.js';
-import { chooseEndpoint } from './redis-endpoint.js';
+import { startEmbeddedRedis, type EmbeddedRedis } from './embedded-redis.js';
+import { pickEndpoint } from './redis-endpoint.js';
 
 let path = '';
 let directory: DataDirectory;
-let started: PrivateRedis[] = [];
+let started: EmbeddedRedis[] = [];
 beforeEach(() => {
   path = mkdtempSync(join(tmpdir(), 'toolyard private '));
   directory = openDataDirectory(path);
@@ -23,8 +23,8 @@ afterEach(async () => {
   rmSync(path, { recursive: true, force: true });
 });
 
-async function start(tell: (line: string) => void = () => {}): Promise<PrivateRedis> {
-  const redis = await startPrivateRedis(directory, tell);
+async function start(tell: (line: string) => void = () => {}): Promise<EmbeddedRedis> {
+  const redis = await startEmbeddedRedis(directory, tell);
   started.push(redis);
   return redis;
 }
@@ -77,13 +77,13 @@ describe('the private Redis', () => {
 
   it('says what Redis said when it cannot start, and leaves nothing behind', async () => {
     writeFileSync(join(directory.redis, 'appendonlydir'), 'a file where Redis wants a directory');
-    await expect(startPrivateRedis(directory, () => {})).rejects.toThrow(/^Redis did not start \(exit code 1\): .*appendonlydir/);
+    await expect(startEmbeddedRedis(directory, () => {})).rejects.toThrow(/^Redis did not start \(exit code 1\): .*appendonlydir/);
   });
 });
 
 describe('chooseEndpoint', () => {
   it('takes a free loopback port where the socket’s path would be too long', async () => {
-    const endpoint = await chooseEndpoint(`/${'x'.repeat(110)}/redis.sock`);
+    const endpoint = await pickEndpoint(`/${'x'.repeat(110)}/redis.sock`);
     expect(endpoint.url).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
     expect(endpoint.settings).toEqual(['--port', new URL(endpoint.url).port, '--bind', '127.0.0.1']);
   });

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DataDirectory } from '../data/data-directory.js';
 import { StartupError } from '../start-failure.js';
 import { pingRedis } from './answers-ping.js';
-import { endLeftoverRedis } from './leftover-redis.js';
+import { killOrphanedRedis } from './orphaned-redis.js';
 import { findRedisServer } from './redis-binary.js';
-import { chooseEndpoint, type RedisEndpoint } from './redis-endpoint.js';
+import { pickEndpoint, type RedisEndpoint } from './redis-endpoint.js';
 
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 15_000;
@@ -29,7 +29,7 @@ const DURABLE = [
   'noeviction',
 ];
 
-export interface PrivateRedis {
+export interface EmbeddedRedis {
   readonly url: string;
   readonly pid: number | undefined;
   /** Ends it politely with its AOF complete, by force after 15 s. Idempotent. */
@@ -41,10 +41,10 @@ export interface PrivateRedis {
  * started again on the same endpoint and data, with backoff; clients reconnect by themselves. When this process exits
  * without `stop`, the child is told to end. Rejects with a StartupError.
  */
-export async function startPrivateRedis(directory: DataDirectory, tell: (line: string) => void): Promise<PrivateRedis> {
+export async function startEmbeddedRedis(directory: DataDirectory, tell: (line: string) => void): Promise<EmbeddedRedis> {
   const program = findRedisServer();
-  await endLeftoverRedis(directory);
-  const endpoint = await chooseEndpoint(directory.redisSocket);
+  await killOrphanedRedis(directory);
+  const endpoint = await pickEndpoint(directory.redisSocket);
   const words = [
     ...endpoint.settings,
     '--dir',

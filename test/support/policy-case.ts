@@ -7,7 +7,7 @@ import { eventually } from './eventually.js';
 /** How a call is meant to be judged: `runs` and completes, `asks` a person, or is `denied`; the text is among the reasons. */
 export type Expected = { readonly runs: RegExp | string } | { readonly asks: RegExp | string } | { readonly denied: RegExp | string };
 
-export interface Judged {
+export interface PolicyCase {
   readonly tool: string;
   readonly args: Record<string, unknown>;
   readonly agentId?: string;
@@ -15,7 +15,7 @@ export interface Judged {
 }
 
 /** What became of a submission at the door: the call, whether it was let in, must wait, or was refused. */
-export interface Verdict {
+export interface PolicyOutcome {
   readonly status: number;
   readonly code: string | undefined;
   readonly call: Call;
@@ -26,7 +26,7 @@ export interface Verdict {
 }
 
 /** Submits a call as an agent does, and waits for its end when it runs. */
-export async function submitted(agent: Agent, { tool, args, ...parties }: Judged): Promise<Verdict> {
+export async function submitted(agent: Agent, { tool, args, ...parties }: PolicyCase): Promise<PolicyOutcome> {
   const answer = await agent.request<Call & Partial<Pick<Problem, 'callId' | 'code'>>>('POST', '/v1/calls', {
     tool,
     arguments: args,
@@ -47,7 +47,7 @@ function settled(agent: Agent, id: string): Promise<Call> {
 }
 
 /** Submits the call and expects of the answer, the call and what the model reads what a verdict means. */
-export async function expectVerdict(agent: Agent, judged: Judged, expected: Expected): Promise<Verdict> {
+export async function expectDecision(agent: Agent, judged: PolicyCase, expected: Expected): Promise<PolicyOutcome> {
   const verdict = await submitted(agent, judged);
   const { status, code, call, why, text } = verdict;
   const got = { status, code, effect: call.decision.effect, outcome: call.outcome ?? call.status };
@@ -67,7 +67,7 @@ export async function expectVerdict(agent: Agent, judged: Judged, expected: Expe
 }
 
 /** A failure shows the reasons, too. */
-function expectThat({ why, text }: Verdict, got: object, wanted: object): void {
+function expectThat({ why, text }: PolicyOutcome, got: object, wanted: object): void {
   expect(isDeepStrictEqual(got, wanted) ? wanted : { ...got, why, text }).toEqual(wanted);
 }
 

@@ -1,10 +1,10 @@
 import { notifications } from '@mantine/notifications';
 import { messageOf } from './states.js';
 
-export function tellDone(message: string): void {
+export function notifySuccess(message: string): void {
   notifications.show({ message, color: 'teal', autoClose: 4000 });
 }
 
-export function tellFailed(title: string, error: unknown): void {
+export function notifyError(title: string, error: unknown): void {
   notifications.show({ title, message: messageOf(error), color: 'red', autoClose: 10_000 });
 }

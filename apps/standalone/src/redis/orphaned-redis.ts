@@ -9,7 +9,7 @@ const POLITE_MS = 10_000;
  * Ends the Redis that a killed Toolyard left behind on this data directory: politely, so that its AOF is complete, then
  * by force. The caller holds the directory's lock. A process that only got the number of the old one is left alone.
  */
-export async function endLeftoverRedis(directory: DataDirectory): Promise<void> {
+export async function killOrphanedRedis(directory: DataDirectory): Promise<void> {
   const pid = readPid(directory.redisPid);
   if (pid !== undefined && isRedisServerIn(pid, directory.redis)) {
     process.kill(pid, 'SIGTERM');
