@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { Json, type Call } from '#contracts';
+import { Json, type Call, type JsonValue } from '#contracts';
 import { BlobStore } from '#event-log';
 import { agentRejection } from '../auth/agent-of.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import type { HookDenial } from './approval-hooks.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { CallEvaluator } from '../calls/admission/call-evaluator.service.js';
-import type { JsonValue } from '../calls/admission/new-call.js';
 
 const SaltedArguments = z.object({ arguments: Json });
 

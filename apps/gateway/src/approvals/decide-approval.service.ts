@@ -6,7 +6,7 @@ import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tool-sdk';
 import { resolveGrantChange } from './resolve-grant-change.js';
-import { DeferredApprovals } from '../batches/deferred-approvals.service.js';
+import { ApprovalDeferrals } from './approval-deferrals.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApprovalHooks } from './approval-hooks.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
@@ -40,7 +40,7 @@ export class DecideApprovalService {
     private readonly tools: ToolRegistry,
     private readonly sessions: SessionStore,
     private readonly policyConfig: PolicyConfigService,
-    private readonly deferrals: DeferredApprovals,
+    private readonly deferrals: ApprovalDeferrals,
     private readonly blobs: BlobStore,
     private readonly redaction: RedactionConfigService,
     private readonly hooks: ApprovalHooks,

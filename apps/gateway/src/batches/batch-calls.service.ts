@@ -12,12 +12,14 @@ import { dispatchCall } from '../calls/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { idempotencyScope } from '../calls/admission/idempotency.js';
 import { endBeforeStart, newCall, type EvaluatedCall } from '../calls/admission/new-call.js';
+import { redactSubmission } from '../calls/admission/redact-call.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { SubmitCallService } from '../calls/submit-call.service.js';
 import { BeforeHooks, StoppedByPerson } from '../calls/admission/before-hooks.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
-import type { BatchDefinition, BatchRecord, DeferredApproval } from './batch-record.js';
+import type { DeferredApproval } from '../approvals/approval-deferrals.service.js';
+import type { BatchDefinition, BatchRecord } from './batch-record.js';
 import { BatchStore } from './batch-store.service.js';
 
 /**
@@ -150,7 +152,7 @@ export class BatchCalls {
     };
     const callId = this.log.newCallId(principal.tenantId, rootId);
     const author = eventOrigin(this.config.name, principal);
-    const shown = this.redaction.redactCall(body, judged);
+    const shown = redactSubmission(this.redaction, body, judged);
     const answer = await this.log.accept(
       newCall({ callId, principal, ...shown, origin: author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
     );

@@ -4,7 +4,8 @@ import type { CallSnapshot, EventHub } from '#event-log';
 import { toProblem } from '../platform/http/to-problem.js';
 import { nextStep, type BatchSlot, type BatchStep } from './batch.decider.js';
 import type { BatchCalls } from './batch-calls.service.js';
-import type { BatchProgress, BatchRecord, DeferredApproval } from './batch-record.js';
+import type { DeferredApproval } from '../approvals/approval-deferrals.service.js';
+import type { BatchProgress, BatchRecord } from './batch-record.js';
 import type { BatchStore } from './batch-store.service.js';
 import { INVALID_JSON, NOT_ALL_MAY_RUN, skippedText } from './batch-texts.js';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ApprovalDecidedData, BatchCallBody, BatchStop, BatchStrategy, OnFailure, Principal, SteeringMessage } from '#contracts';
+import { BatchCallBody, BatchStop, BatchStrategy, OnFailure, Principal, SteeringMessage } from '#contracts';
+import { DeferredApproval } from '../approvals/approval-deferrals.service.js';
 
 /** What never changes about a batch. `v` is the version of this form; a later one reads the earlier ones. */
 export const BatchDefinition = z.object({
@@ -18,10 +19,6 @@ export const BatchDefinition = z.object({
   verdicts: z.array(z.enum(['allow', 'ask', 'refused', 'malformed'])),
 });
 export type BatchDefinition = z.output<typeof BatchDefinition>;
-
-/** A yes that waits for the other answers of its batch. */
-export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).extend({ actor: z.string() });
-export type DeferredApproval = z.output<typeof DeferredApproval>;
 
 /** What changes while a batch runs, but for where its calls are: that the log says. */
 export interface BatchProgress {

@@ -4,15 +4,8 @@ import { keys, partitionOf, partitionOfRoot, type RedisConnection } from '#redis
 import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
-import {
-  BatchDefinition,
-  fieldOf,
-  progressOf,
-  recordOf,
-  type BatchProgress,
-  type BatchRecord,
-  type DeferredApproval,
-} from './batch-record.js';
+import type { DeferredApproval } from '../approvals/approval-deferrals.service.js';
+import { BatchDefinition, fieldOf, progressOf, recordOf, type BatchProgress, type BatchRecord } from './batch-record.js';
 import { createScript, finishScript, holdScript, queueSteeringScript, steerScript, stopScript, sweepScript } from './batch-scripts.js';
 
 /** How long an ended batch, and a message that no batch takes, are kept: as long as large values of calls. */

@@ -1,9 +1,8 @@
 import { Controller, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ROUTES, type ApprovalPage, type BodyOf, type Call, type Principal, type QueryOf, type Quote } from '#contracts';
+import { ROUTES, type BodyOf, type Call, type Principal, type QueryOf, type Quote } from '#contracts';
 import { CallReader } from './call-reader.service.js';
 import { CancelCallService } from './cancel-call.service.js';
-import { DecideApprovalService } from '../approvals/decide-approval.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
@@ -13,14 +12,13 @@ import { parseCallId } from '../platform/http/parse.js';
 import { callOptions, type SubmitHeaders } from './submit-headers.js';
 import { SubmitCallRequest } from './submit-call-request.js';
 
-/** Calls over HTTP: submit, look, list, cancel, decide, replay. */
+/** Single calls over HTTP: submit, quote, read, cancel, replay. */
 @Controller()
 export class CallsController {
   constructor(
     private readonly submitCall: SubmitCallService,
     private readonly cancelCall: CancelCallService,
     private readonly replayCall: ReplayCallService,
-    private readonly decideApproval: DecideApprovalService,
     private readonly reader: CallReader,
   ) {}
 
@@ -43,11 +41,6 @@ export class CallsController {
     return this.submitCall.quote(caller, body);
   }
 
-  @Endpoint(ROUTES.listApprovals)
-  approvals(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listApprovals>): Promise<ApprovalPage> {
-    return this.reader.approvals(caller, query);
-  }
-
   @Endpoint(ROUTES.getCall)
   read(
     @CurrentPrincipal() caller: Principal,
@@ -65,15 +58,6 @@ export class CallsController {
     @RouteBody() body: BodyOf<typeof ROUTES.cancelCall>,
   ): Promise<Call> {
     return this.cancelCall.cancel(caller, parseCallId(id), body);
-  }
-
-  @Endpoint(ROUTES.decideApproval)
-  decide(
-    @CurrentPrincipal() caller: Principal,
-    @Param('id') id: string,
-    @RouteBody() body: BodyOf<typeof ROUTES.decideApproval>,
-  ): Promise<Call> {
-    return this.decideApproval.decide(caller, parseCallId(id), body);
   }
 
   @Endpoint(ROUTES.replayCall)

@@ -22,6 +22,7 @@ import { idempotencyScope } from './admission/idempotency.js';
 import { newCall, type EvaluatedCall } from './admission/new-call.js';
 import { ChildCallService, type CallLineage } from './child-call.service.js';
 import { quoteOf } from './admission/quote.js';
+import { redactSubmission } from './admission/redact-call.js';
 import { idempotencyKeyReused, rejectionProblem, wasRejected } from '../platform/http/rejection.js';
 import { watchedCall } from './watched-call.js';
 
@@ -107,7 +108,7 @@ export class SubmitCallService {
     let unwatch = () => {};
     try {
       const { idempotency, retryAfterMs, resultBytes } = admission;
-      const shown = this.safety.redactCall(body, admission.judged);
+      const shown = redactSubmission(this.safety, body, admission.judged);
       const { files } = shown.evaluated;
       const author = eventOrigin(this.config.name, principal);
       const call = newCall({

@@ -1,13 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { SafetySettings, type SubmitCallBody } from '#contracts';
+import { SafetySettings, type JsonValue } from '#contracts';
 import { ContentAddressedStore, type RedisConnection } from '#redis';
-import { masked, Safety, type Masked } from '#redaction';
-import type { JsonValue, EvaluatedCall, NewCallInput } from '../calls/admission/new-call.js';
+import { masked, Safety, type Masked, type Redactor } from '#redaction';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
-import { redactCall, type RedactedCall } from '../calls/admission/redact-call.js';
 
 const DEFAULTS = SafetySettings.parse({});
 /** Well within the life of stored settings. */
@@ -55,12 +52,13 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     };
   }
 
-  /** The call as it may be stored and shown, and what its worker needs besides. */
-  redactCall(body: SubmitCallBody, judged: EvaluatedCall): Omit<RedactedCall, 'secretArguments'> & Pick<NewCallInput, 'secret' | 'safety'> {
-    const shown = redactCall(this.safety.redactor, body, judged);
-    const { secretArguments } = shown;
-    const secret = secretArguments === undefined ? undefined : { salt: randomBytes(16).toString('hex'), arguments: secretArguments };
-    return { body: shown.body, evaluated: shown.evaluated, secret, safety: this.stored };
+  get redactor(): Redactor {
+    return this.safety.redactor;
+  }
+
+  /** The digest by which workers find the active settings; undefined for the defaults, which they have. */
+  get settingsDigest(): string | undefined {
+    return this.stored;
   }
 
   /** For what others say about a call: the secrets of its arguments go, too. `cut`: the text is the beginning of a longer one. */

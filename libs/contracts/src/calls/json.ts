@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-type JsonValue = z.output<ReturnType<typeof z.json>>;
+export type JsonValue = z.output<ReturnType<typeof z.json>>;
 
 const recursive = z.json();
 

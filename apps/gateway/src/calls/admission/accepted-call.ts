@@ -1,6 +1,5 @@
-import { dataSchemaOf, type Call, type CallEvent, type CallEventType } from '#contracts';
+import { dataSchemaOf, type Call, type CallEvent, type CallEventType, type JsonValue } from '#contracts';
 import { foldCall, type NewCall } from '#event-log';
-import type { JsonValue } from './new-call.js';
 
 /** The call as it stands right after its first transition: the answer to a submission, without reading the log again. */
 export function acceptedCall(call: NewCall, args: JsonValue, time: number): Call {

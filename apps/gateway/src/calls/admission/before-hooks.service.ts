@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { AppliedHook, HookInput, Principal, SubmitCallBody } from '#contracts';
+import type { AppliedHook, HookInput, JsonValue, Principal, SubmitCallBody } from '#contracts';
 import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
 import { MARK } from '#redaction';
 import { SessionCancelChannel } from '../../sessions/session-cancel-channel.service.js';
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import { CallEvaluator } from './call-evaluator.service.js';
-import type { CallHooks, JsonValue, EvaluatedCall } from './new-call.js';
+import type { CallHooks, EvaluatedCall } from './new-call.js';
 import { reasonOf, rejectionMessage, rejectionFor } from './hook-texts.js';
 
 export interface HookRequest {

@@ -5,6 +5,7 @@ import {
   type AppliedHook,
   type Call,
   type Decision,
+  type JsonValue,
   type Principal,
   type SubmitCallBody,
   type ToolDescriptor,
@@ -13,7 +14,7 @@ import { decide, fileAccessOf, matchesTool } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
 import { EffectivePolicyService, type EffectivePolicy } from './effective-policy.service.js';
 import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
-import type { JsonValue, EvaluatedCall } from './new-call.js';
+import type { EvaluatedCall } from './new-call.js';
 import { applyToolDefaults } from './apply-tool-defaults.js';
 
 /** The decision about a call that was refused before anybody asked the policy. */

@@ -1,12 +1,12 @@
 import type {
   AppliedHook,
-  Call,
   CallError,
   CallOutcome,
   Decision,
   EndData,
   FileAccess,
   HookOrder,
+  JsonValue,
   PolicyProfile,
   Principal,
   SubmitCallBody,
@@ -60,8 +60,6 @@ export interface CallHooks {
   /** The workspace as workers know it. */
   readonly cwd: string;
 }
-
-export type JsonValue = Call['arguments'];
 
 /** What stands in for the facts of a tool that does not exist: such a call never runs. */
 const NO_TOOL = {

@@ -1,6 +1,8 @@
-import type { SubmitCallBody, TrustOption } from '#contracts';
+import { randomBytes } from 'node:crypto';
+import type { JsonValue, SubmitCallBody, TrustOption } from '#contracts';
 import { visibleJson, visibleText, type Redactor } from '#redaction';
-import type { JsonValue, EvaluatedCall } from './new-call.js';
+import type { RedactionConfigService } from '../../governance/redaction-config.service.js';
+import type { EvaluatedCall, NewCallInput } from './new-call.js';
 
 /** A submission as it may be stored and shown. */
 export interface RedactedCall {
@@ -12,6 +14,17 @@ export interface RedactedCall {
 
 /** What JSON.parse quotes of a text that is none may be half of a secret. */
 const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/s;
+
+/** The call as it may be stored and shown, and what its worker needs besides. */
+export function redactSubmission(
+  { redactor, settingsDigest }: Pick<RedactionConfigService, 'redactor' | 'settingsDigest'>,
+  body: SubmitCallBody,
+  call: EvaluatedCall,
+): Omit<RedactedCall, 'secretArguments'> & Pick<NewCallInput, 'secret' | 'safety'> {
+  const { secretArguments, ...redacted } = redactCall(redactor, body, call);
+  const secret = secretArguments === undefined ? undefined : { salt: randomBytes(16).toString('hex'), arguments: secretArguments };
+  return { body: redacted.body, evaluated: redacted.evaluated, secret, safety: settingsDigest };
+}
 
 /** A call as everybody may see it and, when a person is asked about it, as nothing in it hides from them. Pure. */
 export function redactCall(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {

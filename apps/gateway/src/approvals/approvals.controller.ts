@@ -1,0 +1,30 @@
+import { Controller, Param } from '@nestjs/common';
+import { ROUTES, type ApprovalPage, type BodyOf, type Call, type Principal, type QueryOf } from '#contracts';
+import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
+import { CallReader } from '../calls/call-reader.service.js';
+import { parseCallId } from '../platform/http/parse.js';
+import { DecideApprovalService } from './decide-approval.service.js';
+
+/** Calls that wait for a person, and the person's decision. */
+@Controller()
+export class ApprovalsController {
+  constructor(
+    private readonly reader: CallReader,
+    private readonly decideApproval: DecideApprovalService,
+  ) {}
+
+  @Endpoint(ROUTES.listApprovals)
+  approvals(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listApprovals>): Promise<ApprovalPage> {
+    return this.reader.approvals(caller, query);
+  }
+
+  @Endpoint(ROUTES.decideApproval)
+  decide(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @RouteBody() body: BodyOf<typeof ROUTES.decideApproval>,
+  ): Promise<Call> {
+    return this.decideApproval.decide(caller, parseCallId(id), body);
+  }
+}

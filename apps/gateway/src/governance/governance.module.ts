@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { PolicyConfigService } from './policy-config.service.js';
+import { LimitConfigService } from './limit-config.service.js';
+import { HookConfigService } from './hook-config.service.js';
+import { RedactionConfigService } from './redaction-config.service.js';
+import { FileDenials } from './file-denials.service.js';
+import { ConfigReload } from './config-reload.service.js';
+
+const shared = [PolicyConfigService, LimitConfigService, HookConfigService, RedactionConfigService, FileDenials, ConfigReload];
+
+/** The active configuration of policy, limits, hooks and redaction, and its reload. */
+@Module({ providers: [...shared], exports: shared })
+export class GovernanceModule {}
