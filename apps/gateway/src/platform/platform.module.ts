@@ -13,6 +13,7 @@ import { DurableWrites } from './durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { createLogger } from './logger.js';
+import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
 import { BUFFERED_REDIS, FAIL_FAST_REDIS, LOGGER } from './tokens.js';
@@ -110,6 +111,7 @@ export class PlatformModule {
       ...queue,
       ...governance,
       DurableWrites,
+      NotificationChannel,
       ShutdownState,
     ];
     return { module: PlatformModule, providers: [...shared, { provide: APP_FILTER, useClass: ProblemFilter }], exports: shared };
