@@ -33,6 +33,32 @@ const MAY_ALSO_SEE = {
   projection: ['redis'],
 };
 
+/** Features of the gateway, each of which may import those before it. */
+const GATEWAY_FEATURES = [
+  ['platform', 'Every feature stands on the configuration, connections and HTTP helpers here; they know no feature.'],
+  ['auth', 'Keys and scopes are checked before anything is known of calls.'],
+  ['governance', 'The configuration of policy, limits, hooks and redaction is the same for every use case.'],
+  ['workers', 'Which workers and tools are available does not depend on any call.'],
+  ['sessions', 'The state of a session is read by calls. What is done to the calls of a session belongs to batches.'],
+  ['calls', 'Every other use case submits, reads or cancels calls; a call can be understood without them.'],
+  ['approvals', 'An approval is of a call. Batches that keep approvals back register with `ApprovalDeferrals`.'],
+  ['batches', 'A batch uses calls and approvals. Transports use batches.'],
+  ['streaming', 'Streams deliver the events of all features. No feature waits for a stream.'],
+  ['operations', 'Health, metrics and traces look at every feature. No feature depends on being observed.'],
+];
+
+const featureRules = GATEWAY_FEATURES.slice(0, -1).map(([name, reason], index) => ({
+  name: `gateway-${name}-sees-below`,
+  comment: `apps/gateway/src/${name} imports no feature above it. ${reason}`,
+  severity: 'error',
+  from: { path: `^apps/gateway/src/${name}/`, pathNot: TESTS },
+  to: {
+    path: `^apps/gateway/src/(${GATEWAY_FEATURES.slice(index + 1)
+      .map(([above]) => above)
+      .join('|')})/`,
+  },
+}));
+
 const siblingRules = SIBLINGS.map((name) => {
   const allowed = ['contracts', 'observability', 'patterns', ...(MAY_ALSO_SEE[name] ?? []), name];
   return {
@@ -105,6 +131,14 @@ module.exports = {
       to: { path: '^libs/', pathNot: '^libs/(client|contracts)/' },
     },
     ...siblingRules,
+    ...featureRules,
+    {
+      name: 'gateway-features-below-composition',
+      comment: 'main.ts, gateway.module.ts and http-server.ts put the features together; no feature imports them.',
+      severity: 'error',
+      from: { path: '^apps/gateway/src/[^/]+/', pathNot: TESTS },
+      to: { path: '^apps/gateway/src/[^/]+\\.ts$' },
+    },
     {
       name: 'front-door-only',
       comment: 'What a library offers is what its index.ts exports by name. A deep import makes its inside public.',
