@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { BATCH_LIMITS, type Limits, type Problem, type Quote } from '#contracts';
 import { EventLog, EventLogFull } from '#event-log';
 import { createRedis } from '#redis';
-import { ChildCallService } from '../../apps/gateway/src/calls/child-call.service.js';
+import { ChildCallService } from '../../apps/gateway/src/calls/admission/child-call.service.js';
 import type { Answer } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { startTestGateway, type TestGateway } from '../support/gateway.js';

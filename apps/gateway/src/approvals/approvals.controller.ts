@@ -2,7 +2,7 @@ import { Controller, Param } from '@nestjs/common';
 import { ROUTES, type ApprovalPage, type BodyOf, type Call, type Principal, type QueryOf } from '#contracts';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
-import { CallReader } from '../calls/call-reader.service.js';
+import { CallReader } from '../calls/read/call-reader.service.js';
 import { parseCallId } from '../platform/http/parse.js';
 import { DecideApprovalService } from './decide-approval.service.js';
 

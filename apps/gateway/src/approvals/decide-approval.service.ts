@@ -13,8 +13,8 @@ import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { assertSameEpoch, SessionStore } from '../sessions/session-store.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ApprovalEvaluator } from './approval-evaluator.service.js';
-import { CallReader, type SubmissionInfo } from '../calls/call-reader.service.js';
-import { dispatchCall } from '../calls/dispatch-call.js';
+import { CallReader, type SubmissionInfo } from '../calls/read/call-reader.service.js';
+import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { endBeforeStart } from '../calls/admission/new-call.js';
 

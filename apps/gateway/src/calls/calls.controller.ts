@@ -1,7 +1,7 @@
 import { Controller, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ROUTES, type BodyOf, type Call, type Principal, type QueryOf, type Quote } from '#contracts';
-import { CallReader } from './call-reader.service.js';
+import { CallReader } from './read/call-reader.service.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';

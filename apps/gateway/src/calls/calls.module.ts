@@ -7,13 +7,13 @@ import { QueriesController } from './queries.controller.js';
 import { OutputController } from './output.controller.js';
 import { ToolsController } from './tools.controller.js';
 import { CallLimiter } from './admission/call-limiter.service.js';
-import { ChildCallService } from './child-call.service.js';
+import { ChildCallService } from './admission/child-call.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 import { BulkCallsService } from './bulk-calls.service.js';
 import { BeforeHooks } from './admission/before-hooks.service.js';
 import { CallEvaluator } from './admission/call-evaluator.service.js';
 import { EffectivePolicyService } from './admission/effective-policy.service.js';
-import { CallReader } from './call-reader.service.js';
+import { CallReader } from './read/call-reader.service.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';
 

@@ -16,10 +16,10 @@ import { BullCallQueue } from '#queue';
 import { signals } from '#observability';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
-import { CallReader } from './call-reader.service.js';
+import { CallReader } from './read/call-reader.service.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { endBeforeStart } from './admission/new-call.js';
-import { ChildCallService } from './child-call.service.js';
+import { ChildCallService } from './admission/child-call.service.js';
 
 /** A call that streams updates changes its version all the time; each try reads it afresh. */
 const TRIES = 20;

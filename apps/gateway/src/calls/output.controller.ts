@@ -2,7 +2,7 @@ import { Controller, Headers, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import parseRange from 'range-parser';
 import { ProblemError, ROUTES, type Principal } from '#contracts';
-import { CallReader } from './call-reader.service.js';
+import { CallReader } from './read/call-reader.service.js';
 import { Endpoint } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { parseCallId } from '../platform/http/parse.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type Principal, type ReplayBody, type SubmitCallBody } from '#contracts';
 import { MARK } from '#redaction';
-import { CallReader } from './call-reader.service.js';
+import { CallReader } from './read/call-reader.service.js';
 import { SubmitCallService, type Submission, type SubmitOptions } from './submit-call.service.js';
 
 const SECRETS_ARE_GONE = `The arguments of this call held secrets or hidden characters, which are not kept: send all arguments, with the secrets in place of ${MARK}`;

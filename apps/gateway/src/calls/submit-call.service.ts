@@ -13,18 +13,18 @@ import { RedactionConfigService } from '../governance/redaction-config.service.j
 import { LOGGER } from '../platform/tokens.js';
 import { ToolAvailabilityService } from '../workers/tool-availability.service.js';
 import { acceptedCall } from './admission/accepted-call.js';
-import { CallReader } from './call-reader.service.js';
+import { CallReader } from './read/call-reader.service.js';
 import { CallEvaluator } from './admission/call-evaluator.service.js';
 import { CancelCallService } from './cancel-call.service.js';
-import { dispatchCall } from './dispatch-call.js';
+import { dispatchCall } from './admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { idempotencyScope } from './admission/idempotency.js';
 import { newCall, type EvaluatedCall } from './admission/new-call.js';
-import { ChildCallService, type CallLineage } from './child-call.service.js';
+import { ChildCallService, type CallLineage } from './admission/child-call.service.js';
 import { quoteOf } from './admission/quote.js';
 import { redactSubmission } from './admission/redact-call.js';
 import { idempotencyKeyReused, rejectionProblem, wasRejected } from '../platform/http/rejection.js';
-import { watchedCall } from './watched-call.js';
+import { watchedCall } from './read/watched-call.js';
 
 export interface SubmitOptions {
   readonly idempotencyKey?: string | undefined;

@@ -1,7 +1,7 @@
 import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, ROUTES, type Principal, type QueryOf } from '#contracts';
-import { CallReader } from '../calls/call-reader.service.js';
+import { CallReader } from '../calls/read/call-reader.service.js';
 import { EventStream } from './sse/event-stream.js';
 import { Endpoint, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';

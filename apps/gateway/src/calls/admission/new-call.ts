@@ -17,7 +17,7 @@ import type {
 import type { EventOrigin, NewCall } from '#event-log';
 import { approvalDigest, approvalOptions, capabilityProfileOf, type JudgedFiles } from '#policy';
 import { sha256Hex } from '#redis';
-import type { CallLineage } from '../child-call.service.js';
+import type { CallLineage } from './child-call.service.js';
 
 /** A JSON value above this many bytes lives beside the log, and the event tells where. */
 export const INLINE_BYTES = 6_144;

@@ -3,7 +3,7 @@ import type { CallSnapshot, EventLog } from '#event-log';
 import type { ToolRegistry } from '#tool-sdk';
 import type { Span, Tracing } from '#observability';
 import type { CallEvaluator } from '../../calls/admission/call-evaluator.service.js';
-import type { CallReader } from '../../calls/call-reader.service.js';
+import type { CallReader } from '../../calls/read/call-reader.service.js';
 import type { CancelCallService } from '../../calls/cancel-call.service.js';
 import type { DecideApprovalService } from '../../approvals/decide-approval.service.js';
 import type { SubmitCallService } from '../../calls/submit-call.service.js';

@@ -3,7 +3,7 @@ import { EventLog } from '#event-log';
 import { ToolRegistry } from '#tool-sdk';
 import type { Tracing } from '#observability';
 import { CallEvaluator } from '../../calls/admission/call-evaluator.service.js';
-import { CallReader } from '../../calls/call-reader.service.js';
+import { CallReader } from '../../calls/read/call-reader.service.js';
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { DecideApprovalService } from '../../approvals/decide-approval.service.js';
 import { SubmitCallService } from '../../calls/submit-call.service.js';

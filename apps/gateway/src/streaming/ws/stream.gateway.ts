@@ -10,7 +10,7 @@ import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { OpenSockets, type SocketReservation } from '../../auth/open-sockets.service.js';
 import { OriginPolicy } from '../../auth/origin-policy.service.js';
 import { RateLimits } from '../../auth/rate-limits.service.js';
-import { CallReader } from '../../calls/call-reader.service.js';
+import { CallReader } from '../../calls/read/call-reader.service.js';
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { DecideApprovalService } from '../../approvals/decide-approval.service.js';
 import { SubmitCallService } from '../../calls/submit-call.service.js';

@@ -13,8 +13,8 @@ import {
 import { CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
 import { CallIndex } from '#projection';
 import { BullCallQueue, type QueuePosition } from '#queue';
-import { ApiKeyStore } from '../auth/api-key-store.service.js';
-import { ShutdownState } from '../platform/shutdown-state.service.js';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { ShutdownState } from '../../platform/shutdown-state.service.js';
 
 export interface SubmissionInfo {
   readonly requester: string;

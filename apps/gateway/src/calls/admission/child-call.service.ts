@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Principal, type SubmitCallBody } from '#contracts';
 import type { CallSnapshot } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
-import { FAIL_FAST_REDIS } from '../platform/tokens.js';
-import { CallReader } from './call-reader.service.js';
+import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
+import { CallReader } from '../read/call-reader.service.js';
 
 /** As long as any call may live. */
 const REMEMBERED_SECONDS = 8 * 24 * 3600;
