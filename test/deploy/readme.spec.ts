@@ -45,7 +45,7 @@ describe('deploy/CONFIGURATION.md', () => {
     const rows = matches(configuration, /^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm).flatMap((cell) => matches(cell, /`([A-Z_]+)`/g));
     const variables = [
       ...matches(configs, /^ {2}([A-Z][A-Z_]+): /gm),
-      ...matches(read('libs/sandbox/src/sandbox/sandbox.config.ts'), /^ {2}(SANDBOX[A-Z_]*): /gm),
+      ...matches(read('libs/sandbox/src/isolation/sandbox.config.ts'), /^ {2}(SANDBOX[A-Z_]*): /gm),
       ...matches(read('libs/observability/src/tracing/tracing.config.ts'), /^ {2}(OTEL_[A-Z_]+): /gm),
       ...matches(read('libs/sandbox/src/egress/egress.config.ts'), /env\['([A-Z_]+)'\]/g),
     ];

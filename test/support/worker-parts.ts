@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { ForcedShutdown, LeaseRenewer, RenewalLoop } from '#attempts';
 import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
-import { HookRunner, HookSets } from '#hooks';
+import { HookRunner, HookSnapshotStore } from '#hooks';
 import { createRedis, ContentAddressedStore, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
 import { type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
@@ -83,7 +83,7 @@ export class WorkerParts {
       blobs: this.blobs,
       redaction: new RedactionSettingsService(new ContentAddressedStore(this.redis), []),
       tools: this.registry(),
-      hookSnapshots: new HookSets(this.redis),
+      hookSnapshots: new HookSnapshotStore(this.redis),
       hooks: this.hookRunner(),
       leases,
       inFlight: new InFlightAttempts(),
@@ -161,7 +161,7 @@ export class WorkerParts {
     return runner;
   }
 
-  private registry(): Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'> {
+  private registry(): Pick<ToolRegistry, 'resolve' | 'suggest' | 'source' | 'checkOutput'> {
     const source: ToolSource = {
       name: 'test',
       list: () => [...this.tools.values()].map(({ tool }) => tool),
@@ -171,7 +171,7 @@ export class WorkerParts {
     };
     return {
       resolve: (name) => this.tools.get(name)?.tool,
-      near: () => [...this.tools.keys()].slice(0, 1),
+      suggest: () => [...this.tools.keys()].slice(0, 1),
       source: () => source,
       checkOutput: (name, value) =>
         this.tools.get(name)?.tool.output && typeof value !== 'object' ? [{ pointer: '', message: 'expected an object' }] : [],

@@ -6,7 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Reconciler } from '#attempts';
 import { ensureDirectory, waitForRedis, runService, VERSION } from '#platform';
-import { type SlotReading, openTracing } from '#observability';
+import { type SlotSample, openTracing } from '#observability';
 import { Projector } from '#projection';
 import { CancelListener } from './attempts/cancel-listener.js';
 import { ToolCallProcessor } from './attempts/tool-call.processor.js';
@@ -22,7 +22,7 @@ export interface RunningWorker {
   /** Where health and metrics are served; undefined when that is off. */
   readonly url: string | undefined;
   /** Its slots by pool, and how many are taken. */
-  slots(): readonly SlotReading[];
+  slots(): readonly SlotSample[];
   /** Drains and closes; idempotent. */
   close(): Promise<void>;
 }

@@ -2,11 +2,11 @@ import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { LeaseRenewer, Reconciler, SweeperLock, workerIdentity } from '#attempts';
 import { BlobStore, CallStore, EventLog, LogReader, NoticeLog } from '#event-log';
-import { HookRunner, HookSets } from '#hooks';
+import { HookRunner, HookSnapshotStore } from '#hooks';
 import { Projector } from '#projection';
 import { BullCallQueue, startConsumer } from '#queue';
 import { createRedis, ContentAddressedStore, type RedisConnection } from '#redis';
-import { type Tracing, signals } from '#observability';
+import { type Tracing, telemetry } from '#observability';
 import { Sandbox, SandboxRegistry, WorkspaceQuotas } from '#sandbox';
 import { ToolRegistry } from '#tool-sdk';
 import { ToolsModule } from '#tools';
@@ -52,7 +52,7 @@ const execution: Provider[] = [
       LOGGER,
       CallStore,
       SPANS,
-      HookSets,
+      HookSnapshotStore,
       HookRunner,
       BUFFERED_REDIS,
     ],
@@ -67,7 +67,7 @@ const execution: Provider[] = [
       logger: WorkerLog,
       store: CallStore,
       { tracing }: Spans,
-      hookSets: HookSets,
+      hookSets: HookSnapshotStore,
       hooks: HookRunner,
       redis: RedisConnection,
     ): ExecuteDeps => ({
@@ -81,7 +81,10 @@ const execution: Provider[] = [
       logger,
       hookSnapshots: hookSets,
       hooks,
-      workspaces: new Workspaces(config.workspaceRoot, new WorkspaceQuotas(config.quotas, (refusal) => signals.quotaRefused.emit(refusal))),
+      workspaces: new Workspaces(
+        config.workspaceRoot,
+        new WorkspaceQuotas(config.quotas, (refusal) => telemetry.quotaRefused.emit(refusal)),
+      ),
       files: new FileScope(config.files, new ContentAddressedStore(redis)),
       forcedShutdown: state.forcedShutdown,
       tracer: tracing && new AttemptTracer(tracing, store, config.id, tools),

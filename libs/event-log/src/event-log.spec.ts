@@ -12,7 +12,7 @@ import {
   type EventLogOptions,
 } from '#event-log';
 import { createRedis, keys, type RedisConnection } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { checkInvariants } from '../../../test/support/log-invariants.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { aCall, aSubmission, author, endOf } from '../../../test/support/sample-calls.js';
@@ -205,7 +205,7 @@ describe('the event log over a bad connection', () => {
     const accepted = log.accept(aCall(log.newCallId('acme'))).finally(() => (answered = true));
     const runs = new Promise<void>((resolve) => {
       let times = 0;
-      const stop = signals.scriptRun.on(() => ++times === 3 && (stop(), resolve()));
+      const stop = telemetry.scriptRun.on(() => ++times === 3 && (stop(), resolve()));
     });
     await runs;
     expect(answered).toBe(false);
@@ -228,7 +228,7 @@ describe('the event log over a bad connection', () => {
     expect(await claim(pure)).toMatchObject({ code: 'OK', attempt: 1 });
     const runs = new Promise<void>((resolve) => {
       let times = 0;
-      const stop = signals.scriptRun.on(() => ++times === 3 && (stop(), resolve()));
+      const stop = telemetry.scriptRun.on(() => ++times === 3 && (stop(), resolve()));
     });
     await runs;
     expect(begun).toBe(false);
@@ -251,11 +251,11 @@ describe('the event log over a bad connection', () => {
     const heard: unknown[] = [];
     const runs: number[] = [];
     const stops = [
-      signals.callSubmitted.on((facts) => heard.push(['submitted', facts])),
-      signals.callEnded.on((facts) => heard.push(['ended', facts])),
-      signals.retried.on((facts) => heard.push(['retried', facts])),
-      signals.transitionRefused.on((facts) => heard.push(['refused', facts])),
-      signals.scriptRun.on(({ transitions }) => runs.push(transitions)),
+      telemetry.callSubmitted.on((facts) => heard.push(['submitted', facts])),
+      telemetry.callEnded.on((facts) => heard.push(['ended', facts])),
+      telemetry.retried.on((facts) => heard.push(['retried', facts])),
+      telemetry.transitionRefused.on((facts) => heard.push(['refused', facts])),
+      telemetry.scriptRun.on(({ transitions }) => runs.push(transitions)),
     ];
     const ids = Array.from({ length: 40 }, () => log.newCallId('acme'));
     await Promise.all(ids.map((callId) => log.accept(aCall(callId))));

@@ -2,7 +2,7 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
 import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, type DequeueHookResult, type DequeueHook } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
 import type { AcceptAnswer, Applied, WorkerIdentity, Claimed, EventLogWriter, NewCall, Rejection } from './event-log.port.js';
 import { ensureLogMetadata } from './log-metadata.js';
@@ -83,9 +83,9 @@ export class EventLog implements EventLogWriter {
     if ('callId' in answer) return answer;
     if (!isApplied(answer)) throw new Error(`transition.lua answered ${answer.code} to an accept.`);
     const { tool } = call.meta;
-    signals.callSubmitted.emit({ tool, pool: call.submitted.pool });
+    telemetry.callSubmitted.emit({ tool, pool: call.submitted.pool });
     if (call.then?.kind === 'refused') tellEnded(tool, call.then.data);
-    if (call.then?.kind === 'approval') signals.approvalRequested.emit({ callId: call.callId });
+    if (call.then?.kind === 'approval') telemetry.approvalRequested.emit({ callId: call.callId });
     return answer;
   }
 
@@ -125,7 +125,7 @@ export class EventLog implements EventLogWriter {
   }
 
   retry(input: Input<'retry'>): Promise<Applied | Rejection> {
-    return this.apply(to.retryTransition(input), (tool) => signals.retried.emit({ tool, reason: input.data.reason }));
+    return this.apply(to.retryTransition(input), (tool) => telemetry.retried.emit({ tool, reason: input.data.reason }));
   }
 
   end(input: Input<'end'>, sent?: () => void): Promise<Applied | Rejection> {
@@ -189,12 +189,12 @@ function lapse(deadlineMs: number): Promise<never> {
 }
 
 function tellRefused(transition: string, answer: Rejection): Rejection {
-  signals.transitionRefused.emit({ transition, code: answer.code });
+  telemetry.transitionRefused.emit({ transition, code: answer.code });
   return answer;
 }
 
 function tellEnded(tool: string, { outcome, error }: EndData): void {
-  signals.callEnded.emit({ tool, outcome, ...(error ? { code: error.code } : {}) });
+  telemetry.callEnded.emit({ tool, outcome, ...(error ? { code: error.code } : {}) });
 }
 
 /** Numbers in [0, 1) from the system's randomness, drawn 1 KiB at a time: the factory asks for one byte sixteen times an id. */

@@ -1,6 +1,6 @@
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
 import { type ProcessReport, ProcessStartError, findExecutable, runProcess } from '#sandbox';
-import { readAnswer } from './hook-answer.js';
+import { parseHookOutput } from './hook-output.js';
 import { HookFailure } from './hook-failure.js';
 import { hookVariables } from './hook-input.js';
 
@@ -12,7 +12,7 @@ const BLOCKED = 2;
 const GRACE_MS = 250;
 const SHELL = findExecutable(['sh']) ?? '/bin/sh';
 
-export interface CommandSurroundings {
+export interface CommandEnvironment {
   /** Variables that every command sees. */
   readonly base: Readonly<Record<string, string>>;
   /** Where the variables are taken from that a hook names. */
@@ -24,32 +24,32 @@ export interface CommandSurroundings {
  * refuses. Everything it started is dead when this settles, also when `signal` is aborted. Throws a HookFailure for any
  * other exit.
  */
-export async function askCommand(
+export async function runCommandHook(
   hook: AppliedHook,
   command: string,
   input: HookInput,
   signal: AbortSignal,
-  { base, env }: CommandSurroundings,
+  { base, env }: CommandEnvironment,
 ): Promise<HookVerdict> {
   const report = await run(
     {
       file: SHELL,
       args: ['-c', command],
       cwd: hook.directory === 'workspace' ? input.cwd : process.cwd(),
-      env: { ...base, ...named(hook.env ?? [], env), ...hookVariables(input) },
+      env: { ...base, ...pickEnv(hook.env ?? [], env), ...hookVariables(input) },
       input: JSON.stringify(input),
     },
     { signal, graceMs: GRACE_MS, captureBytes: hook.maxOutputBytes },
   );
-  const { ending, stdout, stderr } = report;
-  if (ending.how === 'signalled') throw new HookFailure(` was killed by ${ending.signal}`);
-  if (ending.how !== 'exited') throw new HookFailure(' was stopped');
-  if (ending.code === BLOCKED) {
+  const { exit, stdout, stderr } = report;
+  if (exit.how === 'signalled') throw new HookFailure(` was killed by ${exit.signal}`);
+  if (exit.how !== 'exited') throw new HookFailure(' was stopped');
+  if (exit.code === BLOCKED) {
     const reason = stderr.text.trim() || stdout.text.trim();
     return { decision: 'deny', ...(reason === '' ? {} : { reason }) };
   }
-  if (ending.code !== 0) throw new HookFailure(` exited with status ${ending.code}`);
-  return readAnswer(hook.on, { ...stdout, strict: false });
+  if (exit.code !== 0) throw new HookFailure(` exited with status ${exit.code}`);
+  return parseHookOutput(hook.on, { ...stdout, strict: false });
 }
 
 async function run(...parameters: Parameters<typeof runProcess>): Promise<ProcessReport> {
@@ -61,6 +61,6 @@ async function run(...parameters: Parameters<typeof runProcess>): Promise<Proces
   }
 }
 
-function named(names: readonly string[], env: Env): Record<string, string> {
+function pickEnv(names: readonly string[], env: Env): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }

@@ -1,14 +1,14 @@
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
 import type { RedisConnection } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import type { EgressPolicy } from '#sandbox';
-import { askCommand, type CommandSurroundings } from './command-hook.js';
+import { runCommandHook, type CommandEnvironment } from './command-hook.js';
 import { HookCache, type HoldsSecrets } from './hook-cache.js';
 import { HookFailure } from './hook-failure.js';
-import { Webhooks } from './http-hook.js';
-import { askModule } from './module-hook.js';
+import { Webhooks } from './webhooks.js';
+import { runModuleHook } from './module-hook.js';
 
-export interface HookRunnerOptions extends CommandSurroundings {
+export interface HookRunnerOptions extends CommandEnvironment {
   /** For answers that are kept. */
   readonly redis: RedisConnection;
   /** Where webhooks of sessions may go. */
@@ -54,23 +54,23 @@ export class HookRunner {
   }
 
   /** Rejects only when `signal` is aborted, with its reason, and then nothing of the hook is left; a hook that fails is an answer by its `onError`. */
-  async run(question: HookInvocation): Promise<HookRun> {
-    const { hook, input, signal, holdsSecrets } = question;
+  async run(invocation: HookInvocation): Promise<HookRun> {
+    const { hook, input, signal, holdsSecrets } = invocation;
     const startedAt = performance.now();
-    const tell = (verdict: 'allow' | 'deny' | 'failed' | 'cancelled', cached: boolean) => {
+    const report = (verdict: 'allow' | 'deny' | 'failed' | 'cancelled', cached: boolean) => {
       const tookMs = Math.round(performance.now() - startedAt);
-      signals.hookRun.emit({ event: hook.on, verdict, cached, tookMs });
+      telemetry.hookRun.emit({ event: hook.on, verdict, cached, tookMs });
       return { hook, cached, tookMs };
     };
     try {
       signal.throwIfAborted();
       const key = this.cache.keyOf(hook, input, holdsSecrets);
       const known = key === undefined ? undefined : await this.cache.get(key);
-      const verdict = known ?? (await this.ask(question));
+      const verdict = known ?? (await this.execute(invocation));
       if (key !== undefined && known === undefined) await this.cache.put(key, verdict, hook, holdsSecrets);
       const { decision = 'allow', reason, feedback, arguments: rewritten } = verdict;
       return {
-        ...tell(decision, known !== undefined),
+        ...report(decision, known !== undefined),
         verdict: decision,
         ...(reason === undefined ? {} : { reason }),
         ...(feedback === undefined || feedback === '' ? {} : { feedback }),
@@ -78,12 +78,12 @@ export class HookRunner {
       };
     } catch (error) {
       if (signal.aborted) {
-        tell('cancelled', false);
+        report('cancelled', false);
         throw error;
       }
       this.options.onFailure(hook.name, error);
       const what = error instanceof HookFailure ? error.message : ' failed unexpectedly; the log of the process that ran it says why';
-      return { ...tell('failed', false), verdict: hook.onError, failure: `Hook \`${hook.name}\`${what}` };
+      return { ...report('failed', false), verdict: hook.onError, failure: `Hook \`${hook.name}\`${what}` };
     }
   }
 
@@ -92,21 +92,21 @@ export class HookRunner {
     return this.webhooks.close();
   }
 
-  private async ask({ hook, input, signal, budgetMs = Infinity }: HookInvocation): Promise<HookVerdict> {
+  private async execute({ hook, input, signal, budgetMs = Infinity }: HookInvocation): Promise<HookVerdict> {
     const limitMs = Math.max(1, Math.floor(Math.min(hook.timeoutMs, budgetMs)));
     const limit = AbortSignal.timeout(limitMs);
     try {
-      return await this.askWithin(hook, input, AbortSignal.any([signal, limit]));
+      return await this.executeByKind(hook, input, AbortSignal.any([signal, limit]));
     } catch (error) {
       if (!limit.aborted || signal.aborted) throw error;
       throw new HookFailure(`: ${hook.command === undefined ? '' : 'command '}timed out after ${limitMs} ms`, { cause: error });
     }
   }
 
-  private askWithin(hook: AppliedHook, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
-    if (hook.command !== undefined) return askCommand(hook, hook.command, input, signal, this.options);
-    if (hook.url !== undefined) return this.webhooks.ask(hook, hook.url, input, signal);
-    if (hook.module !== undefined) return askModule(hook, hook.module, input, signal);
+  private executeByKind(hook: AppliedHook, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
+    if (hook.command !== undefined) return runCommandHook(hook, hook.command, input, signal, this.options);
+    if (hook.url !== undefined) return this.webhooks.call(hook, hook.url, input, signal);
+    if (hook.module !== undefined) return runModuleHook(hook, hook.module, input, signal);
     throw new HookFailure(' has nothing to run');
   }
 }

@@ -1,4 +1,4 @@
 export { HookRunner, type HookRun } from './hook-runner.js';
-export { HookSnapshotStore as HookSets } from './hook-snapshot-store.js';
+export { HookSnapshotStore } from './hook-snapshot-store.js';
 export { hookEventName, textOf } from './hook-input.js';
-export { redactHookRun as shownRun } from './redact-hook-run.js';
+export { redactHookRun } from './redact-hook-run.js';

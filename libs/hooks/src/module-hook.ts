@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
-import { checkedVerdict } from './hook-answer.js';
+import { validateVerdict } from './hook-output.js';
 import { HookFailure } from './hook-failure.js';
 
 /**
@@ -9,7 +9,7 @@ import { HookFailure } from './hook-failure.js';
  * or false (may the call go on), or with nothing. It is not listened to any more when `signal` is aborted, but nothing can
  * stop it: a module is code of the operator and is trusted as such. A module that changed is loaded anew.
  */
-export async function askModule(hook: AppliedHook, path: string, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
+export async function runModuleHook(hook: AppliedHook, path: string, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
   const hookFunction = await load(path);
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted')), { once: true });
@@ -20,7 +20,7 @@ export async function askModule(hook: AppliedHook, path: string, input: HookInpu
   if (answer === undefined || answer === null || answer === true) return {};
   if (answer === false) return { decision: 'deny' };
   if (typeof answer === 'string') return { feedback: answer.slice(0, hook.maxOutputBytes) };
-  return checkedVerdict(hook.on, answer);
+  return validateVerdict(hook.on, answer);
 }
 
 type HookFunction = (input: HookInput, options: { readonly signal: AbortSignal }) => unknown;

@@ -1,13 +1,13 @@
 import type { HookRun } from './hook-runner.js';
 
 /** The text as others may see it. `cut`: it is the beginning of a longer one. */
-type Shown = (text: string, cut?: boolean) => string;
+type Redact = (text: string, cut?: boolean) => string;
 
 /** No character of UTF-8 is longer. */
 const CHARACTER_BYTES = 4;
 
 /** Hooks are given arguments and output as they are, and may repeat them: what one said, as `shown` lets others see it. To be asked before anything is cut. */
-export function redactHookRun({ failure, reason, feedback, ...run }: HookRun, shown: Shown): HookRun {
+export function redactHookRun({ failure, reason, feedback, ...run }: HookRun, shown: Redact): HookRun {
   return {
     ...run,
     ...(failure === undefined ? {} : { failure: shown(failure) }),

@@ -23,8 +23,8 @@ describe('limits of calls', () => {
 
   /** One call by one of the processes; true when it was admitted, and then the log has it. */
   const admit = async (callId: string, checks: readonly LimitCheck[], by = 0): Promise<boolean> => {
-    const answers = await limits[by % limits.length]?.admit(tenant, callId, checks);
-    const admitted = answers?.every(({ refusal }) => refusal === undefined) ?? false;
+    const answers = await limits[by % limits.length]?.consume(tenant, callId, checks);
+    const admitted = answers?.every(({ rejection }) => rejection === undefined) ?? false;
     if (admitted) log.set(callId, 'open');
     return admitted;
   };
@@ -52,14 +52,14 @@ describe('limits of calls', () => {
   it('says which limit is full, how full, and when there is room again', async () => {
     const checks = checksOf({ actionsPerHour: 1 });
     await admit('c1', checks);
-    const [answer] = (await limits[0]?.admit(tenant, 'c2', checks)) ?? [];
+    const [answer] = (await limits[0]?.consume(tenant, 'c2', checks)) ?? [];
     expect(answer?.reason).toMatchObject({ axis: 'limits', rule: 'actions', effect: 'deny' });
-    expect(answer?.refusal?.code).toBe('rate_limited');
-    expect(answer?.refusal?.message).toMatch(
+    expect(answer?.rejection?.code).toBe('rate_limited');
+    expect(answer?.rejection?.message).toMatch(
       /^Rate limit exceeded: 1 of 1 actions in the last hour of session s1; the next is possible in 3[56]\d\d(\.\d)? s$/,
     );
-    expect(answer?.refusal?.retryAfterMs).toBeGreaterThan(3_590_000);
-    expect(answer?.refusal?.retryAfterMs).toBeLessThanOrEqual(3_600_000);
+    expect(answer?.rejection?.retryAfterMs).toBeGreaterThan(3_590_000);
+    expect(answer?.rejection?.retryAfterMs).toBeLessThanOrEqual(3_600_000);
   });
 
   it('counts against no limit when one of them is full', async () => {
@@ -91,7 +91,7 @@ describe('limits of calls', () => {
   it('keeps a quote from changing anything', async () => {
     const checks = checksOf({ actionsPerHour: 1, concurrency: [{ per: 'tenant', calls: 1 }] });
     for (let n = 0; n < 3; n++) {
-      const answers = (await limits[0]?.quote(tenant, `q${n}`, checks)) ?? [];
+      const answers = (await limits[0]?.peek(tenant, `q${n}`, checks)) ?? [];
       expect(answers.map(({ reason }) => reason.effect)).toEqual(['allow', 'allow']);
     }
     expect(await admit('c1', checks)).toBe(true);
@@ -111,7 +111,7 @@ describe('limits of calls', () => {
             expect(await admit(`c${made++}`, checks, by)).toBe(open.length < allowed);
           } else if (open[0] !== undefined) {
             log.set(open[0], 'ended');
-            if (what === 'end') await limits[by]?.ended(tenant, open[0], checks);
+            if (what === 'end') await limits[by]?.releaseOpen(tenant, open[0], checks);
           }
         }
       }),
@@ -134,7 +134,7 @@ describe('limits of calls', () => {
         open -= 1;
         log.set(callId, 'ended');
         // Every third end is never told: its process died.
-        if (n % 3 !== 0) await limits[by % 3]?.ended(tenant, callId, checks);
+        if (n % 3 !== 0) await limits[by % 3]?.releaseOpen(tenant, callId, checks);
       }
     };
     await Promise.all(Array.from({ length: 12 }, (_unused, by) => agent(by)));
@@ -154,7 +154,7 @@ describe('limits of calls', () => {
 
   it('keeps the place of a call that is on its way into the log, and frees it when it never came', async () => {
     const checks = checksOf({ concurrency: [{ per: 'key', calls: 1 }] });
-    await limits[0]?.admit(tenant, 'lost', checks);
+    await limits[0]?.consume(tenant, 'lost', checks);
     expect(await admit('c1', checks)).toBe(false);
     await connections[0]?.zincrby(keys.limit(tenant, checks[0]?.name ?? ''), -61_500, 'lost');
     expect(await admit('c2', checks)).toBe(true);
@@ -163,7 +163,7 @@ describe('limits of calls', () => {
   it('takes back what a repetition or an unaccepted call was counted for', async () => {
     const checks = checksOf({ actionsPerHour: 1, concurrency: [{ per: 'key', calls: 1 }] });
     await admit('c1', checks);
-    await limits[1]?.forget(tenant, 'c1', checks);
+    await limits[1]?.release(tenant, 'c1', checks);
     expect(await admit('c2', checks, 2)).toBe(true);
   });
 
@@ -172,7 +172,7 @@ describe('limits of calls', () => {
     const children = await Promise.all(['a', 'b', 'c', 'd'].map((id, n) => admit(id, tree, n)));
     expect(children.filter(Boolean)).toHaveLength(2);
     log.set('a', 'ended');
-    await limits[0]?.ended(tenant, 'a', tree);
+    await limits[0]?.releaseOpen(tenant, 'a', tree);
     expect(await admit('e', tree)).toBe(false);
   });
 

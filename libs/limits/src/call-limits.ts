@@ -1,15 +1,15 @@
 import { LuaScript, keys, type RedisConnection } from '#redis';
-import { signals } from '#observability';
-import { countedAnswer, type LimitResult } from './limit-results.js';
+import { telemetry } from '#observability';
+import { countedResult, type LimitResult } from './limit-results.js';
 import type { LimitCheck } from './limit-checks.js';
 
-const ADMIT = LuaScript.load(new URL('./lua/acquire.lua', import.meta.url));
+const ACQUIRE = LuaScript.load(new URL('./lua/acquire.lua', import.meta.url));
 
 /** A call is counted before the log has it; for so long it may be missing there and still be on its way. */
 const ACCEPT_MS = 60_000;
 
 /** Which of these calls have not ended: `gone` ones are not in the log (yet, or any more). */
-export type LookAtCalls = (callIds: readonly string[]) => Promise<('open' | 'ended' | 'gone')[]>;
+export type CallStateLookup = (callIds: readonly string[]) => Promise<('open' | 'ended' | 'gone')[]>;
 
 /**
  * Counts calls against limits, exact for any number of processes: all limits of a call are checked and taken by one
@@ -22,22 +22,22 @@ export type LookAtCalls = (callIds: readonly string[]) => Promise<('open' | 'end
 export class CallLimits {
   constructor(
     private readonly redis: RedisConnection,
-    private readonly look: LookAtCalls,
+    private readonly lookupStates: CallStateLookup,
   ) {}
 
   /** Counts the call against all checks, or against none when one is full. */
-  admit(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
-    return this.ask('take', tenantId, callId, checks);
+  consume(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
+    return this.evaluate('consume', tenantId, callId, checks);
   }
 
   /** The same answers, and nothing is counted. */
-  quote(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
-    return this.ask('look', tenantId, callId, checks);
+  peek(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
+    return this.evaluate('peek', tenantId, callId, checks);
   }
 
   /** Gives the places of an ended call back. Idempotent. */
-  async ended(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<void> {
-    await this.forget(
+  async releaseOpen(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<void> {
+    await this.release(
       tenantId,
       callId,
       checks.filter(({ kind }) => kind === 'open'),
@@ -45,38 +45,43 @@ export class CallLimits {
   }
 
   /** The call was never accepted: nothing of it counts. Idempotent. */
-  async forget(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<void> {
+  async release(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<void> {
     await Promise.all(checks.map(({ name }) => this.redis.zrem(keys.limit(tenantId, name), callId)));
   }
 
-  private async ask(mode: 'take' | 'look', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
+  private async evaluate(
+    mode: 'consume' | 'peek',
+    tenantId: string,
+    callId: string,
+    checks: readonly LimitCheck[],
+  ): Promise<LimitResult[]> {
     if (checks.length === 0) return [];
     const first = await this.run(mode, tenantId, callId, checks);
-    const full = checks.filter((check, index) => check.kind === 'open' && first[index]?.refusal !== undefined);
-    const open = await Promise.all(full.map(({ name }) => this.compareWithLog(keys.limit(tenantId, name))));
+    const full = checks.filter((check, index) => check.kind === 'open' && first[index]?.rejection !== undefined);
+    const open = await Promise.all(full.map(({ name }) => this.evictEnded(keys.limit(tenantId, name))));
     const answers = full.some(({ calls }, index) => (open[index] ?? 0) < calls) ? await this.run(mode, tenantId, callId, checks) : first;
-    if (mode === 'take')
-      for (const { reason, refusal } of answers) if (refusal !== undefined) signals.rateLimited.emit({ limit: reason.rule });
+    if (mode === 'consume')
+      for (const { reason, rejection } of answers) if (rejection !== undefined) telemetry.rateLimited.emit({ limit: reason.rule });
     return answers;
   }
 
-  private async run(mode: 'take' | 'look', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
+  private async run(mode: 'consume' | 'peek', tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
     const names = checks.map(({ name }) => keys.limit(tenantId, name));
-    const answer: unknown = await ADMIT.run(this.redis, names, [
+    const answer: unknown = await ACQUIRE.run(this.redis, names, [
       callId,
       mode,
       ...checks.flatMap(({ kind, calls, ms }) => [kind, calls, ms]),
     ]);
     if (!Array.isArray(answer)) throw new Error(`acquire.lua answered ${typeof answer}, expected a list.`);
-    return checks.map((check, index) => countedAnswer(check, Number(answer[2 * index + 2]), Number(answer[2 * index + 3])));
+    return checks.map((check, index) => countedResult(check, Number(answer[2 * index + 2]), Number(answer[2 * index + 3])));
   }
 
   /** Takes out the members whose calls have ended; answers how many are left. Others may have done it just before. */
-  private async compareWithLog(key: string): Promise<number> {
+  private async evictEnded(key: string): Promise<number> {
     const [members, time] = await Promise.all([this.redis.zrangebyscore(key, '-inf', '+inf', 'WITHSCORES'), this.redis.time()]);
     const ids = members.filter((_member, index) => index % 2 === 0);
     const since = members.filter((_member, index) => index % 2 === 1).map(Number);
-    const states = await this.look(ids);
+    const states = await this.lookupStates(ids);
     const now = Number(time[0]) * 1000;
     const over = ids.filter(
       (_id, index) => states[index] === 'ended' || (states[index] === 'gone' && now - (since[index] ?? 0) > ACCEPT_MS),

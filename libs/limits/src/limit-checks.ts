@@ -2,7 +2,7 @@ import type { Limits, LimitScope, ToolTier } from '#contracts';
 
 const HOUR_MS = 3_600_000;
 /** Longer than any call lives, waits for people included: members of calls that are gone by then go with the key. */
-export const OPEN_MEMORY_MS = 8 * 24 * HOUR_MS;
+export const ENTRY_TTL_MS = 8 * 24 * HOUR_MS;
 
 /** All that limits look at. */
 export interface LimitedCall {
@@ -28,7 +28,7 @@ export interface LimitCheck {
   readonly calls: number;
   readonly ms: number;
   /** Whose calls are counted, for people: `session s1`, `tool shell of tenant acme`. */
-  readonly whose: string;
+  readonly scopeLabel: string;
 }
 
 /**
@@ -40,7 +40,7 @@ export function limitChecks(call: LimitedCall, limits: Limits, tree?: CallTree):
   const checks: LimitCheck[] = [];
   if (actionsPerHour !== undefined && call.tier !== 'read_only') {
     const { id, whose } = scopeOf('session', call);
-    checks.push({ rule: 'actions', kind: 'window', name: `actions:${id}`, calls: actionsPerHour, ms: HOUR_MS, whose });
+    checks.push({ rule: 'actions', kind: 'window', name: `actions:${id}`, calls: actionsPerHour, ms: HOUR_MS, scopeLabel: whose });
   }
   for (const { per, calls, windowMs, tools } of rates) {
     if (tools !== undefined && !tools.includes(call.tool)) continue;
@@ -51,7 +51,7 @@ export function limitChecks(call: LimitedCall, limits: Limits, tree?: CallTree):
       name: `rate:${windowMs}:${id}${only(tools)}`,
       calls,
       ms: windowMs,
-      whose: whose + of(tools),
+      scopeLabel: whose + of(tools),
     });
   }
   for (const { per, calls, tools } of concurrency) {
@@ -62,14 +62,14 @@ export function limitChecks(call: LimitedCall, limits: Limits, tree?: CallTree):
       kind: 'open',
       name: `open:${id}${only(tools)}`,
       calls,
-      ms: OPEN_MEMORY_MS,
-      whose: whose + of(tools),
+      ms: ENTRY_TTL_MS,
+      scopeLabel: whose + of(tools),
     });
   }
   if (tree !== undefined && treeCalls !== undefined) {
     const { rootCallId: root } = tree;
     const name = `tree:${root}`;
-    checks.push({ rule: 'tree-calls', kind: 'total', name, calls: treeCalls, ms: OPEN_MEMORY_MS, whose: `the tree below call ${root}` });
+    checks.push({ rule: 'tree-calls', kind: 'total', name, calls: treeCalls, ms: ENTRY_TTL_MS, scopeLabel: `the tree below call ${root}` });
   }
   return checks.length < 2 ? checks : withoutRepeats(checks);
 }

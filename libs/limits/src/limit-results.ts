@@ -2,16 +2,16 @@ import type { CallErrorCode, DecisionReason } from '#contracts';
 import type { LimitCheck } from './limit-checks.js';
 
 /** When to ask again where nobody can know: what is full gets free when a call ends. */
-const ASK_AGAIN_MS = 1_000;
+const RETRY_AFTER_MS = 1_000;
 
 /** What one limit says about a call. */
 export interface LimitResult {
   readonly reason: DecisionReason;
   /** There when the limit refuses. */
-  readonly refusal?: LimitRefusal;
+  readonly rejection?: LimitRejection;
 }
 
-export interface LimitRefusal {
+export interface LimitRejection {
   readonly code: CallErrorCode;
   readonly message: string;
   /** Whether the same call may pass later, and when to ask. */
@@ -19,13 +19,13 @@ export interface LimitRefusal {
 }
 
 /** How full one counted limit is: `count` other calls, and how long until one leaves it (0: nobody knows). */
-export function countedAnswer(check: LimitCheck, count: number, waitMs: number): LimitResult {
-  const { rule, whose, calls } = check;
-  const fill = `${count} of ${calls} ${unitOf(check)} of ${whose}`;
+export function countedResult(check: LimitCheck, count: number, waitMs: number): LimitResult {
+  const { rule, scopeLabel, calls } = check;
+  const fill = `${count} of ${calls} ${unitOf(check)} of ${scopeLabel}`;
   if (count < calls) return { reason: { axis: 'limits', rule, effect: 'allow', reason: `${fill} before this call` } };
 
   const forGood = check.kind === 'total' || calls === 0;
-  const retryAfterMs = forGood ? undefined : waitMs > 0 ? waitMs : ASK_AGAIN_MS;
+  const retryAfterMs = forGood ? undefined : waitMs > 0 ? waitMs : RETRY_AFTER_MS;
   const when =
     retryAfterMs === undefined
       ? ''
@@ -33,7 +33,7 @@ export function countedAnswer(check: LimitCheck, count: number, waitMs: number):
         ? `; the next is possible in ${seconds(waitMs)} s`
         : '; the next is possible when one of them ends';
   const message = check.kind === 'window' ? `Rate limit exceeded: ${fill}${when}` : `Quota exceeded: ${fill}${when}`;
-  return refused(rule, {
+  return rejected(rule, {
     code: check.kind === 'window' ? 'rate_limited' : 'quota_exceeded',
     message,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -41,32 +41,32 @@ export function countedAnswer(check: LimitCheck, count: number, waitMs: number):
 }
 
 /** `bytes` of the arguments as JSON. */
-export function argumentBytesAnswer(bytes: number, limit: number): LimitResult {
+export function argumentBytesResult(bytes: number, limit: number): LimitResult {
   if (bytes <= limit)
     return {
       reason: { axis: 'limits', rule: 'argument-bytes', effect: 'allow', reason: `the arguments are ${bytes} of at most ${limit} bytes` },
     };
-  return refused('argument-bytes', {
+  return rejected('argument-bytes', {
     code: 'payload_too_large',
     message: `Arguments too large: they are ${bytes} bytes of JSON, expected at most ${limit}`,
   });
 }
 
 /** How far below its root a call stands. */
-export function treeDepthAnswer(depth: number, limit: number): LimitResult {
+export function treeDepthResult(depth: number, limit: number): LimitResult {
   const place = `the call is ${depth} below the call at the top of its tree, at most ${limit} are allowed`;
   if (depth <= limit) return { reason: { axis: 'limits', rule: 'tree-depth', effect: 'allow', reason: place } };
-  return refused('tree-depth', { code: 'quota_exceeded', message: `Quota exceeded: ${place}` });
+  return rejected('tree-depth', { code: 'quota_exceeded', message: `Quota exceeded: ${place}` });
 }
 
-export function queueDepthAnswer(pool: string, waiting: number, limit: number): LimitResult {
+export function queueDepthResult(pool: string, waiting: number, limit: number): LimitResult {
   const fill = `${waiting} calls wait in pool ${pool}, at most ${limit} may`;
   if (waiting < limit) return { reason: { axis: 'limits', rule: 'queue-depth', effect: 'allow', reason: fill } };
-  return refused('queue-depth', { code: 'unavailable', message: `No capacity: ${fill}`, retryAfterMs: ASK_AGAIN_MS });
+  return rejected('queue-depth', { code: 'unavailable', message: `No capacity: ${fill}`, retryAfterMs: RETRY_AFTER_MS });
 }
 
 /** A setting without an evaluator is shown, so that nobody takes it for one that bites. */
-export function costAnswer(cents: number): LimitResult {
+export function costResult(cents: number): LimitResult {
   return {
     reason: {
       axis: 'limits',
@@ -77,8 +77,8 @@ export function costAnswer(cents: number): LimitResult {
   };
 }
 
-function refused(rule: string, refusal: LimitRefusal): LimitResult {
-  return { reason: { axis: 'limits', rule, effect: 'deny', reason: refusal.message }, refusal };
+function rejected(rule: string, refusal: LimitRejection): LimitResult {
+  return { reason: { axis: 'limits', rule, effect: 'deny', reason: refusal.message }, rejection: refusal };
 }
 
 function unitOf({ rule, ms }: LimitCheck): string {

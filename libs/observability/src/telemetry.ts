@@ -11,7 +11,7 @@ export interface TelemetryEvent<T> {
   on(listener: (facts: T) => void): () => void;
 }
 
-function signal<T>(name: string): TelemetryEvent<T> {
+function telemetryEvent<T>(name: string): TelemetryEvent<T> {
   const underlying = channel(`toolyard:${name}`);
   return {
     emit: (facts) => {
@@ -28,47 +28,51 @@ function signal<T>(name: string): TelemetryEvent<T> {
 
 export const telemetry = {
   /** Once for each call that was accepted into the log, also a refused one. */
-  callSubmitted: signal<{ tool: string; pool: Pool }>('call.submitted'),
+  callSubmitted: telemetryEvent<{ tool: string; pool: Pool }>('call.submitted'),
   /** A call waits for a person from now on. */
-  approvalRequested: signal<{ callId: string }>('approval.requested'),
+  approvalRequested: telemetryEvent<{ callId: string }>('approval.requested'),
   /** Once for each End, by whoever wrote it. */
-  callEnded: signal<{ tool: string; outcome: CallOutcome; code?: CallErrorCode }>('call.ended'),
+  callEnded: telemetryEvent<{ tool: string; outcome: CallOutcome; code?: CallErrorCode }>('call.ended'),
   /** A claim that was granted. `cause`: first, or the reason of the retry before it. */
-  attemptStarted: signal<{ tool: string; pool: Pool; cause: 'first' | 'retry'; queueWaitMs: number }>('attempt.started'),
-  attemptFinished: signal<{ tool: string; pool: Pool; runMs: number; ended: 'end' | 'retry' | 'lost' }>('attempt.finished'),
-  retried: signal<{ tool: string; reason: RetryReason }>('call.retried'),
+  attemptStarted: telemetryEvent<{ tool: string; pool: Pool; cause: 'first' | 'retry'; queueWaitMs: number }>('attempt.started'),
+  attemptFinished: telemetryEvent<{ tool: string; pool: Pool; runMs: number; ended: 'end' | 'retry' | 'lost' }>('attempt.finished'),
+  retried: telemetryEvent<{ tool: string; reason: RetryReason }>('call.retried'),
   /** Once for each End of a call that was to be cancelled; `tookMs` from when its writer knew of the request to the End. */
-  cancelled: signal<{ tool: string; how: Stopped['how']; tookMs: number }>('call.cancelled'),
+  cancelled: telemetryEvent<{ tool: string; how: Stopped['how']; tookMs: number }>('call.cancelled'),
   /** A write, or a command, that was refused or stopped because files take too much. */
-  quotaRefused: signal<{ scope: 'workspace' | 'tenant'; limit: 'bytes' | 'files' }>('quota.refused'),
-  leaseExpired: signal<{ tool: string }>('lease.expired'),
+  quotaRefused: telemetryEvent<{ scope: 'workspace' | 'tenant'; limit: 'bytes' | 'files' }>('quota.refused'),
+  leaseExpired: telemetryEvent<{ tool: string }>('lease.expired'),
   /** Work stopped because this worker could not renew, or was fenced off. */
-  leaseLost: signal<{ tool: string }>('lease.lost'),
-  transitionRefused: signal<{ transition: string; code: string }>('transition.refused'),
+  leaseLost: telemetryEvent<{ tool: string }>('lease.lost'),
+  transitionRefused: telemetryEvent<{ transition: string; code: string }>('transition.refused'),
   /** One run of the transition script. */
-  scriptRun: signal<{ transitions: number; ms: number }>('script.run'),
+  scriptRun: telemetryEvent<{ transitions: number; ms: number }>('script.run'),
   /** A job whose claim was refused: a duplicate or a late one. */
-  dispatchDuplicate: signal<{ pool: Pool; code: string }>('dispatch.duplicate'),
+  dispatchDuplicate: telemetryEvent<{ pool: Pool; code: string }>('dispatch.duplicate'),
   /** The fast path to BullMQ failed; the log's timers dispatch the call later. */
-  dispatchFailed: signal<{ pool: Pool }>('dispatch.failed'),
-  dispatchRepeated: signal<{ pool: Pool }>('dispatch.repeated'),
+  dispatchFailed: telemetryEvent<{ pool: Pool }>('dispatch.failed'),
+  dispatchRepeated: telemetryEvent<{ pool: Pool }>('dispatch.repeated'),
   /** `lagMs`: from the event's Redis time to its delivery by this process. */
-  tailDelivered: signal<{ events: number; lagMs: number }>('tail.delivered'),
-  tailGapRepaired: signal<{ partition: string; events: number }>('tail.gap_repaired'),
+  tailDelivered: telemetryEvent<{ events: number; lagMs: number }>('tail.delivered'),
+  tailGapRepaired: telemetryEvent<{ partition: string; events: number }>('tail.gap_repaired'),
   /** A step of the projection of a partition; `lagMs`: from the Redis time of its oldest event to when it was in lists. */
-  projected: signal<{ partition: string; events: number; tookMs: number; lagMs: number }>('projection.step'),
-  socketOpened: signal<{ kind: 'ws' | 'sse' }>('socket.opened'),
-  socketClosed: signal<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
+  projected: telemetryEvent<{ partition: string; events: number; tookMs: number; lagMs: number }>('projection.step'),
+  socketOpened: telemetryEvent<{ kind: 'ws' | 'sse' }>('socket.opened'),
+  socketClosed: telemetryEvent<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
   /** Updates or progress a slow socket or a fast tool did not get one by one. */
-  updatesCoalesced: signal<{ where: 'worker' | 'socket'; n: number }>('updates.merged'),
+  updatesCoalesced: telemetryEvent<{ where: 'worker' | 'socket'; n: number }>('updates.merged'),
   /** The config file was read again; `ok: false` when it was refused. */
-  configRead: signal<{ ok: boolean }>('config.read'),
+  configRead: telemetryEvent<{ ok: boolean }>('config.read'),
   /** One batch of spans that reached the collector, or did not. */
-  spansExported: signal<{ spans: number; ok: boolean }>('spans.exported'),
-  rateLimited: signal<{ limit: string }>('rate.limited'),
+  spansExported: telemetryEvent<{ spans: number; ok: boolean }>('spans.exported'),
+  rateLimited: telemetryEvent<{ limit: string }>('rate.limited'),
   /** A hook was asked. `cached`: it had answered the same question before and was not run; `failed`: it gave no answer, so `onError` counts. */
-  hookRun: signal<{ event: HookEvent; verdict: 'allow' | 'deny' | 'failed' | 'cancelled'; cached: boolean; tookMs: number }>('hook.run'),
+  hookRun: telemetryEvent<{ event: HookEvent; verdict: 'allow' | 'deny' | 'failed' | 'cancelled'; cached: boolean; tookMs: number }>(
+    'hook.run',
+  ),
   /** The output of a command told of unusual system calls. */
-  securityAlert: signal<{ kind: 'unknown_syscall' | 'denied_syscall' | 'denied_rate_exceeded' | 'event_rate_exceeded' }>('security.alert'),
-  outputTruncated: signal<{ tool: string }>('output.truncated'),
+  securityAlert: telemetryEvent<{ kind: 'unknown_syscall' | 'denied_syscall' | 'denied_rate_exceeded' | 'event_rate_exceeded' }>(
+    'security.alert',
+  ),
+  outputTruncated: telemetryEvent<{ tool: string }>('output.truncated'),
 } as const;

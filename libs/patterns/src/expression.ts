@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { classCosts, classFault, mostSize, reasonOf } from './expressions.js';
+import { classCosts, classFault, maxProgramSize, reasonOf } from './expressions.js';
 import { PATTERN_LIMITS, PatternError } from './pattern-limits.js';
 
 /** One expression of others as the usual methods of a RegExp. */
@@ -49,5 +49,5 @@ function checkClasses(pattern: string): void {
 
 function checkSize(pattern: string, length: number): void {
   if (pattern.length > length) throw new PatternError(`expected at most ${length} characters; received ${pattern.length}`);
-  if (mostSize(pattern) > length + 4 * PATTERN_LIMITS.programSize) throw new PatternError('expected smaller counts of repetition');
+  if (maxProgramSize(pattern) > length + 4 * PATTERN_LIMITS.programSize) throw new PatternError('expected smaller counts of repetition');
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { compileExpression, syntaxFault } from './expression.js';
-import { compileExpressions, quoted } from './expressions.js';
+import { compileExpressions, quoteExpression } from './expressions.js';
 import { PATTERN_LIMITS, PatternError } from './pattern-limits.js';
 
 const atom = fc.constantFrom('a', 'b', '.', '[ab]', '(a|b)', ' ', '^', '$', '\\w', '(?:ab)');
@@ -76,8 +76,8 @@ describe('a list of expressions', () => {
   it('quotes any text so that exactly this text matches', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme-ascii', minLength: 1 }), (text) => {
-        const list = compileExpressions([quoted(text)]);
-        expect([list.matching(text), list.matching(`${text}x`)]).toEqual([[quoted(text)], []]);
+        const list = compileExpressions([quoteExpression(text)]);
+        expect([list.matching(text), list.matching(`${text}x`)]).toEqual([[quoteExpression(text)], []]);
       }),
     );
   });

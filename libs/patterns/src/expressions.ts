@@ -105,7 +105,7 @@ class ListBudget {
     this.classes.folded += folded;
     const fault = classFault(this.classes);
     if (fault !== undefined) throw new ListError(`${fault} in the whole list`);
-    if (mostSize(pattern) > 4 * programSize) throw new PatternError('expected smaller counts of repetition');
+    if (maxProgramSize(pattern) > 4 * programSize) throw new PatternError('expected smaller counts of repetition');
     const size = programSizeOf(pattern);
     this.compiled += size;
     if (this.compiled > listProgramSize)
@@ -129,7 +129,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** No less than the instructions of the compiled expression: counts behind groups multiply all, others what they stand behind. */
-export function mostSize(pattern: string): number {
+export function maxProgramSize(pattern: string): number {
   let size = pattern.length;
   let groups = 1;
   for (const [, before, low = '0', high = ''] of pattern.matchAll(/(.)\{(\d{1,4})(?:,(\d{0,4}))?\}/gs)) {
@@ -164,6 +164,6 @@ export function classFault({ unicode, folded }: ClassCosts): string | undefined 
 }
 
 /** The expression that matches exactly `text`. */
-export function quoted(text: string): string {
+export function quoteExpression(text: string): string {
   return RE2JS.quote(text);
 }

@@ -1,4 +1,4 @@
 export { compileExpression, syntaxFault, type Expression } from './expression.js';
-export { compileExpressions, quoted } from './expressions.js';
+export { compileExpressions, quoteExpression } from './expressions.js';
 export { globFaults, globMatches, globOrFault, type Glob } from './glob.js';
 export { PATTERN_LIMITS, PatternError, type PatternFault } from './pattern-limits.js';

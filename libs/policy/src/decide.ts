@@ -2,7 +2,7 @@ import type { Decision, DecisionReason } from '#contracts';
 import type { CallFacts } from './call-facts.js';
 import { argumentTrust, toolTrust } from './grants/argument-trust.js';
 import { trustOptionsFor } from './grants/trust-options.js';
-import type { Answer, Rule } from './rule.js';
+import type { RuleResult, Rule } from './rule.js';
 import { agentRule } from './rules/agent.rule.js';
 import { availabilityRule } from './rules/availability.rule.js';
 import { commandAllowlistRule } from './rules/command-allowlist.rule.js';
@@ -14,7 +14,7 @@ import { operationRule } from './rules/operation.rule.js';
 import { pathRule } from './rules/path.rule.js';
 import { postureRule } from './rules/posture.rule.js';
 import { sessionDenialRule } from './rules/session-denial.rule.js';
-import { subjectsOf, type CallSubjects } from './subjects/call-subjects.js';
+import { riskArgumentsOf, type RiskArguments } from './risk-arguments/risk-arguments.js';
 
 /** In the order in which their answers are shown; the first denial is the one people read. */
 const rules: readonly Rule[] = [
@@ -36,8 +36,8 @@ const rules: readonly Rule[] = [
  * unnecessary says so in `satisfiedBy`; nothing does that for a deny. Pure: the same facts give the same decision anywhere.
  */
 export function decide(facts: CallFacts): Decision {
-  const subjects = subjectsOf(facts);
-  const answers: Answer[] = [];
+  const subjects = riskArgumentsOf(facts);
+  const answers: RuleResult[] = [];
   for (const rule of rules) answers.push(...rule(facts, subjects));
   const reasons = reasonsOf(answers, facts, subjects);
   if (reasons.some(({ effect }) => effect === 'deny')) return { effect: 'deny', reasons };
@@ -45,7 +45,7 @@ export function decide(facts: CallFacts): Decision {
   return { effect: 'ask', reasons, trustOptions: trustOptionsFor(facts, subjects) };
 }
 
-function reasonsOf(answers: readonly Answer[], facts: CallFacts, subjects: CallSubjects): DecisionReason[] {
+function reasonsOf(answers: readonly RuleResult[], facts: CallFacts, subjects: RiskArguments): DecisionReason[] {
   const asked = answers.some(({ effect }) => effect === 'ask');
   const byTool = asked ? toolTrust(facts) : undefined;
   const byArguments = asked && byTool === undefined ? argumentTrust(facts, subjects) : undefined;

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { NO_GRANTS, type GrantChange, type PolicySettings, type SessionGrants } from '#contracts';
-import { quoted } from '#patterns';
+import { quoteExpression } from '#patterns';
 import { decide } from './decide.js';
 import { addGrant } from './grants/add-grant.js';
-import { oldGrants } from './grants/old-grants.js';
-import type { Answer } from './rule.js';
+import { upgradeGrants } from './grants/upgrade-grants.js';
+import type { RuleResult } from './rule.js';
 import { agentRule } from './rules/agent.rule.js';
 import { commandDenialRule } from './rules/command-denial.rule.js';
 import { egressRule } from './rules/egress.rule.js';
 import { operationRule } from './rules/operation.rule.js';
 import { pathRule } from './rules/path.rule.js';
-import { subjectsOf } from './subjects/call-subjects.js';
+import { riskArgumentsOf } from './risk-arguments/risk-arguments.js';
 import { factsOf, SUPERVISED, TOOLS, UNATTENDED, WORKSPACE, type Circumstances } from './testing/call-facts.js';
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
@@ -20,10 +20,10 @@ const RULES = { path: pathRule, egress: egressRule, operation: operationRule, ag
 /** What one evaluator alone says: its strictest answer, `allow` when it has none. */
 function answerOf(rule: keyof typeof RULES, tool: keyof typeof TOOLS, args: Record<string, unknown>, circumstances: Circumstances = {}) {
   const facts = factsOf(tool, args, circumstances);
-  const answers: readonly Answer[] = RULES[rule](facts, subjectsOf(facts));
-  return answers.reduce<Answer['effect']>((worst, { effect }) => (STRICTNESS[effect] > STRICTNESS[worst] ? effect : worst), 'allow');
+  const answers: readonly RuleResult[] = RULES[rule](facts, riskArgumentsOf(facts));
+  return answers.reduce<RuleResult['effect']>((worst, { effect }) => (STRICTNESS[effect] > STRICTNESS[worst] ? effect : worst), 'allow');
 }
-const strict = (effect: Answer['effect']) => STRICTNESS[effect];
+const strict = (effect: RuleResult['effect']) => STRICTNESS[effect];
 
 const posture = fc.constantFrom(SUPERVISED, UNATTENDED);
 const RUNS = { numRuns: 400 };
@@ -176,7 +176,7 @@ describe('grants', () => {
       fc.property(grants, path, (grants, path) => {
         const under = (grants: SessionGrants) =>
           strict(answerOf('path', 'file_write', { path }, { grants, policy: { paths: { trustWorkspace: false } } }));
-        expect(under(oldGrants(grants))).toBeGreaterThanOrEqual(under(grants));
+        expect(under(upgradeGrants(grants))).toBeGreaterThanOrEqual(under(grants));
       }),
       RUNS,
     );
@@ -268,7 +268,7 @@ describe('the evaluators of commands', () => {
   it('deny a chain with one denied part, wherever it stands and however its program is written', () => {
     fc.assert(
       fc.property(simple, fc.array(simple, { maxLength: 3 }), fc.nat(3), operator, posture, (denied, others, place, operator, posture) => {
-        const policy = { allowedTools: ['*'], commands: { allowedCommands: ['.*'], deniedCommands: [quoted(denied)] } };
+        const policy = { allowedTools: ['*'], commands: { allowedCommands: ['.*'], deniedCommands: [quoteExpression(denied)] } };
         for (const spelt of [
           denied,
           `/usr/bin/${denied}`,
@@ -286,11 +286,11 @@ describe('the evaluators of commands', () => {
   it('ask nobody about a chain exactly when each of its parts is allowed', () => {
     fc.assert(
       fc.property(fc.array(simple, { minLength: 1, maxLength: 3 }), fc.subarray([0, 1, 2]), operator, (parts, allowed, operator) => {
-        const allowedCommands = allowed.flatMap((index) => parts[index] ?? []).map(quoted);
+        const allowedCommands = allowed.flatMap((index) => parts[index] ?? []).map(quoteExpression);
         const circumstances: Circumstances = { profile: 'kiro', policy: { commands: { allowedCommands } } };
         const facts = factsOf('shell', { command: chain(parts, operator) }, circumstances);
         const said = decide(facts).reasons.find(({ rule }) => rule === 'command-patterns');
-        const all = parts.every((part) => allowedCommands.includes(quoted(part)));
+        const all = parts.every((part) => allowedCommands.includes(quoteExpression(part)));
         expect([parts, said?.effect]).toEqual([parts, all ? 'allow' : 'ask']);
       }),
       { numRuns: 150 },

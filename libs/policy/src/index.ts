@@ -1,13 +1,13 @@
 export { approvalDigest } from './approvals/approval-digest.js';
 export { capabilityProfileOf } from './approvals/capability-profile.js';
-export { fileAccessOf, type JudgedFiles } from './approvals/file-access.js';
+export { fileAccessOf, type FileAccessDecision } from './approvals/file-access.js';
 export { approvalOptions } from './approvals/approval-options.js';
 export { decide } from './decide.js';
 export { addGrant, alwaysAllow, neverAllow } from './grants/add-grant.js';
 export { availability, type Availability } from './grants/availability.js';
 export { settingsOf } from './grants/tool-settings.js';
 export { resolvePolicy } from './grants/resolve-policy.js';
-export { oldGrants } from './grants/old-grants.js';
+export { upgradeGrants } from './grants/upgrade-grants.js';
 export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
 export { matchesTool } from './patterns/tool-pattern.js';
-export { denialOf, mayDenyBelow } from './subjects/evaluate-path.js';
+export { denialReason, mayDenyBelow } from './risk-arguments/evaluate-path.js';

@@ -15,19 +15,19 @@ export function environmentSecrets(
   const found = Object.entries(env).flatMap(([name, value = '']) => {
     if (named.includes(name)) return value.length >= SHORTEST_NAMED ? [value] : [];
     if (visible.includes(name)) return [];
-    return [...(names.has(name) && isTelling(value) ? [value] : []), ...passwordIn(value)];
+    return [...(names.has(name) && isDistinctive(value) ? [value] : []), ...passwordIn(value)];
   });
   return [...new Set(found)];
 }
 
-function isTelling(value: string): boolean {
+function isDistinctive(value: string): boolean {
   return value.length >= 16 || (value.length >= 8 && /[^a-z]/i.test(value));
 }
 
 function passwordIn(value: string): string[] {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/\s]*:[^/\s]*@/i.test(value) || !URL.canParse(value)) return [];
   const { password } = new URL(value);
-  return [password, safeDecode(password)].filter(isTelling);
+  return [password, safeDecode(password)].filter(isDistinctive);
 }
 
 function safeDecode(text: string): string {

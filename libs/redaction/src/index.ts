@@ -1,9 +1,9 @@
 export { SyscallAnomalyDetector } from './anomaly/syscall-anomaly.js';
 export { environmentSecrets } from './environment-secrets.js';
-export { masked, type Masked } from './placeholders.js';
-export { marked } from './provenance.js';
+export { maskSecrets, type MaskedValue } from './placeholders.js';
+export { tagUntrusted } from './provenance.js';
 export { Redactor } from './redactor.js';
-export { Safety } from './safety.js';
-export type { SafeTextStream } from './text/safe-text.js';
-export { visibleJson, visibleText } from './text/visible-text.js';
-export { MARK } from './secrets/verdict.js';
+export { ContentSanitizer } from './content-sanitizer.js';
+export type { SanitizedTextStream } from './text/sanitized-text.js';
+export { escapeInvisibleJson, escapeInvisibleText } from './text/escape-invisible.js';
+export { REDACTED } from './secrets/secret-match.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Json } from './json-value.js';
-import { masked } from './placeholders.js';
+import { maskSecrets } from './placeholders.js';
 import { Redactor } from './redactor.js';
 
 const redactor = Redactor.of();
@@ -34,7 +34,7 @@ describe('placeholders', () => {
   it('that come back unchanged at their paths mean the original value, texts and keys alike', () => {
     fc.assert(
       fc.property(json, (value) => {
-        const { shown, restore } = masked(redactor, value);
+        const { masked: shown, restore } = maskSecrets(redactor, value);
         expect(JSON.stringify(shown)).not.toMatch(/ghp_[A-Za-z0-9]{36}|password=q7/);
         expect(restore(JSON.parse(JSON.stringify(shown)) as Json)).toEqual({ ok: true, value });
       }),
@@ -43,7 +43,7 @@ describe('placeholders', () => {
   });
 
   it('are refused at every path where no secret was', () => {
-    const { restore } = masked(redactor, { login: { password: 'hunter2x' }, list: [GITHUB, 'b'], [GITHUB]: 1, 'a/b': 1 });
+    const { restore } = maskSecrets(redactor, { login: { password: 'hunter2x' }, list: [GITHUB, 'b'], [GITHUB]: 1, 'a/b': 1 });
     const refused: readonly (readonly [Json, string])[] = [
       [{ other: '[REDACTED]' }, '/other'],
       [{ login: '[REDACTED]' }, '/login'],
@@ -63,7 +63,7 @@ describe('placeholders', () => {
 
   it('leave a value without secrets the very same', () => {
     const value = { text: 'a\u200bb' };
-    expect(masked(redactor, value).shown).toBe(value);
+    expect(maskSecrets(redactor, value).masked).toBe(value);
   });
 });
 

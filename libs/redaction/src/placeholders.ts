@@ -1,14 +1,14 @@
 import type { Json } from './json-value.js';
 import type { Redactor } from './redactor.js';
-import { MARK } from './secrets/verdict.js';
+import { REDACTED } from './secrets/secret-match.js';
 
 /** `pointer` (RFC 6901): where a placeholder stands that names no secret. */
 export type Restored = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly pointer: string };
 
 /** A value with placeholders in place of its secrets, and the way back. */
-export interface Masked {
+export interface MaskedValue {
   /** The very same value when it holds no secrets. */
-  readonly shown: Json;
+  readonly masked: Json;
   /**
    * What a program that was given `shown` means by its answer. A text or key that came back unchanged at its path is the
    * original one. A placeholder anywhere else is refused, also within a text that was changed.
@@ -17,25 +17,25 @@ export interface Masked {
 }
 
 /** Pure. */
-export function masked(redactor: Redactor, value: Json): Masked {
+export function maskSecrets(redactor: Redactor, value: Json): MaskedValue {
   const { secrets } = redactor.json(value);
-  const by = redactor.knowing(secrets);
+  const by = redactor.withSecrets(secrets);
   // What is secret in one place is secret in all others.
   const shown = secrets.length === 0 ? value : by.json(value).value;
   return {
-    shown,
+    masked: shown,
     restore: (answer) => {
       try {
         return { ok: true, value: restored(by, value, shown, answer, '') };
       } catch (error) {
-        if (error instanceof Misplaced) return { ok: false, pointer: error.pointer };
+        if (error instanceof MisplacedPlaceholder) return { ok: false, pointer: error.pointer };
         throw error;
       }
     },
   };
 }
 
-class Misplaced extends Error {
+class MisplacedPlaceholder extends Error {
   constructor(readonly pointer: string) {
     super(`A placeholder names no secret at ${pointer}`);
   }
@@ -45,7 +45,7 @@ class Misplaced extends Error {
 function restored(redactor: Redactor, original: Json | undefined, shown: Json | undefined, answer: Json, pointer: string): Json {
   if (typeof answer === 'string') {
     if (original !== undefined && answer === shown) return original;
-    if (answer.includes(MARK)) throw new Misplaced(pointer);
+    if (answer.includes(REDACTED)) throw new MisplacedPlaceholder(pointer);
     return answer;
   }
   if (typeof answer !== 'object' || answer === null) return answer;
@@ -54,12 +54,12 @@ function restored(redactor: Redactor, original: Json | undefined, shown: Json | 
     return answer.map((item, index) => restored(redactor, before[index], masks[index], item, `${pointer}/${index}`));
   }
   const [before, masks] = [fieldsOf(original), fieldsOf(shown)];
-  const names = new Map([...(redactor.keysShown(before) ?? [])].map(([key, name]) => [name, key]));
+  const names = new Map([...(redactor.redactedKeys(before) ?? [])].map(([key, name]) => [name, key]));
   const fields = Object.entries(answer).map(([name, field]): [string, Json] => {
     const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const key = names.get(name) ?? name;
     const known = Object.hasOwn(before, key);
-    if (!known && name.includes(MARK)) throw new Misplaced(at);
+    if (!known && name.includes(REDACTED)) throw new MisplacedPlaceholder(at);
     return [key, restored(redactor, known ? before[key] : undefined, known ? masks[name] : undefined, field, at)];
   });
   return Object.fromEntries(fields);

@@ -95,7 +95,7 @@ describe('Redactor', () => {
         const whole = redactor.text(text);
         const cut = text.slice(0, place % (text.length + 1));
         const stream = redactor.stream();
-        for (const shown of [redactor.cutOff(cut), stream.push(cut) + stream.flush(true)])
+        for (const shown of [redactor.truncatedText(cut), stream.push(cut) + stream.flush(true)])
           expect(whole.startsWith(shown) || (shown.endsWith('[REDACTED]') && whole.startsWith(shown.slice(0, -10)))).toBe(true);
       }),
       { numRuns: 2_000 },
@@ -135,8 +135,8 @@ describe('Redactor', () => {
         came += more.length;
         // A mark takes the place of thousands of characters: what counts is that something goes on coming out, or is known to go.
         stream.push(more);
-        went = came - stream.holds;
-        most = Math.max(most, stream.holds);
+        went = came - stream.heldLength;
+        most = Math.max(most, stream.heldLength);
       }
       expect(most).toBeLessThan(17_000);
       expect(went).toBeGreaterThan(0);
@@ -233,8 +233,8 @@ describe('Redactor', () => {
   it('knows texts that are secret wherever they stand, the longer one of two', () => {
     const by = Redactor.of({ values: ['open-sesame', 'open-sesame-street'] });
     expect(by.text('xopen-sesame-streetx open-sesame!')).toBe('x[REDACTED]x [REDACTED]!');
-    expect(by.knowing(['once-more']).text('open-sesame once-more')).toBe('[REDACTED] [REDACTED]');
-    expect(by.knowing(['abc']).text('abc')).toBe('abc');
+    expect(by.withSecrets(['once-more']).text('open-sesame once-more')).toBe('[REDACTED] [REDACTED]');
+    expect(by.withSecrets(['abc']).text('abc')).toBe('abc');
   });
 
   it('takes more names of secrets', () => {

@@ -1,10 +1,10 @@
-import { CONTEXT, SecretFinder, type FinderSettings, type Hit, type ScanState } from './secrets/secret-finder.js';
+import { CONTEXT, SecretFinder, type FinderSettings, type Match, type ScanState } from './secrets/secret-finder.js';
 import type { Json } from './json-value.js';
-import { MARK } from './secrets/verdict.js';
-import { uncovered } from './text/uncovered.js';
+import { REDACTED } from './secrets/secret-match.js';
+import { revealHiddenText } from './text/reveal-hidden-text.js';
 
 const NONE: readonly string[] = [];
-const FRESH: ScanState = { from: 0, floor: 0 };
+const INITIAL_STATE: ScanState = { from: 0, floor: 0 };
 /** A shorter text would be found everywhere. */
 const SHORTEST_KNOWN = 6;
 
@@ -36,56 +36,56 @@ export class Redactor {
   }
 
   /** The same, for which these texts are secret too, wherever they stand; what is too short to be told apart is left out. */
-  knowing(values: readonly string[]): Redactor {
+  withSecrets(values: readonly string[]): Redactor {
     const telling = values.filter((value) => value.length >= SHORTEST_KNOWN);
     return telling.length === 0 ? this : new Redactor(this.finder.with(telling));
   }
 
   /** Of a text that was cleaned: what hides in it hides a secret, too. */
   text(text: string): string {
-    const { hits } = this.finder.scan(text, FRESH, true);
-    return hits.length === 0 ? text : replaced(text, 0, text.length, hits);
+    const { matches } = this.finder.scan(text, INITIAL_STATE, true);
+    return matches.length === 0 ? text : replaced(text, 0, text.length, matches);
   }
 
   /** The beginning of a text that was cut off. What may be half of a secret at the cut goes, too. */
-  cutOff(text: string): string {
-    const { hits, until } = this.finder.scan(text, FRESH, false);
-    return replaced(text, 0, until, hits) + markOf(text.length - until);
+  truncatedText(text: string): string {
+    const { matches, until } = this.finder.scan(text, INITIAL_STATE, false);
+    return replaced(text, 0, until, matches) + markOf(text.length - until);
   }
 
   /** Of a text that keeps what hides in it, as arguments do: a secret with something inside of it goes whole, all else stays as it is. */
-  uncleaned(text: string): string {
-    return this.takenOut(text).value;
+  rawText(text: string): string {
+    return this.redactRaw(text).value;
   }
 
   /** The same for names that programs make up, such as ids of calls, which look random and are no secret for that. */
   identifier(text: string): string {
     this.nameless ??= this.of(this.finder.withoutRandom());
-    return this.nameless.uncleaned(text);
+    return this.nameless.rawText(text);
   }
 
   /** Arguments and the like, uncleaned: texts and keys at any depth, and by their keys also values that do not look like secrets. */
   json<T extends Json>(value: T): Redacted<T> {
     const secrets: string[] = [];
     const text = (raw: string) => {
-      const taken = this.takenOut(raw);
+      const taken = this.redactRaw(raw);
       secrets.push(...taken.secrets);
       return taken.value;
     };
-    const named = (secret: string) => void secrets.push(secret, ...uncovered(secret).map((reading) => reading.text));
+    const named = (secret: string) => void secrets.push(secret, ...revealHiddenText(secret).map((reading) => reading.text));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the walk keeps the form: it exchanges texts, and numbers under secret names, for texts
     return { value: this.walk(value, { text, named }) as T, secrets };
   }
 
   /** The same walk for whoever has a way of their own with texts. */
-  texts<T extends Json>(value: T, text: (text: string) => string): T {
+  mapTexts<T extends Json>(value: T, text: (text: string) => string): T {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `json`
     return this.walk(value, { text, named: () => {} }) as T;
   }
 
   /** What `json` writes for the keys of this object, by key as it is; undefined when all of them stay. Keys that become alike are numbered. */
-  keysShown(fields: Readonly<Record<string, Json>>): ReadonlyMap<string, string> | undefined {
-    return shownKeys(fields, (key) => this.takenOut(key).value);
+  redactedKeys(fields: Readonly<Record<string, Json>>): ReadonlyMap<string, string> | undefined {
+    return renamedKeys(fields, (key) => this.redactRaw(key).value);
   }
 
   isSecretName(name: string): boolean {
@@ -101,20 +101,20 @@ export class Redactor {
   }
 
   /** `secrets` in every way in which they can be read: with what hides in them, and without. */
-  private takenOut(text: string): Redacted<string> {
-    const { hits } = this.finder.scan(text, FRESH, true);
-    const readings = uncovered(text);
-    if (hits.length === 0 && readings.length === 0) return { value: text, secrets: NONE };
-    const secrets = hits.map(({ start, end }) => text.slice(start, end));
-    if (readings.length === 0) return { value: replaced(text, 0, text.length, hits), secrets };
-    const found = [...hits];
+  private redactRaw(text: string): Redacted<string> {
+    const { matches } = this.finder.scan(text, INITIAL_STATE, true);
+    const readings = revealHiddenText(text);
+    if (matches.length === 0 && readings.length === 0) return { value: text, secrets: NONE };
+    const secrets = matches.map(({ start, end }) => text.slice(start, end));
+    if (readings.length === 0) return { value: replaced(text, 0, text.length, matches), secrets };
+    const found = [...matches];
     for (const reading of readings) {
-      for (const { start, end } of this.finder.scan(reading.text, FRESH, true).hits) {
+      for (const { start, end } of this.finder.scan(reading.text, INITIAL_STATE, true).matches) {
         secrets.push(reading.text.slice(start, end));
-        found.push({ start: reading.places[start] ?? 0, end: (reading.places[end - 1] ?? 0) + 1 });
+        found.push({ start: reading.offsets[start] ?? 0, end: (reading.offsets[end - 1] ?? 0) + 1 });
       }
     }
-    return { value: found.length === 0 ? text : replaced(text, 0, text.length, apart(found)), secrets };
+    return { value: found.length === 0 ? text : replaced(text, 0, text.length, mergeOverlapping(found)), secrets };
   }
 
   private walk(value: Json, walk: Walk): Json {
@@ -124,24 +124,24 @@ export class Redactor {
     const fields = changedFields(value, (field, key) =>
       this.namesSecret(key) ? this.secretField(key, field, walk) : this.walk(field, walk),
     );
-    const names = shownKeys(fields, walk.text);
+    const names = renamedKeys(fields, walk.text);
     return names === undefined ? fields : Object.fromEntries(Object.entries(fields).map(([key, field]) => [names.get(key) ?? key, field]));
   }
 
   private namesSecret(key: string): boolean {
-    return this.isSecretName(key) || uncovered(key).some(({ text }) => this.isSecretName(text));
+    return this.isSecretName(key) || revealHiddenText(key).some(({ text }) => this.isSecretName(text));
   }
 
   /** Under the name of a secret a text is one, whatever it looks like, also in a list. Numbers are passwords, but no tokens. */
   private secretField(key: string, value: Json, walk: Walk): Json {
     if (typeof value === 'string') {
-      if (value === '' || value === MARK) return value;
+      if (value === '' || value === REDACTED) return value;
       walk.named(value);
-      return MARK;
+      return REDACTED;
     }
     if (typeof value === 'number' && /pass|pwd|secret/i.test(key)) {
       walk.named(String(value));
-      return MARK;
+      return REDACTED;
     }
     if (Array.isArray(value)) return changedItems(value, (item) => this.secretField(key, item, walk));
     return this.walk(value, walk);
@@ -159,7 +159,7 @@ export class EditStream implements RedactedStream {
   /** Some decided text, to judge what follows, then what is not decided. */
   private held = '';
   private decided = 0;
-  private state: ScanState = FRESH;
+  private state: ScanState = INITIAL_STATE;
 
   constructor(private readonly finder: SecretFinder) {}
 
@@ -168,26 +168,26 @@ export class EditStream implements RedactedStream {
   }
 
   flush(cut = false): string {
-    return join(cut ? this.cutOff('') : this.advance('', true));
+    return join(cut ? this.truncate('') : this.advance('', true));
   }
 
   /** The last piece of a text that was cut off. */
-  cutOff(piece: string): Edit[] {
+  truncate(piece: string): Edit[] {
     const edits = this.advance(piece, false);
-    const { holds } = this;
-    return holds === 0 ? edits : [...edits, { length: holds, text: markOf(holds), kept: false }];
+    const { heldLength } = this;
+    return heldLength === 0 ? edits : [...edits, { length: heldLength, text: markOf(heldLength), kept: false }];
   }
 
   /** How many characters are held back now. */
-  get holds(): number {
+  get heldLength(): number {
     return this.held.length - this.decided;
   }
 
   /** What `push` answers, taken apart. `from` and `to` count in what came in since the last answer's end. */
   advance(piece: string, final: boolean): Edit[] {
     this.held += piece;
-    const { hits, until, state } = this.finder.scan(this.held, this.state, final);
-    const edits = editsOf(this.held, this.decided, until, hits);
+    const { matches, until, state } = this.finder.scan(this.held, this.state, final);
+    const edits = editsOf(this.held, this.decided, until, matches);
     const drop = Math.max(0, Math.min(until, state.from) - CONTEXT);
     this.held = this.held.slice(drop);
     this.decided = until - drop;
@@ -203,13 +203,13 @@ export interface Edit {
   readonly kept: boolean;
 }
 
-function editsOf(text: string, from: number, until: number, hits: readonly Hit[]): Edit[] {
+function editsOf(text: string, from: number, until: number, hits: readonly Match[]): Edit[] {
   const edits: Edit[] = [];
   let at = from;
   for (const { start, end, silent } of hits) {
     const begin = Math.max(start, at);
     if (begin > at) edits.push({ length: begin - at, text: text.slice(at, begin), kept: true });
-    edits.push({ length: end - begin, text: silent ? '' : MARK, kept: false });
+    edits.push({ length: end - begin, text: silent ? '' : REDACTED, kept: false });
     at = end;
   }
   if (until > at) edits.push({ length: until - at, text: text.slice(at, until), kept: true });
@@ -217,7 +217,7 @@ function editsOf(text: string, from: number, until: number, hits: readonly Hit[]
 }
 
 /** In their order, and of those that overlap or touch one. */
-function apart(hits: readonly Hit[]): Hit[] {
+function mergeOverlapping(hits: readonly Match[]): Match[] {
   const joined: { start: number; end: number }[] = [];
   for (const { start, end } of [...hits].sort((a, b) => a.start - b.start)) {
     const last = joined.at(-1);
@@ -228,10 +228,10 @@ function apart(hits: readonly Hit[]): Hit[] {
 }
 
 function markOf(undecided: number): string {
-  return undecided < SHORTEST_MARKED ? '' : MARK;
+  return undecided < SHORTEST_MARKED ? '' : REDACTED;
 }
 
-function replaced(text: string, from: number, until: number, hits: readonly Hit[]): string {
+function replaced(text: string, from: number, until: number, hits: readonly Match[]): string {
   return join(editsOf(text, from, until, hits));
 }
 
@@ -246,7 +246,7 @@ function changedItems(items: Json[], change: (item: Json) => Json): Json[] {
 }
 
 /** A shorter key is no secret that could be told from other texts. */
-function shownKeys(fields: Readonly<Record<string, Json>>, shown: (key: string) => string): Map<string, string> | undefined {
+function renamedKeys(fields: Readonly<Record<string, Json>>, shown: (key: string) => string): Map<string, string> | undefined {
   let names: Map<string, string> | undefined;
   for (const key in fields) {
     const name = key.length < SHORTEST_KNOWN ? key : shown(key);

@@ -7,12 +7,12 @@ export {
   type SharedRoot,
   Suspension,
   type ToolContext,
-  ToolError as ToolFailure,
+  ToolError,
   type ToolOutput,
   type ToolOutputObject,
   type ToolSource,
-  type UpdateOf,
+  type UpdateStreamInfo,
   type Workspace,
   type WorkspaceQuota,
 } from './tool.port.js';
-export { type ValidatedCall as Prepared, ToolRegistry } from './tool.registry.js';
+export { type ValidatedCall, ToolRegistry } from './tool.registry.js';

@@ -68,7 +68,7 @@ export function describeDecorated(options: ToolOptions, source: string): ToolDes
 }
 
 /** Why a descriptor cannot be registered; each says the fix. Empty: it can. */
-export function faultsOf(tool: ToolDescriptor): string[] {
+export function descriptorProblems(tool: ToolDescriptor): string[] {
   const faults: string[] = [];
   for (const name of [tool.name, ...tool.aliases]) {
     if (!ToolName.safeParse(name).success) faults.push(`"${name}" is no tool name: use a letter, then at most 63 letters, digits, _ or -`);

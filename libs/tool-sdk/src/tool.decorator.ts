@@ -45,12 +45,12 @@ export type StructuredOutput<T> = (ToolOutputObject & { readonly structuredConte
 
 type Returned<O extends z.ZodType> = unknown extends z.output<O> ? ToolOutput : StructuredOutput<z.output<O>>;
 
-/** `args` are parsed, valid and complete (defaults filled). `run` returns content or throws a ToolFailure. */
+/** `args` are parsed, valid and complete (defaults filled). `run` returns content or throws a ToolError. */
 export interface ToolHandler<A, R = ToolOutput> {
   // A property, not a method: method parameters are compared both ways, and a `run` with the wrong arguments would compile.
   readonly run: (args: A, ctx: ToolContext) => R | Promise<R>;
   /**
-   * Says before anybody is asked about the call what its schema cannot: throws a ToolFailure. Called in the gateway, which
+   * Says before anybody is asked about the call what its schema cannot: throws a ToolError. Called in the gateway, which
    * does not see the workspace: pure and quick.
    */
   readonly check?: (args: A) => void;

@@ -8,7 +8,7 @@ export interface Workspace {
   /** Paths outside of all folders that a person or the policy opened for this call: these very paths, never through a link. */
   readonly opened?: readonly SharedRoot[];
   /** Paths that the decision opens and this worker's operator does not. */
-  readonly unopened?: readonly string[];
+  readonly unavailable?: readonly string[];
   /** There when something is denied to the call. */
   readonly denied?: DeniedPaths;
   /** There when what the workspace may take is limited; it says nothing about roots and opened paths. */
@@ -19,24 +19,24 @@ export interface Workspace {
 export interface WorkspaceQuota {
   /**
    * Counts what is about to be written; what becomes smaller is always taken.
-   * @throws ToolFailure `quota_exceeded` when it does not fit.
+   * @throws ToolError `quota_exceeded` when it does not fit.
    */
   reserve(growth: { readonly bytes: number; readonly files: number }): Promise<void>;
   /**
    * What is left for a command, 0 and less when nothing is.
-   * @throws ToolFailure `quota_exceeded` when there are so many files that no command may run.
+   * @throws ToolError `quota_exceeded` when there are so many files that no command may run.
    */
-  left(): Promise<{ readonly bytes: number; readonly files: number }>;
+  remaining(): Promise<{ readonly bytes: number; readonly files: number }>;
   /** Something was written that nobody counted: what is there is measured before the next question is answered. */
-  changed(): void;
+  invalidate(): void;
   /** Measures now, and says how the quota is exceeded, in files by more than `overdrawn`. `tookMs`: how long that took. */
-  look(overdrawn: number): Promise<{ readonly failure: ToolError | undefined; readonly tookMs: number }>;
+  measure(overdrawn: number): Promise<{ readonly failure: ToolError | undefined; readonly tookMs: number }>;
 }
 
 /** What a call may not touch wherever it lies, also in its own workspace. */
 export interface DeniedPaths {
   /** Why an absolute path is denied, `..` and links resolved; undefined when it is not. Linear in the length of the path. */
-  why(path: string, access: 'read' | 'write'): string | undefined;
+  denialReason(path: string, access: 'read' | 'write'): string | undefined;
   /** False when surely nothing below the folder is denied, so that nobody looks through it. */
   mayDenyBelow(folder: string): boolean;
 }
@@ -49,9 +49,9 @@ export interface SharedRoot {
 }
 
 /** `stream`: its name. `cut`: more came of it, which nobody gets. */
-export interface UpdateOf {
+export interface UpdateStreamInfo {
   readonly stream: string;
-  readonly cut?: boolean;
+  readonly truncated?: boolean;
 }
 
 /** What a running tool knows and may do besides its arguments; never mixed with them. New fields may be added at any time. */
@@ -68,7 +68,7 @@ export interface ToolContext {
   readonly profile?: PolicyProfile;
   /** W3C; what the tool asks others for is a child of it. Absent when neither the agent nor this worker traces. */
   readonly traceparent?: string;
-  /** Aborted by cancel, time-out, lost lease or shutdown; `signal.reason` is a ToolFailure that says which. */
+  /** Aborted by cancel, time-out, lost lease or shutdown; `signal.reason` is a ToolError that says which. */
   readonly signal: AbortSignal;
   /** When the attempt must be over, ms since the epoch on this machine's clock. */
   readonly deadline: number;
@@ -81,12 +81,12 @@ export interface ToolContext {
   readonly env: Readonly<Record<string, string>>;
   readonly log: { debug(message: string, facts?: object): void; warn(message: string, facts?: object): void };
   /** Partial content for watchers; coalesced on its way, never part of the result. A tool with several texts at once says which one goes on. */
-  onUpdate(content: readonly Content[], of?: UpdateOf): void;
+  onUpdate(content: readonly Content[], of?: UpdateStreamInfo): void;
   /**
    * The text as everybody may see it, secrets taken out. Whatever leaves a part of a text out asks first: in half of a
    * secret nobody sees one. `cut`: the text is the beginning of one that was cut already.
    */
-  shown(text: string, cut?: boolean): string;
+  redact(text: string, cut?: boolean): string;
   onProgress(progress: ProgressData): void;
 }
 
@@ -109,7 +109,7 @@ export class Suspension {
 
 /** The one error a tool throws on purpose. `message` is for the model: actionable, without secrets, stacks or host paths. */
 export class ToolError extends Error {
-  override readonly name = 'ToolFailure';
+  override readonly name = 'ToolError';
   constructor(
     readonly code: CallErrorCode,
     message: string,
@@ -141,7 +141,7 @@ export interface ToolSource {
   argumentHints?(tool: string): ArgumentHints | undefined;
   /** What is wrong with arguments that fit the schema, as far as anybody can tell without running the tool. Never throws. */
   check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;
-  /** Rejects with a ToolFailure or any error; never throws in another turn of the event loop. */
+  /** Rejects with a ToolError or any error; never throws in another turn of the event loop. */
   call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
   /** Calls back when `list()` changed; returns how to stop listening. */
   onChange(listener: () => void): () => void;

@@ -1,18 +1,18 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ToolDescriptor, Violation } from '#contracts';
-import { faultsOf, LONG_DESCRIPTION_CHARACTERS } from './tool-descriptor.js';
+import { descriptorProblems, LONG_DESCRIPTION_CHARACTERS } from './tool-descriptor.js';
 import type { ToolSource } from './tool.port.js';
 import { argumentShape, type ArgumentShape } from './validation/argument-shape.js';
-import { nearest } from './validation/suggest.js';
+import { closestNames } from './validation/suggest.js';
 import { prepareArguments } from './validation/prepare-arguments.js';
 import { compileSchema, type Check } from './validation/schema-compiler.js';
 
 export type ValidatedCall =
   | { readonly ok: true; readonly tool: ToolDescriptor; readonly args: Record<string, unknown>; readonly purpose?: string }
-  | { readonly ok: false; readonly tool?: ToolDescriptor; readonly failure: PrepareFailure };
+  | { readonly ok: false; readonly tool?: ToolDescriptor; readonly failure: ValidationFailure };
 
 /** `message` is ready for the model. */
-export interface PrepareFailure {
+export interface ValidationFailure {
   readonly code: 'not_found' | 'invalid_arguments';
   readonly message: string;
   readonly errors: Violation[];
@@ -34,10 +34,10 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
   private sorted: readonly ToolDescriptor[] = [];
 
   /** `first` is added when the application starts. */
-  constructor(private readonly first: ToolSource) {}
+  constructor(private readonly initialSource: ToolSource) {}
 
   onModuleInit(): void {
-    this.add(this.first);
+    this.add(this.initialSource);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -62,8 +62,8 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Canonical names that were probably meant, best first, at most three. */
-  near(name: string): string[] {
-    const found = nearest(name, this.byName.keys(), 12).map((match) => this.byName.get(match)?.tool.name ?? match);
+  suggest(name: string): string[] {
+    const found = closestNames(name, this.byName.keys(), 12).map((match) => this.byName.get(match)?.tool.name ?? match);
     return [...new Set(found)].slice(0, 3);
   }
 
@@ -73,7 +73,7 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Name and arguments as a model sent them → the tool and arguments it can run with, or why not. `tolerant`: unknown arguments are left out. Never throws. */
-  prepare(name: string, rawArguments: Readonly<Record<string, unknown>> | string, tolerant = false): ValidatedCall {
+  validateArguments(name: string, rawArguments: Readonly<Record<string, unknown>> | string, tolerant = false): ValidatedCall {
     const entry = this.byName.get(name);
     if (!entry) return { ok: false, failure: this.notFound(name) };
     const { tool } = entry;
@@ -98,8 +98,8 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     return entry.source;
   }
 
-  private notFound(name: string): PrepareFailure {
-    const near = this.near(name);
+  private notFound(name: string): ValidationFailure {
+    const near = this.suggest(name);
     const hint = near.length > 0 ? `\nDid you mean: ${near.join(', ')}?` : '';
     return { code: 'not_found', message: `Tool not found: ${name}${hint}`, errors: [] };
   }
@@ -111,7 +111,7 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
       [...this.byName].filter(([, entry]) => entry.source.name !== source.name).map(([name, { tool }]) => [name, tool]),
     );
     for (const tool of source.list()) {
-      const found = [...faultsOf(tool), ...doubleNames(tool, taken)];
+      const found = [...descriptorProblems(tool), ...duplicateNames(tool, taken)];
       for (const name of [tool.name, ...tool.aliases]) taken.set(name, tool);
       try {
         entries.push(this.entry(tool, source));
@@ -160,7 +160,7 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function doubleNames(tool: ToolDescriptor, taken: ReadonlyMap<string, ToolDescriptor>): string[] {
+function duplicateNames(tool: ToolDescriptor, taken: ReadonlyMap<string, ToolDescriptor>): string[] {
   return [tool.name, ...tool.aliases].flatMap((name, index, all) => {
     const owner = taken.get(name) ?? (all.indexOf(name) < index ? tool : undefined);
     return owner ? [`the name "${name}" belongs to tool "${owner.name}" of source "${owner.source}" already: rename one of them`] : [];

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { BubblewrapSandbox, DEFAULT_LIMITS, EgressPolicy, NoneSandbox, Sandbox, egressPolicyFrom } from '#sandbox';
+import { BubblewrapSandbox, DEFAULT_LIMITS, EgressPolicy, DisabledSandbox, Sandbox, egressPolicyFrom } from '#sandbox';
 import { ToolRegistry } from '#tool-sdk';
 import { type TestSite, testSite } from '../../sandbox/src/testing/test-site.fixture.js';
 import { testWorkspace } from './testing/test-workspace.js';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   );
   // Random commands run isolated or not at all.
   const bubblewrap = new BubblewrapSandbox({ limits: { ...DEFAULT_LIMITS, cpuSeconds: 2, processes: 32 } });
-  const sandbox = (await bubblewrap.probe()).ok ? bubblewrap : new NoneSandbox();
+  const sandbox = (await bubblewrap.probe()).ok ? bubblewrap : new DisabledSandbox();
   const providers = [
     { provide: Sandbox, useValue: sandbox },
     { provide: EgressPolicy, useValue: egressPolicyFrom({ EGRESS_ALLOW_HOSTS: site.host }) },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Content, ToolDescriptor } from '#contracts';
 import { fakeToolContext } from './testing/tool-context.js';
-import { Suspension, type ToolContext, ToolFailure, type ToolOutput, type ToolRegistry, type ToolSource } from '#tool-sdk';
+import { Suspension, type ToolContext, ToolError, type ToolOutput, type ToolRegistry, type ToolSource } from '#tool-sdk';
 
 const SETTLES_MS = 10_000;
 
@@ -38,7 +38,7 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
     it('has examples that are valid and run [RP-01, RP-13]', async () => {
       for (const example of tool().examples) {
         const raw = JSON.stringify(example.arguments);
-        expect(subject().registry.prepare(name, raw)).toMatchObject({ ok: true });
+        expect(subject().registry.validateArguments(name, raw)).toMatchObject({ ok: true });
         if (runs()) expectOutput(await settled(run(raw)));
       }
     });
@@ -54,7 +54,7 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
 
     it('touches nothing when it is cancelled before it starts [EX-26, RP-13]', async () => {
       const before = await workspace.snapshot();
-      const reason = new ToolFailure('cancelled', 'Cancelled');
+      const reason = new ToolError('cancelled', 'Cancelled');
       expect(await settled(run(firstExample(tool()), { signal: AbortSignal.abort(reason) }))).toBe(reason);
       expect(await workspace.snapshot()).toBe(before);
     });
@@ -69,7 +69,7 @@ export function toolContract(names: readonly string[], subject: () => ToolContra
       if (!runs()) return;
       const cancel = new AbortController();
       const running = run(firstExample(tool()), { signal: cancel.signal });
-      setImmediate(() => cancel.abort(new ToolFailure('cancelled', 'Cancelled')));
+      setImmediate(() => cancel.abort(new ToolError('cancelled', 'Cancelled')));
       expectOutput(await settled(running));
     });
   });
@@ -82,8 +82,8 @@ function resolved(registry: ToolRegistry, name: string): ToolDescriptor {
 }
 
 async function call(registry: ToolRegistry, name: string, raw: Record<string, unknown> | string, ctx: ToolContext): Promise<ToolOutput> {
-  const prepared = registry.prepare(name, raw);
-  if (!prepared.ok) throw new ToolFailure(prepared.failure.code, prepared.failure.message, { errors: prepared.failure.errors });
+  const prepared = registry.validateArguments(name, raw);
+  if (!prepared.ok) throw new ToolError(prepared.failure.code, prepared.failure.message, { errors: prepared.failure.errors });
   const source: ToolSource = registry.source(name);
   return source.call(prepared.tool.name, prepared.args, ctx);
 }
@@ -100,12 +100,12 @@ async function settled(running: Promise<ToolOutput>): Promise<unknown> {
 
 function expectOutput(outcome: unknown): void {
   if (typeof outcome === 'string' || outcome instanceof Suspension) return;
-  if (outcome instanceof ToolFailure) return expectFailure(outcome);
+  if (outcome instanceof ToolError) return expectFailure(outcome);
   const content: unknown = Array.isArray(outcome) ? outcome : contentOf(outcome);
   expect(Content.array().min(1).safeParse(content).error).toBeUndefined();
 }
 
-function expectFailure(failure: ToolFailure): void {
+function expectFailure(failure: ToolError): void {
   expect(failure.message).not.toBe('');
   // Neither a stack nor a path of this machine is for the model. What a command itself wrote is quoted as it is.
   const [own = ''] = failure.message.split('\n\nLast output:');

@@ -109,19 +109,23 @@ describe('ToolRegistry', () => {
 
   it('answers an unknown tool with the nearest names [CC-41]', () => {
     const registry = registryOf(facts('file_read', { aliases: ['read_file'] }), facts('file_write'), facts('shell'));
-    expect(registry.prepare('fileread', {})).toEqual({
+    expect(registry.validateArguments('fileread', {})).toEqual({
       ok: false,
       failure: { code: 'not_found', message: 'Tool not found: fileread\nDid you mean: file_read?', errors: [] },
     });
-    expect(registry.near('shel')).toEqual(['shell']);
-    expect(registry.prepare('nope', {})).toMatchObject({ failure: { message: 'Tool not found: nope' } });
-    expect(registry.prepare('__proto__', {})).toMatchObject({ failure: { code: 'not_found' } });
+    expect(registry.suggest('shel')).toEqual(['shell']);
+    expect(registry.validateArguments('nope', {})).toMatchObject({ failure: { message: 'Tool not found: nope' } });
+    expect(registry.validateArguments('__proto__', {})).toMatchObject({ failure: { code: 'not_found' } });
   });
 
   it('prepares arguments by the schema of the tool [CC-42]', () => {
     const registry = registryOf(facts('file_read'));
-    expect(registry.prepare('file_read', '{"path":"a"}')).toMatchObject({ ok: true, args: { path: 'a' }, tool: { name: 'file_read' } });
-    expect(registry.prepare('file_read', {})).toMatchObject({
+    expect(registry.validateArguments('file_read', '{"path":"a"}')).toMatchObject({
+      ok: true,
+      args: { path: 'a' },
+      tool: { name: 'file_read' },
+    });
+    expect(registry.validateArguments('file_read', {})).toMatchObject({
       ok: false,
       tool: { name: 'file_read' },
       failure: {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { Call, CallError, HookInput, HookSet } from '#contracts';
 import { EventHub } from '#event-log';
-import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
+import { HookRunner, hookEventName, HookSnapshotStore, redactHookRun, type HookRun } from '#hooks';
 import { EffectivePolicyService } from '../calls/admission/effective-policy.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
@@ -33,7 +33,7 @@ export interface HookDenial {
 @Injectable()
 export class ApprovalHooks {
   constructor(
-    private readonly sets: HookSets,
+    private readonly sets: HookSnapshotStore,
     private readonly runner: HookRunner,
     private readonly policies: EffectivePolicyService,
     private readonly policyConfig: PolicyConfigService,
@@ -65,7 +65,7 @@ export class ApprovalHooks {
     for (const hook of hooks) {
       const tool_input = hook.secrets ? await args() : call.arguments;
       const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input };
-      const run = shownRun(await this.runner.run({ hook, input, signal, holdsSecrets }), this.redaction.redactorFor(tool_input));
+      const run = redactHookRun(await this.runner.run({ hook, input, signal, holdsSecrets }), this.redaction.redactorFor(tool_input));
       if (run.verdict === 'deny') return this.denialBy(run, call);
       if (run.arguments !== undefined && !isDeepStrictEqual(run.arguments, tool_input))
         return denial(`Hook \`${hook.name}\` rewrote the arguments after a person had approved them; nothing else may run`);

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { CallStore } from '#event-log';
-import { type ApprovalsReading, signals } from '#observability';
+import { type ApprovalsSample, telemetry } from '#observability';
 import { keys, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
@@ -20,12 +20,12 @@ export class PendingApprovalsGauge implements OnModuleDestroy {
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     private readonly store: CallStore,
   ) {
-    this.stop = signals.approvalRequested.on(({ callId }) => {
+    this.stop = telemetry.approvalRequested.on(({ callId }) => {
       this.redis.zadd(keys.approvals(), Date.now(), callId).catch(() => {});
     });
   }
 
-  async sample(): Promise<ApprovalsReading> {
+  async sample(): Promise<ApprovalsSample> {
     const [oldest, all] = await Promise.all([
       this.redis.zrange(keys.approvals(), '0', String(LOOKED_AT - 1)),
       this.redis.zcard(keys.approvals()),

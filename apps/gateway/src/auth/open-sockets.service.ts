@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Principal } from '#contracts';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { GATEWAY_CONFIG, type SocketLimits } from '../platform/gateway.config.js';
 
 const RETRY_MS = 5_000;
@@ -69,7 +69,7 @@ export class OpenSockets {
     const full = wanted.find(([what, of]) => (this.counts.get(`${what} ${of}`) ?? 0) >= this.config.sockets[COUNTED[what].limit]);
     if (full !== undefined) {
       const { limit, name, of } = COUNTED[full[0]];
-      signals.rateLimited.emit({ limit: `sockets_${full[0]}` });
+      telemetry.rateLimited.emit({ limit: `sockets_${full[0]}` });
       const detail = `${this.config.sockets[limit]} WebSockets and event streams of ${of} are open on this gateway; expected fewer (${name})`;
       return new ProblemError('too_many_requests', detail, { retryAfterMs: RETRY_MS });
     }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Principal } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { TokenBucket } from './token-bucket.js';
@@ -39,7 +39,7 @@ export class RateLimits {
     if (principal.ratePerMinute !== undefined) return this.consume(principal.keyId, principal.ratePerMinute);
     const limit = this.config.keyRatePerMinute;
     if (this.bucketOf(principal, limit).take()) return undefined;
-    signals.rateLimited.emit({ limit: 'key_requests' });
+    telemetry.rateLimited.emit({ limit: 'key_requests' });
     return Promise.resolve({ allowed: false, limit, remaining: 0, windowSeconds: WINDOW_SECONDS, resetMs: Math.ceil(60_000 / limit) });
   }
 
@@ -59,7 +59,7 @@ export class RateLimits {
           return { counted: refused, allowed: false };
         },
       );
-    if (!taken.allowed) signals.rateLimited.emit({ limit: 'key_requests' });
+    if (!taken.allowed) telemetry.rateLimited.emit({ limit: 'key_requests' });
     const { remainingPoints, msBeforeNext } = taken.counted;
     return { allowed: taken.allowed, limit, remaining: remainingPoints, windowSeconds: WINDOW_SECONDS, resetMs: msBeforeNext };
   }

@@ -13,7 +13,7 @@ import {
   type Rejection,
 } from '#event-log';
 import { BullCallQueue } from '#queue';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { CallReader } from './read/call-reader.service.js';
@@ -82,7 +82,7 @@ export class CancelCallService {
     );
     const stopped = { how: await this.howEnded(head), tookMs: 0 };
     const answer = await this.log.end({ ...common, data: { ...end, attempts: head.attempt, stopped } });
-    if (isApplied(answer)) signals.cancelled.emit({ tool: head.meta.tool, ...stopped });
+    if (isApplied(answer)) telemetry.cancelled.emit({ tool: head.meta.tool, ...stopped });
     // Not waited for: a worker that takes the job finds the call ended.
     if (isApplied(answer) && head.status === 'queued')
       void this.queue.removeJob(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});

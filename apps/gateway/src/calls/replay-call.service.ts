@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type Principal, type ReplayBody, type SubmitCallBody } from '#contracts';
-import { MARK } from '#redaction';
+import { REDACTED } from '#redaction';
 import { CallReader } from './read/call-reader.service.js';
 import { SubmitCallService, type Submission, type SubmitOptions } from './submit-call.service.js';
 
-const SECRETS_ARE_GONE = `The arguments of this call held secrets or hidden characters, which are not kept: send all arguments, with the secrets in place of ${MARK}`;
+const SECRETS_ARE_GONE = `The arguments of this call held secrets or hidden characters, which are not kept: send all arguments, with the secrets in place of ${REDACTED}`;
 
 /**
  * Runs a call again as a new call of the same session, with the same arguments or edited ones; `replayOf` keeps the
@@ -21,7 +21,7 @@ export class ReplayCallService {
   async replay(principal: Principal, callId: string, edit: ReplayBody, options: SubmitOptions): Promise<Submission> {
     const { argumentsRedacted, ...call } = await this.reader.read(principal, callId);
     const { tool, arguments: args, sessionId, agentId, priority, timeouts, labels } = call;
-    if (edit.arguments === undefined ? argumentsRedacted : JSON.stringify(edit.arguments).includes(MARK))
+    if (edit.arguments === undefined ? argumentsRedacted : JSON.stringify(edit.arguments).includes(REDACTED))
       throw new ProblemError('invalid_request', SECRETS_ARE_GONE, {
         callId,
         errors: [{ pointer: '/arguments', message: SECRETS_ARE_GONE }],

@@ -2,7 +2,7 @@ import { readFileSync, watch, type FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { HookConfigService } from './hook-config.service.js';
@@ -89,7 +89,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
       if (edition !== this.newest) return;
       this.reject(file.path, error);
     }
-    signals.configRead.emit({ ok: this.rejection === undefined });
+    telemetry.configRead.emit({ ok: this.rejection === undefined });
   }
 
   private async store(fresh: GatewayConfig, prepared: (() => void)[]): Promise<void> {

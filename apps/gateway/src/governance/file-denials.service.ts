@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FileAccess, PathDenials } from '#contracts';
-import type { JudgedFiles } from '#policy';
+import type { FileAccessDecision } from '#policy';
 import { ContentAddressedStore, sha256Hex, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
@@ -20,7 +20,7 @@ export class FileDenials {
   }
 
   /** What the call carries. Rejects while Redis is out of reach and denials have to be stored: no worker could read them. */
-  async keep({ denials, ...files }: JudgedFiles): Promise<FileAccess> {
+  async keep({ denials, ...files }: FileAccessDecision): Promise<FileAccess> {
     return denials === undefined ? files : { ...files, denials: await this.digestOf(denials) };
   }
 

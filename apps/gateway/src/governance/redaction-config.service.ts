@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import type { Logger } from 'pino';
 import { SafetySettings, type JsonValue } from '#contracts';
 import { ContentAddressedStore, type RedisConnection } from '#redis';
-import { masked, Safety, type Masked, type Redactor } from '#redaction';
+import { maskSecrets, ContentSanitizer, type MaskedValue, type Redactor } from '#redaction';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER, FAIL_FAST_REDIS } from '../platform/tokens.js';
 
@@ -16,7 +16,7 @@ export type SafetyConfig = Pick<GatewayConfig, 'safety' | 'secrets'>;
 @Injectable()
 export class RedactionConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly store: ContentAddressedStore;
-  private safety: Safety;
+  private safety: ContentSanitizer;
   private stored: string | undefined;
   private timer: NodeJS.Timeout | undefined;
 
@@ -63,17 +63,17 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
 
   /** For what others say about a call: the secrets of its arguments go, too. `cut`: the text is the beginning of a longer one. */
   redactorFor(args: JsonValue): (text: string, cut?: boolean) => string {
-    const safety = this.safety.knowing(this.safety.redactor.json(args).secrets);
-    return (text, cut = false) => (cut ? safety.cutOff(text) : safety.text(text));
+    const safety = this.safety.withSecrets(this.safety.redactor.json(args).secrets);
+    return (text, cut = false) => (cut ? safety.truncatedText(text) : safety.text(text));
   }
 
   /** The arguments as hooks see them that may not see secrets, and what their answer means. */
-  masked(args: JsonValue): Masked {
-    return masked(this.safety.redactor, args);
+  masked(args: JsonValue): MaskedValue {
+    return maskSecrets(this.safety.redactor, args);
   }
 
   holdsSecrets(value: object): boolean {
-    return this.safety.secretsIn(value).length > 0;
+    return this.safety.findSecrets(value).length > 0;
   }
 
   /** A name that a caller made up, such as its Idempotency-Key. */
@@ -87,7 +87,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
   }
 
   /** The digest by which workers find the settings; undefined for the defaults, which they have. */
-  private async storedFor({ settings }: Safety): Promise<string | undefined> {
+  private async storedFor({ settings }: ContentSanitizer): Promise<string | undefined> {
     const text = JSON.stringify(settings);
     return text === JSON.stringify(DEFAULTS) ? undefined : this.store.put(text);
   }
@@ -102,6 +102,6 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
   }
 }
 
-function createSafety({ safety = DEFAULTS, secrets = [] }: SafetyConfig): Safety {
-  return Safety.of(safety, { values: secrets });
+function createSafety({ safety = DEFAULTS, secrets = [] }: SafetyConfig): ContentSanitizer {
+  return ContentSanitizer.of(safety, { values: secrets });
 }

@@ -3,7 +3,7 @@ import { Global, Module, type DynamicModule, type Provider } from '@nestjs/commo
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, NoticeLog } from '#event-log';
-import { HookRunner, HookSets } from '#hooks';
+import { HookRunner, HookSnapshotStore } from '#hooks';
 import { CallLimits } from '#limits';
 import { CallIndex, Numbers, SessionList } from '#projection';
 import { BullCallQueue } from '#queue';
@@ -85,7 +85,7 @@ const governance: Provider[] = [
         onFailure: (hook, error) => logger.warn({ hook, err: error }, 'a hook failed'),
       }),
   },
-  { provide: HookSets, inject: [FAIL_FAST_REDIS], useFactory: (redis: RedisConnection) => new HookSets(redis) },
+  { provide: HookSnapshotStore, inject: [FAIL_FAST_REDIS], useFactory: (redis: RedisConnection) => new HookSnapshotStore(redis) },
 ];
 
 const logger: Provider = {

@@ -7,13 +7,17 @@ const LISTS = ['trustedTools', 'deniedTools'] as const;
  * The grants with canonical names of tools in place of their other names. Throws a ProblemError for names that no tool has:
  * who misspells the tool that they deny would believe it denied. What the session has already may be said again. Pure.
  */
-export function withKnownTools(grants: SessionGrants, before: SessionGrants, tools: Pick<ToolRegistry, 'resolve' | 'near'>): SessionGrants {
+export function withKnownTools(
+  grants: SessionGrants,
+  before: SessionGrants,
+  tools: Pick<ToolRegistry, 'resolve' | 'suggest'>,
+): SessionGrants {
   const errors: Violation[] = [];
   const known = LISTS.map((list) =>
     grants[list].flatMap((name, index) => {
       const canonical = tools.resolve(name)?.name ?? (before[list].includes(name) ? name : undefined);
       if (canonical !== undefined) return canonical;
-      const near = tools.near(name);
+      const near = tools.suggest(name);
       const hint = near.length > 0 ? `; did you mean ${near.join(', ')}?` : '; GET /v1/tools lists those there are';
       errors.push({ pointer: `/grants/${list}/${index}`, message: `No tool is called ${JSON.stringify(name)}${hint}` });
       return [];

@@ -13,7 +13,7 @@ import {
   type PermissionMode,
   type PutSessionBody,
 } from '#contracts';
-import { addGrant, oldGrants } from '#policy';
+import { addGrant, upgradeGrants } from '#policy';
 
 /** A session as it is stored: only what somebody set. */
 export const SessionState = z.object({
@@ -41,7 +41,7 @@ const NO_LITERAL_PATHS = { allowed: { read: [], write: [] }, denied: { read: [],
 /** A session as `storedSession` or an older release wrote it, which kept names among the globs. */
 export function parseSession(text: string): SessionState {
   const { literalPaths, ...state } = StoredSession.parse(JSON.parse(text));
-  if (literalPaths === undefined) return { ...state, grants: oldGrants(state.grants) };
+  if (literalPaths === undefined) return { ...state, grants: upgradeGrants(state.grants) };
   return isDeepStrictEqual(literalPaths, NO_LITERAL_PATHS) ? state : { ...state, grants: { ...state.grants, literalPaths } };
 }
 

@@ -1,10 +1,10 @@
 import type { SubmittedData, ToolDescriptor } from '#contracts';
 import { approvalDigest, capabilityProfileOf } from '#policy';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 
 /**
  * What runs is what a person approved: the same tool in the same version with the same arguments, to the byte. Looked at
- * with the very values that the tool is about to get. Throws a ToolFailure when the approval does not cover them; calls
+ * with the very values that the tool is about to get. Throws a ToolError when the approval does not cover them; calls
  * that nobody had to approve pass.
  */
 export function assertApproved(tool: Pick<ToolDescriptor, 'name' | 'version'>, submitted: SubmittedData, args: unknown): void {
@@ -17,7 +17,7 @@ export function assertApproved(tool: Pick<ToolDescriptor, 'name' | 'version'>, s
 
 /**
  * What runs may touch no more than what was judged: a tool that has another tier or capability profile in this worker than
- * in the gateway that let the call in is refused. Throws a ToolFailure that names both.
+ * in the gateway that let the call in is refused. Throws a ToolError that names both.
  */
 export function assertCapabilities(
   { name, tier, subjects }: Pick<ToolDescriptor, 'name' | 'tier' | 'subjects'>,
@@ -31,11 +31,11 @@ export function assertCapabilities(
   if (submitted.tier !== tier) throw capabilityMismatch(name, `is ${tier}`, submitted.tier);
 }
 
-function capabilityMismatch(name: string, here: string, judged: string): ToolFailure {
+function capabilityMismatch(name: string, here: string, judged: string): ToolError {
   const message = `Refused: ${name} ${here} in this worker, and the call was judged under ${judged}. Submit the call again.`;
-  return new ToolFailure('policy_denied', message, { retryable: false });
+  return new ToolError('policy_denied', message, { retryable: false });
 }
 
-function approvalVoid(message: string): ToolFailure {
-  return new ToolFailure('approval_denied', message, { retryable: false });
+function approvalVoid(message: string): ToolError {
+  return new ToolError('approval_denied', message, { retryable: false });
 }

@@ -1,6 +1,6 @@
 import type { AbortReason } from '#attempts';
 import type { ToolEffect } from '#contracts';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 import type { Clock } from '../platform/clock.js';
 
 export interface AbortInfo {
@@ -27,7 +27,7 @@ export class Attempt {
   /** Made when somebody asks for the signal: most tools are over before they would look at it. */
   private controller: AbortController | undefined;
   private expireGrace: () => void = () => {};
-  private abortState: (AbortInfo & { readonly failure: ToolFailure }) | undefined;
+  private abortState: (AbortInfo & { readonly failure: ToolError }) | undefined;
   private cancelGraceTimer: (() => void) | undefined;
   private toolGraceMs: number;
   /** Known once the claim is granted. */
@@ -45,7 +45,7 @@ export class Attempt {
     this.toolGraceMs = Math.floor(stopGraceMs * TOOL_SHARE);
   }
 
-  /** Aborted by the first `stop`; the reason is a ToolFailure. */
+  /** Aborted by the first `stop`; the reason is a ToolError. */
   get signal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
@@ -75,7 +75,7 @@ export class Attempt {
     const first = this.abortState === undefined;
     if (!first && (reason !== 'lease_lost' || this.leaseLost)) return;
     const [code, message] = MESSAGES[reason];
-    const failure = this.abortState?.failure ?? new ToolFailure(code, message);
+    const failure = this.abortState?.failure ?? new ToolError(code, message);
     this.abortState = { reason, at: this.abortState?.at ?? this.clock.now(), failure };
     if (!first) return;
     this.toolGraceMs = Math.floor(graceMs * TOOL_SHARE);

@@ -27,7 +27,7 @@ export class CallContext implements ToolContext {
     claimed: Claimed,
     readonly workspace: Workspace,
     env: Readonly<Record<string, string>>,
-    private readonly guard: Pick<OutputSanitizer, 'onUpdate' | 'onProgress' | 'shown'>,
+    private readonly guard: Pick<OutputSanitizer, 'onUpdate' | 'onProgress' | 'redact'>,
     private readonly logger: WorkerLog,
     /** Of the attempt's own span, while spans are exported. */
     traceparent?: string,
@@ -58,8 +58,8 @@ export class CallContext implements ToolContext {
     return (progress) => this.guard.onProgress(progress);
   }
 
-  get shown(): ToolContext['shown'] {
-    return (text, cut) => this.guard.shown(text, cut);
+  get redact(): ToolContext['redact'] {
+    return (text, cut) => this.guard.redact(text, cut);
   }
 
   get log(): ToolContext['log'] {

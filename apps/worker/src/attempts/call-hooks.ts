@@ -2,8 +2,8 @@ import { type AttemptDecision, cutUtf8, type HookFeedback, modelText } from '#at
 import type { AppliedHook, Content, EndData, HookEvent, HookInput, HookSet, Result } from '#contracts';
 import type { Claimed } from '#event-log';
 import { hookEventName, textOf, type HookRun } from '#hooks';
-import type { Safety } from '#redaction';
-import { ToolFailure } from '#tool-sdk';
+import type { ContentSanitizer } from '#redaction';
+import { ToolError } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
 import type { ExecuteDeps } from './execute-deps.js';
 import { collectFeedback } from './hook-feedback.js';
@@ -39,11 +39,17 @@ export interface CallHooks {
 export const NO_HOOKS: CallHooks = { runAfter: async () => undefined, runAfterEnd: async () => {} };
 
 /** The hooks that were in force when the call was accepted. Never rejects. */
-export async function loadHooks(digest: string, attempt: Attempt, claimed: Claimed, safety: Safety, deps: HookDeps): Promise<CallHooks> {
+export async function loadHooks(
+  digest: string,
+  attempt: Attempt,
+  claimed: Claimed,
+  safety: ContentSanitizer,
+  deps: HookDeps,
+): Promise<CallHooks> {
   try {
     const set = await deps.hookSnapshots.load(digest);
     if (set === undefined)
-      throw new ToolFailure('internal', 'The hooks of the call are not stored any more. Submit the call again.', { retryable: false });
+      throw new ToolError('internal', 'The hooks of the call are not stored any more. Submit the call again.', { retryable: false });
     const { callId } = attempt;
     const [args, shown, { root }] = await Promise.all([
       set.some(({ secrets }) => secrets) ? loadArguments(callId, claimed.submitted, deps.blobs) : undefined,
@@ -71,7 +77,7 @@ class StoredHooks implements CallHooks {
     private readonly baseInput: Omit<HookInput, 'hook_event_name' | 'event' | 'hook'>,
     /** The arguments as submitted, for hooks that may see secrets. */
     private readonly secretInput: HookInput['tool_input'],
-    private readonly safety: Safety,
+    private readonly safety: ContentSanitizer,
     private readonly deps: HookDeps,
     runMs: number,
   ) {
@@ -115,7 +121,7 @@ class StoredHooks implements CallHooks {
           input,
           signal,
           budgetMs: this.until - performance.now(),
-          holdsSecrets: (value) => this.safety.secretsIn(value).length > 0,
+          holdsSecrets: (value) => this.safety.findSecrets(value).length > 0,
         });
         this.runs.push(run);
         if (run.verdict === 'deny') return 'deny';

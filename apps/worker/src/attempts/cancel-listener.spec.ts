@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createRedis } from '#redis';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
 import { CancelListener } from './cancel-listener.js';
@@ -49,7 +49,7 @@ describe('CancelListener', () => {
     await started(callId);
     await parts.cancel(callId, 60_000);
     await running;
-    expect(seen).toEqual([{ graceMs: expect.any(Number), reason: expect.any(ToolFailure) }]);
+    expect(seen).toEqual([{ graceMs: expect.any(Number), reason: expect.any(ToolError) }]);
     expect(seen[0]?.graceMs).toBeLessThan(60_000);
     expect(seen[0]?.graceMs).toBeGreaterThan(30_000);
     expect((await parts.events(callId)).at(-1)).toMatchObject({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { Suspension, ToolFailure } from '#tool-sdk';
+import { Suspension, ToolError } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
 import { executeCall } from './execute-call.js';
@@ -91,7 +91,7 @@ describe('executeCall', () => {
     expect(events.at(-1)).toMatchObject({ type: 'call.end', data: { updates: { count: 2, sha256 } } });
   });
 
-  it('turns a thrown error into a result without its text, and a ToolFailure into one with it [CC-40, CC-44, CC-50, CC-51]', async () => {
+  it('turns a thrown error into a result without its text, and a ToolError into one with it [CC-40, CC-44, CC-50, CC-51]', async () => {
     parts.tool('broken', {
       run: () => {
         throw new Error('password is hunter2 in /etc/secret');
@@ -99,7 +99,7 @@ describe('executeCall', () => {
     });
     parts.tool('refuses', {
       run: () => {
-        throw new ToolFailure('unavailable', 'The site is down.', { retryable: false });
+        throw new ToolError('unavailable', 'The site is down.', { retryable: false });
       },
     });
     const [broken, refuses] = [await parts.submit('broken'), await parts.submit('refuses')];
@@ -177,7 +177,7 @@ describe('executeCall', () => {
 
   it('tries a retryable failure again up to its attempts, and never one of an effect that must not happen twice [DX-03]', async () => {
     const fail = () => {
-      throw new ToolFailure('unavailable', 'Try later.');
+      throw new ToolError('unavailable', 'Try later.');
     };
     parts.tool('flaky', { run: fail });
     parts.tool('onceOnly', { effect: 'once', run: fail });

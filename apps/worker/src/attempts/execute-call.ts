@@ -11,7 +11,7 @@ import {
 import type { CallJob, Pool } from '#contracts';
 import { isApplied, type Claimed } from '#event-log';
 import type { DequeueHookResult } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { Attempt } from './attempt.js';
 import { hasResult, NO_HOOKS, loadHooks, type CallHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
@@ -53,7 +53,7 @@ export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps, {
   try {
     const claimed = await claim(job, deps, taken);
     if (!('submitted' in claimed)) {
-      signals.dispatchDuplicate.emit({ pool, code: claimed.code });
+      telemetry.dispatchDuplicate.emit({ pool, code: claimed.code });
       return { kind: 'not_claimed', ...claimed };
     }
     deps.inFlight.onClaimed(attempt, { fence: claimed.fence, effect: claimed.submitted.effect });
@@ -120,7 +120,7 @@ async function runAndFinish(
 ): Promise<Finished> {
   const { config, clock } = deps;
   const { tool } = claimed.meta;
-  signals.attemptStarted.emit({
+  telemetry.attemptStarted.emit({
     tool,
     pool,
     cause: claimed.attempt === 1 ? 'first' : 'retry',
@@ -135,7 +135,7 @@ async function runAndFinish(
     {
       update: (data, count) => writer.update(data, count),
       progress: (data) => writer.progress(data),
-      coalesced: () => signals.updatesCoalesced.emit({ where: 'worker', n: 1 }),
+      coalesced: () => telemetry.updatesCoalesced.emit({ where: 'worker', n: 1 }),
     },
     clock,
     claimed.updates,
@@ -152,7 +152,7 @@ async function runAndFinish(
   const { run, result } = guard.sanitizeResult(withCheckedOutput(tool, ran, (name, value) => deps.tools.checkOutput(name, value)));
   const decide = () => decideAttempt(finishFacts(attempt, claimed, run, { startedAt, endedAt }, config), deps.random);
   const decided = decide();
-  const said = await hooks.runAfter(decided, result, (text, cut) => guard.shown(text, cut));
+  const said = await hooks.runAfter(decided, result, (text, cut) => guard.redact(text, cut));
   const remarks = hasResult(decided) ? mergeBeforeFeedback(claimed.submitted.hookFeedback, said) : said;
   attempt.finishing = true;
   // Whoever stopped the attempt while its hooks ran finds the tool's answer there.
@@ -208,9 +208,9 @@ function finishFacts(
 function tell(attempt: Attempt, runMs: number, pool: Pool, claimed: Claimed, written: Written, now: number): void {
   const { tool } = claimed.meta;
   const lost = written.kind === 'nothing' || !isApplied(written.answer);
-  signals.attemptFinished.emit({ tool, pool, runMs, ended: lost ? 'lost' : written.kind === 'ended' ? 'end' : 'retry' });
-  if (attempt.leaseLost) signals.leaseLost.emit({ tool });
+  telemetry.attemptFinished.emit({ tool, pool, runMs, ended: lost ? 'lost' : written.kind === 'ended' ? 'end' : 'retry' });
+  if (attempt.leaseLost) telemetry.leaseLost.emit({ tool });
   const { abortInfo: stopped } = attempt;
   if (!lost && written.kind === 'ended' && written.data.stopped && stopped?.reason === 'cancelled')
-    signals.cancelled.emit({ tool, how: written.data.stopped.how, tookMs: now - stopped.at });
+    telemetry.cancelled.emit({ tool, how: written.data.stopped.how, tookMs: now - stopped.at });
 }

@@ -1,6 +1,6 @@
 import type { ForcedShutdown, LeaseRenewer } from '#attempts';
 import type { BlobStore, EventLogWriter } from '#event-log';
-import type { HookRunner, HookSets } from '#hooks';
+import type { HookRunner, HookSnapshotStore } from '#hooks';
 import type { ToolRegistry } from '#tool-sdk';
 import type { AttemptTracer } from './attempt-tracer.js';
 import type { WorkerConfig } from '../platform/worker.config.js';
@@ -17,8 +17,8 @@ export interface ExecuteDeps {
   readonly log: EventLogWriter;
   readonly blobs: Pick<BlobStore, 'put' | 'get' | 'forget'>;
   readonly redaction: Pick<RedactionSettingsService, 'defaults' | 'of'>;
-  readonly tools: Pick<ToolRegistry, 'resolve' | 'near' | 'source' | 'checkOutput'>;
-  readonly hookSnapshots: Pick<HookSets, 'load'>;
+  readonly tools: Pick<ToolRegistry, 'resolve' | 'suggest' | 'source' | 'checkOutput'>;
+  readonly hookSnapshots: Pick<HookSnapshotStore, 'load'>;
   readonly hooks: Pick<HookRunner, 'run'>;
   readonly leases: Pick<LeaseRenewer, 'hold'>;
   readonly inFlight: InFlightAttempts;

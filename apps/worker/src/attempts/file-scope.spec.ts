@@ -6,8 +6,8 @@ const scopeOf = (outsideRoots: readonly string[]) =>
   new FileScope({ sharedRoots: [], outsideRoots, ownFolders: ['/data'], locks: '/workspaces/~locks' }, { get: async () => undefined });
 const openedBy = async (outsideRoots: readonly string[], path: string) => {
   const files = { opened: [{ path, access: 'read' as const }] };
-  const { opened = [], unopened = [] } = await scopeOf(outsideRoots).of(workspace, workspace.root, 'file_read', files);
-  return { opened: opened.map((it) => it.path), unopened };
+  const { opened = [], unavailable = [] } = await scopeOf(outsideRoots).of(workspace, workspace.root, 'file_read', files);
+  return { opened: opened.map((it) => it.path), unopened: unavailable };
 };
 
 describe('a path that the decision opens', () => {

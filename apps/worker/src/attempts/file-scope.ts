@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { PathDenials, type FileAccess } from '#contracts';
-import { denialOf, mayDenyBelow } from '#policy';
+import { denialReason, mayDenyBelow } from '#policy';
 import type { ContentAddressedStore } from '#redis';
-import { type DeniedPaths, type SharedRoot, ToolFailure, type Workspace } from '#tool-sdk';
+import { type DeniedPaths, type SharedRoot, ToolError, type Workspace } from '#tool-sdk';
 
 const CACHE_SIZE = 256;
 /** Parts of the system that are no files: what is in them are secrets of processes, and devices. */
@@ -50,7 +50,7 @@ export class FileScope {
       ...workspace,
       ...(roots.length === 0 ? {} : { roots }),
       ...(opened.length === 0 ? {} : { opened }),
-      ...(unopened.length === 0 ? {} : { unopened }),
+      ...(unopened.length === 0 ? {} : { unavailable: unopened }),
       ...(denials === undefined ? {} : { denied: this.deniedBy(denials, tool, workspace.root, configured) }),
     };
   }
@@ -80,7 +80,7 @@ export class FileScope {
     if (before !== undefined) return before;
     const text = await this.store.get(digest);
     if (text === undefined)
-      throw new ToolFailure('internal', 'What is denied to the call is not stored any more. Submit the call again.', { retryable: false });
+      throw new ToolError('internal', 'What is denied to the call is not stored any more. Submit the call again.', { retryable: false });
     const denials = PathDenials.parse(JSON.parse(text));
     const [oldest] = this.cache.keys();
     if (oldest !== undefined && this.cache.size >= CACHE_SIZE) this.cache.delete(oldest);
@@ -97,9 +97,9 @@ export class FileScope {
       ...names.flatMap((it) => [rebase(path, it.real, it.path), rebase(path, it.path, it.real)]).filter((it) => it !== undefined),
     ];
     return {
-      why: (path, access) => {
+      denialReason: (path, access) => {
         for (const it of spellings(path)) {
-          const why = denialOf(it, access, facts);
+          const why = denialReason(it, access, facts);
           if (why !== undefined) return why.replace('{path}', 'it');
         }
         return undefined;

@@ -1,6 +1,6 @@
 import type { HookFeedback } from '#attempts';
 import type { Result } from '#contracts';
-import { shownRun, type HookRun } from '#hooks';
+import { redactHookRun, type HookRun } from '#hooks';
 
 /** Runs that stand in `details`: of updates there may be a thousand. Those that went wrong or refused come first. */
 const MAX_RUNS = 20;
@@ -13,7 +13,7 @@ type Detail = NonNullable<Result['details']>[string];
  * takes secrets out of what they said, before anything is cut.
  */
 export function collectFeedback(all: readonly HookRun[], shown: (text: string, cut?: boolean) => string): HookFeedback {
-  const runs = all.map((run) => shownRun(run, shown));
+  const runs = all.map((run) => redactHookRun(run, shown));
   const after = runs.filter(({ hook }) => hook.on === 'after');
   const denied = after.some(({ verdict }) => verdict === 'deny');
   const lines = after.flatMap(feedbackLines);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { SafetySettings, type Content } from '#contracts';
-import { Safety } from '#redaction';
+import { ContentSanitizer } from '#redaction';
 import { OutputSanitizer } from './output-sanitizer.js';
 
 const KNOWN = 'correct horse battery staple';
@@ -10,7 +10,7 @@ const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 const SECRETS = [KNOWN, GITHUB, 'password=q7hunter2xcanary'];
 /** A shorter part of a secret tells nobody anything. */
 const TELLING = 6;
-const safety = Safety.of(SafetySettings.parse({ redaction: { values: [KNOWN] } }));
+const safety = ContentSanitizer.of(SafetySettings.parse({ redaction: { values: [KNOWN] } }));
 
 function guarded(): { guard: OutputSanitizer; seen: () => string } {
   const updates: Content[] = [];
@@ -41,7 +41,7 @@ describe('CallGuard', () => {
         ]);
         const say = (stream: string, length: number, last: boolean) => {
           const left = rest.get(stream) ?? '';
-          guard.onUpdate([{ type: 'text', text: left.slice(0, length) }], { stream, cut: last });
+          guard.onUpdate([{ type: 'text', text: left.slice(0, length) }], { stream, truncated: last });
           rest.set(stream, left.slice(length));
         };
         for (const [stream, length] of order) say(stream, length, false);

@@ -1,14 +1,14 @@
 import { cutUtf8 } from '#attempts';
 import type { Content, ProgressData, Result, ToolDescriptor } from '#contracts';
-import { marked, type SafeTextStream, type Safety } from '#redaction';
-import { signals } from '#observability';
-import type { ToolContext, UpdateOf } from '#tool-sdk';
+import { tagUntrusted, type SanitizedTextStream, type ContentSanitizer } from '#redaction';
+import { telemetry } from '#observability';
+import type { ToolContext, UpdateStreamInfo } from '#tool-sdk';
 import { MESSAGE_BYTES, type ToolRunResult } from './run-tool.js';
 import type { UpdateStream } from './update-stream.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 import type { ActiveRedaction } from './redaction-settings.service.js';
 
-const ONE_TEXT: UpdateOf = { stream: '' };
+const ONE_TEXT: UpdateStreamInfo = { stream: '' };
 
 type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
 
@@ -16,10 +16,10 @@ type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
  * Stands between a tool and everybody who sees what it says: secrets and hidden characters are taken out of updates,
  * progress, result and failure before anything of them is written, and what comes from outside is marked.
  */
-export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'shown'> {
-  private safety: Safety;
+export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'redact'> {
+  private safety: ContentSanitizer;
   /** The texts that go on over updates, by name: what comes of one between two pieces of another tears no secret apart. */
-  private readonly texts = new Map<string, SafeTextStream>();
+  private readonly texts = new Map<string, SanitizedTextStream>();
   private origin: string | undefined;
   private command: string | undefined;
 
@@ -34,18 +34,18 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
 
   /** Before the tool runs. Secrets that the arguments held are secrets in all that it says. */
   start(tool: ToolDescriptor, args: Readonly<Record<string, unknown>>, withSecrets: boolean): void {
-    if (withSecrets) this.safety = this.safety.knowing(this.safety.secretsIn(args));
+    if (withSecrets) this.safety = this.safety.withSecrets(this.safety.findSecrets(args));
     this.origin = this.safety.untrustedOrigin(tool, args);
     const { argument } = tool.subjects.find(({ kind }) => kind === 'command') ?? {};
     const command = argument === undefined ? undefined : args[argument];
     if (typeof command === 'string') this.command = command;
   }
 
-  onUpdate(content: readonly Content[], { stream, cut = false }: UpdateOf = ONE_TEXT): void {
+  onUpdate(content: readonly Content[], { stream, truncated = false }: UpdateStreamInfo = ONE_TEXT): void {
     const safe = content.flatMap((item) =>
       item.type === 'text' ? asItems(this.textOf(stream).push(item.text)) : [this.safety.content(item)],
     );
-    if (cut) safe.push(...this.endText(stream, cut));
+    if (truncated) safe.push(...this.endText(stream, truncated));
     if (safe.length > 0) this.watchers.onUpdate(safe);
   }
 
@@ -61,8 +61,8 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
   }
 
   /** As `ToolContext` has it. */
-  shown(text: string, cut = false): string {
-    return cut ? this.safety.cutOff(text) : this.safety.text(text);
+  redact(text: string, cut = false): string {
+    return cut ? this.safety.truncatedText(text) : this.safety.text(text);
   }
 
   /** What may be written about how the tool ended. */
@@ -77,10 +77,10 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     if (result === undefined) return { run };
     const safe = this.safety.result(result, this.origin);
     this.detectAnomalies(safe.content.map((item) => (item.type === 'text' ? item.text : '')).join('\n'));
-    return { run, result: this.origin === undefined ? safe : { ...safe, content: marked(safe.content, this.origin) } };
+    return { run, result: this.origin === undefined ? safe : { ...safe, content: tagUntrusted(safe.content, this.origin) } };
   }
 
-  private textOf(stream: string): SafeTextStream {
+  private textOf(stream: string): SanitizedTextStream {
     let text = this.texts.get(stream);
     if (text === undefined) this.texts.set(stream, (text = this.safety.stream()));
     return text;
@@ -96,7 +96,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     if (this.active.anomalies === undefined || this.command === undefined) return;
     const command = this.safety.text(this.command);
     for (const alert of this.active.anomalies.inspect(command, output, performance.now())) {
-      for (const kind of alert.kinds) signals.securityAlert.emit({ kind });
+      for (const kind of alert.kinds) telemetry.securityAlert.emit({ kind });
       this.logger.warn(
         { callId: this.callId, securityAlert: alert },
         'security alert: the output of a command tells of unusual system calls',

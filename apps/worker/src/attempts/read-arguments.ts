@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SubmittedData } from '#contracts';
 import type { BlobStore } from '#event-log';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 
 export interface LoadedArguments {
   /** What the tool gets. */
@@ -12,7 +12,7 @@ export interface LoadedArguments {
 
 const SaltedArguments = z.object({ salt: z.string(), arguments: z.record(z.string(), z.unknown()) });
 
-/** The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolFailure when what lives beside the log is gone. */
+/** The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolError when what lives beside the log is gone. */
 export async function loadArguments(callId: string, submitted: SubmittedData, blobs: Pick<BlobStore, 'get'>): Promise<LoadedArguments> {
   if (submitted.argumentsRedacted) {
     const approved = SaltedArguments.parse(await stored(callId, 'secret-arguments', blobs));
@@ -34,13 +34,13 @@ export async function loadRedactedArguments(
 async function stored(callId: string, ref: Parameters<BlobStore['get']>[1], blobs: Pick<BlobStore, 'get'>): Promise<unknown> {
   const bytes = await blobs.get(callId, ref);
   if (!bytes)
-    throw new ToolFailure('internal', 'The arguments of the call are not stored any more. Submit the call again.', { retryable: false });
+    throw new ToolError('internal', 'The arguments of the call are not stored any more. Submit the call again.', { retryable: false });
   return JSON.parse(bytes.toString('utf8'));
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ToolFailure('invalid_arguments', 'Invalid arguments: expected an object', { retryable: false });
+    throw new ToolError('invalid_arguments', 'Invalid arguments: expected an object', { retryable: false });
   }
   return { ...value };
 }

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { SafetySettings } from '#contracts';
 import type { ContentAddressedStore } from '#redis';
-import { Safety, SyscallAnomalyDetector } from '#redaction';
+import { ContentSanitizer, SyscallAnomalyDetector } from '#redaction';
 
 const CACHE_SIZE = 16;
 
 /** What holds for calls that were accepted under the same settings. */
 export interface ActiveRedaction {
-  readonly safety: Safety;
+  readonly safety: ContentSanitizer;
   /** There where commands are looked at. */
   readonly anomalies?: SyscallAnomalyDetector;
 }
@@ -37,7 +37,7 @@ export class RedactionSettingsService {
   }
 
   private build(settings: SafetySettings): ActiveRedaction {
-    const safety = Safety.of(settings, { values: this.secrets });
+    const safety = ContentSanitizer.of(settings, { values: this.secrets });
     return { safety, ...(settings.anomaly.enabled ? { anomalies: new SyscallAnomalyDetector(settings.anomaly) } : {}) };
   }
 }

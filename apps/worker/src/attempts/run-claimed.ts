@@ -1,5 +1,5 @@
 import type { Claimed } from '#event-log';
-import { ToolFailure, type Workspace } from '#tool-sdk';
+import { ToolError, type Workspace } from '#tool-sdk';
 import { assertApproved, assertCapabilities } from './approved-call.js';
 import type { Attempt } from './attempt.js';
 import { CallContext } from './call-context.js';
@@ -24,7 +24,7 @@ export async function runClaimed(
   try {
     const call = async () => {
       const descriptor = deps.tools.resolve(tool);
-      if (!descriptor) throw new ToolFailure('not_found', notFound(tool, deps.tools.near(tool)));
+      if (!descriptor) throw new ToolError('not_found', notFound(tool, deps.tools.suggest(tool)));
       assertCapabilities(descriptor, claimed.submitted);
       const [{ args, approved }, workspace] = await Promise.all([
         loadArguments(attempt.callId, claimed.submitted, deps.blobs),

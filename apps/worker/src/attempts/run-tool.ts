@@ -1,6 +1,6 @@
 import type { RunResult } from '#attempts';
 import { CALL_ERRORS } from '#contracts';
-import { Suspension, ToolFailure, type ToolOutput } from '#tool-sdk';
+import { Suspension, ToolError, type ToolOutput } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
 
 /** A failure stands in End as it is, twice: so much of it fits. */
@@ -28,9 +28,9 @@ function toRunResult(output: ToolOutput): ToolRunResult {
     : { kind: 'output', output };
 }
 
-/** An error that is no ToolFailure may hold anything, so the model gets a fixed text and the log gets the error under the call's id. */
+/** An error that is no ToolError may hold anything, so the model gets a fixed text and the log gets the error under the call's id. */
 export function toFailure(error: unknown, callId: string): ToolRunResult & { kind: 'failure' } {
-  if (!(error instanceof ToolFailure)) {
+  if (!(error instanceof ToolError)) {
     const message = `The tool failed unexpectedly. The worker's log has the details under ${callId}.`;
     return { kind: 'failure', failure: { code: 'tool_failed', message, retryable: false }, unexpected: error };
   }

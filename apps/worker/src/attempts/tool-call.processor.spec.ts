@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallHandler, StartConsumer } from '#queue';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import type { ExecuteDeps } from './execute-deps.js';
@@ -62,7 +62,7 @@ describe('the processor of jobs', () => {
   });
 
   it('dispatches a job that came too early again when it is due, with the priority and tenant of its call', async () => {
-    parts.tool('flaky', { retry: { maxAttempts: 2, backoffMs: 50 }, run: () => Promise.reject(new ToolFailure('unavailable', 'not now')) });
+    parts.tool('flaky', { retry: { maxAttempts: 2, backoffMs: 50 }, run: () => Promise.reject(new ToolError('unavailable', 'not now')) });
     const { dispatched, handle } = processorOf({ ...parts.worker(), random: () => 1 });
     const callId = await parts.submit('flaky', {}, { priority: 'low', retry: { maxAttempts: 2, backoffMs: 300, maxBackoffMs: 300 } });
     await handle({ callId, attempt: 1 });

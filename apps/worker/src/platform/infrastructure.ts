@@ -2,7 +2,7 @@ import type { Provider } from '@nestjs/common';
 import { LeaseRenewer, renewInThread } from '#attempts';
 import { POOLS } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
-import { HookRunner, HookSets } from '#hooks';
+import { HookRunner, HookSnapshotStore } from '#hooks';
 import { VERSION } from '#platform';
 import { createMetrics } from '#observability';
 import { BullCallQueue } from '#queue';
@@ -46,7 +46,7 @@ export const infrastructure: Provider[] = [
         logger.error({ err: error }, 'leases are not renewed; trying again'),
       ),
   },
-  { provide: HookSets, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new HookSets(redis) },
+  { provide: HookSnapshotStore, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new HookSnapshotStore(redis) },
   {
     provide: HookRunner,
     inject: [BUFFERED_REDIS, WORKER_CONFIG, LOGGER],

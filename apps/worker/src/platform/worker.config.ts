@@ -13,7 +13,7 @@ import {
   type SandboxConfig,
   egressPolicyFrom,
   sandboxConfig,
-  sandboxContradictions,
+  validateSandboxConfig,
 } from '#sandbox';
 import type { FileScopeSettings } from '../attempts/file-scope.js';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
@@ -194,7 +194,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     );
   }
   const sandbox = sandboxConfig(values);
-  const contradictions = sandboxContradictions(sandbox);
+  const contradictions = validateSandboxConfig(sandbox);
   if (contradictions.length > 0) throw new StartupError(`The worker's environment is wrong:\n  ${contradictions.join('\n  ')}`);
   const dataFolder = resolve(values.TOOLYARD_DATA);
   const workspaceRoot = resolve(values.WORKSPACE_ROOT ?? `${values.TOOLYARD_DATA}/workspaces`);

@@ -1,6 +1,6 @@
 import type { CallError, EndData, Result, RetryData, Stopped } from '#contracts';
 import { isApplied, type Applied, type BlobStore, type Claimed, type Rejection } from '#event-log';
-import { marked } from '#redaction';
+import { tagUntrusted } from '#redaction';
 import { CANCELLED, type AttemptDecision } from './decide-attempt.js';
 import { noteOf } from './result-note.js';
 import { ResultStore } from './result-store.js';
@@ -115,7 +115,7 @@ function withFeedback(result: Result, feedback: HookFeedback | undefined): Resul
 export function errorResult(message: string, origin?: string): Result {
   const content: Result['content'] = [{ type: 'text', text: message }];
   if (origin === undefined) return { content, isError: true };
-  return { content: marked(content, origin), isError: true, provenance: { trust: 'untrusted', origin } };
+  return { content: tagUntrusted(content, origin), isError: true, provenance: { trust: 'untrusted', origin } };
 }
 
 export function callError({ code, message, retryable, errors }: Failure): CallError {

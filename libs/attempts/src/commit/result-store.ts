@@ -1,7 +1,7 @@
 import { LIMITS, type ClaimCheck, type EndData, type Result } from '#contracts';
 import { BLOB_LIMITS, type BlobStore } from '#event-log';
 import { sha256Hex } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { cutUtf8, limitOutput } from './limit-output.js';
 
 /** A result above this many bytes of JSON lives beside the log. */
@@ -37,7 +37,7 @@ export class ResultStore {
     const room = modelBytes - remarks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     const limited = limitOutput(result.content, room, seenBytes);
     if (!limited.whole) return this.inlineOrBeside(remarks.length === 0 ? result : { ...result, content: [...result.content, ...remarks] });
-    signals.outputTruncated.emit({ tool });
+    telemetry.outputTruncated.emit({ tool });
     const { text, bytes } = limited.whole;
     const output = await this.put('output', bytes > BLOB_LIMITS.bytes ? cutUtf8(text, BLOB_LIMITS.bytes) : text);
     const forModel = await this.inlineOrBeside({

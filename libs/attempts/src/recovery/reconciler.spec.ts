@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { pino } from 'pino';
 import type { CallJob, EndData, Pool } from '#contracts';
 import type { CallQueue } from '#queue';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { eventually } from '../../../../test/support/eventually.js';
 import { aSubmission } from '../../../../test/support/sample-calls.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
@@ -113,7 +113,7 @@ describe('Reconciler', () => {
 
   it('runs a call of a lost worker again, or owns up when that may not be', async () => {
     const expired: string[] = [];
-    const stop = signals.leaseExpired.on(({ tool }) => expired.push(tool));
+    const stop = telemetry.leaseExpired.on(({ tool }) => expired.push(tool));
     const queue = new ListQueue();
     const [safe, last, risky] = [
       await parts.submit('safe'),

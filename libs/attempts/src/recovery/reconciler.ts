@@ -11,7 +11,7 @@ import {
 } from '#event-log';
 import type { CallQueue } from '#queue';
 import { partitionName, type RedisConnection } from '#redis';
-import { type Tracing, signals } from '#observability';
+import { type Tracing, telemetry } from '#observability';
 import { callError, errorResult } from '../commit/commit-attempt.js';
 import { traceReconciled } from './trace-reconciled.js';
 import { RedispatchBackoff } from './redispatch-backoff.js';
@@ -132,7 +132,7 @@ export class Reconciler {
   private async dispatchAgain(head: CallSnapshot, { pool, attempt, priority }: RecoveryAction & { kind: 'dispatch' }): Promise<void> {
     const job = { callId: head.callId, attempt };
     await this.deps.queue.dispatch(pool, job, priority, head.meta.tenantId);
-    signals.dispatchRepeated.emit({ pool });
+    telemetry.dispatchRepeated.emit({ pool });
     await this.deps.log.deferDispatch({
       callId: head.callId,
       fence: head.fence,
@@ -161,7 +161,7 @@ export class Reconciler {
     });
     this.emitLeaseExpired(head, answer, leaseExpired);
     if (!isApplied(answer)) return;
-    if (stopped && outcome === 'cancelled') signals.cancelled.emit({ tool: head.meta.tool, ...stopped });
+    if (stopped && outcome === 'cancelled') telemetry.cancelled.emit({ tool: head.meta.tool, ...stopped });
     void this.blobs.forget(head.callId, 'secret-arguments').catch(() => {});
     if (head.status === 'queued')
       void this.deps.queue.removeJob(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
@@ -194,7 +194,7 @@ export class Reconciler {
   }
 
   private emitLeaseExpired(head: CallSnapshot, answer: Applied | Rejection, leaseExpired: boolean): void {
-    if (isApplied(answer) && leaseExpired) signals.leaseExpired.emit({ tool: head.meta.tool });
+    if (isApplied(answer) && leaseExpired) telemetry.leaseExpired.emit({ tool: head.meta.tool });
   }
 
   /** A queue that holds fewer jobs than there are calls which wait in it has lost some: they are added again at once, a bounded number at a time. */

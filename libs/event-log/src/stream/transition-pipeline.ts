@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { writeTogether, isClosed, type RedisConnection } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
 import { runTransitions, type ReplicaWait, type RunAnswer } from './transition-script.js';
 import { RUN_LIMITS, type Flavour, type Transition } from './transition.js';
@@ -125,7 +125,7 @@ export class TransitionPipeline {
         tellSent(batch);
         return running;
       });
-      signals.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
+      telemetry.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
       return settleAll(batch, run);
     } catch (error) {
       if (isTransient(error) && !isClosed(this.redis) && !this.stopped.signal.aborted) return batch;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { eventually } from '../../../../test/support/eventually.js';
 import { appendRaw, rawCallId } from '../../../../test/support/raw-log.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
@@ -101,7 +101,7 @@ describe('LogTail', () => {
 
   it('fetches entries that a read left out, and signals the repair', async () => {
     let repaired = 0;
-    const stop = signals.tailGapRepaired.on(({ events }) => (repaired += events));
+    const stop = telemetry.tailGapRepaired.on(({ events }) => (repaired += events));
     const { recorder, tail, start } = await follow({ connect: lossy });
     await writeConcurrently(8, 250);
     await eventually(() => recorder.total >= 2000, 'all entries');

@@ -1,5 +1,5 @@
 import { keys, noticeFailover, partitionName, type RedisConnection } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import type { StoredEvent } from '../event-log.port.js';
 import { seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
@@ -194,7 +194,7 @@ export class TailReader {
     if (last === undefined || isDense(place.seq, fresh)) return { whole: fresh };
 
     const again = await this.connection.xrange(place.key, `${place.seq + 1}-0`, last[0]);
-    signals.tailGapRepaired.emit({ partition: place.name, events: again.length - fresh.length });
+    telemetry.tailGapRepaired.emit({ partition: place.name, events: again.length - fresh.length });
     if (isDense(place.seq, again)) return { whole: again };
     const start = again.findLastIndex(([id], index) => seqOf(id) !== (index === 0 ? place.seq : seqOf(again[index - 1]?.[0] ?? '')) + 1);
     return { whole: again.slice(start), missingBefore: seqOf(again[start]?.[0] ?? last[0]) };
@@ -206,7 +206,7 @@ export class TailReader {
     this.listener.arrived(reads);
     if (events === 0) return;
     const oldest = Math.min(...reads.map((read) => read.events[0]?.time ?? Infinity));
-    signals.tailDelivered.emit({ events, lagMs: Math.max(0, Date.now() - oldest) });
+    telemetry.tailDelivered.emit({ events, lagMs: Math.max(0, Date.now() - oldest) });
   }
 }
 

@@ -3,7 +3,7 @@
   tenant, so they live in one slot.
 
   KEYS[i] zset of the calls that limit i counts: member = call id, score = when it was counted (ms)
-  ARGV[1] call id    ARGV[2] `take`, or `look` to count nothing
+  ARGV[1] call id    ARGV[2] `consume`, or `peek` to count nothing
   then for each limit: kind, calls, ms
     window  at most `calls` within `ms`; older members are forgotten here
     open    at most `calls` members, which whoever learns of their end takes out; the key is forgotten after `ms`
@@ -12,7 +12,7 @@
   Answers { now, 1 when all have room else 0, then for each limit: members besides this call, ms until there is room }.
   0 ms: nobody knows when. A call that was counted before is not counted again: the same script may be sent twice.
 ]]
-local id, take = ARGV[1], ARGV[2] == 'take'
+local id, consume = ARGV[1], ARGV[2] == 'consume'
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local answer, room = { now, 1 }, true
@@ -36,7 +36,7 @@ for i, key in ipairs(KEYS) do
 end
 
 if not room then answer[2] = 0 end
-if room and take then
+if room and consume then
   for i, key in ipairs(KEYS) do
     local ms = tonumber(ARGV[3 * i + 2])
     if ARGV[3 * i] == 'window' then redis.call('ZREMRANGEBYSCORE', key, '-inf', string.format('%.0f', now - ms)) end

@@ -3,8 +3,8 @@ import { createMeters } from './meters.js';
 import { collectProbes } from './probes.collector.js';
 import type { MetricsProbes } from './probes.port.js';
 import { collectProcess } from './process.collector.js';
-import { collectSignals } from './telemetry.collector.js';
-import { beginAtZero, beginToolsAtZero, type ToolLabels } from './zero-series.js';
+import { collectTelemetry } from './telemetry.collector.js';
+import { initializeCounters, initializeToolCounters, type ToolLabels } from './zero-series.js';
 
 export interface MetricsOptions {
   readonly role: 'gateway' | 'worker';
@@ -32,10 +32,10 @@ export interface Metrics {
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const meters = createMeters(registry);
-  const stopSignals = collectSignals(meters, options.isKnownTool);
+  const stopSignals = collectTelemetry(meters, options.isKnownTool);
   const processCollector = collectProcess(meters);
   for (const kind of ['ws', 'sse']) meters.sockets.set({ kind }, 0);
-  beginAtZero(meters);
+  initializeCounters(meters);
   let known: readonly ToolLabels[] = [];
   meters.buildInfo.set({ role: options.role, version: options.version ?? 'unknown', node: process.version }, 1);
 
@@ -44,7 +44,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     await collectProbes(meters, options.probes ?? {}, options.probeTimeoutMs);
     processCollector.collect();
     const tools = options.tools?.() ?? [];
-    if (tools !== known) beginToolsAtZero(meters, tools);
+    if (tools !== known) initializeToolCounters(meters, tools);
     known = tools;
     return registry.metrics();
   };

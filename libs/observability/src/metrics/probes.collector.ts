@@ -7,7 +7,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** Runs all probes side by side and writes what they read. Never rejects. */
 export async function collectProbes(meters: Meters, probes: MetricsProbes, timeoutMs = PROBE_TIMEOUT_MS): Promise<void> {
   await Promise.all([
-    reading(meters, 'queues', timeoutMs, probes.queues?.bind(probes), (queues) => {
+    runProbe(meters, 'queues', timeoutMs, probes.queues?.bind(probes), (queues) => {
       for (const gauge of [meters.queueWaiting, meters.queueActive, meters.queueOldest]) gauge.reset();
       for (const { pool, waiting, active, oldestWaitingMs } of queues ?? []) {
         meters.queueWaiting.set({ pool }, waiting);
@@ -15,21 +15,21 @@ export async function collectProbes(meters: Meters, probes: MetricsProbes, timeo
         meters.queueOldest.set({ pool }, oldestWaitingMs / 1000);
       }
     }),
-    reading(meters, 'slots', timeoutMs, probes.slots?.bind(probes), (pools) => {
+    runProbe(meters, 'slots', timeoutMs, probes.slots?.bind(probes), (pools) => {
       for (const gauge of [meters.workerSlots, meters.workerSlotsBusy]) gauge.reset();
       for (const { pool, slots, running } of pools ?? []) {
         meters.workerSlots.set({ pool }, slots);
         meters.workerSlotsBusy.set({ pool }, running);
       }
     }),
-    reading(meters, 'approvals', timeoutMs, probes.approvals?.bind(probes), (approvals) => {
+    runProbe(meters, 'approvals', timeoutMs, probes.approvals?.bind(probes), (approvals) => {
       setOrRemove(meters.approvalsWaiting, approvals?.waiting);
       setOrRemove(meters.approvalsOldest, approvals && approvals.oldestMs / 1000);
     }),
-    reading(meters, 'timers', timeoutMs, probes.overdueMs?.bind(probes), (overdueMs) => {
+    runProbe(meters, 'timers', timeoutMs, probes.overdueMs?.bind(probes), (overdueMs) => {
       setOrRemove(meters.timersOverdue, overdueMs === undefined ? undefined : overdueMs / 1000);
     }),
-    reading(meters, 'redis_memory', timeoutMs, probes.redisMemoryInfo?.bind(probes), (info) => {
+    runProbe(meters, 'redis_memory', timeoutMs, probes.redisMemoryInfo?.bind(probes), (info) => {
       setOrRemove(meters.redisMemoryUsed, fieldOf(info, 'used_memory'));
       setOrRemove(meters.redisMemoryMax, fieldOf(info, 'maxmemory'));
       setOrRemove(meters.redisMemoryFragmentation, fieldOf(info, 'mem_fragmentation_ratio'));
@@ -38,7 +38,7 @@ export async function collectProbes(meters: Meters, probes: MetricsProbes, timeo
 }
 
 /** `write` gets undefined when there is no reading, so that a gauge never shows an old value as if it were a new one. */
-async function reading<T>(
+async function runProbe<T>(
   meters: Meters,
   probe: string,
   timeoutMs: number,

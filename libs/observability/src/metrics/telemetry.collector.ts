@@ -8,7 +8,7 @@ const seconds = (ms: number) => Math.max(0, ms) / 1000;
  * Turns what libraries and apps signal into counts. Signals are per process: in a process with several roles every
  * collector counts all of them. Returns how to stop listening; stopping twice is harmless.
  */
-export function collectSignals(meters: Meters, isKnownTool?: (name: string) => boolean): () => void {
+export function collectTelemetry(meters: Meters, isKnownTool?: (name: string) => boolean): () => void {
   const tool = boundedLabel({ ...(isKnownTool && { isKnown: isKnownTool }) });
   const word = boundedLabel({ limit: 50 });
   const stops = [...onCalls(meters, tool), ...onAttempts(meters, tool), ...onLog(meters, word), ...onSubscribers(meters, word)];

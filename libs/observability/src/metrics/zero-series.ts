@@ -26,7 +26,7 @@ const ALERTS = ['unknown_syscall', 'denied_syscall', 'denied_rate_exceeded', 'ev
  * Lets counters with closed labels begin at 0. Prometheus sees an increase only from one sample to the next: a series that
  * is born with its first event hides that event from `rate` and `increase`, and boards show nothing where 0 is meant.
  */
-export function beginAtZero(meters: Meters): void {
+export function initializeCounters(meters: Meters): void {
   for (const pool of POOLS) {
     for (const counter of [meters.dispatchFailures, meters.dispatchRepeats]) counter.inc({ pool }, 0);
     for (const code of REFUSALS) meters.dispatchDuplicates.inc({ pool, code }, 0);
@@ -49,7 +49,7 @@ export function beginAtZero(meters: Meters): void {
 }
 
 /** The same for what is counted by tool. A tool that is here already stays as it is. */
-export function beginToolsAtZero(meters: Meters, tools: readonly ToolLabels[]): void {
+export function initializeToolCounters(meters: Meters, tools: readonly ToolLabels[]): void {
   for (const { name: tool, pool } of tools.slice(0, TOOLS)) {
     meters.callsSubmitted.inc({ tool, pool }, 0);
     for (const [outcome, code] of ENDS) meters.callsEnded.inc({ tool, outcome, code }, 0);

@@ -17,7 +17,7 @@ export class MonitoredSpanExporter implements SpanExporter {
       // ExportResultCode.SUCCESS is 0.
       const ok = !result.code;
       telemetry.spansExported.emit({ spans: spans.length, ok });
-      if (ok === this.failing) this.tell(ok, result.error);
+      if (ok === this.failing) this.logTransition(ok, result.error);
       done(result);
     });
   }
@@ -30,7 +30,7 @@ export class MonitoredSpanExporter implements SpanExporter {
     await this.exporter.forceFlush?.();
   }
 
-  private tell(ok: boolean, error: Error | undefined): void {
+  private logTransition(ok: boolean, error: Error | undefined): void {
     this.failing = !ok;
     if (ok) this.log.warn({ collector: this.url }, 'spans reach the collector again');
     else this.log.warn({ collector: this.url, reason: error?.message }, 'spans do not reach the collector and are dropped; calls go on');

@@ -1,12 +1,12 @@
 import type { Decision, FileAccess, OpenedPath, PathDenials } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { pathsInCommand } from '../shell/paths-in-command.js';
-import { isUnattended, subjectsOf, type PathSubject } from '../subjects/call-subjects.js';
-import { closestTo, denialsFor, evaluatePath } from '../subjects/evaluate-path.js';
-import { isWithin, lexicalPath, settled } from '../subjects/lexical-path.js';
+import { isUnattended, riskArgumentsOf, type PathArgument } from '../risk-arguments/risk-arguments.js';
+import { closestRoot, denialsFor, evaluatePath } from '../risk-arguments/evaluate-path.js';
+import { isWithin, lexicalPath, normalizePath } from '../risk-arguments/lexical-path.js';
 
 /** What a call may open besides its workspace, and what it may not; the denials are not stored yet. */
-export interface JudgedFiles extends Omit<FileAccess, 'denials'> {
+export interface FileAccessDecision extends Omit<FileAccess, 'denials'> {
   readonly denials?: PathDenials;
 }
 
@@ -18,10 +18,10 @@ export interface JudgedFiles extends Omit<FileAccess, 'denials'> {
  * - a path outside of workspace and roots, when the session or a glob of the policy trusts it, or when a person is asked about
  *   it: then the call runs only after a yes to these very arguments. Trust in the tool as a whole opens nothing.
  */
-export function fileAccessOf(facts: CallFacts, decision: Decision): JudgedFiles | undefined {
+export function fileAccessOf(facts: CallFacts, decision: Decision): FileAccessDecision | undefined {
   if (!facts.tool.subjects.some(({ kind }) => kind === 'path' || kind === 'command')) return undefined;
   const denials = denialsFor(facts);
-  const { roots, opened } = placesOf(facts, decision);
+  const { roots, opened } = accessiblePaths(facts, decision);
   const files = {
     ...(roots.length === 0 ? {} : { roots }),
     ...(opened.length === 0 ? {} : { opened }),
@@ -30,22 +30,22 @@ export function fileAccessOf(facts: CallFacts, decision: Decision): JudgedFiles 
   return Object.keys(files).length === 0 ? undefined : files;
 }
 
-function placesOf(facts: CallFacts, decision: Decision): { roots: OpenedPath[]; opened: OpenedPath[] } {
+function accessiblePaths(facts: CallFacts, decision: Decision): { roots: OpenedPath[]; opened: OpenedPath[] } {
   const roots = new Map<string, OpenedPath>();
   const opened = new Map<string, OpenedPath>();
   for (const { subject, rule } of namedPaths(facts, decision)) {
     const read = lexicalPath(subject.path, facts.workspaceRoot);
-    if (!read.ok || !read.absolute.startsWith('/') || isWithin(read.absolute, settled(facts.workspaceRoot))) continue;
-    const root = closestTo(facts.policy.paths.roots.filter((it) => isWithin(read.absolute, settled(it.path))));
+    if (!read.ok || !read.absolute.startsWith('/') || isWithin(read.absolute, normalizePath(facts.workspaceRoot))) continue;
+    const root = closestRoot(facts.policy.paths.roots.filter((it) => isWithin(read.absolute, normalizePath(it.path))));
     if (root === undefined) {
-      if (isAnswered(subject, rule, facts, decision)) add(opened, { path: read.absolute, access: subject.access });
-    } else if (root.access !== 'denied') add(roots, { path: settled(root.path), access: root.access });
+      if (isTrustedOrAsked(subject, rule, facts, decision)) add(opened, { path: read.absolute, access: subject.access });
+    } else if (root.access !== 'denied') add(roots, { path: normalizePath(root.path), access: root.access });
   }
   return { roots: [...roots.values()], opened: [...opened.values()] };
 }
 
 interface NamedPath {
-  readonly subject: PathSubject;
+  readonly subject: PathArgument;
   /** The rule that asks about it. */
   readonly rule: 'path' | 'command-path';
 }
@@ -54,7 +54,7 @@ interface NamedPath {
 function namedPaths(facts: CallFacts, decision: Decision): NamedPath[] {
   const asks = decision.effect === 'ask' && !isUnattended(facts.posture);
   const subjects = facts.tool.subjects.filter(({ kind }) => kind === 'path' || (asks && kind === 'command'));
-  const { paths, commands } = subjectsOf({ tool: { ...facts.tool, subjects }, args: facts.args });
+  const { paths, commands } = riskArgumentsOf({ tool: { ...facts.tool, subjects }, args: facts.args });
   const words = commands.flatMap((command) => pathsInCommand(command)).filter(({ sure }) => sure);
   return [
     ...paths.map((subject) => ({ subject, rule: 'path' as const })),
@@ -63,7 +63,7 @@ function namedPaths(facts: CallFacts, decision: Decision): NamedPath[] {
 }
 
 /** Somebody has said yes to the path, or will have when the call runs. */
-function isAnswered(subject: PathSubject, rule: string, facts: CallFacts, decision: Decision): boolean {
+function isTrustedOrAsked(subject: PathArgument, rule: string, facts: CallFacts, decision: Decision): boolean {
   const { effect, trustedBy } = evaluatePath(subject, facts);
   if (effect !== 'ask') return trustedBy !== undefined;
   return decision.reasons.some((it) => it.rule === rule && it.effect === 'ask' && it.satisfiedBy === undefined);

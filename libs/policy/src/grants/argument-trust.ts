@@ -4,10 +4,10 @@ import { commandPatterns, type CommandPatterns } from '../patterns/command-patte
 import { matchingPattern } from '../patterns/tool-pattern.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
-import { plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
-import type { CallSubjects } from '../subjects/call-subjects.js';
-import { evaluatePath } from '../subjects/evaluate-path.js';
-import { matchingOperation, type OperationSubject } from '../subjects/operation.js';
+import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
+import type { RiskArguments } from '../risk-arguments/risk-arguments.js';
+import { evaluatePath } from '../risk-arguments/evaluate-path.js';
+import { matchingOperation, type OperationArgument } from '../risk-arguments/operation.js';
 import { settingsOf } from './tool-settings.js';
 
 /** Why no person needs to be asked for anything about this tool; undefined when nothing says so. */
@@ -22,7 +22,7 @@ export function toolTrust({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'po
  * Why no person needs to be asked for these arguments: every command and operation is allowed by a pattern or only reads,
  * every path and agent is trusted by name. Undefined when one of them is not, or when the call has no arguments to trust.
  */
-export function argumentTrust(facts: CallFacts, { commands, paths, urls, operations, agents }: CallSubjects): string | undefined {
+export function argumentTrust(facts: CallFacts, { commands, paths, urls, operations, agents }: RiskArguments): string | undefined {
   if (facts.policy.trustModelApproval && facts.args['approved'] === true) return 'approved by the model, which this policy accepts';
   if (urls.length > 0) return undefined;
   const reasons: string[] = [];
@@ -44,7 +44,7 @@ export function argumentTrust(facts: CallFacts, { commands, paths, urls, operati
 }
 
 /** Why a command needs nobody's word: patterns of the configuration or the session, or that it only reads. */
-export function commandTrust(reading: CommandReading, { policy, grants }: Pick<CallFacts, 'policy' | 'grants'>): string | undefined {
+export function commandTrust(reading: ParsedCommand, { policy, grants }: Pick<CallFacts, 'policy' | 'grants'>): string | undefined {
   if (findDangerousCommand(reading) !== undefined) return undefined;
   if (policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
   if (policy.commands.allowedCommands.length + grants.allowedCommands.length === 0) return undefined;
@@ -54,12 +54,12 @@ export function commandTrust(reading: CommandReading, { policy, grants }: Pick<C
   ];
   const written = reading.commands.filter(({ inner, words }) => !inner && words.length > 0);
   if (written.length === 0) return undefined;
-  const matched = written.map((command) => allowing(lists, command));
+  const matched = written.map((command) => matchingAllowPattern(lists, command));
   return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
 }
 
 /** Why an operation needs nobody's word: the settings of the tool, or that it only reads. */
-export function operationTrust(operation: OperationSubject, { tool, policy }: Pick<CallFacts, 'tool' | 'policy'>): string | undefined {
+export function operationTrust(operation: OperationArgument, { tool, policy }: Pick<CallFacts, 'tool' | 'policy'>): string | undefined {
   const { allowedServices = [], autoAllowReadonly = true } = settingsOf(tool, policy);
   const allowed = matchingOperation(allowedServices, operation);
   if (allowed !== undefined) return `allowedServices: ${allowed}`;
@@ -72,7 +72,7 @@ export function agentTrust(name: string, { tool, policy }: Pick<CallFacts, 'tool
 }
 
 /** The words must fit, and also the text with its redirections, so that `ls` does not allow `ls > file`. */
-function allowing(lists: readonly CommandPatterns[], command: SubCommand): string | undefined {
+function matchingAllowPattern(lists: readonly CommandPatterns[], command: SubCommand): string | undefined {
   for (const { matching } of lists) {
     const fitting = matching(plainText(command));
     if (fitting.length === 0) continue;

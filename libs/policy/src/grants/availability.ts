@@ -20,7 +20,7 @@ export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: Ses
   if (!policy.webTools && tool.subjects.some(({ kind }) => kind === 'url'))
     return unavailable(`${tool.name} is not available: tools of the web are switched off`);
   const listed = matchingPattern(policy.include, tool) ?? matchingPattern(policy.tools, tool);
-  if (listed === undefined) return unavailable(`${tool.name} is not among this agent's tools (${shown(policy.tools)})`);
+  if (listed === undefined) return unavailable(`${tool.name} is not among this agent's tools (${summary(policy.tools)})`);
   if (grants !== undefined && matchingPattern(grants.deniedTools, tool) !== undefined)
     return unavailable(`${tool.name}: Tool was denied by user`);
   return AVAILABLE;
@@ -30,7 +30,7 @@ function unavailable(reason: string): Availability {
   return { ok: false, reason };
 }
 
-function shown(patterns: readonly string[]): string {
+function summary(patterns: readonly string[]): string {
   if (patterns.length === 0) return 'none';
   return patterns.length > 10 ? `${patterns.slice(0, 10).join(', ')} and ${patterns.length - 10} more` : patterns.join(', ');
 }

@@ -1,11 +1,11 @@
 import type { TrustOption } from '#contracts';
-import { quoted } from '#patterns';
+import { quoteExpression } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { isShell, isWrapper } from '../shell/inner-commands.js';
-import { executableOf, plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
-import { subjectsOf, type CallSubjects, type PathSubject } from '../subjects/call-subjects.js';
-import { lexicalPath } from '../subjects/lexical-path.js';
+import { executableOf, plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
+import { riskArgumentsOf, type RiskArguments, type PathArgument } from '../risk-arguments/risk-arguments.js';
+import { lexicalPath } from '../risk-arguments/lexical-path.js';
 
 /** A folder nearer to the root than this is too much to trust at once: `/w/p` counts three. */
 const LEAST_DEPTH = 3;
@@ -16,19 +16,19 @@ const LONGEST_TEXT = 1_000;
  * program; the very paths, or their common folder. Nothing for a dangerous command, nor for a call that has URLs, operations or agents besides.
  */
 export function trustOptions(facts: CallFacts): TrustOption[] {
-  return trustOptionsFor(facts, subjectsOf(facts));
+  return trustOptionsFor(facts, riskArgumentsOf(facts));
 }
 
 export function trustOptionsFor(
   { workspaceRoot }: Pick<CallFacts, 'workspaceRoot'>,
-  { commands, paths, urls, operations, agents }: CallSubjects,
+  { commands, paths, urls, operations, agents }: RiskArguments,
 ): TrustOption[] {
   if (urls.length + operations.length + agents.length > 0 || commands.length > 1) return [];
   const [command] = commands;
   return command === undefined ? forPaths(paths, workspaceRoot) : forCommand(command);
 }
 
-function forCommand(reading: CommandReading): TrustOption[] {
+function forCommand(reading: ParsedCommand): TrustOption[] {
   const written = reading.commands.filter(({ inner, words }) => !inner && words.length > 0);
   if (findDangerousCommand(reading) !== undefined || written.length === 0 || reading.source.length > LONGEST_TEXT) return [];
   const options = [commandOption('command-full', 'Full command', written.map(full))];
@@ -56,7 +56,7 @@ function commandOption(id: string, label: string, patterns: readonly Pattern[]):
 
 /** With redirections the text as written is what is trusted; both spellings must fit the pattern when it is asked. */
 function full(command: SubCommand): Pattern {
-  const spellings = [...new Set([plainText(command), command.text])].map(quoted);
+  const spellings = [...new Set([plainText(command), command.text])].map(quoteExpression);
   return { display: command.text, pattern: `^(?:${spellings.join('|')})$` };
 }
 
@@ -70,7 +70,7 @@ function withFirstArgument(command: SubCommand): Pattern | undefined {
     command.redirects.length > 0
   )
     return undefined;
-  return { display: `${program} ${first} *`, pattern: `^${quoted(`${program} ${first}`)}( .*)?$` };
+  return { display: `${program} ${first} *`, pattern: `^${quoteExpression(`${program} ${first}`)}( .*)?$` };
 }
 
 /** Trusting a shell or `sudo` would be trusting everything. */
@@ -88,10 +88,10 @@ function programOnly(command: SubCommand): Pattern | undefined {
     command.redirects.length > 0
   )
     return undefined;
-  return { display: `${program} *`, pattern: `^${quoted(program)}( .*)?$` };
+  return { display: `${program} *`, pattern: `^${quoteExpression(program)}( .*)?$` };
 }
 
-function forPaths(paths: readonly PathSubject[], workspaceRoot: string): TrustOption[] {
+function forPaths(paths: readonly PathArgument[], workspaceRoot: string): TrustOption[] {
   const read = paths.map((it) => ({ access: it.access, at: lexicalPath(it.path, workspaceRoot) }));
   const absolute = read.flatMap(({ access, at }) => (at.ok ? [{ access, path: at.absolute }] : []));
   if (absolute.length === 0 || absolute.length < paths.length) return [];

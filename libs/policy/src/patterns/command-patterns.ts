@@ -1,5 +1,5 @@
 import { compileExpressions, PATTERN_LIMITS, type PatternFault } from '#patterns';
-import { plainText, type CommandReading, type SubCommand } from '../shell/sub-command.js';
+import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
 
 /** Who wrote a list of expressions: what users write may cost less. */
 export type PatternAuthor = 'operator' | 'user';
@@ -7,17 +7,17 @@ export type PatternAuthor = 'operator' | 'user';
 export interface CommandPatterns {
   readonly faults: readonly PatternFault[];
   /** The list meets more text than it may: nothing is matched. */
-  readonly tooMuch: boolean;
+  readonly overBudget: boolean;
   /** Those that match the whole text. */
   readonly matching: (text: string) => readonly string[];
 }
 
 /** The expressions of a list for all texts of one command line. Never throws. */
-export function commandPatterns(patterns: readonly string[], author: PatternAuthor, reading: CommandReading): CommandPatterns {
+export function commandPatterns(patterns: readonly string[], author: PatternAuthor, reading: ParsedCommand): CommandPatterns {
   const { faults, size, matching } = compileExpressions(patterns);
   const work = author === 'user' ? PATTERN_LIMITS.userWork : PATTERN_LIMITS.operatorWork;
   const tooMuch = size > 0 && size * lengthOf(reading) > work;
-  return { faults, tooMuch, matching: tooMuch ? () => [] : matching };
+  return { faults, overBudget: tooMuch, matching: tooMuch ? () => [] : matching };
 }
 
 /** How a sub-command may be written: as it is, without quotes, and with the program's base name. */
@@ -29,7 +29,7 @@ export function spellings(command: SubCommand): readonly string[] {
 }
 
 /** Characters of the line and of all spellings of its sub-commands, at most. */
-function lengthOf({ source, commands }: CommandReading): number {
+function lengthOf({ source, commands }: ParsedCommand): number {
   let length = source.length;
   for (const { text, words } of commands) {
     length += text.length;

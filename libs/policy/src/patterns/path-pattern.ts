@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { globOrFault, PatternError, type Glob } from '#patterns';
-import { isWithin, settled } from '../subjects/lexical-path.js';
+import { isWithin, normalizePath } from '../risk-arguments/lexical-path.js';
 
 /** A glob of paths, with `.` and `..` in it worked out. */
 interface PathPattern {
@@ -30,7 +30,7 @@ export function coversPath(pattern: string, at: string, workspaceRoot: string, r
   const { up, glob } = pathPattern(pattern);
   if (glob instanceof PatternError) return refused;
   if (up === undefined) return glob === undefined || glob.covers(at);
-  const root = settled(`${workspaceRoot}${'/..'.repeat(up)}`);
+  const root = normalizePath(`${workspaceRoot}${'/..'.repeat(up)}`);
   if (!isWithin(at, root)) return false;
   return glob === undefined || glob.covers(root === '/' ? at.slice(1) : at.slice(root.length + 1));
 }
@@ -45,7 +45,7 @@ function pathPattern(pattern: string): PathPattern {
 }
 
 function read(pattern: string): PathPattern {
-  if (pattern.startsWith('/') || pattern.startsWith('~')) return { up: undefined, glob: globOrFault(settled(pattern)) };
+  if (pattern.startsWith('/') || pattern.startsWith('~')) return { up: undefined, glob: globOrFault(normalizePath(pattern)) };
   let up = 0;
   const names: string[] = [];
   for (const name of pattern.split('/')) {

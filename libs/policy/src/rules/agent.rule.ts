@@ -2,8 +2,8 @@ import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { agentTrust } from '../grants/argument-trust.js';
 import { settingsOf } from '../grants/tool-settings.js';
-import { isUnattended } from '../subjects/call-subjects.js';
-import type { Answer, Rule } from '../rule.js';
+import { isUnattended } from '../risk-arguments/risk-arguments.js';
+import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: agents that the call would start. One that `availableAgents` of the tool's settings does not mean is refused;
@@ -11,7 +11,7 @@ import type { Answer, Rule } from '../rule.js';
  */
 export const agentRule: Rule = (facts, { agents }) => [...new Set(agents)].map((name) => answer(name, facts));
 
-function answer(name: string, facts: CallFacts): Answer {
+function answer(name: string, facts: CallFacts): RuleResult {
   const said = { axis: 'risk', rule: 'agent' } as const;
   const { availableAgents } = settingsOf(facts.tool, facts.policy);
   if (availableAgents !== undefined && !availableAgents.some((pattern) => globMatches(pattern, name)))

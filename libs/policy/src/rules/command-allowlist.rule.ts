@@ -1,8 +1,8 @@
 import type { CommandPolicy } from '#contracts';
-import { commandRulesApply } from '../subjects/call-subjects.js';
+import { commandRulesApply } from '../risk-arguments/risk-arguments.js';
 import { actionOf } from '../shell/risk-class.js';
-import { executableOf, type CommandReading, type ShellFeature, type SubCommand } from '../shell/sub-command.js';
-import type { Answer, Rule } from '../rule.js';
+import { executableOf, type ParsedCommand, type ShellFeature, type SubCommand } from '../shell/sub-command.js';
+import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: the engines that know commands by their executables. `segments` takes chains and pipes of allowed programs
@@ -12,7 +12,7 @@ import type { Answer, Rule } from '../rule.js';
 export const commandAllowlistRule: Rule = (facts, { commands }) => {
   if (!commandRulesApply(facts)) return [];
   const policy = facts.policy.commands;
-  const answers: Answer[] = [];
+  const answers: RuleResult[] = [];
   for (const command of commands) {
     if (policy.engines.includes('segments')) answers.push(answer('command-segments', segmentsFault(command, policy), policy));
     if (policy.engines.includes('single')) answers.push(answer('command-single', singleFault(command, policy), policy));
@@ -20,7 +20,7 @@ export const commandAllowlistRule: Rule = (facts, { commands }) => {
   return answers;
 };
 
-function answer(rule: string, fault: string | undefined, { unlisted }: CommandPolicy): Answer {
+function answer(rule: string, fault: string | undefined, { unlisted }: CommandPolicy): RuleResult {
   if (fault === undefined) return { axis: 'risk', rule, effect: 'allow', reason: 'every program of the command is in the allowlist' };
   const violation = rule === 'command-single' ? 'blocked by security policy (CommandNotAllowed)' : 'Security policy violation';
   return { axis: 'risk', rule, effect: unlisted, reason: `${violation}: ${fault}`, liftedBy: 'arguments' };
@@ -47,7 +47,7 @@ const SINGLE_REFUSES: readonly ShellFeature[] = [
   'redirection',
 ];
 
-function segmentsFault({ commands, features, fault }: CommandReading, { allowlist }: CommandPolicy): string | undefined {
+function segmentsFault({ commands, features, fault }: ParsedCommand, { allowlist }: CommandPolicy): string | undefined {
   if (fault !== undefined) return `Command cannot be read: ${fault}`;
   if (commands.length === 0) return 'Command is empty';
   const refused = SEGMENTS_REFUSE.find((feature) => features.has(feature));
@@ -59,7 +59,7 @@ function segmentsFault({ commands, features, fault }: CommandReading, { allowlis
   return unsafe === undefined ? undefined : `Command has an unsafe argument: ${unsafe}`;
 }
 
-function singleFault({ commands, features, fault }: CommandReading, { allowlist }: CommandPolicy): string | undefined {
+function singleFault({ commands, features, fault }: ParsedCommand, { allowlist }: CommandPolicy): string | undefined {
   if (fault !== undefined) return `only a single allowlisted command is permitted, and this one cannot be read: ${fault}`;
   const refused = SINGLE_REFUSES.find((feature) => features.has(feature));
   const written = commands.filter(({ inner, words }) => !inner && words.length > 0);

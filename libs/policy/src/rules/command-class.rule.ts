@@ -1,7 +1,7 @@
 import type { CallFacts } from '../call-facts.js';
 import { riskOf } from '../shell/risk-class.js';
-import type { CommandReading } from '../shell/sub-command.js';
-import type { Answer, Rule } from '../rule.js';
+import type { ParsedCommand } from '../shell/sub-command.js';
+import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: each command has a class. High is refused everywhere when the policy blocks it; else high and medium are asked
@@ -10,7 +10,7 @@ import type { Answer, Rule } from '../rule.js';
 export const commandClassRule: Rule = (facts, { commands }) =>
   facts.policy.commands.classify ? commands.map((command) => answer(command, facts)) : [];
 
-function answer(command: CommandReading, { policy, posture }: CallFacts): Answer {
+function answer(command: ParsedCommand, { policy, posture }: CallFacts): RuleResult {
   const risk = riskOf(command);
   const said = { axis: 'risk', rule: 'command-class', liftedBy: 'arguments' } as const;
   if (risk === 'high' && policy.commands.blockHighRisk) return { ...said, effect: 'deny', reason: 'High-risk commands are blocked' };

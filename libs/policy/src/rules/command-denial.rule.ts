@@ -1,8 +1,8 @@
 import type { CommandPolicy } from '#contracts';
 import { commandPatterns, spellings } from '../patterns/command-patterns.js';
 import { findDestructiveCommand } from '../shell/destructive-command.js';
-import type { CommandReading } from '../shell/sub-command.js';
-import type { Answer, Rule } from '../rule.js';
+import type { ParsedCommand } from '../shell/sub-command.js';
+import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: commands that never run, in any posture, approved or not.
@@ -12,29 +12,29 @@ import type { Answer, Rule } from '../rule.js';
  */
 export const commandDenialRule: Rule = ({ policy }, { commands }) =>
   commands.flatMap((command) => {
-    const reason = catastrophe(command) ?? deniedText(command, policy.commands) ?? deniedPattern(command, policy.commands);
-    const answer: Answer =
+    const reason = destructive(command) ?? deniedText(command, policy.commands) ?? deniedPattern(command, policy.commands);
+    const answer: RuleResult =
       reason === undefined
         ? { axis: 'risk', rule: 'command-denial', effect: 'allow', reason: 'the command has nothing that is denied by name' }
         : { axis: 'risk', rule: 'command-denial', effect: 'deny', reason };
     return [answer];
   });
 
-function catastrophe(command: CommandReading): string | undefined {
+function destructive(command: ParsedCommand): string | undefined {
   const found = findDestructiveCommand(command);
   return found === undefined ? undefined : blocked(found);
 }
 
-function deniedText({ source }: CommandReading, { engines, denyPatterns }: CommandPolicy): string | undefined {
+function deniedText({ source }: ParsedCommand, { engines, denyPatterns }: CommandPolicy): string | undefined {
   if (!engines.includes('deny-patterns')) return undefined;
   const found = denyPatterns.find((text) => source.includes(text));
   return found === undefined ? undefined : blocked(found);
 }
 
 /** A denied pattern holds however the same command is written. */
-function deniedPattern(reading: CommandReading, { deniedCommands }: CommandPolicy): string | undefined {
+function deniedPattern(reading: ParsedCommand, { deniedCommands }: CommandPolicy): string | undefined {
   if (deniedCommands.length === 0) return undefined;
-  const { faults, tooMuch, matching } = commandPatterns(deniedCommands, 'operator', reading);
+  const { faults, overBudget: tooMuch, matching } = commandPatterns(deniedCommands, 'operator', reading);
   const [fault] = faults;
   if (fault !== undefined) return `Invalid regex pattern in deniedCommands: ${deniedCommands[fault.index] ?? ''} (${fault.message})`;
   if (tooMuch) return 'Command is too long for the patterns of deniedCommands';

@@ -1,9 +1,9 @@
 import type { CallFacts } from '../call-facts.js';
 import { commandTrust } from '../grants/argument-trust.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
-import type { CommandReading } from '../shell/sub-command.js';
-import { commandRulesApply } from '../subjects/call-subjects.js';
-import type { Answer, Rule } from '../rule.js';
+import type { ParsedCommand } from '../shell/sub-command.js';
+import { commandRulesApply } from '../risk-arguments/risk-arguments.js';
+import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis, the engine `rules`: every sub-command must be allowed by a pattern, or be known to only read where the policy
@@ -12,7 +12,7 @@ import type { Answer, Rule } from '../rule.js';
 export const commandPatternsRule: Rule = (facts, { commands }) =>
   facts.policy.commands.engines.includes('rules') ? commands.map((command) => answer(command, facts)) : [];
 
-function answer(command: CommandReading, facts: CallFacts): Answer {
+function answer(command: ParsedCommand, facts: CallFacts): RuleResult {
   const said = { axis: 'risk', rule: 'command-patterns' } as const;
   const trust = commandTrust(command, facts);
   if (trust !== undefined) return { ...said, effect: 'allow', reason: trust };

@@ -1,7 +1,7 @@
 import type { EgressRules } from '#contracts';
 import { urlsInCommand } from '../shell/urls-in-command.js';
-import { whyNotPublicHost } from '../subjects/host-kind.js';
-import type { Answer, Rule } from '../rule.js';
+import { privateHostReason } from '../risk-arguments/host-kind.js';
+import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: the hosts that a call names. Only http and https without a user name; no private, loopback or metadata host;
@@ -19,7 +19,7 @@ export const egressRule: Rule = ({ policy }, { urls, commands }) => {
     : [{ axis: 'risk', rule: 'egress', effect: 'allow', reason: 'the egress policy allows the hosts' }];
 };
 
-function deny(reason: string): Answer {
+function deny(reason: string): RuleResult {
   return { axis: 'risk', rule: 'egress', effect: 'deny', reason };
 }
 
@@ -30,7 +30,7 @@ function urlFault(text: string, rules: EgressRules): string | undefined {
     return `Blocked: only http and https URLs are allowed, not ${url.protocol.slice(0, -1)}`;
   if (url.username !== '' || url.password !== '') return 'Blocked: the URL must not contain a user name or password';
   const host = hostOf(url);
-  const isPrivate = whyNotPublicHost(host);
+  const isPrivate = privateHostReason(host);
   if (isPrivate !== undefined && !trusts(rules.privateHosts, host, url.port)) return `Blocked: ${host} is ${isPrivate}`;
   return domainFault(url, rules);
 }

@@ -1,9 +1,9 @@
 import type { CallFacts } from '../call-facts.js';
 import { operationTrust } from '../grants/argument-trust.js';
 import { settingsOf } from '../grants/tool-settings.js';
-import { isUnattended } from '../subjects/call-subjects.js';
-import { deniedOperation, type OperationSubject } from '../subjects/operation.js';
-import type { Answer, Rule } from '../rule.js';
+import { isUnattended } from '../risk-arguments/risk-arguments.js';
+import { deniedOperation, type OperationArgument } from '../risk-arguments/operation.js';
+import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: operations of services among the arguments. What `deniedServices` of the tool's settings means never runs; what
@@ -11,7 +11,7 @@ import type { Answer, Rule } from '../rule.js';
  */
 export const operationRule: Rule = (facts, { operations }) => operations.map((operation) => answer(operation, facts));
 
-function answer(operation: OperationSubject, facts: CallFacts): Answer {
+function answer(operation: OperationArgument, facts: CallFacts): RuleResult {
   const said = { axis: 'risk', rule: 'operation' } as const;
   const denied = deniedOperation(settingsOf(facts.tool, facts.policy).deniedServices ?? [], operation);
   if (denied !== undefined) return { ...said, effect: 'deny', reason: `Operation ${operation.text} matches the denied pattern: ${denied}` };

@@ -1,10 +1,10 @@
 import { PATTERN_LIMITS } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { sizeOfPathPatterns } from '../patterns/path-pattern.js';
-import { isUnattended } from '../subjects/call-subjects.js';
-import { evaluatePath, type PathDecision } from '../subjects/evaluate-path.js';
+import { isUnattended } from '../risk-arguments/risk-arguments.js';
+import { evaluatePath, type PathDecision } from '../risk-arguments/evaluate-path.js';
 import { pathsInCommand, type PathWord } from '../shell/paths-in-command.js';
-import type { Answer, Rule } from '../rule.js';
+import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: the paths among the arguments, and the words of commands that are or may be paths. One denied path denies the
@@ -12,26 +12,26 @@ import type { Answer, Rule } from '../rule.js';
  * of its roots, has the last word.
  */
 export const pathRule: Rule = (facts, { paths, commands }) => [
-  ...combined('path', tooMuch(paths, facts) ?? paths.map((subject) => evaluatePath(subject, facts)), facts),
+  ...combined('path', overBudget(paths, facts) ?? paths.map((subject) => evaluatePath(subject, facts)), facts),
   ...combined(
     'command-path',
-    commands.flatMap((command) => verdictsOf(pathsInCommand(command), facts)),
+    commands.flatMap((command) => decisionsOf(pathsInCommand(command), facts)),
     facts,
   ),
 ];
 
-const MOST_WORDS = 5_000;
+const MAX_WORDS = 5_000;
 
-function verdictsOf(words: readonly PathWord[], facts: CallFacts): PathDecision[] {
+function decisionsOf(words: readonly PathWord[], facts: CallFacts): PathDecision[] {
   const harmless = !deniesPaths(facts);
   if (harmless && isUnattended(facts.posture)) return [];
-  if (words.length > MOST_WORDS)
-    return [{ effect: harmless ? 'ask' : 'deny', reason: `the command has more than ${MOST_WORDS} words that may be paths` }];
-  return tooMuch(words, facts) ?? words.flatMap((word) => ofWord(word, facts));
+  if (words.length > MAX_WORDS)
+    return [{ effect: harmless ? 'ask' : 'deny', reason: `the command has more than ${MAX_WORDS} words that may be paths` }];
+  return overBudget(words, facts) ?? words.flatMap((word) => decisionsOfWord(word, facts));
 }
 
 /** Globs are matched in time linear in their length and in that of the paths. This bounds the product. */
-function tooMuch(paths: readonly { readonly path: string }[], facts: CallFacts): PathDecision[] | undefined {
+function overBudget(paths: readonly { readonly path: string }[], facts: CallFacts): PathDecision[] | undefined {
   const { grants, policy, workspaceRoot } = facts;
   const { allowedPaths, deniedPaths } = grants;
   const lists = [allowedPaths.read, allowedPaths.write, deniedPaths.read, deniedPaths.write];
@@ -52,12 +52,12 @@ function deniesPaths({ policy: { paths }, grants: { deniedPaths, literalPaths } 
   return listed || rooted || paths.workspaceOnly || paths.outside === 'deny';
 }
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
-function combined(rule: string, verdicts: readonly PathDecision[], { posture }: CallFacts): Answer[] {
+function combined(rule: string, verdicts: readonly PathDecision[], { posture }: CallFacts): RuleResult[] {
   if (verdicts.length === 0) return [];
   const named = (effect: PathDecision['effect']) =>
-    [...new Set(verdicts.filter((it) => it.effect === effect).map(({ reason }) => reason))].slice(0, MOST_NAMED).join('; ');
+    [...new Set(verdicts.filter((it) => it.effect === effect).map(({ reason }) => reason))].slice(0, MAX_NAMED).join('; ');
   const said = { axis: 'risk', rule, liftedBy: 'arguments' } as const;
   const denied = named('deny');
   if (denied !== '') return [{ ...said, effect: 'deny', reason: denied }];
@@ -68,7 +68,7 @@ function combined(rule: string, verdicts: readonly PathDecision[], { posture }: 
 }
 
 /** A word is denied whatever it was meant as, and asked about only when it can be nothing but a path. */
-function ofWord({ path, access, sure }: PathWord, facts: CallFacts): PathDecision[] {
+function decisionsOfWord({ path, access, sure }: PathWord, facts: CallFacts): PathDecision[] {
   const verdict = evaluatePath({ path, access }, facts);
   return verdict.effect === 'deny' || sure ? [verdict] : [];
 }

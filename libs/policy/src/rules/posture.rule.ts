@@ -1,9 +1,9 @@
 import type { PermissionMode, ToolTier } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { tierOf } from '../grants/tool-settings.js';
-import type { Answer } from '../rule.js';
+import type { RuleResult } from '../rule.js';
 
-const ANSWERS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>> = {
+const EFFECTS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>> = {
   'read-only': { read_only: 'allow', side_effecting: 'deny', privileged: 'deny' },
   'workspace-write': { read_only: 'allow', side_effecting: 'allow', privileged: 'ask' },
   'danger-full-access': { read_only: 'allow', side_effecting: 'allow', privileged: 'allow' },
@@ -12,7 +12,7 @@ const ANSWERS: Record<PermissionMode, Record<ToolTier, 'allow' | 'ask' | 'deny'>
 };
 
 /** The permission mode that lets a tier run without a person. */
-const NEED: Record<ToolTier, PermissionMode> = {
+const REQUIRED_MODE: Record<ToolTier, PermissionMode> = {
   read_only: 'read-only',
   side_effecting: 'workspace-write',
   privileged: 'danger-full-access',
@@ -25,11 +25,11 @@ const NEED: Record<ToolTier, PermissionMode> = {
  *   rules of risk judge its command by class and engine;
  * - the privileged gate, when it is on, asks for every privileged call in every mode.
  */
-export function postureRule(facts: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): readonly Answer[] {
+export function postureRule(facts: Pick<CallFacts, 'tool' | 'posture' | 'policy'>): readonly RuleResult[] {
   const { tool, policy } = facts;
   const tier = tierOf(tool, policy);
   const gated = policy.gatePrivileged && tier === 'privileged';
-  const gate: Answer = {
+  const gate: RuleResult = {
     axis: 'facts',
     rule: 'privileged-gate',
     effect: 'ask',
@@ -42,24 +42,24 @@ export function postureRule(facts: Pick<CallFacts, 'tool' | 'posture' | 'policy'
 function answer(
   { tool, posture, policy }: Pick<CallFacts, 'tool' | 'posture' | 'policy'>,
   tier: ToolTier,
-): Pick<Answer, 'effect' | 'reason'> {
+): Pick<RuleResult, 'effect' | 'reason'> {
   const { name } = tool;
   const { autonomy, permissionMode } = posture;
   if (autonomy === 'read_only' && tier !== 'read_only') {
     const files = tool.subjects.some((it) => it.kind === 'path' && it.access === 'write') ? 'Read-only mode: cannot write files. ' : '';
     return { effect: 'deny', reason: `${files}Read-only mode: cannot perform '${name}' (${tier}); the session's autonomy is read_only` };
   }
-  const effect = ANSWERS[permissionMode][tier];
-  const need = NEED[tier];
+  const effect = EFFECTS[permissionMode][tier];
+  const need = REQUIRED_MODE[tier];
   if (effect === 'deny') return { effect, reason: `tool '${name}' requires ${need} permission; current mode is ${permissionMode}` };
   if (effect === 'ask') return { effect, reason: `tool '${name}' requires approval to escalate from ${permissionMode} to ${need}` };
-  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow' && !judgedByRisk(tool, policy)) {
+  if (autonomy === 'supervised' && tier === 'privileged' && permissionMode !== 'allow' && !isJudgedByCommandRules(tool, policy)) {
     return { effect: 'ask', reason: `tool '${name}' is privileged and requires approval in a supervised session` };
   }
   return { effect, reason: `tool '${name}' requires ${need} permission; current mode ${permissionMode} grants it` };
 }
 
 /** Whether a command of low risk needs nobody in a supervised session: an engine looks at its form and its class is known. */
-function judgedByRisk({ subjects }: CallFacts['tool'], { commands }: CallFacts['policy']): boolean {
+function isJudgedByCommandRules({ subjects }: CallFacts['tool'], { commands }: CallFacts['policy']): boolean {
   return commands.classify && commands.engines.length > 0 && subjects.some(({ kind }) => kind === 'command');
 }

@@ -1,5 +1,5 @@
 import { isShell, readsScriptFromInput } from './inner-commands.js';
-import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
+import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
 
 /** Options by which a harmless command runs another one or writes a file, by executable. */
 const DANGEROUS_OPTIONS: Readonly<Record<string, RegExp>> = {
@@ -35,20 +35,20 @@ const HARMLESS_VALUES = new Set(['', 'true', 'cat']);
  * that run other programs, variables that do, a script that comes through a pipe, an executable that only running tells.
  * Undefined when none of this is there. A command that cannot be read is dangerous.
  */
-export function findDangerousCommand({ fault, features, commands }: CommandReading): string | undefined {
+export function findDangerousCommand({ fault, features, commands }: ParsedCommand): string | undefined {
   if (fault !== undefined) return fault;
   if (features.has('substitution')) return 'it has a command substitution';
   if (features.has('process substitution')) return 'it has a process substitution';
   if (features.has('prompt expansion')) return 'it expands a variable as a prompt (@P)';
   if (features.has('function')) return 'it defines a function, which may stand for any command';
   for (const command of commands) {
-    const danger = dangerOf(command);
+    const danger = dangerReason(command);
     if (danger !== undefined) return danger;
   }
   return undefined;
 }
 
-function dangerOf(command: SubCommand): string | undefined {
+function dangerReason(command: SubCommand): string | undefined {
   const name = executableOf(command);
   if (name === undefined) return `only running it tells which program "${command.words[0]?.value ?? ''}" is`;
   const variable = command.assignments.find((it) => DANGEROUS_VARIABLES.test(it.name) && (it.dynamic || !HARMLESS_VALUES.has(it.value)));

@@ -1,16 +1,16 @@
-import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
+import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
 
 /** What in a command destroys a machine, in the words of the well-known list; undefined when nothing does. */
-export function findDestructiveCommand(reading: CommandReading): string | undefined {
+export function findDestructiveCommand(reading: ParsedCommand): string | undefined {
   if (reading.forkBomb) return ':(){ :|:& };:';
   for (const command of reading.commands) {
-    const found = catastropheOf(command);
+    const found = destructiveCommandOf(command);
     if (found !== undefined) return found;
   }
-  return reading.fault === undefined ? undefined : catastropheInText(reading.source);
+  return reading.fault === undefined ? undefined : destructiveText(reading.source);
 }
 
-function catastropheOf(command: SubCommand): string | undefined {
+function destructiveCommandOf(command: SubCommand): string | undefined {
   const name = executableOf(command);
   const args = command.words.slice(1).map(({ value }) => value);
   if (name === 'rm') return removesEverything(args);
@@ -31,13 +31,13 @@ function removesEverything(args: readonly string[]): string | undefined {
 }
 
 /** A command that cannot be read may still be recognised by its words. */
-function catastropheInText(text: string): string | undefined {
+function destructiveText(text: string): string | undefined {
   for (const part of text.split(/[;&|\r\n(){}`]/)) {
     const words = part.split(/\s+/).map((word) => ({ value: word.replaceAll(/["'\\]/g, ''), dynamic: false }));
     for (const name of ['rm', 'mkfs', 'dd', 'kill']) {
       const at = words.findIndex(({ value }) => value === name || value.endsWith(`/${name}`) || value.startsWith('mkfs.'));
       const found =
-        at === -1 ? undefined : catastropheOf({ words: words.slice(at), assignments: [], redirects: [], text: part, inner: true });
+        at === -1 ? undefined : destructiveCommandOf({ words: words.slice(at), assignments: [], redirects: [], text: part, inner: true });
       if (found !== undefined) return found;
     }
   }

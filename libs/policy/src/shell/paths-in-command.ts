@@ -1,4 +1,4 @@
-import type { CommandReading, SubCommand } from './sub-command.js';
+import type { ParsedCommand, SubCommand } from './sub-command.js';
 
 export interface PathWord {
   readonly path: string;
@@ -13,7 +13,7 @@ const HARMLESS = /^\/dev\/(?:null|zero|full|random|urandom|tty|std(?:in|out|err)
 const NO_PATH = /[\u0000-\u001f\u007f]|:\/\/|[\u202a-\u202e\u2066-\u2069]/;
 
 /** The words of a command line that are or may be paths: plain ones, targets of redirections, `--option=value`, `-Ovalue`. */
-export function pathsInCommand({ commands }: CommandReading): readonly PathWord[] {
+export function pathsInCommand({ commands }: ParsedCommand): readonly PathWord[] {
   return commands.flatMap(pathsOf);
 }
 

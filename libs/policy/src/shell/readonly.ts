@@ -1,7 +1,7 @@
 import { findDangerousCommand } from './dangerous-command.js';
 import { isWrapper } from './inner-commands.js';
 import { actionOf } from './risk-class.js';
-import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
+import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -42,7 +42,7 @@ const SHOWING_BRANCHES =
 const LISTING: Readonly<Record<string, RegExp>> = { stash: /^(?:list|show)$/, worktree: /^list$/, tag: /^(?:$|-l$|-n|--list$)/ };
 
 /** Whether a command is known to only read. Anything that is not sure is not. */
-export function isReadonly(reading: CommandReading): boolean {
+export function isReadonly(reading: ParsedCommand): boolean {
   if (findDangerousCommand(reading) !== undefined || reading.commands.length === 0) return false;
   if (reading.features.has('background') || reading.features.has('expansion')) return false;
   return reading.commands.every((command) => reads(command));

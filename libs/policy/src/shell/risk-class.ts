@@ -1,5 +1,5 @@
 import { findDestructiveCommand } from './destructive-command.js';
-import { executableOf, type CommandReading, type SubCommand } from './sub-command.js';
+import { executableOf, type ParsedCommand, type SubCommand } from './sub-command.js';
 
 export type CommandRisk = 'low' | 'medium' | 'high';
 
@@ -20,7 +20,7 @@ const MEDIUM_ACTIONS: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /** The highest class of all sub-commands. What a command runs by its arguments counts; what only running tells is high. */
-export function riskOf(reading: CommandReading): CommandRisk {
+export function riskOf(reading: ParsedCommand): CommandRisk {
   if (findDestructiveCommand(reading) !== undefined) return 'high';
   const risks = reading.commands.map(riskOfOne);
   return risks.includes('high') ? 'high' : risks.includes('medium') ? 'medium' : 'low';

@@ -46,7 +46,7 @@ export type ShellFeature =
   | 'redirection';
 
 /** A command line as far as it can be known without running it. */
-export interface CommandReading {
+export interface ParsedCommand {
   readonly source: string;
   /** Why the line cannot be read for certain; what could be read is still there. */
   readonly fault?: string;

@@ -1,7 +1,7 @@
-import type { CommandReading } from './sub-command.js';
+import type { ParsedCommand } from './sub-command.js';
 
 /** The words of a command that are http or https URLs, alone or behind an option's `=`. */
-export function urlsInCommand({ commands }: CommandReading): readonly string[] {
+export function urlsInCommand({ commands }: ParsedCommand): readonly string[] {
   return commands.flatMap(({ words }) => words.slice(1).flatMap(({ value }) => urlIn(value)));
 }
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keys, LuaScript, partitionName, type RedisConnection } from '#redis';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import type { LogSource } from '../projection.port.js';
 import { PartitionProjection } from './projection.js';
 
@@ -86,7 +86,7 @@ export class Projector {
       if (step === undefined) continue;
       more ||= step.more;
       if (step.entries === 0) continue;
-      signals.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
+      telemetry.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
       if (step.more) await rest(performance.now() - startedAt);
     }
     return more;

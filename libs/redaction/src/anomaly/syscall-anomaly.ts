@@ -42,14 +42,14 @@ export class SyscallAnomalyDetector {
     const alerts: SecurityAlert[] = [];
     for (const line of output.split('\n')) {
       const alert = RELEVANT.test(line)
-        ? this.look(command.trim().split(/\s+/, 1)[0]?.toLowerCase().slice(0, COMMAND_CHARACTERS) ?? '', line.trim(), now)
+        ? this.inspectLine(command.trim().split(/\s+/, 1)[0]?.toLowerCase().slice(0, COMMAND_CHARACTERS) ?? '', line.trim(), now)
         : undefined;
       if (alert !== undefined) alerts.push(alert);
     }
     return alerts;
   }
 
-  private look(command: string, line: string, now: number): SecurityAlert | undefined {
+  private inspectLine(command: string, line: string, now: number): SecurityAlert | undefined {
     const syscall = syscallName(SYSCALL.exec(line)?.[1]);
     const denied = DENIED.test(line);
     if (syscall === undefined && !denied && !/seccomp/i.test(line)) return undefined;
@@ -63,10 +63,10 @@ export class SyscallAnomalyDetector {
     if (strict && denied) kinds.push('denied_syscall');
     if (deniedLastMinute > maxDeniedPerMinute) kinds.push('denied_rate_exceeded');
     if (this.events.length > maxEventsPerMinute) kinds.push('event_rate_exceeded');
-    const fresh = this.fresh(kinds, `${syscall ?? ''} ${command}`, now);
-    if (fresh.length === 0) return undefined;
+    const withoutRepeats = this.fresh(kinds, `${syscall ?? ''} ${command}`, now);
+    if (withoutRepeats.length === 0) return undefined;
     return {
-      kinds: fresh,
+      kinds: withoutRepeats,
       command,
       ...(syscall === undefined ? {} : { syscall }),
       sample: line.slice(0, SAMPLE_CHARACTERS),

@@ -1,7 +1,7 @@
 import { charSet, hasCode, runEnd } from './char-set.js';
 import { isSecretValue, schemeEnd } from './secret-value.js';
 import type { SecretNames } from './secret-names.js';
-import { LONGEST_RUN, type Verdict } from './verdict.js';
+import { LONGEST_RUN, type MatchResult } from './secret-match.js';
 
 const [BACKSLASH, EQUALS, COLON, GREATER, BLANK, DASH] = [92, 61, 58, 62, 32, 45];
 const NAME = charSet(/[A-Za-z0-9_.-]/);
@@ -24,35 +24,35 @@ export const LOOK_BACK = LONGEST_NAME + 2 * LONGEST_GAP + 8;
  * Looks at a `=` or `:` at `at`: is there the name of a secret before it, and is what follows one? Understands
  * `"name": "value"`, also in quotes that were escaped, `NAME=value`, `name: value`, `name = value` and `Header: all of it`.
  */
-export function assignedSecret(text: string, at: number, final: boolean, names: SecretNames): Verdict {
+export function assignedSecret(text: string, at: number, final: boolean, names: SecretNames): MatchResult {
   const name = nameBefore(text, at, names);
   if (name === undefined) return undefined;
   const known = text.length;
   const operator = text.charCodeAt(at);
-  if (at + 1 >= known) return final ? undefined : { undecidedFrom: at + 1 };
+  if (at + 1 >= known) return final ? undefined : { partialFrom: at + 1 };
   const next = text.charCodeAt(at + 1);
   if (next === EQUALS || next === COLON || (next === GREATER && operator === EQUALS)) return undefined;
   return valueAfter(text, at, final, { ...name, header: operator === COLON && names.isHeader(name.name) });
 }
 
 /** `--name value`, looked at from the second dash. */
-export function flagSecret(text: string, at: number, final: boolean, names: SecretNames): Verdict {
+export function flagSecret(text: string, at: number, final: boolean, names: SecretNames): MatchResult {
   if (text.charCodeAt(at - 1) !== DASH || text.charCodeAt(at - 2) === DASH) return undefined;
   const from = at + 1;
   const end = runEnd(text, from, Math.min(text.length, from + LONGEST_NAME), NAME);
-  if (end === text.length) return final ? undefined : { undecidedFrom: at - 1 };
+  if (end === text.length) return final ? undefined : { partialFrom: at - 1 };
   if (text.charCodeAt(end) !== BLANK || !names.has(text.slice(from, end))) return undefined;
   return valueAfter(text, end, final, { name: '', quoted: false, touching: true, header: false });
 }
 
 /** `Bearer value`, as it stands in headers of any name, looked at from the `B`. */
-export function bearerSecret(text: string, at: number, final: boolean): Verdict {
+export function bearerSecret(text: string, at: number, final: boolean): MatchResult {
   const word = text.slice(at, at + BEARER.length);
   if (!BEARER.startsWith(word.toLowerCase())) return undefined;
   const from = at + BEARER.length;
   const end = runEnd(text, Math.min(from, text.length), Math.min(text.length, from + LONGEST_RUN), TOKEN);
   const atLimit = end === from + LONGEST_RUN;
-  if (end === text.length && !final && !atLimit) return { undecidedFrom: at };
+  if (end === text.length && !final && !atLimit) return { partialFrom: at };
   const value = text.slice(from, end);
   if (value.length < 8 || !/[\d._~+/=-]/.test(value.slice(0, -1))) return undefined;
   return { start: from, end, tail: atLimit ? TOKEN : undefined };
@@ -84,13 +84,13 @@ interface Assignment extends NameFound {
   readonly header: boolean;
 }
 
-function valueAfter(text: string, at: number, final: boolean, name: Assignment): Verdict {
+function valueAfter(text: string, at: number, final: boolean, name: Assignment): MatchResult {
   const known = text.length;
   let from = at + 1;
   while (from < known && from - at <= LONGEST_GAP && isSpace(text.charCodeAt(from))) from += 1;
   const spaced = from > at + 1;
   const quoteAt = runOfBackslashes(text, from);
-  if (quoteAt >= known && !final) return { undecidedFrom: at + 1 };
+  if (quoteAt >= known && !final) return { partialFrom: at + 1 };
   const quoted = isQuote(text.charCodeAt(quoteAt));
   const start = quoted ? quoteAt + 1 : from;
   const limit = Math.min(known, start + LONGEST_RUN);
@@ -101,7 +101,7 @@ function valueAfter(text: string, at: number, final: boolean, name: Assignment):
   const set = quoted ? IN_QUOTES : name.header ? LINE : shell || isFlag ? SHELL_WORD : NOT_QUOTED;
   const end = quoted ? closingQuote(text, start, limit, text.slice(from, start)) : runEnd(text, start, limit, set);
   const atLimit = end === start + LONGEST_RUN;
-  if (end >= known && !final && !atLimit) return { undecidedFrom: at + 1 };
+  if (end >= known && !final && !atLimit) return { partialFrom: at + 1 };
 
   const value = text.slice(start, end);
   const kept = name.header ? schemeEnd(value) : 0;

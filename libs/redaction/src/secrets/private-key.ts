@@ -1,5 +1,5 @@
 import { charSet, runEnd } from './char-set.js';
-import type { Verdict } from './verdict.js';
+import type { MatchResult } from './secret-match.js';
 
 export const KEY_BEGIN = '-----BEGIN ';
 const LABEL = /^-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/;
@@ -15,18 +15,18 @@ const BODY_LINE = /[A-Za-z0-9+/=]{16,}/g;
  * A private key in PEM form, from its first line to its last. Without a last line it is secret as far as its lines go:
  * the beginning of a key is one, too. Looked at from the start of `-----BEGIN `.
  */
-export function privateKey(text: string, start: number, final: boolean): Verdict {
+export function privateKey(text: string, start: number, final: boolean): MatchResult {
   const window = text.slice(start, start + LONGEST_LABEL);
   const label = LABEL.exec(window)?.[0].length;
   if (label === undefined)
-    return !final && PART_OF_LABEL.test(window) && start + window.length === text.length ? { undecidedFrom: start } : undefined;
+    return !final && PART_OF_LABEL.test(window) && start + window.length === text.length ? { partialFrom: start } : undefined;
   const from = start + label;
   const limit = Math.min(text.length, start + LONGEST_KEY);
   const end = runEnd(text, from, limit, BODY);
   const body = text.slice(from, end);
   const last = LAST_LINE.exec(body);
   if (last !== null) return { start, end: from + last.index + last[0].length };
-  if (end === text.length && !final && end < start + LONGEST_KEY) return { undecidedFrom: start };
+  if (end === text.length && !final && end < start + LONGEST_KEY) return { partialFrom: start };
   const lastBodyLine = [...body.matchAll(BODY_LINE)].at(-1);
   return { start, end: lastBodyLine === undefined ? from : from + lastBodyLine.index + lastBodyLine[0].length };
 }

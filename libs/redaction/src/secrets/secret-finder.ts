@@ -1,11 +1,11 @@
 import { assignedSecret, bearerSecret, flagSecret, LOOK_BACK } from './assigned-secret.js';
-import { candidatePlaces } from './candidate-places.js';
+import { candidateOffsets } from './candidate-offsets.js';
 import { hasCode, runEnd, type CharSet } from './char-set.js';
 import { randomToken, TOKEN_CHARS } from './random-token.js';
 import { SecretNames } from './secret-names.js';
-import { KnownStarts } from './starts.js';
+import { PrefixMatcher } from './prefix-matcher.js';
 import { urlSecret } from './url-secret.js';
-import { isUndecided, type Secret, type Verdict } from './verdict.js';
+import { isPartial, type MatchResult, type PartialMatch, type SecretMatch } from './secret-match.js';
 
 /** Of decided text so much is needed to judge what follows. */
 export const CONTEXT = LOOK_BACK + 8;
@@ -21,14 +21,14 @@ export interface ScanState {
 }
 
 /** A part of the text that goes. `silent`: the rest of a secret that has its mark already. */
-export interface Hit {
+export interface Match {
   readonly start: number;
   readonly end: number;
   readonly silent?: true;
 }
 
 export interface Scan {
-  readonly hits: readonly Hit[];
+  readonly matches: readonly Match[];
   /** Everything before it is decided. */
   readonly until: number;
   readonly state: ScanState;
@@ -48,7 +48,7 @@ export interface FinderSettings {
 const [EQUALS, COLON, DASH] = [61, 58, 45];
 const BEARER = [66, 98];
 const [ASSIGNS, STARTS, RANDOM] = [1, 2, 4];
-const NO_HITS: readonly Hit[] = [];
+const NO_MATCHES: readonly Match[] = [];
 const NOWHERE = /(?!)/g;
 
 /**
@@ -58,21 +58,21 @@ const NOWHERE = /(?!)/g;
  */
 export class SecretFinder {
   readonly names: SecretNames;
-  private readonly starts: KnownStarts;
+  private readonly prefixes: PrefixMatcher;
   private readonly triggers = new Uint8Array(128);
   private readonly entropy: boolean;
-  private readonly places: RegExp;
+  private readonly candidates: RegExp;
 
   constructor(private readonly settings: FinderSettings = {}) {
     this.names = new SecretNames(settings.names, settings.off);
-    this.starts = new KnownStarts(settings.values ?? [], settings.off);
+    this.prefixes = new PrefixMatcher(settings.values ?? [], settings.off);
     this.entropy = settings.entropy ?? false;
-    this.places = NOWHERE;
+    this.candidates = NOWHERE;
     if (settings.off === true) return;
-    for (const code of [EQUALS, COLON, DASH, ...BEARER]) this.mark(code, ASSIGNS);
-    for (const { code } of this.starts.pairs) this.mark(code, STARTS);
-    if (this.entropy) for (let code = 0; code < 128; code++) if (hasCode(TOKEN_CHARS, code)) this.mark(code, RANDOM);
-    this.places = candidatePlaces({ names: this.names, pairs: this.starts.pairs, wide: this.starts.wide, entropy: this.entropy });
+    for (const code of [EQUALS, COLON, DASH, ...BEARER]) this.addTrigger(code, ASSIGNS);
+    for (const { code } of this.prefixes.pairs) this.addTrigger(code, STARTS);
+    if (this.entropy) for (let code = 0; code < 128; code++) if (hasCode(TOKEN_CHARS, code)) this.addTrigger(code, RANDOM);
+    this.candidates = candidateOffsets({ names: this.names, pairs: this.prefixes.pairs, wide: this.prefixes.wide, entropy: this.entropy });
   }
 
   /** The same with more texts that are secret. */
@@ -88,60 +88,60 @@ export class SecretFinder {
   /** `final`: nothing follows the text. Otherwise what may still become a secret is left undecided. */
   scan(text: string, state: ScanState, final: boolean): Scan {
     const known = text.length;
-    const hits: Hit[] = [];
+    const hits: Match[] = [];
     let { floor } = state;
     let at = state.from;
     if (state.tail !== undefined) {
       const end = runEnd(text, at, known, state.tail);
       if (end > at) hits.push({ start: at, end, silent: true });
-      if (end === known && !final) return { hits, until: known, state: { from: known, floor: known, tail: state.tail } };
+      if (end === known && !final) return { matches: hits, until: known, state: { from: known, floor: known, tail: state.tail } };
       at = floor = Math.max(end, floor);
     }
     const { triggers } = this;
-    for (at = this.nextPlace(text, at, floor); at < known; at = this.nextPlace(text, at, floor)) {
+    for (at = this.nextCandidate(text, at, floor); at < known; at = this.nextCandidate(text, at, floor)) {
       const code = text.charCodeAt(at);
       const trigger = code < 128 ? (triggers[code] ?? 0) : STARTS;
-      const verdict = this.lookAt(text, at, code, trigger, floor, final);
+      const verdict = this.matchAt(text, at, code, trigger, floor, final);
       if (verdict === undefined) at += 1;
-      else if (isUndecided(verdict)) return this.undecided(text, hits, verdict.undecidedFrom, { from: at, floor });
+      else if (isPartial(verdict)) return this.partialScan(text, hits, verdict.partialFrom, { from: at, floor });
       else {
         const secret = this.withKnown(text, verdict, final);
-        if (isUndecided(secret)) return this.undecided(text, hits, secret.undecidedFrom, { from: at, floor });
+        if (isPartial(secret)) return this.partialScan(text, hits, secret.partialFrom, { from: at, floor });
         hits.push({ start: secret.start, end: secret.end });
         at = floor = secret.end;
         if (secret.tail !== undefined) {
           const rest = this.scan(text, { from: at, floor, tail: secret.tail }, final);
-          return { ...rest, hits: [...hits, ...rest.hits] };
+          return { ...rest, matches: [...hits, ...rest.matches] };
         }
       }
     }
-    const held = final ? 0 : this.starts.heldAt(text, floor);
-    return { hits: hits.length === 0 ? NO_HITS : hits, until: known - held, state: { from: known, floor } };
+    const held = final ? 0 : this.prefixes.heldAt(text, floor);
+    return { matches: hits.length === 0 ? NO_MATCHES : hits, until: known - held, state: { from: known, floor } };
   }
 
   /** The next place to look at, from this one on; the text's length when there is none. What a scan begins with has no character before it to judge it by. */
-  private nextPlace(text: string, at: number, floor: number): number {
+  private nextCandidate(text: string, at: number, floor: number): number {
     if (at === 0 || (this.entropy && at === floor)) return at;
-    this.places.lastIndex = at;
-    return this.places.test(text) ? this.places.lastIndex - 1 : text.length;
+    this.candidates.lastIndex = at;
+    return this.candidates.test(text) ? this.candidates.lastIndex - 1 : text.length;
   }
 
-  private lookAt(text: string, at: number, code: number, trigger: number, floor: number, final: boolean): Verdict {
+  private matchAt(text: string, at: number, code: number, trigger: number, floor: number, final: boolean): MatchResult {
     if ((trigger & STARTS) !== 0) {
-      for (const start of this.starts.at(text, at, code)) {
-        const verdict = start.lookAt(text, at, final);
-        if (verdict !== undefined && (isUndecided(verdict) ? verdict.undecidedFrom : verdict.start) >= floor) return verdict;
+      for (const start of this.prefixes.at(text, at, code)) {
+        const verdict = start.match(text, at, final);
+        if (verdict !== undefined && (isPartial(verdict) ? verdict.partialFrom : verdict.start) >= floor) return verdict;
       }
     }
     if ((trigger & ASSIGNS) !== 0) {
-      const verdict = this.lookAtOperator(text, at, code, final);
+      const verdict = this.matchAtOperator(text, at, code, final);
       if (verdict !== undefined) return verdict;
     }
     if ((trigger & RANDOM) !== 0 && (at === floor || !hasCode(TOKEN_CHARS, text.charCodeAt(at - 1)))) return randomToken(text, at, final);
     return undefined;
   }
 
-  private lookAtOperator(text: string, at: number, code: number, final: boolean): Verdict {
+  private matchAtOperator(text: string, at: number, code: number, final: boolean): MatchResult {
     switch (code) {
       case DASH:
         return flagSecret(text, at, final, this.names);
@@ -155,26 +155,26 @@ export class SecretFinder {
   }
 
   /** A known value that begins inside of a secret and reaches beyond it goes, too. */
-  private withKnown(text: string, secret: Secret, final: boolean): Secret | { undecidedFrom: number } {
-    if (!this.starts.hasKnown || secret.tail !== undefined) return secret;
+  private withKnown(text: string, secret: SecretMatch, final: boolean): SecretMatch | PartialMatch {
+    if (!this.prefixes.hasKnown || secret.tail !== undefined) return secret;
     let { end } = secret;
     for (let at = secret.start; at < end; at++) {
-      for (const start of this.starts.at(text, at, text.charCodeAt(at))) {
-        const verdict: Verdict = start.known ? start.lookAt(text, at, final) : undefined;
+      for (const start of this.prefixes.at(text, at, text.charCodeAt(at))) {
+        const verdict: MatchResult = start.known ? start.match(text, at, final) : undefined;
         if (verdict === undefined) continue;
-        if (isUndecided(verdict)) return { undecidedFrom: secret.start };
+        if (isPartial(verdict)) return { partialFrom: secret.start };
         end = Math.max(end, verdict.end);
       }
     }
     return { start: secret.start, end };
   }
 
-  private undecided(text: string, hits: readonly Hit[], from: number, state: ScanState): Scan {
-    const until = Math.min(from, text.length - this.starts.heldAt(text, state.floor));
-    return { hits, until: Math.max(until, state.floor), state };
+  private partialScan(text: string, hits: readonly Match[], from: number, state: ScanState): Scan {
+    const until = Math.min(from, text.length - this.prefixes.heldAt(text, state.floor));
+    return { matches: hits, until: Math.max(until, state.floor), state };
   }
 
-  private mark(code: number, trigger: number): void {
+  private addTrigger(code: number, trigger: number): void {
     this.triggers[code] = (this.triggers[code] ?? 0) | trigger;
   }
 }

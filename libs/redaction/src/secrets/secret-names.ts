@@ -33,7 +33,7 @@ const HARMLESS =
 /** Whole headers are secret from the colon to the end of the line. */
 const HEADERS = new Set(['authorization', 'proxyauthorization', 'cookie', 'setcookie']);
 
-const REMEMBERED = 4_096;
+const CACHE_SIZE = 4_096;
 
 /** Tells by its name that a value is secret: keys of objects, names before `=` and `:`, flags, headers. */
 export class SecretNames {
@@ -64,8 +64,8 @@ export class SecretNames {
   has(name: string): boolean {
     const before = this.known.get(name);
     if (before !== undefined) return before;
-    const answer = this.decide(name);
-    if (this.known.size < REMEMBERED) this.known.set(name, answer);
+    const answer = this.evaluate(name);
+    if (this.known.size < CACHE_SIZE) this.known.set(name, answer);
     return answer;
   }
 
@@ -73,7 +73,7 @@ export class SecretNames {
     return HEADERS.has(plain(name));
   }
 
-  private decide(name: string): boolean {
+  private evaluate(name: string): boolean {
     if (this.endings.length === 0) return false;
     if (/(?:^|[_.-])pass$/i.test(name) && name.length > 4) return true;
     const written = plain(name);

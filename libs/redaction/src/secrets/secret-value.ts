@@ -1,4 +1,4 @@
-import { MARK } from './verdict.js';
+import { REDACTED } from './secret-match.js';
 
 /** How a value stands beside the name of a secret. */
 export interface ValueForm {
@@ -27,7 +27,7 @@ const NAMED_LIKE_A_SECRET = /(?:password|passwd|secret|token|key|credentials?|pa
 
 /** Whether what stands beside the name of a secret is one. A name without a secret is common in programs and documents. */
 export function isSecretValue(value: string, form: ValueForm): boolean {
-  if (value === '' || value === MARK || value.trim() === '') return false;
+  if (value === '' || value === REDACTED || value.trim() === '') return false;
   if (ELSEWHERE.test(value) || NO_VALUES.has(value.toLowerCase())) return false;
   if (form.header) return value.length >= 3;
   if (form.quoted) return form.quotedName ? !isProse(value) : value.length >= 4 && !/\s/.test(value);

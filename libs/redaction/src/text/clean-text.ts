@@ -6,7 +6,7 @@ export type HiddenCharacters = 'drop' | 'escape';
  * What stood at this place of the cleaned text: a colour or style (SGR), or the writing of a character that nobody sees.
  * It stands beside the text, since a secret with something inside of it would be none.
  */
-export interface Aside {
+export interface HeldText {
   readonly at: number;
   readonly kind: 'style' | 'hidden';
   readonly text: string;
@@ -28,7 +28,7 @@ const CONTROL = '\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f';
 
 /** Nothing is to be cleaned among these, and nothing that follows makes it so. */
 const NOT_PLAIN = /[^\t\n -~]/;
-const NONE: readonly Aside[] = [];
+const NONE: readonly HeldText[] = [];
 // oxlint-disable-next-line no-restricted-globals -- constants of this library
 const SUSPECT = new RegExp(`[${CONTROL}${HIDDEN}]`, 'u');
 // oxlint-disable-next-line no-restricted-globals -- constants of this library
@@ -48,7 +48,7 @@ export function cleanText(text: string): string {
 }
 
 /** The same for a text that was cut off: what may be half of an escape sequence at the cut goes, too. */
-export function cleanCutOff(text: string): string {
+export function cleanTruncated(text: string): string {
   const until = text.length - openEnd(text, 0);
   const sure = text.slice(0, until);
   // What the undecided end tells of the character before it counts.
@@ -69,7 +69,7 @@ export class CleanStream {
     return this.done === this.held.length && !NOT_PLAIN.test(piece);
   }
 
-  push(piece: string, final = false): { readonly text: string; readonly asides: readonly Aside[] } {
+  push(piece: string, final = false): { readonly text: string; readonly asides: readonly HeldText[] } {
     if (this.plain(piece)) {
       this.held = (piece.length < CONTEXT ? this.held + piece : piece).slice(-CONTEXT);
       this.done = this.held.length;
@@ -94,8 +94,8 @@ function openEnd(text: string, from: number): number {
   return MAY_BE_OPEN.test(end) ? (OPEN_END.exec(end)?.[0].length ?? 0) : 0;
 }
 
-function cleanFrom(text: string, from: number, until: number, mode: HiddenCharacters): { text: string; asides: Aside[] } {
-  const asides: Aside[] = [];
+function cleanFrom(text: string, from: number, until: number, mode: HiddenCharacters): { text: string; asides: HeldText[] } {
+  const asides: HeldText[] = [];
   let out = '';
   let at = from;
   PARTS.lastIndex = from;

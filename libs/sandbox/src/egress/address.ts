@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, string>> = {
  * The IANA special-purpose registries say what is not public (RFC 6890). An IPv4 address inside an IPv6 one (mapped,
  * NAT64) is judged as itself; tunnels that hide one (6to4, Teredo) are refused. Takes text as a resolver gives it.
  */
-export function whyNotPublic(address: string): string | undefined {
+export function privateAddressReason(address: string): string | undefined {
   if (!ipaddr.isValid(address)) return 'no valid address';
   const parsed = unwrapped(ipaddr.process(address));
   if (METADATA.includes(parsed.toNormalizedString())) return 'a cloud metadata address';

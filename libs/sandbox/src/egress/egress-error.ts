@@ -15,7 +15,7 @@ export class EgressError extends Error {
 }
 
 /** A URL as a message names it. Half of a long one might be half of a secret. */
-export function namedUrl(text: string): string {
+export function displayUrl(text: string): string {
   return text.length > 200 ? `a URL of ${text.length} characters` : text;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { whyNotPublic } from './address.js';
+import { privateAddressReason } from './address.js';
 import { egressPolicyFrom } from './egress.config.js';
 import { EgressError } from './egress-error.js';
 import { EgressPolicy } from './egress-policy.js';
@@ -133,8 +133,8 @@ describe('the egress policy', () => {
       fc.property(fc.ipV4(), (address) => {
         const bytes = ipaddr.IPv4.parse(address).octets;
         const hex = `${((bytes[0] ?? 0) * 256 + (bytes[1] ?? 0)).toString(16)}:${((bytes[2] ?? 0) * 256 + (bytes[3] ?? 0)).toString(16)}`;
-        expect(whyNotPublic(`::ffff:${hex}`)).toBe(whyNotPublic(address));
-        expect(whyNotPublic(`64:ff9b::${hex}`)).toBe(whyNotPublic(address));
+        expect(privateAddressReason(`::ffff:${hex}`)).toBe(privateAddressReason(address));
+        expect(privateAddressReason(`64:ff9b::${hex}`)).toBe(privateAddressReason(address));
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { whyNotPublic } from './address.js';
-import { EgressError, namedUrl } from './egress-error.js';
+import { privateAddressReason } from './address.js';
+import { EgressError, displayUrl } from './egress-error.js';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -43,7 +43,7 @@ export class EgressPolicy {
   check(text: string, base?: URL): URL {
     const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined;
     if (url === undefined)
-      throw new EgressError('invalid', `Not a valid URL: ${namedUrl(text)}. Give an absolute URL such as https://example.com/page`);
+      throw new EgressError('invalid', `Not a valid URL: ${displayUrl(text)}. Give an absolute URL such as https://example.com/page`);
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw new EgressError('blocked', `Blocked: only http and https URLs can be fetched, not ${url.protocol.slice(0, -1)}`);
     if (url.username !== '' || url.password !== '')
@@ -56,14 +56,14 @@ export class EgressPolicy {
   async addresses(hostname: string, port: string): Promise<readonly ResolvedAddress[]> {
     const found = await this.resolve(hostname);
     if (this.trusts(hostname, port)) return found;
-    const why = found.map(({ address }) => whyNotPublic(address)).find((reason) => reason !== undefined);
+    const why = found.map(({ address }) => privateAddressReason(address)).find((reason) => reason !== undefined);
     if (why !== undefined) throw new EgressError('blocked', `Blocked: ${hostname} resolves to ${why}. ${ONLY_PUBLIC}`);
     return found;
   }
 
   private checkPublic(url: URL): void {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const why = isIP(host) === 0 ? undefined : whyNotPublic(host);
+    const why = isIP(host) === 0 ? undefined : privateAddressReason(host);
     if (why !== undefined) throw new EgressError('blocked', `Blocked: ${host} is ${why}. ${ONLY_PUBLIC}`);
     const port = url.port === '' ? undefined : Number(url.port);
     if (port !== undefined && ((port < 1024 && port !== 80 && port !== 443) || BAD_PORTS.has(port))) {

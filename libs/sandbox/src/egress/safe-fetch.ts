@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { PassThrough, pipeline, type Duplex, type Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, buildConnector, request, type Dispatcher } from 'undici';
-import { EgressError, namedUrl, toEgressError } from './egress-error.js';
+import { EgressError, displayUrl, toEgressError } from './egress-error.js';
 import type { EgressPolicy } from './egress-policy.js';
 
 export interface FetchOptions {
@@ -75,7 +75,7 @@ export class SafeFetch {
       if (!(answer instanceof URL)) return answer;
       url = answer;
     }
-    throw new EgressError('failed', `Could not fetch ${namedUrl(text)}: more than ${MAX_REDIRECTS} redirects`);
+    throw new EgressError('failed', `Could not fetch ${displayUrl(text)}: more than ${MAX_REDIRECTS} redirects`);
   }
 
   /** POST to one checked address. A redirect is an answer like any other. */

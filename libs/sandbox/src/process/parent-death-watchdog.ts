@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
-import { OWN_TAGS, processTag } from './process-tag.js';
+import { OWN_TAGS, processTagMethod } from './process-tag.js';
 
 /**
  * Ends the runs of this process when this process itself is gone without a goodbye (kill -9, out of memory).
@@ -25,10 +25,10 @@ done`;
 let watch: ChildProcess | undefined;
 
 /** Starts the watch unless it runs. Idempotent and cheap; called before every run, so a watch that died comes back. */
-export function watchForOwnDeath(): void {
-  const mark = processTag();
+export function startParentDeathWatchdog(): void {
+  const mark = processTagMethod();
   if (mark.kind === 'none' || (watch !== undefined && watch.exitCode === null && watch.signalCode === null)) return;
-  watch = spawn('/bin/sh', ['-c', SCRIPT, 'toolyard-orphan-watch', mark.shown(OWN_TAGS), mark.file], {
+  watch = spawn('/bin/sh', ['-c', SCRIPT, 'toolyard-orphan-watch', mark.format(OWN_TAGS), mark.file], {
     detached: true,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
-import { bubblewrapProfile } from '../sandbox/bubblewrap-profile.js';
-import { DEFAULT_LIMITS } from '../sandbox/default-limits.js';
+import { bubblewrapProfile } from '../isolation/bubblewrap-profile.js';
+import { DEFAULT_LIMITS } from '../isolation/default-limits.js';
 import { findExecutable } from './find-executable.js';
 import { pidGroupsFolder } from './pid-groups.js';
 import { runProcess } from './run-process.js';
@@ -32,9 +32,9 @@ const run = (command: string, limits = { ...DEFAULT_LIMITS, processes: PROCESSES
 
 describe('the number of processes of a command', () => {
   (folder === undefined ? it.skip : it)('is held by the kernel in a control group, also for root, between two looks', async () => {
-    const { ending, stderr } = await run(BURST);
-    const used = ending.how === 'over_limit' ? ending.overrun.used : 0;
-    expect([ending.how === 'over_limit' || stderr.text.includes('fork'), used <= MOST_THREADS + 1]).toEqual([true, true]);
+    const { exit, stderr } = await run(BURST);
+    const used = exit.how === 'over_limit' ? exit.overrun.used : 0;
+    expect([exit.how === 'over_limit' || stderr.text.includes('fork'), used <= MOST_THREADS + 1]).toEqual([true, true]);
     // Between the looks nothing stopped it but the kernel: so many are refused as are too many.
     const alone = await run(`(${BURST}) 2>&1 | head -c 300`, { ...DEFAULT_LIMITS, processes: PROCESSES });
     expect(alone.leftAlive).toEqual([]);

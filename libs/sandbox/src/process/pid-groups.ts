@@ -7,7 +7,7 @@ export const THREADS_A_PROCESS = 8;
 /** A control group for one run. */
 export interface PidGroup {
   /** Words before a command that put it, and all that it starts, into the group. */
-  readonly words: readonly string[];
+  readonly commandPrefix: readonly string[];
   /** Removes the group when nothing runs in it any more. Never rejects. */
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function openPidGroup(processes: number): PidGroup | undefined {
   if (folder === undefined) return undefined;
   try {
     const group = make(folder, processes * THREADS_A_PROCESS);
-    return { words: ['/bin/sh', '-c', JOIN, 'sh', group], close: () => remove(group) };
+    return { commandPrefix: ['/bin/sh', '-c', JOIN, 'sh', group], close: () => remove(group) };
   } catch {
     return undefined;
   }

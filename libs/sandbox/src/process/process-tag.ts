@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { findExecutable } from './find-executable.js';
-import { limitOptions, limitWords, type ResourceLimits } from './resource-limits.js';
+import { limitOptions, limitCommandPrefix, type ResourceLimits } from './resource-limits.js';
 
 /**
  * How the processes of one run are told from all others, wherever they moved in the process tree.
@@ -13,20 +13,20 @@ import { limitOptions, limitWords, type ResourceLimits } from './resource-limits
  * Where `prlimit` is missing or the kernel does not show limits, an environment variable marks the run instead, which a
  * program with a cleared environment escapes. A program that hides on purpose needs a real sandbox, not a mark.
  */
-export interface ProcessMark {
+export interface ProcessTagMethod {
   readonly kind: 'rlimit' | 'environment' | 'none';
   /** Words before the command that put the mark and the given limits on it. */
-  readonly prefix: (tag: string, limits?: ResourceLimits) => readonly string[];
+  readonly commandPrefix: (tag: string, limits?: ResourceLimits) => readonly string[];
   readonly env: (tag: string) => Readonly<Record<string, string>>;
   /** File in `/proc/<pid>/` that shows the mark, and how a tag looks in it; `tag` may be a pattern for grep. */
   readonly file: string;
-  readonly shown: (tag: string) => string;
+  readonly format: (tag: string) => string;
 }
 
 const VARIABLE = 'TOOLYARD_RUN';
 const OWNER = String(randomInt(100_000_000, 1_000_000_000));
 let lastRun = 100_000_000;
-let detected: ProcessMark | undefined;
+let detected: ProcessTagMethod | undefined;
 
 /** A tag no other run on this machine has: nine digits for this process, nine for the run. */
 export function newTag(): string {
@@ -38,46 +38,46 @@ export function newTag(): string {
 export const OWN_TAGS = `${OWNER}[0-9]\\{9\\}`;
 
 /** The best mark this machine supports; tried once, by marking a process and reading the mark back. */
-export function processTag(): ProcessMark {
-  detected ??= process.platform === 'linux' ? (rlimitMark() ?? environmentMark() ?? NO_MARK) : NO_MARK;
+export function processTagMethod(): ProcessTagMethod {
+  detected ??= process.platform === 'linux' ? (rlimitMethod() ?? environmentMethod() ?? NO_METHOD) : NO_METHOD;
   return detected;
 }
 
-export function hasTag(pid: number, mark: ProcessMark, tag: string): boolean {
+export function hasTag(pid: number, mark: ProcessTagMethod, tag: string): boolean {
   if (mark.kind === 'none') return false;
   try {
-    return readFileSync(`/proc/${pid}/${mark.file}`, 'latin1').includes(mark.shown(tag));
+    return readFileSync(`/proc/${pid}/${mark.file}`, 'latin1').includes(mark.format(tag));
   } catch {
     return false;
   }
 }
 
-const onlyLimits: ProcessMark['prefix'] = (_tag, limits) => (limits ? limitWords(limits) : []);
+const onlyLimits: ProcessTagMethod['commandPrefix'] = (_tag, limits) => (limits ? limitCommandPrefix(limits) : []);
 
-const NO_MARK: ProcessMark = { kind: 'none', prefix: onlyLimits, env: () => ({}), file: '', shown: () => '' };
+const NO_METHOD: ProcessTagMethod = { kind: 'none', commandPrefix: onlyLimits, env: () => ({}), file: '', format: () => '' };
 
-function rlimitMark(): ProcessMark | undefined {
+function rlimitMethod(): ProcessTagMethod | undefined {
   const prlimit = findExecutable(['prlimit']);
   if (prlimit === undefined) return undefined;
-  const mark: ProcessMark = {
+  const mark: ProcessTagMethod = {
     kind: 'rlimit',
-    prefix: (tag, limits) => [prlimit, `--rttime=${tag}:${tag}`, ...(limits ? limitOptions(limits) : []), '--'],
+    commandPrefix: (tag, limits) => [prlimit, `--rttime=${tag}:${tag}`, ...(limits ? limitOptions(limits) : []), '--'],
     env: () => ({}),
     file: 'limits',
-    shown: (tag) => `Max realtime timeout      ${tag}   `,
+    format: (tag) => `Max realtime timeout      ${tag}   `,
   };
   const tag = newTag();
-  const probe = spawnSync('/usr/bin/env', [...mark.prefix(tag), 'cat', '/proc/self/limits'], { encoding: 'latin1', timeout: 5_000 });
-  return probe.status === 0 && probe.stdout.includes(mark.shown(tag)) ? mark : undefined;
+  const probe = spawnSync('/usr/bin/env', [...mark.commandPrefix(tag), 'cat', '/proc/self/limits'], { encoding: 'latin1', timeout: 5_000 });
+  return probe.status === 0 && probe.stdout.includes(mark.format(tag)) ? mark : undefined;
 }
 
-function environmentMark(): ProcessMark | undefined {
+function environmentMethod(): ProcessTagMethod | undefined {
   if (!existsSync('/proc/self/environ')) return undefined;
   return {
     kind: 'environment',
-    prefix: onlyLimits,
+    commandPrefix: onlyLimits,
     env: (tag) => ({ [VARIABLE]: tag }),
     file: 'environ',
-    shown: (tag) => `${VARIABLE}=${tag}`,
+    format: (tag) => `${VARIABLE}=${tag}`,
   };
 }

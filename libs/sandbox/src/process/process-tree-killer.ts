@@ -1,14 +1,14 @@
-import { withLowPriority } from './low-priority.js';
-import { watchForOverrun, type Overrun } from './resource-limit-watchdog.js';
-import { askToStop, emptied, killAll, living, type ProcessTree } from './process-tree.js';
+import { withHighPriority } from './high-priority.js';
+import { watchResourceLimits, type ResourceLimitExceeded } from './resource-limit-watchdog.js';
+import { terminate, waitUntilEmpty, killAll, listAlive, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
-import type { Exit, ProcessEnding } from './exit-status.js';
+import type { Exit, ExitStatus } from './exit-status.js';
 
-export interface TreeStopper {
+export interface ProcessTreeKiller {
   /** How the tree was ended before its time, or undefined when it was not; from then on nothing ends it any more. */
-  readonly finished: (exit: Exit) => Promise<ProcessEnding | undefined>;
+  readonly stop: (exit: Exit) => Promise<ExitStatus | undefined>;
   /** Resolves when even SIGKILL did not end the program in time, so that nobody waits for its exit for ever. */
-  readonly hopeless: Promise<Exit>;
+  readonly unkillable: Promise<Exit>;
 }
 
 /** Ends a tree when `signal` aborts (SIGTERM, after the grace SIGKILL) or when it uses more than it may (SIGKILL), whichever comes first. */
@@ -16,27 +16,27 @@ export function processTreeKiller(
   tree: ProcessTree,
   options: { readonly signal: AbortSignal; readonly graceMs: number },
   limits: ResourceLimits | undefined,
-): TreeStopper {
+): ProcessTreeKiller {
   const { signal } = options;
   let stopping: Promise<Stopping> | undefined;
   let giveUp: (exit: Exit) => void = () => undefined;
   const hopeless = new Promise<Exit>((resolve) => (giveUp = resolve));
   const begin = (stop: () => Promise<Stopping>) => {
     stopping ??= stop();
-    void stopping.then(() => living(tree).length > 0 && giveUp({ code: null, signal: 'SIGKILL' }));
+    void stopping.then(() => listAlive(tree).length > 0 && giveUp({ code: null, signal: 'SIGKILL' }));
   };
   const onAbort = () => begin(() => stopTree(tree, options.graceMs));
-  const onOverrun = (overrun: Overrun) => {
+  const onOverrun = (overrun: ResourceLimitExceeded) => {
     // Also while it is being asked to stop: its grace is no leave to take more.
-    if (stopping) void withLowPriority(() => killAll(tree));
+    if (stopping) void withHighPriority(() => killAll(tree));
     else begin(() => killFor(tree, overrun));
   };
-  const unwatch = limits && watchForOverrun(tree, limits, onOverrun);
+  const unwatch = limits && watchResourceLimits(tree, limits, onOverrun);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   return {
-    hopeless,
-    finished: async (exit) => {
+    unkillable: hopeless,
+    stop: async (exit) => {
       signal.removeEventListener('abort', onAbort);
       unwatch?.();
       const stopped = await stopping;
@@ -46,18 +46,18 @@ export function processTreeKiller(
 }
 
 /** Nothing, when the program had ended before. */
-type Stopping = Exclude<ProcessEnding, { how: 'stopped' }> | { readonly how: 'stopped'; readonly tookMs: number } | undefined;
+type Stopping = Exclude<ExitStatus, { how: 'stopped' }> | { readonly how: 'stopped'; readonly tookMs: number } | undefined;
 
 async function stopTree(tree: ProcessTree, graceMs: number): Promise<Stopping> {
   const askedAt = performance.now();
-  if (!tree.leaderRuns() && living(tree).length === 0) return undefined;
-  askToStop(tree);
-  const how = (await emptied(tree, graceMs)) ? 'stopped' : 'killed';
+  if (!tree.leaderRuns() && listAlive(tree).length === 0) return undefined;
+  terminate(tree);
+  const how = (await waitUntilEmpty(tree, graceMs)) ? 'stopped' : 'killed';
   await killAll(tree);
   return { how, tookMs: Math.round(performance.now() - askedAt) };
 }
 
-async function killFor(tree: ProcessTree, overrun: Overrun): Promise<Stopping> {
-  await withLowPriority(() => killAll(tree));
+async function killFor(tree: ProcessTree, overrun: ResourceLimitExceeded): Promise<Stopping> {
+  await withHighPriority(() => killAll(tree));
   return { how: 'over_limit', overrun };
 }

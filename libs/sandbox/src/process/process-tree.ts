@@ -1,45 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasTag, type ProcessMark } from './process-tag.js';
+import { hasTag, type ProcessTagMethod } from './process-tag.js';
 import { processesSince, type ProcessRow } from './process-table.js';
 
 /** All processes of one run: the group of its leader and, on Linux, whatever carries the run's mark. */
 export interface ProcessTree {
   readonly leader: number;
-  readonly mark: ProcessMark;
+  readonly tagMethod: ProcessTagMethod;
   readonly tag: string;
   /** The leader only holds the others and would take them with it: it is killed, and never asked to stop. */
-  readonly leaderHolds: boolean;
+  readonly leaderIsSandbox: boolean;
   /** The leader has not been seen to end: its number, and that of its group, are still its own. */
   readonly leaderRuns: () => boolean;
 }
 
-const LOOK_AGAIN_MS = 20;
+const POLL_MS = 20;
 /** Processes that the kernel does not let go (stuck in a device) are given up after this time. */
 const GIVE_UP_KILLING_MS = 2_000;
 /** A tree that still grows while it is killed gets so much more. */
 const GIVE_UP_GROWING_MS = 15_000;
 
 /** The living processes of the tree; ended ones that nobody has collected yet do not count. */
-export function living(tree: ProcessTree): number[] {
+export function listAlive(tree: ProcessTree): number[] {
   if (process.platform !== 'linux') return trySignal(-tree.leader, 0) ? [-tree.leader] : [];
   return membersOf(tree).map(({ pid }) => pid);
 }
 
 function membersOf(tree: ProcessTree): ProcessRow[] {
-  return processesSince(tree.leader).filter(({ pid, group }) => group === tree.leader || hasTag(pid, tree.mark, tree.tag));
+  return processesSince(tree.leader).filter(({ pid, group }) => group === tree.leader || hasTag(pid, tree.tagMethod, tree.tag));
 }
 
 /** Asks every living process of the tree to stop, but for a leader that only holds the others. */
-export function askToStop(tree: ProcessTree): void {
-  for (const pid of living(tree)) if (!(tree.leaderHolds && pid === tree.leader)) trySignal(pid, 'SIGTERM');
+export function terminate(tree: ProcessTree): void {
+  for (const pid of listAlive(tree)) if (!(tree.leaderIsSandbox && pid === tree.leader)) trySignal(pid, 'SIGTERM');
 }
 
 /** Waits until the tree is empty; false when it is not after `timeoutMs`. */
-export async function emptied(tree: ProcessTree, timeoutMs: number): Promise<boolean> {
+export async function waitUntilEmpty(tree: ProcessTree, timeoutMs: number): Promise<boolean> {
   const until = performance.now() + timeoutMs;
-  while (living(tree).length > 0) {
+  while (listAlive(tree).length > 0) {
     if (performance.now() >= until) return false;
-    await sleep(Math.min(LOOK_AGAIN_MS, timeoutMs));
+    await sleep(Math.min(POLL_MS, timeoutMs));
   }
   return true;
 }
@@ -57,7 +57,7 @@ export async function killAll(tree: ProcessTree): Promise<number[]> {
     const pids = killOnce(tree);
     if (pids.length === 0) return [];
     const grows = pids.some((pid) => !before.has(pid));
-    if (performance.now() - startedAt >= (grows ? GIVE_UP_GROWING_MS : GIVE_UP_KILLING_MS)) return living(tree);
+    if (performance.now() - startedAt >= (grows ? GIVE_UP_GROWING_MS : GIVE_UP_KILLING_MS)) return listAlive(tree);
     before = new Set(pids);
     await sleep(2);
   }

@@ -5,7 +5,7 @@ import { processesSince, type ProcessRow } from './process-table.js';
 import type { ProcessTree } from './process-tree.js';
 
 /** What a tree had too much of. */
-export interface Overrun {
+export interface ResourceLimitExceeded {
   readonly limit: 'memory' | 'processes';
   readonly used: number;
   readonly allowed: number;
@@ -14,10 +14,10 @@ export interface Overrun {
 interface Watched {
   readonly tree: ProcessTree;
   readonly limits: ResourceLimits;
-  readonly onOverrun: (overrun: Overrun) => void;
+  readonly onOverrun: (overrun: ResourceLimitExceeded) => void;
 }
 
-const LOOK_MS = 50;
+const CHECK_MS = 50;
 
 /** All trees of this process that are looked at. One look serves all of them; nobody looks while there is none. */
 const watched = new Set<Watched>();
@@ -29,22 +29,26 @@ let timer: NodeJS.Timeout | undefined;
  * Calls back, once, when the tree has more processes or more memory than it may. A run that is over before the first
  * look costs nothing. Does nothing where the kernel does not show processes (not Linux). Returns how to stop.
  */
-export function watchForOverrun(tree: ProcessTree, limits: ResourceLimits, onOverrun: (overrun: Overrun) => void): () => void {
+export function watchResourceLimits(
+  tree: ProcessTree,
+  limits: ResourceLimits,
+  onOverrun: (overrun: ResourceLimitExceeded) => void,
+): () => void {
   if (process.platform !== 'linux') return () => undefined;
   const entry = { tree, limits, onOverrun };
   watched.add(entry);
   for (const [key, owner] of known) if (owner === undefined) known.delete(key);
-  lookLater();
+  scheduleCheck();
   return () => void watched.delete(entry);
 }
 
-function lookLater(): void {
+function scheduleCheck(): void {
   if (timer !== undefined || watched.size === 0) return;
-  timer = setTimeout(() => void look().finally(() => ((timer = undefined), lookLater())), LOOK_MS);
+  timer = setTimeout(() => void checkAll().finally(() => ((timer = undefined), scheduleCheck())), CHECK_MS);
   timer.unref();
 }
 
-async function look(): Promise<void> {
+async function checkAll(): Promise<void> {
   if (watched.size === 0) return known.clear();
   const rows = new Map<Watched, ProcessRow[]>();
   const seen: typeof known = new Map();
@@ -59,7 +63,7 @@ async function look(): Promise<void> {
   }
   known = seen;
   for (const [entry, members] of rows) {
-    const overrun = await overrunOf(members, entry.limits);
+    const overrun = await exceededLimit(members, entry.limits);
     if (overrun && watched.delete(entry)) entry.onOverrun(overrun);
   }
 }
@@ -68,15 +72,15 @@ function ownerOf({ pid, group }: ProcessRow): Watched | undefined {
   let shown: string | undefined;
   for (const entry of watched) {
     if (group === entry.tree.leader) return entry;
-    const { mark, tag } = entry.tree;
-    if (mark.kind === 'none') continue;
-    shown ??= textOf(`/proc/${pid}/${mark.file}`);
-    if (shown.includes(mark.shown(tag))) return entry;
+    const { tagMethod, tag } = entry.tree;
+    if (tagMethod.kind === 'none') continue;
+    shown ??= textOf(`/proc/${pid}/${tagMethod.file}`);
+    if (shown.includes(tagMethod.format(tag))) return entry;
   }
   return undefined;
 }
 
-async function overrunOf(rows: readonly ProcessRow[], limits: ResourceLimits): Promise<Overrun | undefined> {
+async function exceededLimit(rows: readonly ProcessRow[], limits: ResourceLimits): Promise<ResourceLimitExceeded | undefined> {
   if (rows.length > limits.processes) return { limit: 'processes', used: rows.length, allowed: limits.processes };
   if (sumOf(rows.map((row) => row.residentBytes)) <= limits.memoryBytes) return undefined;
   const used = sumOf(await Promise.all(rows.map(ownShare)));

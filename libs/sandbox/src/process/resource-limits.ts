@@ -44,7 +44,7 @@ export function limitOptions(limits: ResourceLimits): string[] {
 }
 
 /** Words before a command that put the limits on it. Where `prlimit` is missing a shell sets what shells can. */
-export function limitWords(limits: ResourceLimits): string[] {
+export function limitCommandPrefix(limits: ResourceLimits): string[] {
   const prlimit = findExecutable(['prlimit']);
   if (prlimit !== undefined) return [prlimit, ...limitOptions(limits), '--'];
   const data = limits.dataBytes === undefined ? '' : `ulimit -d ${Math.ceil(limits.dataBytes / 1_024)} 2>/dev/null; `;

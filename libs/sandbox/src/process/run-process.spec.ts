@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { processTag } from './process-tag.js';
+import { processTagMethod } from './process-tag.js';
 import { eventually, isAlive, pidsIn } from '../testing/process.fixture.js';
 import { runProcess, type ProcessOptions } from './run-process.js';
 
@@ -20,13 +20,13 @@ function bash(script: string, options: Partial<ProcessOptions> = {}, env: Record
 describe('runProcess', () => {
   it('gives both streams and the exit code', async () => {
     const report = await bash('echo out; echo err >&2; exit 7');
-    expect(report.ending).toEqual({ how: 'exited', code: 7 });
+    expect(report.exit).toEqual({ how: 'exited', code: 7 });
     expect([report.stdout.text, report.stderr.text]).toEqual(['out\n', 'err\n']);
     expect(report.leftAlive).toEqual([]);
   });
 
   it('tells which signal ended a program that nobody stopped', async () => {
-    expect((await bash('kill -USR1 $$')).ending).toEqual({ how: 'signalled', signal: 'SIGUSR1' });
+    expect((await bash('kill -USR1 $$')).exit).toEqual({ how: 'signalled', signal: 'SIGUSR1' });
   });
 
   it('shows the child only the environment it was given, and no input [PP-103]', async () => {
@@ -65,7 +65,7 @@ describe('runProcess', () => {
     const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
     const report = await bash('head -c 100000000 /dev/zero | tr "\\0" x');
     clearInterval(timer);
-    expect(report.ending).toEqual({ how: 'exited', code: 0 });
+    expect(report.exit).toEqual({ how: 'exited', code: 0 });
     expect(report.stdout).toMatchObject({ bytes: 100_000_000, truncated: true });
     expect(report.stdout.text.length).toBe(1_048_576);
     expect(peak - before).toBeLessThan(64 * 1_048_576);
@@ -73,7 +73,7 @@ describe('runProcess', () => {
 
   it('is stopped in the middle of endless output', async () => {
     const report = await bash('yes', { signal: AbortSignal.timeout(300) });
-    expect(report.ending.how).toBe('stopped');
+    expect(report.exit.how).toBe('stopped');
     expect(report.stdout.text.length).toBe(1_048_576);
   });
 
@@ -102,7 +102,7 @@ describe('what a run leaves behind', () => {
     expect(children.every(isAlive)).toBe(true);
     abort.abort();
     const report = await run;
-    expect(report.ending.how).toBe('stopped');
+    expect(report.exit.how).toBe('stopped');
     expect(children.filter(isAlive)).toEqual([]);
   });
 
@@ -112,10 +112,10 @@ describe('what a run leaves behind', () => {
     const run = bash(`trap '' TERM; echo $$ >> ${pids}; while :; do sleep 0.05; done`, { signal: abort.signal, graceMs: 300 });
     const children = await eventually(() => pidsIn(pids, 1));
     abort.abort();
-    const { ending } = await run;
-    expect(ending.how).toBe('killed');
-    expect('tookMs' in ending && ending.tookMs).toBeGreaterThanOrEqual(295);
-    expect('tookMs' in ending && ending.tookMs).toBeLessThan(30_000);
+    const { exit } = await run;
+    expect(exit.how).toBe('killed');
+    expect('tookMs' in exit && exit.tookMs).toBeGreaterThanOrEqual(295);
+    expect('tookMs' in exit && exit.tookMs).toBeLessThan(30_000);
     expect(children.filter(isAlive)).toEqual([]);
   });
 
@@ -126,11 +126,11 @@ describe('what a run leaves behind', () => {
       `setsid env -i /bin/bash -c 'echo $$ >> ${pids}; exec sleep 300' & until [ -s ${pids} ]; do sleep 0.01; done; echo done`,
     );
     expect(performance.now() - began).toBeLessThan(60_000);
-    expect(report.ending).toEqual({ how: 'exited', code: 0 });
+    expect(report.exit).toEqual({ how: 'exited', code: 0 });
     expect(report.stdout.text).toBe('done\n');
     const [daemon = 0] = await eventually(() => pidsIn(pids, 1));
     // Without resource-limit marks an emptied environment hides a process: then this machine shows the documented gap.
-    expect(isAlive(daemon)).toBe(processTag().kind !== 'rlimit');
+    expect(isAlive(daemon)).toBe(processTagMethod().kind !== 'rlimit');
   });
 
   it('is not a daemon that detached twice, when the run is aborted', async () => {
@@ -142,7 +142,7 @@ describe('what a run leaves behind', () => {
     );
     const daemons = await eventually(() => pidsIn(pids, 1));
     abort.abort();
-    expect((await run).ending.how).toBe('killed');
+    expect((await run).exit.how).toBe('killed');
     expect(daemons.filter(isAlive)).toEqual([]);
   });
 

@@ -3,10 +3,10 @@ import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isExecutable } from './find-executable.js';
-import { watchForOwnDeath } from './parent-death-watchdog.js';
+import { startParentDeathWatchdog } from './parent-death-watchdog.js';
 import { OutputCapture } from './output-capture.js';
-import type { Exit, ProcessEnding } from './exit-status.js';
-import { newTag, processTag } from './process-tag.js';
+import type { Exit, ExitStatus } from './exit-status.js';
+import { newTag, processTagMethod } from './process-tag.js';
 import { openPidGroup, type PidGroup } from './pid-groups.js';
 import { killAll, type ProcessTree } from './process-tree.js';
 import type { ResourceLimits } from './resource-limits.js';
@@ -20,7 +20,7 @@ export interface ProcessCommand {
   readonly env: Readonly<Record<string, string>>;
   readonly limits?: ResourceLimits;
   /** The program only holds others (a sandbox) and its end is theirs: it is spared when the tree is asked to stop. */
-  readonly holdsOthers?: boolean;
+  readonly isSandbox?: boolean;
   /** Open files that the program gets as descriptors 3, 4, ...; the caller closes its own. */
   readonly files?: readonly number[];
   /** Its standard input; without, it has none. A program that does not read it to its end is no error. */
@@ -46,7 +46,7 @@ export interface CapturedOutput {
 }
 
 export interface ProcessReport {
-  readonly ending: ProcessEnding;
+  readonly exit: ExitStatus;
   readonly durationMs: number;
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
@@ -105,12 +105,12 @@ async function runIn(
   const { child, tree, exited } = await start(command, group);
   const captured = capture(child, options);
   const stopper = processTreeKiller(tree, options, command.limits);
-  const exit = await Promise.race([exited, stopper.hopeless]);
-  const stopped = await stopper.finished(exit);
+  const exit = await Promise.race([exited, stopper.unkillable]);
+  const stopped = await stopper.stop(exit);
   if (stopped === undefined) await within(DRAIN_MS, captured.closed);
   const leftAlive = await killAll(tree);
   await within(DRAIN_MS, captured.closed);
-  return { ending: stopped ?? endingOf(exit), durationMs: Math.round(performance.now() - startedAt), ...captured.finish(), leftAlive };
+  return { exit: stopped ?? exitStatusOf(exit), durationMs: Math.round(performance.now() - startedAt), ...captured.finish(), leftAlive };
 }
 
 interface Started {
@@ -121,10 +121,10 @@ interface Started {
 
 async function start(command: ProcessCommand, group: PidGroup | undefined): Promise<Started> {
   checkStartable(command);
-  watchForOwnDeath();
-  const mark = processTag();
+  startParentDeathWatchdog();
+  const mark = processTagMethod();
   const tag = newTag();
-  const words = [...mark.prefix(tag, command.limits), ...(group?.words ?? []), command.file, ...command.args];
+  const words = [...mark.commandPrefix(tag, command.limits), ...(group?.commandPrefix ?? []), command.file, ...command.args];
   const [file = command.file, ...args] = words;
   try {
     const child = spawn(file, args, {
@@ -137,7 +137,11 @@ async function start(command: ProcessCommand, group: PidGroup | undefined): Prom
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
     child.stdin?.on('error', () => undefined).end(command.input);
     const leaderRuns = () => child.exitCode === null && child.signalCode === null;
-    return { child, exited, tree: { leader: child.pid ?? 0, mark, tag, leaderHolds: command.holdsOthers === true, leaderRuns } };
+    return {
+      child,
+      exited,
+      tree: { leader: child.pid ?? 0, tagMethod: mark, tag, leaderIsSandbox: command.isSandbox === true, leaderRuns },
+    };
   } catch (error) {
     throw startError(error);
   }
@@ -187,7 +191,7 @@ function read(pipe: Readable, output: OutputCapture): void {
   });
 }
 
-function endingOf({ code, signal }: Exit): ProcessEnding {
+function exitStatusOf({ code, signal }: Exit): ExitStatus {
   return signal === null ? { how: 'exited', code: code ?? -1 } : { how: 'signalled', signal };
 }
 

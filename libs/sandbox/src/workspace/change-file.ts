@@ -3,9 +3,9 @@ import { open } from 'node:fs/promises';
 import type { ToolContext } from '#tool-sdk';
 import { fileFailure } from './file-failure.js';
 import type { ResolvedFile } from './resolved-file.js';
-import { at } from './open-beneath.js';
+import { pathIn } from './open-beneath.js';
 import { LockLost, withPathLock } from './path-lock.js';
-import { onDisk } from './workspace-quotas.js';
+import { bytesOnDisk } from './workspace-quotas.js';
 import { openParent, replaceFile, statForWriting, tooLarge, type SizeLimit } from './workspace-file.js';
 
 const LOCK_LOST_RETRIES = 3;
@@ -20,7 +20,7 @@ export interface FileChange<T> {
 /**
  * Changes one file: `change` gets what is there now (undefined: nothing; `read` gives its content) and says what shall be
  * there. Changes of the same file by anyone happen one after another, each seeing the one before; each is one step.
- * `change` may run again, so it must have no effect of its own. Rejects with a ToolFailure.
+ * `change` may run again, so it must have no effect of its own. Rejects with a ToolError.
  */
 export async function changeFile<T>(
   ctx: Pick<ToolContext, 'signal'>,
@@ -33,11 +33,11 @@ export async function changeFile<T>(
   const { directory, name } = await openParent(place, { create });
   const attempt = (): Promise<T> =>
     withPathLock(place, directory, name, ctx.signal, async (commit) => {
-      const stats = await statForWriting(directory, name, path.shown);
-      const { bytes, value } = await change(stats, (limit) => readInPlace(at(directory, name), path.shown, limit));
+      const stats = await statForWriting(directory, name, path.displayPath);
+      const { bytes, value } = await change(stats, (limit) => readInPlace(pathIn(directory, name), path.displayPath, limit));
       await place.quota?.reserve(growthOf(stats, bytes));
       await commit();
-      await replaceFile(directory, name, bytes, { ...(stats ? { mode: stats.mode } : {}), signal: ctx.signal, shown: path.shown });
+      await replaceFile(directory, name, bytes, { ...(stats ? { mode: stats.mode } : {}), signal: ctx.signal, shown: path.displayPath });
       return value;
     });
   try {
@@ -50,9 +50,9 @@ export async function changeFile<T>(
     }
   } catch (error) {
     // What was counted may not have been written.
-    place.quota?.changed();
+    place.quota?.invalidate();
     ctx.signal.throwIfAborted();
-    throw fileFailure(error, path.shown);
+    throw fileFailure(error, path.displayPath);
   } finally {
     await directory.handle.close();
   }
@@ -60,7 +60,7 @@ export async function changeFile<T>(
 
 function growthOf(before: Stats | undefined, after: Uint8Array): { bytes: number; files: number } {
   return {
-    bytes: onDisk(after.length) - (before === undefined ? 0 : before.blocks * STAT_BLOCK_BYTES),
+    bytes: bytesOnDisk(after.length) - (before === undefined ? 0 : before.blocks * STAT_BLOCK_BYTES),
     files: before === undefined ? 1 : 0,
   };
 }

@@ -1,4 +1,4 @@
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 
 const MEANINGS: Readonly<Record<string, string>> = {
   ENOENT: 'File not found',
@@ -17,11 +17,11 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /** An error of the file system as the model may see it: by its code, with the workspace's path instead of the machine's. */
-export function fileFailure(error: unknown, shown: string, hint = ''): ToolFailure {
-  if (error instanceof ToolFailure) return error;
+export function fileFailure(error: unknown, shown: string, hint = ''): ToolError {
+  if (error instanceof ToolError) return error;
   const code = errorCode(error) ?? 'unknown error';
   const retryable = code === 'EMFILE' || code === 'EAGAIN' || code === 'EBUSY';
-  return new ToolFailure(
+  return new ToolError(
     'tool_failed',
     `${MEANINGS[code] ?? `Cannot access (${code})`}: ${shown}${hint && code === 'ENOENT' ? `. ${hint}` : ''}`,
     { cause: error, retryable },

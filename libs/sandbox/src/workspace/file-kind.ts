@@ -1,4 +1,4 @@
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 
 /** First bytes of the image formats that models take. The name of a file says nothing about its content. */
 const SIGNATURES: readonly { mimeType: string; matches: (bytes: Buffer) => boolean }[] = [
@@ -17,10 +17,10 @@ export function imageType(bytes: Buffer): string | undefined {
   return SIGNATURES.find(({ matches }) => matches(bytes))?.mimeType;
 }
 
-/** The text of a UTF-8 file, byte order mark and all. Throws a ToolFailure when it is something else. */
+/** The text of a UTF-8 file, byte order mark and all. Throws a ToolError when it is something else. */
 export function decodeText(bytes: Buffer, shown: string): string {
-  const refused = (what: string): ToolFailure =>
-    new ToolFailure('tool_failed', `Cannot read ${shown}: it is ${what} (${bytes.length.toLocaleString('en-US')} bytes), not UTF-8 text.`);
+  const refused = (what: string): ToolError =>
+    new ToolError('tool_failed', `Cannot read ${shown}: it is ${what} (${bytes.length.toLocaleString('en-US')} bytes), not UTF-8 text.`);
   if (hasUtf16Mark(bytes)) throw refused('UTF-16 text, which the command "iconv -f UTF-16 -t UTF-8" converts');
   if (bytes.includes(0)) throw refused('a binary file');
   try {

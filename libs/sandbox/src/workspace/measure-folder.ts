@@ -44,7 +44,7 @@ const measure = (root, most) => {
 };
 parentPort.on('message', ({ id, root, most }) => parentPort.postMessage({ id, usage: measure(root, most) }));`;
 
-interface Question {
+interface MeasureRequest {
   readonly root: string;
   readonly most: number;
   readonly resolve: (usage: Usage) => void;
@@ -57,14 +57,14 @@ interface Question {
 export class FolderMeasurer {
   private thread: Worker | undefined;
   private last = 0;
-  private readonly asked = new Map<number, Question>();
+  private readonly pending = new Map<number, MeasureRequest>();
 
   /**
    * The figures are exact for a folder with at most `most` files; for another one `files` is larger than `most`. Rejects when
    * the thread ends at this folder, or twice before it comes to it.
    */
   measure(root: string, most = Infinity): Promise<Usage> {
-    return new Promise<Usage>((resolve, reject) => this.ask({ root, most, resolve, reject }));
+    return new Promise<Usage>((resolve, reject) => this.send({ root, most, resolve, reject }));
   }
 
   /** Ends the thread; the next question starts another one. */
@@ -72,10 +72,10 @@ export class FolderMeasurer {
     await this.thread?.terminate();
   }
 
-  private ask(question: Question): void {
+  private send(question: MeasureRequest): void {
     this.thread ??= this.newThread();
     const id = (this.last += 1);
-    this.asked.set(id, question);
+    this.pending.set(id, question);
     this.thread.postMessage({ id, root: question.root, most: question.most });
   }
 
@@ -84,19 +84,19 @@ export class FolderMeasurer {
     // It must not keep the process alive: nobody needs its answers then.
     made.unref();
     made.on('message', ({ id, usage }: { id: number; usage: Usage }) => {
-      this.asked.get(id)?.resolve(usage);
-      this.asked.delete(id);
+      this.pending.get(id)?.resolve(usage);
+      this.pending.delete(id);
     });
     made.on('error', () => undefined);
     made.on('exit', () => {
       if (this.thread === made) this.thread = undefined;
       // It answers in order: the first that is left is the one that ended it.
-      const [first, ...others] = this.asked.values();
-      this.asked.clear();
+      const [first, ...others] = this.pending.values();
+      this.pending.clear();
       first?.reject(new Error('the thread that measures folders ended'));
       for (const question of others)
         if (question.again) question.reject(new Error('the thread that measures folders ended twice'));
-        else this.ask({ ...question, again: true });
+        else this.send({ ...question, again: true });
     });
     return made;
   }

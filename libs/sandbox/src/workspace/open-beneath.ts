@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { errorCode } from './file-failure.js';
-import { refuseDenied, type ResolvedFile } from './resolved-file.js';
+import { assertNotDenied, type ResolvedFile } from './resolved-file.js';
 import { pathNotAllowed, withoutRoot } from './workspace-path.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -23,7 +23,7 @@ export interface OpenDirectory {
  * means this very directory even when somebody moved it or put a symbolic link in its place; elsewhere it is the plain
  * path, and such a race is not excluded.
  */
-export function at(directory: OpenDirectory, name: string): string {
+export function pathIn(directory: OpenDirectory, name: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${directory.handle.fd}/${name}` : `${directory.location}/${name}`;
 }
 
@@ -32,19 +32,19 @@ export function at(directory: OpenDirectory, name: string): string {
  * relative to the directory opened before, never following a symbolic link. Links are read and walked like the rest of
  * the path, and refused where they leave the root. The caller closes the result, which may be of any kind: check it.
  * What was opened is what is judged: a denied file is refused also where a link led to it.
- * Rejects with the system's error, or a ToolFailure for a way out or a denied file.
+ * Rejects with the system's error, or a ToolError for a way out or a denied file.
  */
 export async function openBeneath(place: ResolvedFile): Promise<FileHandle> {
   return withWalk(place, async (walk) => {
     for (let name = walk.pending.shift(); name !== undefined; name = walk.pending.shift()) {
       if (walk.pending.length > 0) await stepInto(walk, name, false);
       else {
-        if (!['', '.', '..'].includes(name)) refuseDenied(place, [...here(walk).names, name], 'read');
+        if (!['', '.', '..'].includes(name)) assertNotDenied(place, [...here(walk).names, name], 'read');
         const opened = await openLast(walk, name);
         if (opened) return opened;
       }
     }
-    refuseDenied(place, here(walk).names, 'read');
+    assertNotDenied(place, here(walk).names, 'read');
     return take(walk).handle;
   });
 }
@@ -53,7 +53,7 @@ export async function openBeneath(place: ResolvedFile): Promise<FileHandle> {
 export async function openDirectoryBeneath(place: ResolvedFile, { create = false } = {}): Promise<OpenDirectory> {
   return withWalk(place, async (walk) => {
     for (let name = walk.pending.shift(); name !== undefined; name = walk.pending.shift()) await stepInto(walk, name, create);
-    refuseDenied(place, here(walk).names, 'read');
+    assertNotDenied(place, here(walk).names, 'read');
     return take(walk);
   });
 }
@@ -68,10 +68,10 @@ interface Walk {
   links: number;
 }
 
-async function withWalk<T>({ root, path, links }: ResolvedFile, go: (walk: Walk) => Promise<T>): Promise<T> {
+async function withWalk<T>({ root, path, symlinks }: ResolvedFile, go: (walk: Walk) => Promise<T>): Promise<T> {
   const handle = await open(root, O_RDONLY | O_DIRECTORY);
   const opened = [{ handle, names: [], location: root === '/' ? '' : root }];
-  const walk: Walk = { root, shown: path.shown, refusesLinks: links === 'refuse', opened, pending: [...path.names], links: 0 };
+  const walk: Walk = { root, shown: path.displayPath, refusesLinks: symlinks === 'refuse', opened, pending: [...path.names], links: 0 };
   try {
     return await go(walk);
   } finally {
@@ -107,13 +107,13 @@ async function stepInto(walk: Walk, name: string, create: boolean): Promise<void
 async function openOrCreate(directory: OpenDirectory, name: string, create: boolean): Promise<FileHandle> {
   const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
   try {
-    return await open(at(directory, name), flags);
+    return await open(pathIn(directory, name), flags);
   } catch (error) {
     if (!create || errorCode(error) !== 'ENOENT') throw error;
-    await mkdir(at(directory, name)).catch((refused: unknown) => {
+    await mkdir(pathIn(directory, name)).catch((refused: unknown) => {
       if (errorCode(refused) !== 'EEXIST') throw refused;
     });
-    return open(at(directory, name), flags);
+    return open(pathIn(directory, name), flags);
   }
 }
 
@@ -125,7 +125,7 @@ async function openLast(walk: Walk, name: string): Promise<FileHandle | undefine
   }
   try {
     // Not blocking: opening a pipe for reading would wait for a writer.
-    return await open(at(here(walk), name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return await open(pathIn(here(walk), name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     if (await followLink(walk, name, error)) return undefined;
     throw error;
@@ -140,7 +140,7 @@ async function stepOut(walk: Walk): Promise<void> {
 /** Puts the names of a link's target in front of those still to go. False: it is no link, and the first error stands. */
 async function followLink(walk: Walk, name: string, error: unknown): Promise<boolean> {
   if (!['ELOOP', 'ENOTDIR', 'EMLINK'].includes(errorCode(error) ?? '')) return false;
-  const target = await readlink(at(here(walk), name)).catch((noLink: unknown) => {
+  const target = await readlink(pathIn(here(walk), name)).catch((noLink: unknown) => {
     if (errorCode(noLink) === 'EINVAL') return undefined;
     throw noLink;
   });

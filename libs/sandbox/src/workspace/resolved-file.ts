@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type DeniedPaths, ToolFailure, type Workspace, type WorkspaceQuota } from '#tool-sdk';
+import { type DeniedPaths, ToolError, type Workspace, type WorkspaceQuota } from '#tool-sdk';
 import { isWithin, parseWorkspacePath, pathNotAllowed, type WorkspacePath } from './workspace-path.js';
 
 /** Where a path of a model leads: the folder that confines it, and the way from there. */
@@ -9,7 +9,7 @@ export interface ResolvedFile {
   /** Where writers keep each other out; beside the root when it is not said. */
   readonly locks?: string;
   /** `refuse`: the path itself was opened, and a symbolic link on the way would lead elsewhere. Otherwise links are followed below the root. */
-  readonly links?: 'refuse';
+  readonly symlinks?: 'refuse';
   readonly denied?: DeniedPaths;
   /** Of a workspace; other places have none. */
   readonly quota?: WorkspaceQuota;
@@ -17,16 +17,16 @@ export interface ResolvedFile {
 
 /**
  * The workspace, the very path if it was opened for this call, or the innermost shared root that an absolute path names.
- * @throws ToolFailure `policy_denied` for a path that leaves its folder, for a denied one, and for writing where one may only read.
+ * @throws ToolError `policy_denied` for a path that leaves its folder, for a denied one, and for writing where one may only read.
  */
 export function resolveFile(workspace: Workspace, given: string, access: 'read' | 'write'): ResolvedFile {
   const place = placeOf(workspace, given, access);
-  refuseDenied(place, place.path.names, access);
+  assertNotDenied(place, place.path.names, access);
   return place;
 }
 
 function placeOf(
-  { root, roots = [], opened = [], unopened = [], denied, quota }: Workspace,
+  { root, roots = [], opened = [], unavailable = [], denied, quota }: Workspace,
   given: string,
   access: 'read' | 'write',
 ): ResolvedFile {
@@ -35,10 +35,10 @@ function placeOf(
   const very = opened.find((it) => it.path === absolute && (access === 'read' || it.access === 'write'));
   if (very !== undefined && !isWithin(absolute, root)) {
     const { names } = parseWorkspacePath('/', absolute);
-    return { root: '/', path: { names, shown: absolute }, locks: very.locks, links: 'refuse', ...rules };
+    return { root: '/', path: { names, displayPath: absolute }, locks: very.locks, symlinks: 'refuse', ...rules };
   }
-  if (unopened.includes(absolute))
-    throw new ToolFailure(
+  if (unavailable.includes(absolute))
+    throw new ToolError(
       'policy_denied',
       `Path not allowed: ${absolute}. The decision allows it, but this worker opens no path there: its operator names the folders in OUTSIDE_ROOTS.`,
     );
@@ -49,22 +49,22 @@ function placeOf(
   const { names } = parseWorkspacePath(shared.path, given);
   const shown = [shared.path, ...names].join('/');
   if (access === 'write' && shared.access === 'read')
-    throw new ToolFailure('policy_denied', `Path not allowed: ${shown}. ${shared.path} is read-only; write to the workspace instead.`);
-  return { root: shared.path, path: { names, shown }, locks: shared.locks, ...rules };
+    throw new ToolError('policy_denied', `Path not allowed: ${shown}. ${shared.path} is read-only; write to the workspace instead.`);
+  return { root: shared.path, path: { names, displayPath: shown }, locks: shared.locks, ...rules };
 }
 
 /** The place of a path below another: the same rules, another way. */
-export function below(place: ResolvedFile, names: readonly string[]): ResolvedFile {
-  const shown = [...(place.path.shown === '.' ? [] : [place.path.shown]), ...names].join('/') || '.';
-  return { ...place, path: { names: [...place.path.names, ...names], shown } };
+export function childOf(place: ResolvedFile, names: readonly string[]): ResolvedFile {
+  const shown = [...(place.path.displayPath === '.' ? [] : [place.path.displayPath]), ...names].join('/') || '.';
+  return { ...place, path: { names: [...place.path.names, ...names], displayPath: shown } };
 }
 
-/** @throws ToolFailure `policy_denied` when what lies at `names` below the root is denied to the call. */
-export function refuseDenied({ root, path, denied }: ResolvedFile, names: readonly string[], access: 'read' | 'write'): void {
-  const why = denied?.why(absoluteOf(root, names), access);
-  if (why !== undefined) throw pathNotAllowed(path.shown, why);
+/** @throws ToolError `policy_denied` when what lies at `names` below the root is denied to the call. */
+export function assertNotDenied({ root, path, denied }: ResolvedFile, names: readonly string[], access: 'read' | 'write'): void {
+  const why = denied?.denialReason(absolutePath(root, names), access);
+  if (why !== undefined) throw pathNotAllowed(path.displayPath, why);
 }
 
-export function absoluteOf(root: string, names: readonly string[]): string {
+export function absolutePath(root: string, names: readonly string[]): string {
   return [root === '/' ? '' : root, ...names].join('/') || '/';
 }

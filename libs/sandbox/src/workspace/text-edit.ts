@@ -1,4 +1,4 @@
-import { type ToolContext, ToolFailure } from '#tool-sdk';
+import { type ToolContext, ToolError } from '#tool-sdk';
 
 export interface Edit {
   readonly old_text: string;
@@ -11,17 +11,17 @@ const SHOWN_LINE_CHARACTERS = 200;
 const LONE_LINE_FEED = /(?<!\r)\n/;
 const LONE_LINE_FEEDS = /(?<!\r)\n/g;
 
-type Shown = Pick<ToolContext, 'shown'>;
+type Shown = Pick<ToolContext, 'redact'>;
 
-/** Pure. Throws a ToolFailure that helps the model to say what it means: similar lines, or how many places match. */
+/** Pure. Throws a ToolError that helps the model to say what it means: similar lines, or how many places match. */
 export function applyEdit(text: string, edit: Edit, path: string, ctx: Shown): { text: string; occurrences: number } {
   const { old_text, new_text } = inLineEndsOf(text, edit);
   // Split, not replace: "$&" in new_text is plain text.
   const pieces = text.split(old_text);
   const occurrences = pieces.length === 2 && !edit.replace_all && beginsTwice(text, old_text) ? 2 : pieces.length - 1;
-  if (occurrences === 0) throw new ToolFailure('tool_failed', `old_text not found in ${path}.${hint(text, edit.old_text, ctx)}`);
+  if (occurrences === 0) throw new ToolError('tool_failed', `old_text not found in ${path}.${hint(text, edit.old_text, ctx)}`);
   if (occurrences > 1 && !edit.replace_all) {
-    throw new ToolFailure(
+    throw new ToolError(
       'tool_failed',
       `old_text matches ${occurrences} locations in ${path}. Include more surrounding context to make the match unique, or set replace_all.`,
     );
@@ -54,7 +54,7 @@ function hint(text: string, wanted: string, ctx: Shown): string {
 }
 
 /** The blocks that begin with the first line of `wanted`, when spaces are not looked at. */
-function similarPlaces(lines: readonly string[], wanted: readonly string[], { shown }: Shown): string[] {
+function similarPlaces(lines: readonly string[], wanted: readonly string[], { redact }: Shown): string[] {
   const anchor = wanted.findIndex((line) => line.trim() !== '');
   const first = squeeze(wanted[anchor] ?? '');
   if (first === '') return [];
@@ -68,7 +68,7 @@ function similarPlaces(lines: readonly string[], wanted: readonly string[], { sh
       .slice(start, start + Math.min(wanted.length - anchor, 5))
       .map(
         (line, offset) =>
-          `${String(start + offset + 1).padStart(4)} | ${line.length > SHOWN_LINE_CHARACTERS ? shown(line.slice(0, SHOWN_LINE_CHARACTERS), true) : line}`,
+          `${String(start + offset + 1).padStart(4)} | ${line.length > SHOWN_LINE_CHARACTERS ? redact(line.slice(0, SHOWN_LINE_CHARACTERS), true) : line}`,
       )
       .join('\n'),
   );

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 import { errorCode, fileFailure } from './file-failure.js';
-import { at, openBeneath, openDirectoryBeneath, type OpenDirectory } from './open-beneath.js';
-import { refuseDenied, type ResolvedFile } from './resolved-file.js';
-import { refuseLinkedToDenied } from './denied-files.js';
+import { pathIn, openBeneath, openDirectoryBeneath, type OpenDirectory } from './open-beneath.js';
+import { assertNotDenied, type ResolvedFile } from './resolved-file.js';
+import { rejectHardLinkToDenied } from './denied-entries.js';
 import { pathNotAllowed } from './workspace-path.js';
 
 /** A file as it was read, with what a careful writer keeps. */
@@ -22,19 +22,19 @@ export async function readWorkspaceFile(place: ResolvedFile, limit: SizeLimit, s
   signal.throwIfAborted();
   const { path } = place;
   const handle = await openBeneath(place).catch((error: unknown) => {
-    throw fileFailure(error, path.shown, 'Use file_list or glob to see what is there.');
+    throw fileFailure(error, path.displayPath, 'Use file_list or glob to see what is there.');
   });
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw notAFile(stats, path.shown);
-    await refuseLinkedToDenied(place, stats, signal);
-    if (stats.size > limit.bytes) throw tooLarge(path.shown, stats.size, limit);
+    if (!stats.isFile()) throw notAFile(stats, path.displayPath);
+    await rejectHardLinkToDenied(place, stats, signal);
+    if (stats.size > limit.bytes) throw tooLarge(path.displayPath, stats.size, limit);
     const bytes = await handle.readFile({ signal });
-    if (bytes.length > limit.bytes) throw tooLarge(path.shown, bytes.length, limit);
+    if (bytes.length > limit.bytes) throw tooLarge(path.displayPath, bytes.length, limit);
     return { bytes, stats };
   } catch (error) {
     signal.throwIfAborted();
-    throw fileFailure(error, path.shown);
+    throw fileFailure(error, path.displayPath);
   } finally {
     await handle.close();
   }
@@ -45,9 +45,9 @@ export interface SizeLimit {
   readonly hint: string;
 }
 
-export function tooLarge(shown: string, size: number, limit: SizeLimit): ToolFailure {
+export function tooLarge(shown: string, size: number, limit: SizeLimit): ToolError {
   const format = (bytes: number): string => bytes.toLocaleString('en-US');
-  return new ToolFailure(
+  return new ToolError(
     'tool_failed',
     `File too large: ${shown} has ${format(size)} bytes, at most ${format(limit.bytes)} are allowed. ${limit.hint}`,
   );
@@ -60,32 +60,32 @@ export async function openParent(
 ): Promise<{ directory: OpenDirectory; name: string }> {
   const { path } = place;
   const name = path.names.at(-1);
-  if (name === undefined) throw new ToolFailure('invalid_arguments', 'The path is the workspace root itself; give the path of a file.');
+  if (name === undefined) throw new ToolError('invalid_arguments', 'The path is the workspace root itself; give the path of a file.');
   try {
-    const directory = await openDirectoryBeneath({ ...place, path: { names: path.names.slice(0, -1), shown: path.shown } }, { create });
+    const directory = await openDirectoryBeneath(
+      { ...place, path: { names: path.names.slice(0, -1), displayPath: path.displayPath } },
+      { create },
+    );
     try {
-      refuseDenied(place, [...directory.names, name], 'write');
+      assertNotDenied(place, [...directory.names, name], 'write');
     } catch (error) {
       await directory.handle.close();
       throw error;
     }
     return { directory, name };
   } catch (error) {
-    throw fileFailure(error, path.shown, 'Use file_list or glob to see what is there.');
+    throw fileFailure(error, path.displayPath, 'Use file_list or glob to see what is there.');
   }
 }
 
 /** The stats of a name that may be written: absent or a regular file. Writing through a symbolic link is refused. */
 export async function statForWriting(directory: OpenDirectory, name: string, shown: string): Promise<Stats | undefined> {
-  const stats = await lstat(at(directory, name)).catch((error: unknown) => {
+  const stats = await lstat(pathIn(directory, name)).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw fileFailure(error, shown);
   });
   if (stats?.isSymbolicLink())
-    throw new ToolFailure(
-      'policy_denied',
-      `${pathNotAllowed(shown).message} This path is a symbolic link: write to the file it points at.`,
-    );
+    throw new ToolError('policy_denied', `${pathNotAllowed(shown).message} This path is a symbolic link: write to the file it points at.`);
   if (stats && !stats.isFile()) throw notAFile(stats, shown);
   return stats;
 }
@@ -100,7 +100,7 @@ export async function replaceFile(
   bytes: Uint8Array,
   options: { mode?: number; signal: AbortSignal; shown: string },
 ): Promise<void> {
-  const temporary = at(directory, `.toolyard-${randomBytes(9).toString('base64url')}.tmp`);
+  const temporary = pathIn(directory, `.toolyard-${randomBytes(9).toString('base64url')}.tmp`);
   options.signal.throwIfAborted();
   try {
     const handle = await open(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o666);
@@ -112,7 +112,7 @@ export async function replaceFile(
       await handle.close();
     }
     options.signal.throwIfAborted();
-    await rename(temporary, at(directory, name));
+    await rename(temporary, pathIn(directory, name));
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     options.signal.throwIfAborted();
@@ -120,7 +120,7 @@ export async function replaceFile(
   }
 }
 
-function notAFile(stats: Stats, shown: string): ToolFailure {
+function notAFile(stats: Stats, shown: string): ToolError {
   const kind = stats.isDirectory() ? 'a directory: use file_list to see what is in it' : 'not a regular file';
-  return new ToolFailure('tool_failed', `Cannot use ${shown}: it is ${kind}`);
+  return new ToolError('tool_failed', `Cannot use ${shown}: it is ${kind}`);
 }

@@ -1,4 +1,4 @@
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 
 const LONGEST_PATH_CHARACTERS = 4_096;
 const SHOWN_CHARACTERS = 200;
@@ -10,7 +10,7 @@ export interface WorkspacePath {
   /** Relative to the workspace root; empty for the root itself. Never `.`, `..` or empty names. */
   readonly names: readonly string[];
   /** What messages show: relative, never a path of this machine. */
-  readonly shown: string;
+  readonly displayPath: string;
 }
 
 /**
@@ -20,7 +20,7 @@ export interface WorkspacePath {
  */
 export function parseWorkspacePath(root: string, given: string): WorkspacePath {
   if (given.trim() === '')
-    throw new ToolFailure('invalid_arguments', 'The path is empty. Use a path relative to the workspace root, or "." for the root itself.');
+    throw new ToolError('invalid_arguments', 'The path is empty. Use a path relative to the workspace root, or "." for the root itself.');
   if (given.length > LONGEST_PATH_CHARACTERS || CONTROL_CHARACTERS.test(given) || given === '~' || given.startsWith('~/'))
     throw pathNotAllowed(given);
   const inside = given.startsWith('/') ? withoutRoot(root, given) : given;
@@ -30,17 +30,17 @@ export function parseWorkspacePath(root: string, given: string): WorkspacePath {
     if (name !== '..') names.push(name);
     else if (names.pop() === undefined) throw pathNotAllowed(given);
   }
-  return { names, shown: names.join('/') || '.' };
+  return { names, displayPath: names.join('/') || '.' };
 }
 
 const ONLY_INSIDE =
   'Only paths inside the workspace are allowed, relative to its root (such as "src/app.ts"), also through symbolic links.';
 
 /** The one refusal for every way out of the workspace; it says what is allowed and nothing about what is out there. */
-export function pathNotAllowed(given: string, why = ONLY_INSIDE): ToolFailure {
+export function pathNotAllowed(given: string, why = ONLY_INSIDE): ToolError {
   const text = given.length > SHOWN_CHARACTERS ? `${given.slice(0, SHOWN_CHARACTERS)}…` : given;
   const shown = CONTROL_CHARACTERS.test(text) ? JSON.stringify(text) : text;
-  return new ToolFailure('policy_denied', `Path not allowed: ${shown}. ${why}`);
+  return new ToolError('policy_denied', `Path not allowed: ${shown}. ${why}`);
 }
 
 /** The part of an absolute path below the root; absolute targets of symbolic links come through here too. */

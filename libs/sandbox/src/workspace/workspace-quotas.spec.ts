@@ -37,25 +37,25 @@ describe('the limit on files, for commands', () => {
 
   it('is met by a command that runs', async () => {
     const it = quota();
-    expect(await it.left()).toMatchObject({ files: 10 });
+    expect(await it.remaining()).toMatchObject({ files: 10 });
     put(0, 10);
-    expect((await it.look(0)).failure).toBeUndefined();
+    expect((await it.measure(0)).failure).toBeUndefined();
     put(10, 11);
-    expect((await it.look(0)).failure).toMatchObject(failure);
+    expect((await it.measure(0)).failure).toMatchObject(failure);
   });
 
   it('lets a command remove the files that are too many, and add none', async () => {
     put(0, 12);
     const it = quota();
-    expect(await it.left()).toMatchObject({ files: -2 });
-    expect((await it.look(2)).failure).toBeUndefined();
+    expect(await it.remaining()).toMatchObject({ files: -2 });
+    expect((await it.measure(2)).failure).toBeUndefined();
     put(12, 13);
-    expect((await it.look(2)).failure).toMatchObject(failure);
+    expect((await it.measure(2)).failure).toMatchObject(failure);
   });
 
   it('refuses every command where there are twice as many', async () => {
     put(0, 20);
-    await expect(quota().left()).rejects.toMatchObject(failure);
+    await expect(quota().remaining()).rejects.toMatchObject(failure);
   });
 });
 
@@ -63,7 +63,7 @@ it('remembers the folders that are used, not those that came last', async () => 
   const measure = jest.spyOn(FolderMeasurer.prototype, 'measure').mockResolvedValue({ bytes: 0, files: 0 });
   const limit = { bytes: Infinity, files: Infinity };
   const quotas = new WorkspaceQuotas({ workspace: limit, tenant: limit });
-  for (let n = 0; n < 5_000; n += 1) await quotas.of(`${tenant}/${n}`, tenant).left();
+  for (let n = 0; n < 5_000; n += 1) await quotas.of(`${tenant}/${n}`, tenant).remaining();
   expect(measure.mock.calls.filter(([path]) => path === tenant)).toHaveLength(1);
   measure.mockRestore();
 });

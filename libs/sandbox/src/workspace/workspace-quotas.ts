@@ -1,4 +1,4 @@
-import { ToolFailure, type WorkspaceQuota } from '#tool-sdk';
+import { ToolError, type WorkspaceQuota } from '#tool-sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderMeasurer, type Usage } from './measure-folder.js';
 
@@ -9,7 +9,7 @@ export interface QuotaLimits {
 }
 
 /** A limit that a call met. */
-export interface QuotaRefusal {
+export interface QuotaExceeded {
   readonly scope: 'workspace' | 'tenant';
   readonly limit: 'bytes' | 'files';
 }
@@ -19,10 +19,10 @@ const BLOCK_BYTES = 4_096;
 /** Other workers write into the same folders: what was measured longer ago is looked at again, beside the calls. */
 const FRESH_MS = 10_000;
 /** At most this part of the time goes into looking at a folder again and again. */
-const LOOKING_SHARE = 50;
+const MEASURE_SHARE = 50;
 /** A tenant that takes longer to measure for the first time is not waited for. */
-const FIRST_LOOK_MS = 2_000;
-const MOST_REMEMBERED = 4_096;
+const FIRST_MEASURE_MS = 2_000;
+const CACHE_SIZE = 4_096;
 
 interface Folder {
   readonly path: string;
@@ -47,7 +47,7 @@ export class WorkspaceQuotas {
 
   constructor(
     private readonly limits: QuotaLimits,
-    private readonly onRefused: (refusal: QuotaRefusal) => void = () => undefined,
+    private readonly onRefused: (refusal: QuotaExceeded) => void = () => undefined,
   ) {}
 
   /** Of the workspace at `root`, one of those below `tenant`. */
@@ -56,14 +56,14 @@ export class WorkspaceQuotas {
     const all = () => this.folder(tenant, 'tenant');
     return {
       reserve: async (growth) => {
-        await Promise.all([this.current(own()), this.current(all())]);
+        await Promise.all([this.ensureCurrent(own()), this.ensureCurrent(all())]);
         const failure = growth.bytes > 0 || growth.files > 0 ? this.failureOf(own(), all(), growth) : undefined;
         if (failure !== undefined) throw failure;
         for (const folder of [own(), all()]) folder.usage = sum(folder.usage, growth);
       },
-      left: async () => {
-        await Promise.all([this.current(own()), this.current(all())]);
-        const failure = this.failureOf(own(), all(), { bytes: 0, files: 1 }, mostOverdrawn);
+      remaining: async () => {
+        await Promise.all([this.ensureCurrent(own()), this.ensureCurrent(all())]);
+        const failure = this.failureOf(own(), all(), { bytes: 0, files: 1 }, maxOverdrawnFiles);
         if (failure !== undefined) throw failure;
         const { workspace, tenant: most } = this.limits;
         return {
@@ -71,14 +71,14 @@ export class WorkspaceQuotas {
           files: Math.min(workspace.files - own().usage.files, most.files - all().usage.files),
         };
       },
-      changed: () => {
+      invalidate: () => {
         own().dirty = true;
-        void this.current(own()).catch(() => undefined);
+        void this.ensureCurrent(own()).catch(() => undefined);
       },
-      look: async (overdrawn) => {
+      measure: async (overdrawn) => {
         const folder = own();
         folder.dirty = true;
-        await this.current(folder).catch(() => undefined);
+        await this.ensureCurrent(folder).catch(() => undefined);
         const failure = this.failureOf(folder, all(), { bytes: 1, files: 1 }, (files) => files + overdrawn + 1);
         return { failure, tookMs: folder.tookMs };
       },
@@ -91,7 +91,7 @@ export class WorkspaceQuotas {
   }
 
   /** `mostFiles` makes of a limit of files what is held against this once. */
-  private failureOf(own: Folder, all: Folder, growth: Usage, mostFiles = (files: number): number => files): ToolFailure | undefined {
+  private failureOf(own: Folder, all: Folder, growth: Usage, mostFiles = (files: number): number => files): ToolError | undefined {
     const { workspace, tenant } = this.limits;
     for (const [scope, folder, most] of [
       ['workspace', own, workspace],
@@ -114,21 +114,21 @@ export class WorkspaceQuotas {
       return known;
     }
     const [oldest] = this.folders.keys();
-    if (oldest !== undefined && this.folders.size >= MOST_REMEMBERED) this.folders.delete(oldest);
+    if (oldest !== undefined && this.folders.size >= CACHE_SIZE) this.folders.delete(oldest);
     const made = { path, kind, usage: { bytes: 0, files: 0 }, measuredAt: 0, tookMs: 0, dirty: true, measuring: undefined, known: false };
     this.folders.set(path, made);
     return made;
   }
 
   /** Waits only where the count is known to be wrong; one that may be old is refreshed beside. */
-  private async current(folder: Folder): Promise<void> {
+  private async ensureCurrent(folder: Folder): Promise<void> {
     if (folder.dirty || !folder.known) {
-      const measured = this.measured(folder);
-      if (folder.kind === 'workspace' || folder.known) return measured;
-      return Promise.race([measured, sleep(FIRST_LOOK_MS, undefined, { ref: false })]);
+      const refresh = this.measured(folder);
+      if (folder.kind === 'workspace' || folder.known) return refresh;
+      return Promise.race([refresh, sleep(FIRST_MEASURE_MS, undefined, { ref: false })]);
     }
     const age = performance.now() - folder.measuredAt;
-    if (age > Math.max(FRESH_MS, folder.tookMs * LOOKING_SHARE)) void this.measured(folder).catch(() => undefined);
+    if (age > Math.max(FRESH_MS, folder.tookMs * MEASURE_SHARE)) void this.measured(folder).catch(() => undefined);
   }
 
   private measured(folder: Folder): Promise<void> {
@@ -141,11 +141,11 @@ export class WorkspaceQuotas {
       folder.dirty = false;
       const startedAt = performance.now();
       const before = folder.usage;
-      const found = await this.measurers[folder.kind].measure(folder.path, mostOverdrawn(this.limits[folder.kind].files));
+      const found = await this.measurers[folder.kind].measure(folder.path, maxOverdrawnFiles(this.limits[folder.kind].files));
       // What was counted while it was measured may be in it or not: the larger figure holds until the next look.
       const since = { bytes: folder.usage.bytes - before.bytes, files: folder.usage.files - before.files };
       const usage = { bytes: found.bytes + Math.max(0, since.bytes), files: found.files + Math.max(0, since.files) };
-      this.tellTenant(folder, usage);
+      this.updateTenant(folder, usage);
       folder.usage = usage;
       folder.known = true;
       folder.measuredAt = performance.now();
@@ -155,7 +155,7 @@ export class WorkspaceQuotas {
   }
 
   /** What a workspace was found to take more, or less, its tenant does too. */
-  private tellTenant(folder: Folder, usage: Usage): void {
+  private updateTenant(folder: Folder, usage: Usage): void {
     if (!folder.known) return;
     for (const around of this.folders.values())
       if (around.known && around !== folder && folder.path.startsWith(`${around.path}/`))
@@ -164,12 +164,12 @@ export class WorkspaceQuotas {
 }
 
 /** Only commands can remove files, so they run beyond the limit too, and from here on none does: many short ones would go on for ever. */
-function mostOverdrawn(files: number): number {
+function maxOverdrawnFiles(files: number): number {
   return files * 2;
 }
 
 /** What a file of so many bytes takes on a disk. */
-export function onDisk(bytes: number): number {
+export function bytesOnDisk(bytes: number): number {
   return Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
@@ -177,9 +177,9 @@ function sum(a: Usage, b: Usage): Usage {
   return { bytes: a.bytes + b.bytes, files: a.files + b.files };
 }
 
-function quotaFailure({ scope, limit }: QuotaRefusal, used: number, most: number): ToolFailure {
+function quotaFailure({ scope, limit }: QuotaExceeded, used: number, most: number): ToolError {
   const who = scope === 'workspace' ? 'the workspace takes' : 'the workspaces of the tenant take';
   const figures = `${used.toLocaleString('en-US')} of ${most.toLocaleString('en-US')} ${limit}`;
   const message = `Quota exceeded: ${who} ${figures}. Remove files that are not needed, then try again.`;
-  return new ToolFailure('quota_exceeded', message, { retryable: false });
+  return new ToolError('quota_exceeded', message, { retryable: false });
 }

@@ -49,7 +49,7 @@ function lostBy(schema: z.core.$ZodTypes): string[] {
 function lostByCheck(check: z.core.$ZodCheck): string[] {
   const { def } = check._zod;
   if (def.check === 'custom')
-    return ['refine, superRefine and check are left out of the JSON Schema: check inside run and throw a ToolFailure'];
+    return ['refine, superRefine and check are left out of the JSON Schema: check inside run and throw a ToolError'];
   if (def.check === 'overwrite') return ['trim, toLowerCase and the like are left out of the JSON Schema: convert inside run'];
   // oxlint-disable-next-line no-restricted-globals -- nothing is made, a kind is asked for
   if ('pattern' in def && def.pattern instanceof RegExp && /[ims]/.test(def.pattern.flags)) {

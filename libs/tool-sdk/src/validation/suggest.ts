@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 
 /** The names that `wanted` was probably meant to be, nearest first: few typing errors away, or one name inside the other. */
-export function nearest(wanted: string, names: Iterable<string>, limit: number): string[] {
+export function closestNames(wanted: string, names: Iterable<string>, limit: number): string[] {
   const folded = fold(wanted);
   const scored: { name: string; score: number }[] = [];
   for (const name of names) {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Violation } from '#contracts';
-import { nearest } from './suggest.js';
+import { closestNames } from './suggest.js';
 
 const SHOWN_CHARACTERS = 60;
 
@@ -86,7 +86,7 @@ function rejectsBranch(error: ErrorObject, union: ErrorObject): boolean {
 function unknownProperty(error: ErrorObject): Violation {
   const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
   const known = Object.keys(propertiesOf(error));
-  const near = nearest(name, known, 1);
+  const near = closestNames(name, known, 1);
   const hint = near.length > 0 ? `; did you mean '${near.join()}'?` : known.length > 0 ? `; known: ${known.join(', ')}` : '';
   return { pointer: `${error.instancePath}/${escapePointer(name)}`, message: `unknown parameter '${name}'${hint}` };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Edit, applyEdit, changeFile, decodeText, filePlace } from '#sandbox';
-import { Tool, type ToolContext, ToolFailure, type ToolOutput } from '#tool-sdk';
+import { type Edit, applyEdit, changeFile, decodeText, resolveFile } from '#sandbox';
+import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { EXAMPLE_FILE, EXAMPLE_SETUP } from './example-file.js';
 
 const LIMIT = { bytes: 10 * 1_048_576, hint: 'Edit smaller files.' };
@@ -41,15 +41,15 @@ const input = z.strictObject({
 })
 export class FileEditTool {
   async run({ path, ...edit }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    const place = filePlace(ctx.workspace, path, 'write');
-    const { shown } = place.path;
-    if (edit.old_text === edit.new_text) throw new ToolFailure('invalid_arguments', 'No changes (old_text == new_text)');
+    const place = resolveFile(ctx.workspace, path, 'write');
+    const { displayPath } = place.path;
+    if (edit.old_text === edit.new_text) throw new ToolError('invalid_arguments', 'No changes (old_text == new_text)');
     const occurrences = await changeFile(ctx, place, { create: false }, async (stats, read) => {
-      if (!stats) throw new ToolFailure('tool_failed', `File not found: ${shown}. Use file_write to create it.`);
-      const edited = applyEdit(decodeText(await read(LIMIT), shown), edit, shown, ctx);
+      if (!stats) throw new ToolError('tool_failed', `File not found: ${displayPath}. Use file_write to create it.`);
+      const edited = applyEdit(decodeText(await read(LIMIT), displayPath), edit, displayPath, ctx);
       return { bytes: Buffer.from(edited.text, 'utf8'), value: edited.occurrences };
     });
-    return { content: [{ type: 'text', text: summary(edit, occurrences, shown) }], details: { path: shown, occurrences } };
+    return { content: [{ type: 'text', text: summary(edit, occurrences, displayPath) }], details: { path: displayPath, occurrences } };
   }
 }
 

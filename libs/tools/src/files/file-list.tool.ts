@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { filePlace, listTree } from '#sandbox';
+import { resolveFile, listTree } from '#sandbox';
 import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
 import { globFiles } from '../search/glob-files.js';
-import { checkGlob, searchTarget, shownPath } from '../search/search-target.js';
+import { checkGlob, searchTarget, displayPath } from '../search/search-target.js';
 
 const MOST_ENTRIES = 1_000;
 
@@ -47,14 +47,14 @@ export class FileListTool {
 }
 
 async function everything(path: string, maxDepth: number, ctx: ToolContext): Promise<{ entries: string[]; total: number }> {
-  const place = filePlace(ctx.workspace, path, 'read');
+  const place = resolveFile(ctx.workspace, path, 'read');
   return listTree(place, { maxDepth, most: MOST_ENTRIES }, ctx.signal);
 }
 
 async function matching(path: string, pattern: string, maxDepth: number, ctx: ToolContext): Promise<{ entries: string[]; total: number }> {
   checkGlob(pattern, 'pattern');
   const target = await searchTarget(ctx.workspace, path);
-  const prefix = target.prefix + (target.argument === './' ? '' : `${shownPath(target.argument)}/`);
+  const prefix = target.prefix + (target.argument === './' ? '' : `${displayPath(target.argument)}/`);
   const { files, total } = await globFiles({ pattern, target, maxDepth, most: MOST_ENTRIES, ignored: true, sort: 'path' }, ctx);
   return { entries: files.map((file) => file.slice(prefix.length)), total };
 }

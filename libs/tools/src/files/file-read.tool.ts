@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { cutToBytes, decodeText, filePlace, imageType, readWorkspaceFile, tooLarge } from '#sandbox';
-import { Tool, type ToolContext, ToolFailure, type ToolOutput } from '#tool-sdk';
+import { cutToBytes, decodeText, resolveFile, imageType, readWorkspaceFile, tooLarge } from '#sandbox';
+import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { FILE_READ_DIALECTS, type FileReadDialect } from './file-read-dialects.js';
 import { EXAMPLE_FILE, EXAMPLE_SETUP } from './example-file.js';
 
@@ -31,25 +31,25 @@ const input = z.strictObject({
 })
 export class FileReadTool {
   async run({ path, offset, limit }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    const place = filePlace(ctx.workspace, path, 'read');
+    const place = resolveFile(ctx.workspace, path, 'read');
     const parsed = place.path;
     const dialect = FILE_READ_DIALECTS[ctx.profile ?? 'core'];
     const inPart = offset !== undefined || limit !== undefined;
     const { bytes } = await readWorkspaceFile(place, FILE_READ_DIALECTS.core.image, ctx.signal);
     const mimeType = imageType(bytes);
     if (mimeType !== undefined) {
-      if (bytes.length > dialect.image.bytes) throw tooLarge(parsed.shown, bytes.length, dialect.image);
+      if (bytes.length > dialect.image.bytes) throw tooLarge(parsed.displayPath, bytes.length, dialect.image);
       return {
         content: [{ type: 'image', data: bytes.toString('base64'), mimeType }],
-        details: { path: parsed.shown, bytes: bytes.length, mimeType },
+        details: { path: parsed.displayPath, bytes: bytes.length, mimeType },
       };
     }
     const most = inPart ? dialect.text : (dialect.whole ?? dialect.text);
-    if (bytes.length > most.bytes) throw tooLarge(parsed.shown, bytes.length, most);
-    const text = decodeText(bytes, parsed.shown);
+    if (bytes.length > most.bytes) throw tooLarge(parsed.displayPath, bytes.length, most);
+    const text = decodeText(bytes, parsed.displayPath);
     const isCut = dialect.cut !== undefined && bytes.length > dialect.cut.bytes;
-    if (!inPart && !isCut) return whole(text, parsed.shown);
-    return part({ text, path: parsed.shown, offset: offset ?? 1, limit, cut: dialect.cut }, ctx);
+    if (!inPart && !isCut) return whole(text, parsed.displayPath);
+    return part({ text, path: parsed.displayPath, offset: offset ?? 1, limit, cut: dialect.cut }, ctx);
   }
 }
 
@@ -68,7 +68,7 @@ interface Part {
 function part({ text, path, offset, limit = Number.POSITIVE_INFINITY, cut }: Part, ctx: ToolContext): ToolOutput {
   const lines = linesOf(text);
   if (offset > lines.length && !(offset === 1 && lines.length === 0)) {
-    throw new ToolFailure('invalid_arguments', `offset ${offset} is past the end: ${path} has ${lines.length} lines.`);
+    throw new ToolError('invalid_arguments', `offset ${offset} is past the end: ${path} has ${lines.length} lines.`);
   }
   const asked = lines.slice(offset - 1, offset - 1 + limit);
   const shown = cut === undefined ? asked : fitting(asked, cut.bytes);
@@ -77,7 +77,7 @@ function part({ text, path, offset, limit = Number.POSITIVE_INFINITY, cut }: Par
   const content = shown.join('');
   if (cut !== undefined && (shown.length < asked.length || Buffer.byteLength(content) > cut.bytes)) {
     // A line of its own may be longer than all that may come: then it is cut, and whether half a secret is left is asked.
-    const kept = shown.length > 1 ? content : ctx.shown(cutToBytes(content, cut.bytes), true);
+    const kept = shown.length > 1 ? content : ctx.redact(cutToBytes(content, cut.bytes), true);
     return { content: [{ type: 'text', text: kept + cut.note(offset, last, lines.length) }], details };
   }
   const header = shown.length === lines.length ? '' : `[Lines ${offset}-${last} of ${lines.length}]\n`;

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, stat, symlink, utimes } from 'node:fs/
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { findExecutable } from '#sandbox';
-import { Suspension, type ToolContext, ToolFailure, type ToolOutput } from '#tool-sdk';
+import { Suspension, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { fakeToolContext } from '../testing/tool-context.js';
 import { SECRET, startSwapper, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
 import { FileEditTool } from './file-edit.tool.js';
@@ -24,7 +24,7 @@ afterEach(() => workspace.remove());
 /** The text a model would see; failures by their message. */
 async function text(output: ToolOutput | Promise<ToolOutput>): Promise<string> {
   const settled = await Promise.resolve(output).catch((error: unknown) => {
-    if (error instanceof ToolFailure) return error.message;
+    if (error instanceof ToolError) return error.message;
     throw error;
   });
   if (typeof settled === 'string') return settled;
@@ -153,7 +153,7 @@ describe('file_write', () => {
   });
 
   it('leaves nothing when it was cancelled before it began [EX-26]', async () => {
-    const reason = new ToolFailure('cancelled', 'Cancelled');
+    const reason = new ToolError('cancelled', 'Cancelled');
     await expect(tool.run({ path: 'new/a', content: 'x' }, fakeToolContext({ workspace, signal: AbortSignal.abort(reason) }))).rejects.toBe(
       reason,
     );
@@ -428,7 +428,7 @@ describe('file_search', () => {
       .run({ ...defaults, query: 'x' }, fakeToolContext({ workspace, env: { PATH: '/nonexistent' } }))
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({
-      name: 'ToolFailure',
+      name: 'ToolError',
       code: 'unavailable',
       message: expect.stringContaining('ripgrep (rg) is not installed'),
     });

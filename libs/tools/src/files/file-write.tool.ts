@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changeFile, filePlace } from '#sandbox';
+import { changeFile, resolveFile } from '#sandbox';
 import { Tool, type ToolContext, type ToolOutput } from '#tool-sdk';
 
 const input = z.strictObject({
@@ -26,13 +26,13 @@ const input = z.strictObject({
 })
 export class FileWriteTool {
   async run({ path, content }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
-    const place = filePlace(ctx.workspace, path, 'write');
-    const { shown } = place.path;
+    const place = resolveFile(ctx.workspace, path, 'write');
+    const { displayPath } = place.path;
     const bytes = Buffer.from(content, 'utf8');
     const created = await changeFile(ctx, place, { create: true }, async (stats) => ({ bytes, value: stats === undefined }));
     return {
-      content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${shown}` }],
-      details: { path: shown, bytes: bytes.length, created },
+      content: [{ type: 'text', text: `Wrote ${bytes.length} bytes to ${displayPath}` }],
+      details: { path: displayPath, bytes: bytes.length, created },
     };
   }
 }

@@ -9,7 +9,7 @@ import { FileWriteTool } from './file-write.tool.js';
 import { GlobTool } from '../search/glob.tool.js';
 import { SECRET, startSwapper, testWorkspace, type TestWorkspace } from '../testing/test-workspace.js';
 import { fakeToolContext } from '../testing/tool-context.js';
-import { type ToolContext, ToolFailure, type ToolOutput } from '#tool-sdk';
+import { type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 
 /** As many at once as a worker has reads. */
 const AT_ONCE = 32;
@@ -88,8 +88,8 @@ describe('while another process keeps exchanging a folder for a link out', () =>
   });
 });
 
-/** A refusal is a ToolFailure; anything else is a fault of the tool. */
+/** A refusal is a ToolError; anything else is a fault of the tool. */
 function messageOf(error: unknown): string {
-  if (!(error instanceof ToolFailure)) throw error;
+  if (!(error instanceof ToolError)) throw error;
   return `refused: ${error.message}`;
 }

@@ -14,7 +14,7 @@ import {
   statForWriting,
   withPathLock,
 } from '#sandbox';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 
 const never = new AbortController().signal;
 let workspace: TestWorkspace;
@@ -30,18 +30,18 @@ async function write(path: string, text: string): Promise<void> {
   const parsed = parseWorkspacePath(workspace.root, path);
   const { directory, name } = await openParent({ root: workspace.root, path: parsed }, { create: true });
   try {
-    await statForWriting(directory, name, parsed.shown);
-    await replaceFile(directory, name, Buffer.from(text), { signal: never, shown: parsed.shown });
+    await statForWriting(directory, name, parsed.displayPath);
+    await replaceFile(directory, name, Buffer.from(text), { signal: never, shown: parsed.displayPath });
   } finally {
     await directory.handle.close();
   }
 }
 
-async function refusal(work: Promise<unknown>): Promise<ToolFailure> {
+async function refusal(work: Promise<unknown>): Promise<ToolError> {
   try {
     return expect(await work).toBe('refused') as never;
   } catch (error) {
-    if (error instanceof ToolFailure) return error;
+    if (error instanceof ToolError) return error;
     throw error;
   }
 }
@@ -50,7 +50,7 @@ describe('paths of a workspace', () => {
   it.each(['a.txt', './a.txt', 'x/../a.txt', '//a.txt'.slice(1)])('takes %s where it stays inside', async (path) => {
     await workspace.put('a.txt', 'hello');
     await expect(path.startsWith('/') ? refusal(read(path)) : read(path)).resolves.toEqual(
-      path.startsWith('/') ? expect.any(ToolFailure) : 'hello',
+      path.startsWith('/') ? expect.any(ToolError) : 'hello',
     );
   });
 
@@ -131,11 +131,11 @@ describe('paths of a workspace', () => {
         await mkdir(join(workspace.root, 'a'), { recursive: true });
         await symlink(linked === '' ? '.' : linked, link).catch(() => undefined);
         const got = await read(tried).catch((error: unknown) => error);
-        await write(tried, 'written').catch((error: unknown) => expect(error).toBeInstanceOf(ToolFailure));
+        await write(tried, 'written').catch((error: unknown) => expect(error).toBeInstanceOf(ToolError));
         await workspace.remove();
         workspace = await restored(workspace);
         expect(got).not.toBe(SECRET);
-        if (typeof got !== 'string') expect(got).toBeInstanceOf(ToolFailure);
+        if (typeof got !== 'string') expect(got).toBeInstanceOf(ToolError);
       }),
       { numRuns: 150 },
     );
@@ -188,7 +188,7 @@ describe('writing files of a workspace', () => {
       { root: workspace.root, path: parseWorkspacePath(workspace.root, 'a.txt') },
       { create: true },
     );
-    const reason = new ToolFailure('cancelled', 'Cancelled');
+    const reason = new ToolError('cancelled', 'Cancelled');
     await expect(replaceFile(directory, name, Buffer.from('new'), { signal: AbortSignal.abort(reason), shown: 'a.txt' })).rejects.toBe(
       reason,
     );
@@ -200,7 +200,7 @@ describe('writing files of a workspace', () => {
 
 describe('withPathLock', () => {
   const locked = async <T>(signal: AbortSignal, work: (commit: () => Promise<void>) => Promise<T>): Promise<T> => {
-    const directory = await openDirectoryBeneath({ root: workspace.root, path: { names: [], shown: '.' } });
+    const directory = await openDirectoryBeneath({ root: workspace.root, path: { names: [], displayPath: '.' } });
     return withPathLock(workspace, directory, 'a.txt', signal, work).finally(() => directory.handle.close());
   };
 
@@ -224,7 +224,7 @@ describe('withPathLock', () => {
   it('waits for the lock file of another process until the signal ends it', async () => {
     const [file] = await locked(never, () => readdir(join(workspace.root, '../~locks')));
     await writeFile(join(workspace.root, '../~locks', file ?? ''), 'another process');
-    const reason = new ToolFailure('cancelled', 'Cancelled');
+    const reason = new ToolError('cancelled', 'Cancelled');
     const cancel = new AbortController();
     const waiting = locked(cancel.signal, async () => 'entered');
     cancel.abort(reason);

@@ -1,5 +1,5 @@
 import { PatternError, syntaxFault } from '#patterns';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 
 /**
  * What is wrong in ripgrep's syntax as well as in RE2's, which is all that can be said without ripgrep: each of the two
@@ -9,22 +9,22 @@ const SURELY_WRONG =
   /missing closing [)\]]|unexpected \)|missing argument to repetition operator|trailing backslash|Perl syntax: `\(\?[=!]|named capture: `\(\?<[=!]|escape sequence: `\\[1-9]`/;
 const NOT_THERE = /`\(\?<?[=!]|`\\[1-9]`/;
 
-/** Throws a ToolFailure for a text or regular expression that no search could run. */
+/** Throws a ToolError for a text or regular expression that no search could run. */
 export function checkQuery(query: string, literal: boolean): void {
-  if (query.includes('\0')) throw new ToolFailure('invalid_arguments', 'Invalid query: it has a NUL character in it.');
+  if (query.includes('\0')) throw new ToolError('invalid_arguments', 'Invalid query: it has a NUL character in it.');
   if (literal) return;
   const fault = faultOf(query);
   if (fault === undefined || !SURELY_WRONG.test(fault)) return;
   const hint = NOT_THERE.test(fault) ? 'look-around and back-references are not available' : 'with literal, query is taken as plain text';
-  throw new ToolFailure('invalid_arguments', `The regular expression is not valid: ${fault.slice(0, 300)}; ${hint}.`);
+  throw new ToolError('invalid_arguments', `The regular expression is not valid: ${fault.slice(0, 300)}; ${hint}.`);
 }
 
-/** @throws ToolFailure for one that is too large to be run at all */
+/** @throws ToolError for one that is too large to be run at all */
 function faultOf(query: string): string | undefined {
   try {
     return syntaxFault(query);
   } catch (error) {
-    if (error instanceof PatternError) throw new ToolFailure('invalid_arguments', `The regular expression is too large: ${error.message}.`);
+    if (error instanceof PatternError) throw new ToolError('invalid_arguments', `The regular expression is too large: ${error.message}.`);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
-import { absoluteOf, deniedEntries } from '#sandbox';
+import { absolutePath, findDeniedEntries } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { shownPath, type SearchTarget } from './search-target.js';
+import { displayPath, type SearchTarget } from './search-target.js';
 
 /** Leaves denied files out of results, under whatever name a search finds them. Costs nothing where nothing is denied. */
 export class DeniedResults {
@@ -17,14 +17,14 @@ export class DeniedResults {
   async allows(path: string): Promise<boolean> {
     const { denied } = this.target.place;
     if (denied === undefined) return true;
-    if (this.last?.path !== path) this.last = { path, allowed: await this.judge(path) };
+    if (this.last?.path !== path) this.last = { path, allowed: await this.evaluate(path) };
     return this.last.allowed;
   }
 
-  private async judge(path: string): Promise<boolean> {
+  private async evaluate(path: string): Promise<boolean> {
     const { place, root } = this.target;
-    const absolute = absoluteOf(root, shownPath(path).split('/'));
-    if (place.denied?.why(absolute, 'read') !== undefined) return false;
+    const absolute = absolutePath(root, displayPath(path).split('/'));
+    if (place.denied?.denialReason(absolute, 'read') !== undefined) return false;
     const stats = await lstat(absolute).catch(() => undefined);
     if (stats === undefined || stats.nlink < 2) return true;
     const links = await (this.links ??= this.linksToDenied());
@@ -35,7 +35,7 @@ export class DeniedResults {
   private async linksToDenied(): Promise<ReadonlySet<string> | undefined> {
     const { place, root } = this.target;
     if (place.denied === undefined) return new Set();
-    const { links, complete } = await deniedEntries([place.root === '/' ? root : place.root], place.denied, 'read', this.ctx.signal);
+    const { links, complete } = await findDeniedEntries([place.root === '/' ? root : place.root], place.denied, 'read', this.ctx.signal);
     return complete ? new Set(links) : undefined;
   }
 }

@@ -1,11 +1,11 @@
 import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ToolContext } from '#tool-sdk';
-import { isConfined } from './sandboxed-ripgrep.js';
+import { isRipgrepSandboxed } from './sandboxed-ripgrep.js';
 import { DeniedResults } from './denied-results.js';
 import { ReadVerifier } from './read-verifier.js';
 import { COMMON_ARGUMENTS, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
-import { shownPath, type SearchTarget } from './search-target.js';
+import { displayPath, type SearchTarget } from './search-target.js';
 
 export interface GlobRequest {
   readonly pattern: string;
@@ -35,7 +35,7 @@ export async function globFiles(
   const list = (args: readonly string[]): AsyncGenerator<string> =>
     ripgrep({ args: [...common, ...args, ...NEVER_SEARCHED, '--', target.argument], root: target.root, separator: '\0' }, ctx);
 
-  const witness = (await isConfined(ctx)) ? undefined : new ReadVerifier(target, ctx);
+  const witness = (await isRipgrepSandboxed(ctx)) ? undefined : new ReadVerifier(target, ctx);
   const denied = new DeniedResults(target, ctx);
   const kept = ignored ? undefined : await setOf(list([]));
   const files: string[] = [];
@@ -45,7 +45,7 @@ export async function globFiles(
     if (!(await denied.allows(file))) continue;
     if (witness && total < most && !(await witness.hasFile(file))) continue;
     total += 1;
-    if (sort === 'newest' || files.length < most) files.push(shownPath(file, target.prefix));
+    if (sort === 'newest' || files.length < most) files.push(displayPath(file, target.prefix));
     if (total === MOST_COUNTED) break;
   }
   return { files: sort === 'newest' ? (await newestFirst(files, ctx)).slice(0, most) : files, total };

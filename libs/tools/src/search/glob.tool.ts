@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Tool, type ToolContext, ToolFailure, type ToolOutput } from '#tool-sdk';
+import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { globFiles } from './glob-files.js';
 import { checkGlob, searchTarget } from './search-target.js';
 import { EXAMPLE_SETUP } from '../files/example-file.js';
@@ -41,7 +41,7 @@ export class GlobTool {
   async run({ pattern, path, limit, max_depth }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
     checkGlob(pattern, 'pattern');
     const target = await searchTarget(ctx.workspace, path);
-    if (!target.directory) throw new ToolFailure('tool_failed', `Path is not a directory: ${target.shown}`);
+    if (!target.directory) throw new ToolError('tool_failed', `Path is not a directory: ${target.displayPath}`);
     const { files, total } = await globFiles({ pattern, target, maxDepth: max_depth, most: limit, ignored: false, sort: 'newest' }, ctx);
     const truncated = total > files.length;
     const lines = truncated ? [...files, `... (${total} files, showing the ${files.length} newest)`] : files;

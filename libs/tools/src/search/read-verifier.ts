@@ -1,6 +1,6 @@
-import { type FilePlace, isWithin, openBeneath, readWorkspaceFile } from '#sandbox';
+import { type ResolvedFile, isWithin, openBeneath, readWorkspaceFile } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
-import { shownPath, type SearchTarget } from './search-target.js';
+import { displayPath, type SearchTarget } from './search-target.js';
 
 const LIMIT = { bytes: 16 * 1_048_576, hint: '' };
 
@@ -43,10 +43,10 @@ export class ReadVerifier {
   }
 
   /** Of a path as ripgrep reports it, from the folder that it ran in. */
-  private placeOf(path: string): FilePlace {
+  private placeOf(path: string): ResolvedFile {
     const { place, root } = this.target;
     const from = isWithin(root, place.root) ? root.slice(place.root.length).split('/') : [];
-    const names = [...from, ...shownPath(path).split('/')].filter((name) => name !== '' && name !== '.');
-    return { ...place, path: { names, shown: shownPath(path) } };
+    const names = [...from, ...displayPath(path).split('/')].filter((name) => name !== '' && name !== '.');
+    return { ...place, path: { names, displayPath: displayPath(path) } };
   }
 }

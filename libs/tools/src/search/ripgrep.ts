@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { SEARCH_LIMITS, findExecutable, limitWords } from '#sandbox';
-import { type ToolContext, ToolFailure } from '#tool-sdk';
-import { confine, endOf } from './sandboxed-ripgrep.js';
+import { SEARCH_LIMITS, findExecutable, limitCommandPrefix } from '#sandbox';
+import { type ToolContext, ToolError } from '#tool-sdk';
+import { sandboxedRipgrep, waitForExit } from './sandboxed-ripgrep.js';
 
 /** Larger files are data, not text to search in; also bounds the length of one output line. */
 export const LARGEST_SEARCHED_BYTES = 10 * 1_048_576;
@@ -17,24 +17,24 @@ export interface RipgrepRun {
 
 /**
  * The records that ripgrep prints, as they come. Leaving the loop early, an abort or an error ends the process before
- * this settles. Rejects with a ToolFailure for a wrong pattern or a missing ripgrep.
+ * this settles. Rejects with a ToolError for a wrong pattern or a missing ripgrep.
  *
  * ripgrep opens files by path, so a folder exchanged for a symbolic link meanwhile would lead it out of the workspace:
- * see `confine` for where that is excluded, and `FileWitness` for what is done elsewhere.
+ * see `sandboxedRipgrep` for where that is excluded, and `ReadVerifier` for what is done elsewhere.
  */
 export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' | 'env'>): AsyncGenerator<string> {
   ctx.signal.throwIfAborted();
   const path = ctx.env['PATH'] ?? process.env['PATH'];
   const rg = findExecutable(['rg'], path);
   if (rg === undefined) {
-    throw new ToolFailure(
+    throw new ToolError(
       'unavailable',
       'Search is not available: ripgrep (rg) is not installed on this worker. Ask the operator to install the package "ripgrep".',
     );
   }
-  const [command = rg, ...args] = [...limitWords(SEARCH_LIMITS), ...(await confine(rg, path, run))];
+  const [command = rg, ...args] = [...limitCommandPrefix(SEARCH_LIMITS), ...(await sandboxedRipgrep(rg, path, run))];
   const child = spawn(command, args, { cwd: run.root, env: { PATH: path ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = endOf(child);
+  const ended = waitForExit(child);
   const kill = (): void => void child.kill('SIGKILL');
   ctx.signal.addEventListener('abort', kill, { once: true });
   try {
@@ -42,10 +42,10 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
     throwIfStopped(ctx.signal);
     const { code, signal, stderr } = await ended;
     if (stderr.startsWith('bwrap:'))
-      throw new ToolFailure('unavailable', 'Search is not available: the sandbox could not be set up.', { retryable: true });
-    const overrun = overrunOf(code, signal);
-    if (overrun !== undefined) throw new ToolFailure('tool_failed', overrun, { retryable: false });
-    if (code === 2 && stderr !== '') throw new ToolFailure('invalid_arguments', `The search is not valid: ${complaint(stderr)}`);
+      throw new ToolError('unavailable', 'Search is not available: the sandbox could not be set up.', { retryable: true });
+    const overrun = exceededLimit(code, signal);
+    if (overrun !== undefined) throw new ToolError('tool_failed', overrun, { retryable: false });
+    if (code === 2 && stderr !== '') throw new ToolError('invalid_arguments', `The search is not valid: ${errorMessage(stderr)}`);
   } finally {
     ctx.signal.removeEventListener('abort', kill);
     kill();
@@ -56,13 +56,13 @@ export async function* ripgrep(run: RipgrepRun, ctx: Pick<ToolContext, 'signal' 
 /** A search that ran out of time once does so again: it is not repeated. */
 function throwIfStopped(signal: AbortSignal): void {
   const reason: unknown = signal.reason;
-  if (signal.aborted && reason instanceof ToolFailure && reason.code === 'run_timeout')
-    throw new ToolFailure('run_timeout', 'The search timed out. Search in fewer files or for a simpler expression.', { retryable: false });
+  if (signal.aborted && reason instanceof ToolError && reason.code === 'run_timeout')
+    throw new ToolError('run_timeout', 'The search timed out. Search in fewer files or for a simpler expression.', { retryable: false });
   signal.throwIfAborted();
 }
 
 /** What the program used too much of, when the kernel ended it. Bubblewrap answers 128 + the signal. */
-function overrunOf(code: number | null, signal: NodeJS.Signals | null): string | undefined {
+function exceededLimit(code: number | null, signal: NodeJS.Signals | null): string | undefined {
   const number = signal === null ? (code ?? 0) - 128 : constants.signals[signal];
   if (number === constants.signals.SIGXCPU)
     return `The search used more than ${SEARCH_LIMITS.cpuSeconds} seconds of processor time. Search in fewer files or for a simpler expression.`;
@@ -72,7 +72,7 @@ function overrunOf(code: number | null, signal: NodeJS.Signals | null): string |
 }
 
 /** Without the program's advice to itself: the model has no flags to give. */
-function complaint(stderr: string): string {
+function errorMessage(stderr: string): string {
   return stderr
     .replace(/^rg: /, '')
     .replace(/Compiled regex exceeds size limit of \d+ bytes\./, 'the expression is too large: repeat less, or search for a part of it')

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { SEARCH_LIMITS, findExecutable, limitWords } from '#sandbox';
+import { SEARCH_LIMITS, findExecutable, limitCommandPrefix } from '#sandbox';
 import type { ToolContext } from '#tool-sdk';
 
 const STDERR_BYTES = 8_192;
@@ -12,7 +12,7 @@ const works = new Map<string, Promise<boolean>>();
  * The command that runs ripgrep in a workspace. Where bubblewrap works, ripgrep sees nothing but the workspace and the
  * system's programs, all read-only, and has no network: nothing outside can come out, whatever the paths lead to.
  */
-export async function confine(
+export async function sandboxedRipgrep(
   rg: string,
   path: string | undefined,
   run: { root: string; args: readonly string[] },
@@ -24,7 +24,7 @@ export async function confine(
 }
 
 /** False: what ripgrep says about a file must be checked before anybody sees it. */
-export async function isConfined(ctx: Pick<ToolContext, 'env'>): Promise<boolean> {
+export async function isRipgrepSandboxed(ctx: Pick<ToolContext, 'env'>): Promise<boolean> {
   const path = ctx.env['PATH'] ?? process.env['PATH'];
   const rg = findExecutable(['rg'], path);
   return rg !== undefined && (await workingBubblewrap(rg, path)) !== undefined;
@@ -34,16 +34,16 @@ async function workingBubblewrap(rg: string, path: string | undefined): Promise<
   const bwrap = findExecutable(['bwrap'], path);
   if (bwrap === undefined) return undefined;
   const key = `${bwrap}\0${rg}`;
-  const probe = works.get(key) ?? canConfine(bwrap, rg);
+  const probe = works.get(key) ?? worksWithBubblewrap(bwrap, rg);
   works.set(key, probe);
   return (await probe) ? bwrap : undefined;
 }
 
-async function canConfine(bwrap: string, rg: string): Promise<boolean> {
+async function worksWithBubblewrap(bwrap: string, rg: string): Promise<boolean> {
   const command = [bwrap, ...sandbox(rg, '/usr'), rg, '--files', '--max-depth', '1', './'];
-  const [file = bwrap, ...args] = [...limitWords(SEARCH_LIMITS), ...command];
+  const [file = bwrap, ...args] = [...limitCommandPrefix(SEARCH_LIMITS), ...command];
   const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  const { code, stderr } = await endOf(child);
+  const { code, stderr } = await waitForExit(child);
   return stderr === '' && (code === 0 || code === 1);
 }
 
@@ -54,7 +54,7 @@ function sandbox(rg: string, root: string): string[] {
 }
 
 /** How a process ended, with the beginning of what it complained about. Never rejects. */
-export async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
+export async function waitForExit(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null; stderr: string }> {
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr = (stderr + chunk).slice(0, STDERR_BYTES)));
   try {

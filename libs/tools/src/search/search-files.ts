@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { ToolContext } from '#tool-sdk';
-import { isConfined } from './sandboxed-ripgrep.js';
+import { isRipgrepSandboxed } from './sandboxed-ripgrep.js';
 import { DeniedResults } from './denied-results.js';
 import { ReadVerifier } from './read-verifier.js';
 import { COMMON_ARGUMENTS, LARGEST_SEARCHED_BYTES, NEVER_SEARCHED, ripgrep } from './ripgrep.js';
-import { shownPath, type SearchTarget } from './search-target.js';
+import { displayPath, type SearchTarget } from './search-target.js';
 
 export interface SearchRequest {
   readonly query: string;
@@ -33,11 +33,11 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
   const lines: string[] = [];
   let results = 0;
   let characters = 0;
-  for await (const { path, number, line, matches } of hits(request, request.context, ctx)) {
+  for await (const { path, number, line, matches } of searchMatches(request, request.context, ctx)) {
     if (matches && (results === request.max_results || characters > MOST_OUTPUT_CHARACTERS)) return { lines, results, truncated: true };
     if (matches) results += 1;
     const mark = matches ? ':' : '-';
-    lines.push(`${path}${mark}${number}${mark}${cut(line, ctx)}`);
+    lines.push(`${path}${mark}${number}${mark}${truncateLine(line, ctx)}`);
     characters += lines.at(-1)?.length ?? 0;
   }
   return { lines, results, truncated: false };
@@ -46,7 +46,7 @@ export async function searchContent(request: SearchRequest, ctx: ToolContext): P
 /** Names of matching files, or names with the number of matching lines. */
 export async function searchCounts(request: SearchRequest, ctx: ToolContext): Promise<SearchResult> {
   const lines: string[] = [];
-  for await (const { path, count } of (await isConfined(ctx)) ? reportedCounts(request, ctx) : countedHits(request, ctx)) {
+  for await (const { path, count } of (await isRipgrepSandboxed(ctx)) ? reportedCounts(request, ctx) : countedMatches(request, ctx)) {
     if (lines.length === request.max_results) return { lines, results: lines.length, truncated: true };
     lines.push(request.output_mode === 'count' ? `${path}:${count}` : path);
   }
@@ -64,20 +64,20 @@ async function* reportedCounts(request: SearchRequest, ctx: ToolContext): AsyncG
   const denied = new DeniedResults(request.target, ctx);
   for await (const record of run(request, [mode, '--null', '--with-filename'], separator, ctx)) {
     const [path = '', count] = record.split('\0');
-    if (await denied.allows(path)) yield { path: shownPath(path, request.target.prefix), count: Number(count ?? 1) };
+    if (await denied.allows(path)) yield { path: displayPath(path, request.target.prefix), count: Number(count ?? 1) };
   }
 }
 
-async function* countedHits(request: SearchRequest, ctx: ToolContext): AsyncGenerator<FileCount> {
+async function* countedMatches(request: SearchRequest, ctx: ToolContext): AsyncGenerator<FileCount> {
   let file: FileCount | undefined;
-  for await (const { path } of hits(request, 0, ctx)) {
+  for await (const { path } of searchMatches(request, 0, ctx)) {
     if (file && file.path !== path) yield file;
     file = { path, count: file?.path === path ? file.count + 1 : 1 };
   }
   if (file) yield file;
 }
 
-interface Hit {
+interface SearchMatch {
   readonly path: string;
   readonly number: number;
   readonly line: string;
@@ -85,14 +85,14 @@ interface Hit {
   readonly matches: boolean;
 }
 
-async function* hits(request: SearchRequest, context: number, ctx: ToolContext): AsyncGenerator<Hit> {
-  const witness = (await isConfined(ctx)) ? undefined : new ReadVerifier(request.target, ctx);
+async function* searchMatches(request: SearchRequest, context: number, ctx: ToolContext): AsyncGenerator<SearchMatch> {
+  const witness = (await isRipgrepSandboxed(ctx)) ? undefined : new ReadVerifier(request.target, ctx);
   const denied = new DeniedResults(request.target, ctx);
   for await (const record of run(request, ['--json', '--context', String(context)], '\n', ctx)) {
     const hit = parseRecord(record);
     if (hit === undefined || !(await denied.allows(hit.path))) continue;
     if (witness === undefined || (await witness.hasLine(hit.path, hit.number, hit.line)))
-      yield { ...hit, path: shownPath(hit.path, request.target.prefix) };
+      yield { ...hit, path: displayPath(hit.path, request.target.prefix) };
   }
 }
 
@@ -134,15 +134,15 @@ const RipgrepRecord = z.object({
   data: z.object({ path: Text, lines: Text, line_number: z.number() }),
 });
 
-function parseRecord(record: string): Hit | undefined {
+function parseRecord(record: string): SearchMatch | undefined {
   const parsed = RipgrepRecord.safeParse(JSON.parse(record));
   if (!parsed.success) return undefined;
   const { type, data } = parsed.data;
   return { path: data.path, number: data.line_number, line: data.lines.replace(/\r?\n$/, ''), matches: type === 'match' };
 }
 
-function cut(line: string, { shown }: Pick<ToolContext, 'shown'>): string {
+function truncateLine(line: string, { redact }: Pick<ToolContext, 'redact'>): string {
   return line.length <= LINE_CHARACTERS
     ? line
-    : `${shown(line.slice(0, LINE_CHARACTERS), true)}...[+${line.length - LINE_CHARACTERS} chars]`;
+    : `${redact(line.slice(0, LINE_CHARACTERS), true)}...[+${line.length - LINE_CHARACTERS} chars]`;
 }

@@ -1,22 +1,22 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessCommand, ProcessReport } from '#sandbox';
-import { type ToolContext, ToolFailure, type WorkspaceQuota } from '#tool-sdk';
+import { type ToolContext, ToolError, type WorkspaceQuota } from '#tool-sdk';
 import { lastOutput } from './shell-text.js';
 
 /** How often what a running command wrote is looked at; less often where looking takes long. */
-const LOOK_MS = 2_000;
-const LOOKING_SHARE = 20;
+const MEASURE_MS = 2_000;
+const MEASURE_SHARE = 20;
 const SIGNAL_BASE = 128;
 
 /** What holds a command to the quota of its workspace. */
 export interface CommandQuota {
-  /** Aborted with a ToolFailure when the command has written more than the workspace may take. */
+  /** Aborted with a ToolError when the command has written more than the workspace may take. */
   readonly signal: AbortSignal;
   /** The command with no file larger than what is left. With nothing left it may remove files, and write none. */
   limit(command: ProcessCommand): ProcessCommand;
   /** What the command ran into, in the words of the quota; undefined for every other end. */
-  failureOf(report: ProcessReport, ctx: Pick<ToolContext, 'shown'>): ToolFailure | undefined;
+  failureOf(report: ProcessReport, ctx: Pick<ToolContext, 'redact'>): ToolError | undefined;
   /** Ends looking, and has the workspace measured before the next write. Idempotent. */
   close(): void;
 }
@@ -30,7 +30,7 @@ const UNLIMITED: CommandQuota = {
 
 export async function openCommandQuota(quota: WorkspaceQuota | undefined): Promise<CommandQuota> {
   if (quota === undefined) return UNLIMITED;
-  const left = await quota.left();
+  const left = await quota.remaining();
   const most = left.files > 0 ? Math.max(0, left.bytes) : 0;
   const exceeded = new AbortController();
   const closed = new AbortController();
@@ -44,38 +44,38 @@ export async function openCommandQuota(quota: WorkspaceQuota | undefined): Promi
       isLimit = true;
       return { ...command, limits: { ...limits, fileBytes: most } };
     },
-    failureOf: (report, { shown }) => {
-      const { ending, stdout, stderr } = report;
+    failureOf: (report, { redact }) => {
+      const { exit, stdout, stderr } = report;
       const reason: unknown = exceeded.signal.reason;
-      const killed = ending.how === 'killed' || ending.how === 'stopped';
-      if (killed && reason instanceof ToolFailure)
-        return new ToolFailure(reason.code, reason.message + lastOutput(shown, stdout, stderr), { ...reason.options, killed: true });
-      if (!isLimit || !wroteTooMuch(report)) return undefined;
+      const killed = exit.how === 'killed' || exit.how === 'stopped';
+      if (killed && reason instanceof ToolError)
+        return new ToolError(reason.code, reason.message + lastOutput(redact, stdout, stderr), { ...reason.options, killed: true });
+      if (!isLimit || !exceededFileSize(report)) return undefined;
       const message = `Quota exceeded: the workspace has ${most.toLocaleString('en-US')} bytes left. Remove files that are not needed, then try again.`;
-      return new ToolFailure('quota_exceeded', message + lastOutput(shown, stdout, stderr), { retryable: false });
+      return new ToolError('quota_exceeded', message + lastOutput(redact, stdout, stderr), { retryable: false });
     },
     close: () => {
       if (closed.signal.aborted) return;
       closed.abort();
-      quota.changed();
+      quota.invalidate();
     },
   };
 }
 
 /** `overdrawn`: the files there were beyond the limit when the command started; it may remove them, and add none. */
 async function watch(quota: WorkspaceQuota, overdrawn: number, exceeded: AbortController, closed: AbortSignal): Promise<void> {
-  for (let waitMs = LOOK_MS; ;) {
+  for (let waitMs = MEASURE_MS; ;) {
     await sleep(waitMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
     if (closed.aborted) return;
-    const { failure, tookMs } = await quota.look(overdrawn);
+    const { failure, tookMs } = await quota.measure(overdrawn);
     if (failure !== undefined && !closed.aborted) return exceeded.abort(failure);
-    waitMs = Math.max(LOOK_MS, tookMs * LOOKING_SHARE);
+    waitMs = Math.max(MEASURE_MS, tookMs * MEASURE_SHARE);
   }
 }
 
 /** The kernel's signal, or what a program says that ignores it. */
-function wroteTooMuch({ ending, stderr }: ProcessReport): boolean {
-  if (ending.how === 'signalled') return ending.signal === 'SIGXFSZ';
-  if (ending.how !== 'exited' || ending.code === 0) return false;
-  return ending.code === SIGNAL_BASE + constants.signals.SIGXFSZ || /file too large|file size limit exceeded/i.test(stderr.text);
+function exceededFileSize({ exit, stderr }: ProcessReport): boolean {
+  if (exit.how === 'signalled') return exit.signal === 'SIGXFSZ';
+  if (exit.how !== 'exited' || exit.code === 0) return false;
+  return exit.code === SIGNAL_BASE + constants.signals.SIGXFSZ || /file too large|file size limit exceeded/i.test(stderr.text);
 }

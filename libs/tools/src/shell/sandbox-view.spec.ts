@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ShellTool } from './shell.tool.js';
 import { textOf } from '../testing/shell-runs.js';
 import { fakeToolContext } from '../testing/tool-context.js';
-import { BubblewrapSandbox, isWithin, viewOf } from '#sandbox';
+import { BubblewrapSandbox, isWithin, resolveSandboxView } from '#sandbox';
 import type { DeniedPaths, Workspace } from '#tool-sdk';
 
 const sandbox = new BubblewrapSandbox();
@@ -47,7 +47,7 @@ describe('what a command sees of folders that were opened to it', () => {
       return isWithin(path, folder) && !(isWithin(path, own) && isWithin(own, folder));
     };
     return {
-      why: (path, access) =>
+      denialReason: (path, access) =>
         [...paths.read, ...(access === 'write' ? paths.write : [])].some((it) => covers(it, path)) ? 'denied' : undefined,
       mayDenyBelow: () => true,
     };
@@ -58,7 +58,7 @@ describe('what a command sees of folders that were opened to it', () => {
 
   it('leaves out what is denied in them, also for writing only', async () => {
     const at = (path: string): string => join(home, path);
-    const view = await viewOf(workspace, new AbortController().signal);
+    const view = await resolveSandboxView(workspace, new AbortController().signal);
     expect(view?.hidden.map(({ path }) => path).toSorted()).toEqual(['opened/secret', 'shared/secret', 'tenants/one/.env'].map(at));
     expect(view?.readOnly.toSorted()).toEqual(['shared/kept', 'shared/secret', 'tenants/one/.env'].map(at));
   });
@@ -89,7 +89,7 @@ describe('looking for what is denied', () => {
     };
     const cancel = new AbortController();
     setTimeout(() => cancel.abort(new Error('cancelled')), 50);
-    const looking = viewOf({ root: home, denied: { why: slow, mayDenyBelow: () => true } }, cancel.signal);
+    const looking = resolveSandboxView({ root: home, denied: { denialReason: slow, mayDenyBelow: () => true } }, cancel.signal);
     await expect(looking).rejects.toThrow('cancelled');
     expect(asked).toBeLessThan(200);
     await rm(home, { recursive: true });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ToolFailure } from '#tool-sdk';
+import { ToolError } from '#tool-sdk';
 import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { failureOf, newMarker, processesWith, ShellRuns, textOf, type SandboxUnderTest } from '../testing/shell-runs.js';
 
@@ -55,7 +55,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       ['missing', 'invalid_arguments'],
       ['file', 'invalid_arguments'],
     ])('is refused in %j', async (working_dir, code) => {
-      await expect(runs.run('pwd', { working_dir })).rejects.toMatchObject({ name: 'ToolFailure', code });
+      await expect(runs.run('pwd', { working_dir })).rejects.toMatchObject({ name: 'ToolError', code });
     });
 
     it('leaves files that belong to the worker, and reads those of the worker', async () => {
@@ -114,7 +114,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
         ctx,
       );
       await eventually(() => ctx.updatedText() === 'up\n');
-      cancel.abort(new ToolFailure('cancelled', 'Cancelled'));
+      cancel.abort(new ToolError('cancelled', 'Cancelled'));
       expect(await failureOf(running)).toMatchObject({ code: 'cancelled', options: { killed: false, mayHaveFinished: true } });
       expect(ctx.updatedText()).toBe('up\ngoodbye\n');
       expect(await runs.text('cat tidied')).toBe('tidy\n');
@@ -130,7 +130,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
       await eventually(() => ctx.updatedText() === 'up\n');
       expect(processesWith(marker)).not.toEqual([]);
       graceMs = 50;
-      cancel.abort(new ToolFailure('cancelled', 'Cancelled'));
+      cancel.abort(new ToolError('cancelled', 'Cancelled'));
       expect(await failureOf(running)).toMatchObject({ code: 'cancelled', message: 'Cancelled', options: { killed: true } });
       expect(processesWith(marker)).toEqual([]);
     });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { fakeToolContext } from '../testing/tool-context.js';
 import { ShellTool } from './shell.tool.js';
-import { BubblewrapSandbox, DEFAULT_LIMITS, HostSandbox, NoneSandbox, type Sandbox } from '#sandbox';
+import { BubblewrapSandbox, DEFAULT_LIMITS, NoSandbox, DisabledSandbox, type Sandbox } from '#sandbox';
 import { sandboxLimitsContract } from './sandbox-limits.contract.js';
 import { sandboxContract } from './sandbox.contract.js';
 import { shellStateContract } from './shell-state.contract.js';
 
-const host = { make: (limits = {}) => new HostSandbox({ ...DEFAULT_LIMITS, ...limits }), isolated: false };
+const host = { make: (limits = {}) => new NoSandbox({ ...DEFAULT_LIMITS, ...limits }), isolated: false };
 const working = new BubblewrapSandbox();
 const bubblewrap = {
   make: (limits?: object) => (limits ? new BubblewrapSandbox({ limits: { ...DEFAULT_LIMITS, ...limits } }) : working),
@@ -35,7 +35,7 @@ describe('a sandbox that does not work', () => {
   });
 
   it('runs nothing when it is none, by setting or because nobody chose one [EX-31, TB-05]', async () => {
-    await expectRefusal(new NoneSandbox(), /^shell tool is disabled: SANDBOX switches commands off .* set SANDBOX=bubblewrap/);
+    await expectRefusal(new DisabledSandbox(), /^shell tool is disabled: SANDBOX switches commands off .* set SANDBOX=bubblewrap/);
     await expectRefusal(undefined, /^shell tool is disabled: no sandbox was chosen/);
   });
 });

@@ -37,7 +37,7 @@ export async function openShellState(root: string, attempt: string): Promise<She
   return {
     files: [before.fd, after.fd],
     keep: async () => {
-      const verdict = await verdictOn(after);
+      const verdict = await completenessOf(after);
       if (verdict === 'kept') await rename(next, path);
       await close();
       return verdict;
@@ -46,7 +46,7 @@ export async function openShellState(root: string, attempt: string): Promise<She
   };
 }
 
-async function verdictOn(file: FileHandle): Promise<'kept' | 'incomplete' | 'too_large'> {
+async function completenessOf(file: FileHandle): Promise<'kept' | 'incomplete' | 'too_large'> {
   const { size } = await file.stat();
   if (size > LARGEST_STATE_BYTES) return 'too_large';
   const end = Buffer.alloc(STATE_END.length);

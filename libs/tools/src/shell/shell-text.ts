@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { type CapturedOutput, type ProcessReport, type ResourceLimits, cutToBytes } from '#sandbox';
-import { type ToolContext, ToolFailure } from '#tool-sdk';
+import { type ToolContext, ToolError } from '#tool-sdk';
 import type { ShellDialect } from './shell-dialects.js';
 
 const LAST_OUTPUT_CHARS = 800;
@@ -9,7 +9,7 @@ const SIGNAL_BASE = 128;
 const NO_NETWORK =
   /could not resolve|temporary failure in name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|getaddrinfo/i;
 
-type Shown = Pick<ToolContext, 'shown'>;
+type Redacting = Pick<ToolContext, 'redact'>;
 
 /** No more of a stream than the dialect keeps. */
 export function withinLimit(output: CapturedOutput, { stream }: ShellDialect): CapturedOutput {
@@ -18,8 +18,8 @@ export function withinLimit(output: CapturedOutput, { stream }: ShellDialect): C
 }
 
 /** The captured text as it may be seen where it was cut. A secret at the cut is no whole one to whoever looks later. */
-export function withoutHalves(output: CapturedOutput, { shown }: Shown): CapturedOutput {
-  return output.truncated ? { ...output, text: shown(output.text, true) } : output;
+export function redactTruncatedOutput(output: CapturedOutput, { redact }: Redacting): CapturedOutput {
+  return output.truncated ? { ...output, text: redact(output.text, true) } : output;
 }
 
 export function exitText(
@@ -27,7 +27,7 @@ export function exitText(
   ran: { readonly limits: ResourceLimits | undefined; readonly network: 'none' | 'host' },
   dialect: ShellDialect,
 ): string {
-  const { ending, stdout, stderr } = report;
+  const { exit: ending, stdout, stderr } = report;
   const output = outputText(stdout, stderr, dialect);
   const code = ending.how === 'exited' ? ending.code : -1;
   if (code === 0) return output === '' ? 'command completed with no output' : output;
@@ -41,30 +41,30 @@ export function exitText(
 }
 
 /** Cancel, drain and the like carry their own reason; the run deadline of the call and the command's own limit read alike. */
-export function stoppedFailure(
-  { ending, durationMs, stdout, stderr }: ProcessReport,
-  { signal, shown }: Shown & Pick<ToolContext, 'signal'>,
+export function abortError(
+  { exit, durationMs, stdout, stderr }: ProcessReport,
+  { signal, redact }: Redacting & Pick<ToolContext, 'signal'>,
   limitMs: number,
   dialect: ShellDialect,
-): ToolFailure {
-  const killed = ending.how === 'killed';
-  const mayHaveFinished = ending.how === 'stopped' && ending.code === 0;
-  const reason = signal.aborted && signal.reason instanceof ToolFailure ? signal.reason : undefined;
+): ToolError {
+  const killed = exit.how === 'killed';
+  const mayHaveFinished = exit.how === 'stopped' && exit.code === 0;
+  const reason = signal.aborted && signal.reason instanceof ToolError ? signal.reason : undefined;
   if (reason !== undefined && reason.code !== 'run_timeout')
-    return new ToolFailure(reason.code, reason.message, { ...reason.options, killed, mayHaveFinished });
-  const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in ending ? ending.tookMs : 0);
-  return new ToolFailure('run_timeout', `${dialect.timedOut(ranMs)}${lastOutput(shown, stdout, stderr)}`, { killed, mayHaveFinished });
+    return new ToolError(reason.code, reason.message, { ...reason.options, killed, mayHaveFinished });
+  const ranMs = reason === undefined ? limitMs : durationMs - ('tookMs' in exit ? exit.tookMs : 0);
+  return new ToolError('run_timeout', `${dialect.timedOut(ranMs)}${lastOutput(redact, stdout, stderr)}`, { killed, mayHaveFinished });
 }
 
 /** What to say of a command that was killed for what it used; undefined for every other end. */
-export function overrunFailure({ ending, stdout, stderr }: ProcessReport, { shown }: Shown): ToolFailure | undefined {
-  if (ending.how !== 'over_limit') return undefined;
-  const { limit, used, allowed } = ending.overrun;
+export function limitError({ exit, stdout, stderr }: ProcessReport, { redact }: Redacting): ToolError | undefined {
+  if (exit.how !== 'over_limit') return undefined;
+  const { limit, used, allowed } = exit.overrun;
   const what =
     limit === 'memory'
       ? `Command used ${mebibytes(used)} of memory, more than the ${mebibytes(allowed)} it may`
       : `Command had ${used} processes at once, more than the ${allowed} it may`;
-  return new ToolFailure('tool_failed', `${what}, and was killed${lastOutput(shown, stdout, stderr)}`, { killed: true });
+  return new ToolError('tool_failed', `${what}, and was killed${lastOutput(redact, stdout, stderr)}`, { killed: true });
 }
 
 function limitHint(signal: string | undefined, limits: ResourceLimits | undefined): string | undefined {
@@ -94,7 +94,7 @@ function withCutNote(stream: string, { text, bytes, truncated }: CapturedOutput,
   return `${text}\n[${stream} truncated — ${Buffer.byteLength(text).toLocaleString('en')} of ${bytes.toLocaleString('en')} bytes kept]`;
 }
 
-export function lastOutput(shown: Shown['shown'], ...streams: readonly CapturedOutput[]): string {
+export function lastOutput(shown: Redacting['redact'], ...streams: readonly CapturedOutput[]): string {
   const parts = streams.map(({ text }) => shown(text).slice(-LAST_OUTPUT_CHARS).trim()).filter((text) => text !== '');
   return parts.length === 0 ? '' : `\n\nLast output:\n${parts.join('\n')}`;
 }

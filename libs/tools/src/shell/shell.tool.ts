@@ -4,26 +4,26 @@ import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import {
   type CapturedOutput,
-  NoneSandbox,
+  DisabledSandbox,
   type ProcessCommand,
   type ProcessReport,
   ProcessStartError,
   Sandbox,
-  absoluteOf,
-  filePlace,
+  absolutePath,
+  resolveFile,
   findExecutable,
   isWithin,
   pathNotAllowed,
-  refuseDenied,
+  assertNotDenied,
   runProcess,
-  viewOf,
+  resolveSandboxView,
 } from '#sandbox';
-import { Tool, type ToolContext, ToolFailure, type ToolOutputObject, type Workspace } from '#tool-sdk';
+import { Tool, type ToolContext, ToolError, type ToolOutputObject, type Workspace } from '#tool-sdk';
 import { SHELL_DIALECTS, type ShellDialect } from './shell-dialects.js';
 import { persistentArguments } from './shell-script.js';
 import { openShellState, type ShellState } from './shell-state.js';
 import { openCommandQuota } from './command-quota.js';
-import { exitText, overrunFailure, stoppedFailure, withinLimit, withoutHalves } from './shell-text.js';
+import { exitText, limitError, abortError, withinLimit, redactTruncatedOutput } from './shell-text.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -82,7 +82,7 @@ export class ShellTool {
   private readonly shell = findExecutable(['bash', 'sh']) ?? '/bin/sh';
 
   /** Without a sandbox, as in a process that only lists tools, nothing runs. */
-  constructor(@Optional() private readonly sandbox: Sandbox = new NoneSandbox('no sandbox was chosen for this process')) {}
+  constructor(@Optional() private readonly sandbox: Sandbox = new DisabledSandbox('no sandbox was chosen for this process')) {}
 
   /** 1. is there a sandbox  2. where to run  3. the session's shell, if asked for  4. run  5. what came of it */
   async run(args: Input, ctx: ToolContext): Promise<ToolOutputObject> {
@@ -105,14 +105,14 @@ export class ShellTool {
     const limit = AbortSignal.timeout(limitMs);
     const env = { ...ctx.env, HOME: root, PWD: cwd };
     const quota = await openCommandQuota(ctx.workspace.quota);
-    const view = await viewOf({ ...ctx.workspace, root }, ctx.signal);
+    const view = await resolveSandboxView({ ...ctx.workspace, root }, ctx.signal);
     const wrapped = this.sandbox.wrap({ file: this.shell, args: shell.args, cwd, env, ...(state && { files: state.files }) }, root, view);
     const command = quota.limit(wrapped);
     const report = await this.execute(command, AbortSignal.any([ctx.signal, limit, quota.signal]), ctx).finally(() => quota.close());
     if (report.leftAlive.length > 0) ctx.log.warn('processes could not be killed', { pids: report.leftAlive });
-    const overrun = overrunFailure(report, ctx) ?? quota.failureOf(report, ctx);
+    const overrun = limitError(report, ctx) ?? quota.failureOf(report, ctx);
     if (overrun) throw overrun;
-    if (report.ending.how === 'stopped' || report.ending.how === 'killed') throw stoppedFailure(report, ctx, limitMs, dialectOf(ctx));
+    if (report.exit.how === 'stopped' || report.exit.how === 'killed') throw abortError(report, ctx, limitMs, dialectOf(ctx));
     const tooLarge = (await state?.keep()) === 'too_large';
     return this.render(report, command, dialectOf(ctx), tooLarge ? STATE_TOO_LARGE : '');
   }
@@ -123,24 +123,24 @@ export class ShellTool {
       get graceMs() {
         return ctx.graceMs;
       },
-      onText: (stream: string, text: string, cut: boolean) => ctx.onUpdate([{ type: 'text', text }], { stream, cut }),
+      onText: (stream: string, text: string, cut: boolean) => ctx.onUpdate([{ type: 'text', text }], { stream, truncated: cut }),
     };
     try {
       const report = await runProcess(command, options);
-      const kept = (output: CapturedOutput) => withoutHalves(withinLimit(output, dialectOf(ctx)), ctx);
+      const kept = (output: CapturedOutput) => redactTruncatedOutput(withinLimit(output, dialectOf(ctx)), ctx);
       return { ...report, stdout: kept(report.stdout), stderr: kept(report.stderr) };
     } catch (error) {
       if (!(error instanceof ProcessStartError)) throw error;
       const wrong = error.reason === 'too_long' || error.reason === 'invalid';
       const advice = error.reason === 'too_long' ? '. Write the script to a file and run that' : '';
-      throw new ToolFailure(wrong ? 'invalid_arguments' : 'tool_failed', `Execution failed: ${error.message}${advice}`, { cause: error });
+      throw new ToolError(wrong ? 'invalid_arguments' : 'tool_failed', `Execution failed: ${error.message}${advice}`, { cause: error });
     }
   }
 
   private render(report: ProcessReport, { limits }: ProcessCommand, dialect: ShellDialect, note: string): ToolOutputObject {
-    const { ending, stdout, stderr, durationMs } = report;
-    const exitCode = ending.how === 'exited' ? ending.code : -1;
-    const signal = ending.how === 'signalled' ? ending.signal : null;
+    const { exit, stdout, stderr, durationMs } = report;
+    const exitCode = exit.how === 'exited' ? exit.code : -1;
+    const signal = exit.how === 'signalled' ? exit.signal : null;
     const text = exitText(report, { limits, network: this.sandbox.network }, dialect) + note;
     const details = { exitCode, signal, durationMs, stdoutBytes: stdout.bytes, stderrBytes: stderr.bytes, sandbox: this.sandbox.name };
     return {
@@ -154,14 +154,14 @@ export class ShellTool {
   /** A worker that was told to isolate commands and cannot runs none. */
   private async requireSandbox(): Promise<void> {
     const { ok, detail } = await this.sandbox.probe();
-    if (!ok) throw new ToolFailure('unavailable', `shell tool is disabled: ${detail}`, { retryable: false });
+    if (!ok) throw new ToolError('unavailable', `shell tool is disabled: ${detail}`, { retryable: false });
   }
 
   private async stateOf(root: string, { sessionId, callId, attempt }: ToolContext): Promise<ShellState> {
     if (sessionId === undefined)
-      throw new ToolFailure('invalid_arguments', 'persistent needs a session: submit the call with a sessionId, or leave persistent out');
+      throw new ToolError('invalid_arguments', 'persistent needs a session: submit the call with a sessionId, or leave persistent out');
     if (basename(this.shell) !== 'bash')
-      throw new ToolFailure('unavailable', 'A persistent shell needs bash, which this worker does not have; leave persistent out', {
+      throw new ToolError('unavailable', 'A persistent shell needs bash, which this worker does not have; leave persistent out', {
         retryable: false,
       });
     return openShellState(root, `${callId}.${attempt}`);
@@ -179,15 +179,15 @@ interface ShellRun {
   readonly state?: ShellState;
 }
 
-/** The real path of a folder of the workspace, a root or an opened path, links followed; a ToolFailure when it leads out or is no folder. */
+/** The real path of a folder of the workspace, a root or an opened path, links followed; a ToolError when it leads out or is no folder. */
 async function folderOf(workspace: Workspace, given: string): Promise<string> {
-  const place = filePlace(workspace, given, 'read');
-  const { root, path, links } = place;
-  const named = absoluteOf(root, path.names);
+  const place = resolveFile(workspace, given, 'read');
+  const { root, path, symlinks } = place;
+  const named = absolutePath(root, path.names);
   const folder = await realpath(named).catch(() => undefined);
   if (folder === undefined || !(await stat(folder)).isDirectory())
-    throw new ToolFailure('invalid_arguments', `Working directory is not a directory: ${path.shown}`);
-  if (links === 'refuse' ? folder !== named : !isWithin(folder, root)) throw pathNotAllowed(given);
-  refuseDenied(place, folder.slice(root.length).split('/').filter(Boolean), 'read');
+    throw new ToolError('invalid_arguments', `Working directory is not a directory: ${path.displayPath}`);
+  if (symlinks === 'refuse' ? folder !== named : !isWithin(folder, root)) throw pathNotAllowed(given);
+  assertNotDenied(place, folder.slice(root.length).split('/').filter(Boolean), 'read');
   return folder;
 }

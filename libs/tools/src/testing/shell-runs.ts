@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ShellTool } from '../shell/shell.tool.js';
 import type { ResourceLimits, Sandbox } from '#sandbox';
-import { type ToolContext, ToolFailure, type ToolOutputObject } from '#tool-sdk';
+import { type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import { fakeToolContext } from './tool-context.js';
 
 /** What the suites need to know of a sandbox to run the shell in it. */
@@ -62,13 +62,13 @@ export function textOf({ content: [first] }: ToolOutputObject): string {
 }
 
 /** The failure of a run that must fail. */
-export async function failureOf(running: Promise<unknown>): Promise<ToolFailure> {
+export async function failureOf(running: Promise<unknown>): Promise<ToolError> {
   const failure = await running.then(
     (output) => output,
     (error: unknown) => error,
   );
-  if (failure instanceof ToolFailure) return failure;
-  throw new Error(`expected a ToolFailure, got ${JSON.stringify(failure) ?? String(failure)}`);
+  if (failure instanceof ToolError) return failure;
+  throw new Error(`expected a ToolError, got ${JSON.stringify(failure) ?? String(failure)}`);
 }
 
 let markers = 0;

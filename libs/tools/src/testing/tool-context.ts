@@ -35,7 +35,7 @@ export function fakeToolContext(overrides: Partial<ToolContext> = {}): FakeToolC
       warn: (message, facts) => void logged.push({ level: 'warn', message, ...(facts && { facts }) }),
     },
     onUpdate: (content) => void updates.push(content),
-    shown: (text) => text,
+    redact: (text) => text,
     onProgress: (step) => void progress.push(step),
     ...overrides,
     updates,

@@ -5,7 +5,7 @@ const NOISE = /<(script|style|noscript|template|svg|iframe|title)\b|<!--/gi;
  * The page without scripts, styles, drawings and comments, in one pass over any input. An element that is never closed
  * takes the rest of the page with it, as it does in a browser.
  */
-export function withoutNoise(html: string): string {
+export function stripBoilerplate(html: string): string {
   const kept: string[] = [];
   let from = 0;
   NOISE.lastIndex = 0;
@@ -28,8 +28,8 @@ export function titleOf(html: string): string | undefined {
 }
 
 /** Readable text without a parser: for pages that a parser cannot take in time. Entities other than the common five stay. */
-export function bareText(html: string): string {
-  const lines = withoutNoise(html).replace(/<\/?(?:p|div|br|li|tr|h[1-6]|ul|ol|table|section|article)\b[^<>]{0,4096}>/gi, '\n');
+export function toPlainText(html: string): string {
+  const lines = stripBoilerplate(html).replace(/<\/?(?:p|div|br|li|tr|h[1-6]|ul|ol|table|section|article)\b[^<>]{0,4096}>/gi, '\n');
   return decodeCommon(lines.replace(/<[^<>]{0,4096}>/g, ' '))
     .split('\n')
     .map((line) => line.replaceAll(/[ \t\r\f]+/g, ' ').trim())

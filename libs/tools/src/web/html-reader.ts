@@ -1,6 +1,6 @@
 import { withAbsoluteLinks } from './html-links.js';
-import { bareText, titleOf, withoutNoise } from './html-boilerplate.js';
-import { HtmlThreads, type TextStyle } from './html-thread.js';
+import { toPlainText, titleOf, stripBoilerplate } from './html-boilerplate.js';
+import { HtmlWorkerPool, type TextStyle } from './html-worker-pool.js';
 
 export interface ReadPage {
   readonly title?: string;
@@ -15,10 +15,10 @@ const TIMEOUT_MS = 5_000;
 
 /** HTML for a model: Markdown with absolute links, or plain text. A page the converter cannot take in time comes as bare text. */
 export class HtmlReader {
-  constructor(private readonly threads = new HtmlThreads()) {}
+  constructor(private readonly threads = new HtmlWorkerPool()) {}
 
   async read(html: string, style: TextStyle, base: string, signal: AbortSignal): Promise<ReadPage> {
-    const clean = withoutNoise(html);
+    const clean = stripBoilerplate(html);
     const part = clean.slice(0, MAX_HTML_CHARS);
     const cut =
       part.length < clean.length ? [`only the first ${MAX_HTML_CHARS.toLocaleString('en')} characters of HTML were converted`] : [];
@@ -31,7 +31,7 @@ export class HtmlReader {
       signal.throwIfAborted();
       return {
         ...titled(rawTitle),
-        text: bareText(part),
+        text: toPlainText(part),
         ...noted([...cut, 'the page is too complex to convert: bare text without structure']),
       };
     }

@@ -2,7 +2,7 @@ import { gzipSync, brotliCompressSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EgressPolicy } from '#sandbox';
-import { type ToolContext, ToolFailure } from '#tool-sdk';
+import { type ToolContext, ToolError } from '#tool-sdk';
 import { type TestSite, testSite } from '../../../sandbox/src/testing/test-site.fixture.js';
 import { eventually } from '../../../sandbox/src/testing/process.fixture.js';
 import { fakeToolContext } from '../testing/tool-context.js';
@@ -288,17 +288,17 @@ describe('web_fetch and hostile servers', () => {
     const cancel = new AbortController();
     const running = fetchText('/slow-body', {}, fakeToolContext({ signal: cancel.signal }));
     await eventually(() => site.requests.at(-1) === '/slow-body');
-    cancel.abort(new ToolFailure('cancelled', 'Cancelled'));
+    cancel.abort(new ToolError('cancelled', 'Cancelled'));
     expect(await failureOf(running)).toMatchObject({ code: 'cancelled', message: 'Cancelled' });
     await eventually(async () => (await site.connections()) === 0);
   });
 });
 
-async function failureOf(running: Promise<unknown>): Promise<ToolFailure> {
+async function failureOf(running: Promise<unknown>): Promise<ToolError> {
   const failure = await running.then(
     () => undefined,
     (error: unknown) => error,
   );
-  if (failure instanceof ToolFailure) return failure;
-  throw new Error(`expected a ToolFailure, got ${String(failure)}`);
+  if (failure instanceof ToolError) return failure;
+  throw new Error(`expected a ToolError, got ${String(failure)}`);
 }

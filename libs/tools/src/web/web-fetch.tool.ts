@@ -2,7 +2,7 @@ import { Optional } from '@nestjs/common';
 import { z } from 'zod';
 import { decodeBody, isHtml, isTextLike, isUntyped, looksBinary } from './decode-body.js';
 import { EgressError, EgressPolicy, type FetchedDocument, SafeFetch, TraceHosts, egressPolicyFrom, traceHostsFrom } from '#sandbox';
-import { Tool, type ToolContext, ToolFailure, type ToolOutputObject } from '#tool-sdk';
+import { Tool, type ToolContext, ToolError, type ToolOutputObject } from '#tool-sdk';
 import { HtmlReader, type ReadPage } from './html-reader.js';
 
 const PREVIEW_CHARS = 512;
@@ -71,7 +71,7 @@ export class WebFetchTool {
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       const code = { blocked: 'policy_denied', invalid: 'invalid_arguments', failed: 'tool_failed' } as const;
-      throw new ToolFailure(code[error.kind], error.message, { retryable: error.retryable, cause: error });
+      throw new ToolError(code[error.kind], error.message, { retryable: error.retryable, cause: error });
     }
   }
 
@@ -88,12 +88,12 @@ export class WebFetchTool {
   }
 }
 
-function httpFailure({ status, statusText, url, body, contentType, ...document }: FetchedDocument, ctx: ToolContext): ToolFailure {
+function httpFailure({ status, statusText, url, body, contentType, ...document }: FetchedDocument, ctx: ToolContext): ToolError {
   const readable = isTextLike(contentType) || (isUntyped(contentType) && !looksBinary(body));
   const answer = readable ? decodeBody(body, contentType) : '';
   const preview = shownPart(answer.slice(0, PREVIEW_CHARS), document.truncated || answer.length > PREVIEW_CHARS, ctx).trim();
   const retryable = status === 429 || status >= 500;
-  return new ToolFailure('tool_failed', `HTTP ${status} ${statusText} from ${url}${preview === '' ? '' : `\n\n${preview}`}`, { retryable });
+  return new ToolError('tool_failed', `HTTP ${status} ${statusText} from ${url}${preview === '' ? '' : `\n\n${preview}`}`, { retryable });
 }
 
 function render(document: FetchedDocument, shown: Shown, args: Input, ctx: ToolContext): ToolOutputObject {
@@ -145,7 +145,7 @@ function oxydraText({ url, status, mode, truncated, ...facts }: Facts, body: str
 
 /** What was cut has no half of a secret at its end. */
 function shownPart(text: string, cut: boolean, ctx: ToolContext): string {
-  return cut ? ctx.shown(text, true) : text;
+  return cut ? ctx.redact(text, true) : text;
 }
 
 /** The first `chars` UTF-16 units, never half of a surrogate pair. */

@@ -1,13 +1,13 @@
-import type { LimitAnswer } from '#limits';
+import type { LimitResult } from '#limits';
 import type { EvaluatedCall } from './new-call.js';
 
 /** Adds what the limits say to what a call was judged before. The refusal that lasts longest is told. Pure. */
 export function applyLimitResults(
   judged: EvaluatedCall,
-  answers: readonly LimitAnswer[],
+  answers: readonly LimitResult[],
 ): { judged: EvaluatedCall; refusal?: EvaluatedCall['rejection']; retryAfterMs?: number | undefined } {
   if (answers.length === 0) return { judged };
-  const refusals = answers.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
+  const refusals = answers.flatMap(({ rejection }) => (rejection === undefined ? [] : [rejection]));
   const [worst] = refusals.sort((a, b) => (b.retryAfterMs ?? Infinity) - (a.retryAfterMs ?? Infinity));
   const reasons = [...judged.decision.reasons, ...answers.map(({ reason }) => reason)];
   if (worst === undefined) return { judged: { ...judged, decision: { ...judged.decision, reasons } } };

@@ -1,24 +1,24 @@
 import type { PolicyConfig, SubmitCallBody } from '#contracts';
 import { settingsOf } from '#policy';
-import type { Prepared, ToolRegistry } from '#tool-sdk';
+import type { ValidatedCall, ToolRegistry } from '#tool-sdk';
 
 /**
  * Tool and arguments as they run for an agent: what its policy has instead of the tool's own run time, arguments that it fills
  * in where the call has none, and unknown ones left out where it tolerates them. What it fills in is checked like all others.
  */
 export function applyToolDefaults(
-  tools: Pick<ToolRegistry, 'prepare'>,
+  tools: Pick<ToolRegistry, 'validateArguments'>,
   { tool: name, arguments: raw }: Pick<SubmitCallBody, 'tool' | 'arguments'>,
   policy: PolicyConfig,
-): Prepared {
+): ValidatedCall {
   const tolerant = !policy.execution.strictArguments;
-  const prepared = tools.prepare(name, raw, tolerant);
+  const prepared = tools.validateArguments(name, raw, tolerant);
   if (!prepared.ok) return prepared;
   const { defaults, timeoutMs } = settingsOf(prepared.tool, policy);
   const tool = timeoutMs === undefined ? prepared.tool : { ...prepared.tool, timeoutMs };
   if (defaults === undefined) return tool === prepared.tool ? prepared : { ...prepared, tool };
   const missing = Object.entries(defaults).filter(([argument]) => !Object.hasOwn(prepared.args, argument));
   if (missing.length === 0) return { ...prepared, tool };
-  const filled = tools.prepare(name, { ...prepared.args, ...Object.fromEntries(missing) }, tolerant);
+  const filled = tools.validateArguments(name, { ...prepared.args, ...Object.fromEntries(missing) }, tolerant);
   return filled.ok ? { ...prepared, tool, args: filled.args } : filled;
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { AppliedHook, HookInput, JsonValue, Principal, SubmitCallBody } from '#contracts';
-import { HookRunner, hookEventName, HookSets, shownRun, type HookRun } from '#hooks';
-import { MARK } from '#redaction';
+import { HookRunner, hookEventName, HookSnapshotStore, redactHookRun, type HookRun } from '#hooks';
+import { REDACTED } from '#redaction';
 import { SessionCancelChannel } from '../../sessions/session-cancel-channel.service.js';
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import { CallEvaluator } from './call-evaluator.service.js';
@@ -50,7 +50,7 @@ export class BeforeHooks {
   constructor(
     private readonly evaluator: CallEvaluator,
     private readonly runner: HookRunner,
-    private readonly sets: HookSets,
+    private readonly sets: HookSnapshotStore,
     private readonly redaction: RedactionConfigService,
     private readonly cancels: SessionCancelChannel,
   ) {}
@@ -65,7 +65,7 @@ export class BeforeHooks {
       .join('\n')
       .slice(0, FEEDBACK_CHARACTERS);
     const left = judged.rejection === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
-    const hookSet = left.length === 0 ? undefined : await this.sets.keep([...left]);
+    const hookSet = left.length === 0 ? undefined : await this.sets.save([...left]);
     const more = { ...(hookSet === undefined ? {} : { hookSet }), ...(feedback === '' ? {} : { hookFeedback: feedback }) };
     return { judged: { ...judged, decision, ...more }, transient: passing };
   }
@@ -98,14 +98,14 @@ export class BeforeHooks {
       const about = this.redaction.redactorFor(judged.args);
       const mask = this.redaction.masked(judged.args);
       const input = inputOf(request, judged, hooks.cwd, hook, {
-        shown: mask.shown,
+        shown: mask.masked,
         said: hook.secrets ? (text) => text : about,
         named: hook.secrets ? (text) => text : (text) => this.redaction.identifier(text),
       });
       let run: HookRun;
       try {
         const holdsSecrets = (value: object) => this.redaction.holdsSecrets(value);
-        run = shownRun(await this.runner.run({ hook, input, signal: request.signal, holdsSecrets }), about);
+        run = redactHookRun(await this.runner.run({ hook, input, signal: request.signal, holdsSecrets }), about);
       } catch (error) {
         if (!request.signal.aborted) throw error;
         const byPerson = request.signal.reason instanceof StoppedByPerson;
@@ -170,7 +170,7 @@ function rejected(
 
 function misplaced({ name }: AppliedHook, pointer: string): string {
   return (
-    `Hook \`${name}\` answered with a placeholder (${MARK}) at ${pointer === '' ? 'the top' : pointer}, where it names no secret: ` +
+    `Hook \`${name}\` answered with a placeholder (${REDACTED}) at ${pointer === '' ? 'the top' : pointer}, where it names no secret: ` +
     'a placeholder may only come back unchanged at its path'
   );
 }

@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Limits, Principal, SubmitCallBody } from '#contracts';
 import { EventHub, type NewCall } from '#event-log';
 import {
-  argumentBytesAnswer,
+  argumentBytesResult,
   CallLimits,
-  costAnswer,
+  costResult,
   limitChecks,
-  queueDepthAnswer,
-  treeDepthAnswer,
+  queueDepthResult,
+  treeDepthResult,
   type CallTree,
-  type LimitAnswer,
+  type LimitResult,
   type LimitCheck,
 } from '#limits';
 import { BullCallQueue } from '#queue';
@@ -84,8 +84,8 @@ export class CallLimiter {
     const asked = this.staticLimits(request, limits);
     const uncounted = asked instanceof Promise ? await asked : asked;
     if (checks.length === 0 && uncounted.length === 0) return unlimited;
-    const refused = uncounted.some(({ refusal }) => refusal !== undefined);
-    const counted = refused || checks.length === 0 ? [] : await this.counts.admit(principal.tenantId, callId, checks);
+    const refused = uncounted.some(({ rejection }) => rejection !== undefined);
+    const counted = refused || checks.length === 0 ? [] : await this.counts.consume(principal.tenantId, callId, checks);
     const after = applyLimitResults(judged, [...uncounted, ...counted]);
     if (after.refusal !== undefined)
       return { ...unlimited, ...after, idempotency: await this.existingIdempotencyKey(principal, callId, idempotency) };
@@ -100,19 +100,19 @@ export class CallLimiter {
     const asked = this.staticLimits(request, limits);
     const uncounted = asked instanceof Promise ? await asked : asked;
     const checks = checksOf(request, limits);
-    const counted = checks.length === 0 ? [] : await this.counts.quote(principal.tenantId, callId, checks);
+    const counted = checks.length === 0 ? [] : await this.counts.peek(principal.tenantId, callId, checks);
     return applyLimitResults(judged, [...uncounted, ...counted]).judged;
   }
 
-  private staticLimits({ judged: { args, tool }, lineage: family }: LimitRequest, limits: Limits): Promise<LimitAnswer[]> | LimitAnswer[] {
-    const answers: LimitAnswer[] = [];
-    if (family !== undefined) answers.push(treeDepthAnswer(family.depth, limits.treeDepth ?? TREE_DEPTH));
-    if (limits.costPerDayCents !== undefined) answers.push(costAnswer(limits.costPerDayCents));
+  private staticLimits({ judged: { args, tool }, lineage: family }: LimitRequest, limits: Limits): Promise<LimitResult[]> | LimitResult[] {
+    const answers: LimitResult[] = [];
+    if (family !== undefined) answers.push(treeDepthResult(family.depth, limits.treeDepth ?? TREE_DEPTH));
+    if (limits.costPerDayCents !== undefined) answers.push(costResult(limits.costPerDayCents));
     if (limits.argumentBytes !== undefined)
-      answers.push(argumentBytesAnswer(Buffer.byteLength(JSON.stringify(args)), limits.argumentBytes));
+      answers.push(argumentBytesResult(Buffer.byteLength(JSON.stringify(args)), limits.argumentBytes));
     const { queueDepth } = limits;
     if (queueDepth === undefined || tool === undefined) return answers;
-    return this.queue.waitingCount(tool.pool).then((waiting) => [...answers, queueDepthAnswer(tool.pool, waiting, queueDepth)]);
+    return this.queue.waitingCount(tool.pool).then((waiting) => [...answers, queueDepthResult(tool.pool, waiting, queueDepth)]);
   }
 
   /** Watches for the End from before the call exists. Should this process die, the next full limit finds out by itself. */
@@ -126,11 +126,11 @@ export class CallLimiter {
           timeoutMs: (body.timeouts.totalMs ?? this.config.defaultTotalMs) + WATCH_SLACK_MS,
         })
       : undefined;
-    void watch?.ended.then((seen) => (seen === undefined ? undefined : this.counts.ended(tenantId, callId, checks))).catch(() => {});
+    void watch?.ended.then((seen) => (seen === undefined ? undefined : this.counts.releaseOpen(tenantId, callId, checks))).catch(() => {});
     return {
       release: async () => {
         watch?.cancel();
-        await this.counts.forget(tenantId, callId, checks).catch(() => {});
+        await this.counts.release(tenantId, callId, checks).catch(() => {});
       },
     };
   }

@@ -1,6 +1,6 @@
 import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
 import type { CallQueue } from '#queue';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 
 /** What a queue has to know about a call. */
 interface QueuedCall {
@@ -11,5 +11,5 @@ interface QueuedCall {
 
 /** The fast path to a worker. Never rejects: the log's timers dispatch again what got lost, so a failure is only counted. */
 export function dispatchCall(queue: CallQueue, job: CallJob, { pool, priority, effect }: QueuedCall, tenantId: string): void {
-  queue.dispatch(pool, job, priority, tenantId, effect).catch(() => signals.dispatchFailed.emit({ pool }));
+  queue.dispatch(pool, job, priority, tenantId, effect).catch(() => telemetry.dispatchFailed.emit({ pool }));
 }

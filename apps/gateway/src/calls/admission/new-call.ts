@@ -15,7 +15,7 @@ import type {
   ToolDescriptor,
 } from '#contracts';
 import type { EventOrigin, NewCall } from '#event-log';
-import { approvalDigest, approvalOptions, capabilityProfileOf, type JudgedFiles } from '#policy';
+import { approvalDigest, approvalOptions, capabilityProfileOf, type FileAccessDecision } from '#policy';
 import { sha256Hex } from '#redis';
 import type { CallLineage } from './child-call.service.js';
 
@@ -36,7 +36,7 @@ export interface EvaluatedCall {
   readonly purpose?: string;
   readonly decision: Decision;
   /** There when the call may open other files than those of its workspace, or may not open all of them. */
-  readonly files?: JudgedFiles;
+  readonly files?: FileAccessDecision;
   /** Whose texts the call is answered in, and how much text the model gets; there where that differs from the defaults. */
   readonly profile?: PolicyProfile;
   readonly resultBytes?: number;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonValue, SubmitCallBody, TrustOption } from '#contracts';
-import { visibleJson, visibleText, type Redactor } from '#redaction';
+import { escapeInvisibleJson, escapeInvisibleText, type Redactor } from '#redaction';
 import type { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import type { EvaluatedCall, NewCallInput } from './new-call.js';
 
@@ -37,20 +37,20 @@ export function redactCall(redactor: Redactor, body: SubmitCallBody, judged: Eva
  * The tool gets the arguments as they are. Trust options with such characters are not offered: nobody could tell what they grant.
  */
 function withHiddenTextShown({ body, evaluated: judged, secretArguments }: RedactedCall, asSubmitted: JsonValue): RedactedCall {
-  const args = visibleJson(judged.args);
+  const args = escapeInvisibleJson(judged.args);
   const { decision, purpose } = judged;
   const { trustOptions, reasons } = decision;
   const submitted = secretArguments ?? (args === judged.args ? undefined : asSubmitted);
   return {
-    body: { ...body, labels: Object.fromEntries(Object.entries(body.labels).map(([name, text]) => [name, visibleText(text)])) },
+    body: { ...body, labels: Object.fromEntries(Object.entries(body.labels).map(([name, text]) => [name, escapeInvisibleText(text)])) },
     evaluated: {
       ...judged,
       args,
-      ...(purpose === undefined ? {} : { purpose: visibleText(purpose) }),
+      ...(purpose === undefined ? {} : { purpose: escapeInvisibleText(purpose) }),
       decision: {
         ...decision,
-        reasons: reasons.map((reason) => ({ ...reason, reason: visibleText(reason.reason) })),
-        ...(trustOptions === undefined ? {} : { trustOptions: trustOptions.filter((option) => visibleJson(option) === option) }),
+        reasons: reasons.map((reason) => ({ ...reason, reason: escapeInvisibleText(reason.reason) })),
+        ...(trustOptions === undefined ? {} : { trustOptions: trustOptions.filter((option) => escapeInvisibleJson(option) === option) }),
       },
     },
     ...(submitted === undefined ? {} : { secretArguments: submitted }),
@@ -65,15 +65,15 @@ function withHiddenTextShown({ body, evaluated: judged, secretArguments }: Redac
 function withoutSecrets(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
   const { value, secrets } = redactor.json(judged.args);
   const withSecrets = secrets.length > 0;
-  const by = withSecrets ? redactor.knowing(secrets) : redactor;
+  const by = withSecrets ? redactor.withSecrets(secrets) : redactor;
   // What is secret in one place of the arguments is secret in all others.
   const args = withSecrets ? by.json(judged.args).value : value;
   const labels = Object.keys(body.labels).length === 0 ? body.labels : by.json(body.labels).value;
   const { purpose, hookFeedback } = judged;
   const said = {
     ...judged,
-    ...(purpose === undefined ? {} : { purpose: by.uncleaned(purpose) }),
-    ...(hookFeedback === undefined ? {} : { hookFeedback: by.uncleaned(hookFeedback) }),
+    ...(purpose === undefined ? {} : { purpose: by.rawText(purpose) }),
+    ...(hookFeedback === undefined ? {} : { hookFeedback: by.rawText(hookFeedback) }),
   };
   const toolCallId = body.toolCallId === undefined ? undefined : by.identifier(body.toolCallId);
   const isShown = labels === body.labels && toolCallId === body.toolCallId;
@@ -94,7 +94,7 @@ function holdsNone(redactor: Redactor, option: TrustOption): boolean {
 }
 
 function withoutQuotedSecrets(redactor: Redactor, judged: EvaluatedCall): EvaluatedCall {
-  const text = (said: string) => redactor.uncleaned(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
+  const text = (said: string) => redactor.rawText(said.replace(QUOTED_BY_PARSER, ' is not valid JSON'));
   const { decision, rejection, requestedTool, tool, files } = judged;
   const { trustOptions, reasons } = decision;
   return {

@@ -1,5 +1,5 @@
 import type { EventBatch } from '#event-log';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { eventsItem, UpdateCoalescer, textItem, type SubscriptionSink, type OutboxItem } from './outbox-item.js';
 
 /** One client's connection, WebSocket or event stream. */
@@ -116,7 +116,7 @@ export class SocketOutbox {
       this.waiting.push(left);
       this.waitingBytes += left.size;
     }
-    if (merger && merger.coalesced > before) signals.updatesCoalesced.emit({ where: 'socket', n: merger.coalesced - before });
+    if (merger && merger.coalesced > before) telemetry.updatesCoalesced.emit({ where: 'socket', n: merger.coalesced - before });
   }
 
   private coalesceAll(): void {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ProblemError } from '#contracts';
 import type { Delivery, Subscription } from '#event-log';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { SocketOutbox, type DeliveryLimits } from '../delivery/socket-outbox.js';
 import { SseSubscription, sseComment, sseResync, sseRetry } from './sse-subscription.js';
 
@@ -37,7 +37,7 @@ export class SseConnection {
     this.heartbeat = setInterval(() => this.outbox.send(sseComment('still here')), HEARTBEAT_MS);
     this.response.once('close', () => this.dispose('client'));
     this.response.on('error', () => {});
-    signals.socketOpened.emit({ kind: 'sse' });
+    telemetry.socketOpened.emit({ kind: 'sse' });
     this.outbox.send(sseRetry(RETRY_MS));
   }
 
@@ -94,7 +94,7 @@ export class SseConnection {
     clearInterval(this.heartbeat);
     this.subscription?.close();
     this.outbox.close();
-    signals.socketClosed.emit({ kind: 'sse', why });
+    telemetry.socketClosed.emit({ kind: 'sse', why });
   }
 }
 

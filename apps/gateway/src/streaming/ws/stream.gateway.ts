@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { ServerOptions, VerifyClientCallbackAsync, WebSocket, WebSocketServer } from 'ws';
 import { LIMITS, ProblemError } from '#contracts';
 import { EventHub } from '#event-log';
-import { signals } from '#observability';
+import { telemetry } from '#observability';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { OpenSockets, type SocketReservation } from '../../auth/open-sockets.service.js';
 import { OriginPolicy } from '../../auth/origin-policy.service.js';
@@ -93,10 +93,10 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     if (place === undefined) return client.terminate();
     const socket = new StreamSession(client, this.services, STREAM_LIMITS, bearerOf(request), place);
     this.sessions.set(client, socket);
-    signals.socketOpened.emit({ kind: 'ws' });
+    telemetry.socketOpened.emit({ kind: 'ws' });
     client.once('close', () => {
       this.sessions.delete(client);
-      signals.socketClosed.emit({ kind: 'ws', why: socket.closedFor ?? 'client' });
+      telemetry.socketClosed.emit({ kind: 'ws', why: socket.closedFor ?? 'client' });
     });
   }
 

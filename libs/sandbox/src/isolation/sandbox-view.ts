@@ -1,27 +1,30 @@
 import { realpath, stat } from 'node:fs/promises';
-import { ToolFailure, type Workspace } from '#tool-sdk';
-import { deniedEntries, type DeniedEntry } from '../workspace/denied-files.js';
+import { ToolError, type Workspace } from '#tool-sdk';
+import { findDeniedEntries, type DeniedEntry } from '../workspace/denied-entries.js';
 import { isWithin } from '../workspace/workspace-path.js';
 import type { SandboxView } from './sandbox.port.js';
 
 /** Each is a mount of its own. */
-const MOST_HIDDEN = 2_000;
+const MAX_MASKS = 2_000;
 
 /**
  * What a command of a call sees: what was opened for the call, and nothing that is denied to it, under whatever name it lies in
  * the workspace, or in what was opened, when the command starts. Undefined where nothing is opened or denied, which costs nothing.
- * @throws ToolFailure `policy_denied` when there is more to hide than can be hidden.
+ * @throws ToolError `policy_denied` when there is more to hide than can be hidden.
  */
-export async function viewOf({ root, roots = [], opened = [], denied }: Workspace, signal: AbortSignal): Promise<SandboxView | undefined> {
+export async function resolveSandboxView(
+  { root, roots = [], opened = [], denied }: Workspace,
+  signal: AbortSignal,
+): Promise<SandboxView | undefined> {
   if (roots.length === 0 && opened.length === 0 && denied === undefined) return undefined;
   const places = await withoutLinks([...roots, ...opened].filter(({ path }) => !isWithin(path, root)));
   if (denied === undefined) return { visible: places, hidden: [], readOnly: [] };
   const visible = places
-    .filter(({ path }) => denied.why(path, 'read') === undefined)
-    .map((it) => ({ ...it, access: denied.why(it.path, 'write') === undefined ? it.access : ('read' as const) }));
+    .filter(({ path }) => denied.denialReason(path, 'read') === undefined)
+    .map((it) => ({ ...it, access: denied.denialReason(it.path, 'write') === undefined ? it.access : ('read' as const) }));
   const writable = visible.filter(({ access }) => access === 'write');
-  const unread = await deniedEntries([root, ...outermost(visible)], denied, 'read', signal);
-  const unwritten = await deniedEntries([root, ...outermost(writable)], denied, 'write', signal);
+  const unread = await findDeniedEntries([root, ...outermost(visible)], denied, 'read', signal);
+  const unwritten = await findDeniedEntries([root, ...outermost(writable)], denied, 'write', signal);
   const seen = [root, ...visible.map(({ path }) => path)];
   const found = [
     ...(await Promise.all(unread.entries.map((entry) => maskOf(entry, seen)))).flat(),
@@ -34,8 +37,8 @@ export async function viewOf({ root, roots = [], opened = [], denied }: Workspac
   const hidden = [...new Map(found.map((it) => [it.path, it])).values()].filter(({ path }) => !isCovered(path));
   const unlinked = unwritten.entries.filter(({ stats }) => !stats.isSymbolicLink());
   const readOnly = [...new Set(unlinked.map(({ path }) => path))].filter((path) => !isCovered(path));
-  if (!unread.complete || !unwritten.complete || hidden.length + readOnly.length > MOST_HIDDEN)
-    throw new ToolFailure(
+  if (!unread.complete || !unwritten.complete || hidden.length + readOnly.length > MAX_MASKS)
+    throw new ToolError(
       'policy_denied',
       'The command is not run: the workspace and the folders opened to it have too many files to hide from it those that are denied to this call. Use the file tools.',
       { retryable: false },

@@ -1,38 +1,38 @@
 import type { Posture, ToolSubject } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
-import { readCommand } from '../shell/read-command.js';
-import type { CommandReading } from '../shell/sub-command.js';
-import { operationOf, type OperationSubject } from './operation.js';
+import { parseCommand } from '../shell/parse-command.js';
+import type { ParsedCommand } from '../shell/sub-command.js';
+import { operationOf, type OperationArgument } from './operation.js';
 
-export interface PathSubject {
+export interface PathArgument {
   readonly path: string;
   readonly access: 'read' | 'write';
 }
 
 /** The parts of the arguments that carry risk, read once for all rules. */
-export interface CallSubjects {
-  readonly commands: readonly CommandReading[];
-  readonly paths: readonly PathSubject[];
+export interface RiskArguments {
+  readonly commands: readonly ParsedCommand[];
+  readonly paths: readonly PathArgument[];
   readonly urls: readonly string[];
-  readonly operations: readonly OperationSubject[];
+  readonly operations: readonly OperationArgument[];
   /** Names of agents that the call would start. */
   readonly agents: readonly string[];
 }
 
-const NONE: CallSubjects = { commands: [], paths: [], urls: [], operations: [], agents: [] };
+const NONE: RiskArguments = { commands: [], paths: [], urls: [], operations: [], agents: [] };
 
-export function subjectsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>): CallSubjects {
+export function riskArgumentsOf({ tool, args }: Pick<CallFacts, 'tool' | 'args'>): RiskArguments {
   if (tool.subjects.length === 0) return NONE;
-  const commands: CommandReading[] = [];
-  const paths: PathSubject[] = [];
+  const commands: ParsedCommand[] = [];
+  const paths: PathArgument[] = [];
   const urls: string[] = [];
-  const operations: OperationSubject[] = [];
+  const operations: OperationArgument[] = [];
   const agents: string[] = [];
   for (const subject of tool.subjects) {
     for (const text of textsOf(args, subject)) {
       switch (subject.kind) {
         case 'command':
-          commands.push(readCommand(text));
+          commands.push(parseCommand(text));
           break;
         case 'path':
           paths.push({ path: text, access: subject.access });

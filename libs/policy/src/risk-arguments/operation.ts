@@ -3,31 +3,35 @@ import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 
 /** One thing that a call wants done: `service:operation`, or the operation alone where the tool has no services. */
-export interface OperationSubject {
+export interface OperationArgument {
   readonly text: string;
   readonly service: string | undefined;
   /** The tool says so of this operation. */
   readonly readOnly: boolean;
 }
 
-export function operationOf(name: string, subject: Extract<ToolSubject, { kind: 'operation' }>, args: CallFacts['args']): OperationSubject {
+export function operationOf(
+  name: string,
+  subject: Extract<ToolSubject, { kind: 'operation' }>,
+  args: CallFacts['args'],
+): OperationArgument {
   const given = subject.service !== undefined && Object.hasOwn(args, subject.service) ? args[subject.service] : undefined;
   const service = typeof given === 'string' ? given : undefined;
-  const readOnly = (subject.readOnly ?? []).some((pattern) => globMatches(flat(pattern), flat(name)));
+  const readOnly = (subject.readOnly ?? []).some((pattern) => globMatches(withoutSlashes(pattern), withoutSlashes(name)));
   return { text: service === undefined ? name : `${service}:${name}`, service, readOnly };
 }
 
 /** The first of the globs that means the operation; one without a colon means all of a service. */
-export function matchingOperation(patterns: readonly string[], { text, service }: OperationSubject): string | undefined {
+export function matchingOperation(patterns: readonly string[], { text, service }: OperationArgument): string | undefined {
   return patterns.find(
     (pattern) =>
-      globMatches(flat(pattern), flat(text)) ||
-      (service !== undefined && !pattern.includes(':') && globMatches(flat(pattern), flat(service))),
+      globMatches(withoutSlashes(pattern), withoutSlashes(text)) ||
+      (service !== undefined && !pattern.includes(':') && globMatches(withoutSlashes(pattern), withoutSlashes(service))),
   );
 }
 
 /** The same for what shall never run: also however it is spelt. */
-export function deniedOperation(patterns: readonly string[], operation: OperationSubject): string | undefined {
+export function deniedOperation(patterns: readonly string[], operation: OperationArgument): string | undefined {
   const plain = (text: string) => text.trim().toLowerCase();
   const { text, service } = operation;
   const spelt = {
@@ -41,6 +45,6 @@ export function deniedOperation(patterns: readonly string[], operation: Operatio
 }
 
 /** A star of these globs means any text; for paths it would stop at a slash. */
-function flat(text: string): string {
+function withoutSlashes(text: string): string {
   return text.replaceAll('/', '\u2044');
 }

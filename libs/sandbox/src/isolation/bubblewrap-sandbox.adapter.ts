@@ -65,7 +65,7 @@ export class BubblewrapSandbox extends Sandbox {
       args: [...profile, command.file, ...command.args],
       cwd: workspace,
       limits: this.limits,
-      holdsOthers: true,
+      isSandbox: true,
     };
   }
 
@@ -75,8 +75,8 @@ export class BubblewrapSandbox extends Sandbox {
     this.hardened = await canDisableNamespaces(this.bwrap);
     try {
       const command = this.wrap({ file: '/usr/bin/true', args: [], cwd: tmpdir(), env: {} }, tmpdir());
-      const { ending, stderr } = await runProcess(command, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), graceMs: 0 });
-      if (ending.how === 'exited' && ending.code === 0)
+      const { exit, stderr } = await runProcess(command, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS), graceMs: 0 });
+      if (exit.how === 'exited' && exit.code === 0)
         return {
           name: this.name,
           ok: true,

@@ -1,10 +1,10 @@
 import { HookVerdict, type HookEvent } from '#contracts';
 import { HookFailure } from './hook-failure.js';
 
-const WORDS = Object.keys(HookVerdict.shape);
+const VERDICT_FIELDS = Object.keys(HookVerdict.shape);
 
 /** What a hook wrote. `strict`: it must be a verdict in JSON; otherwise any other text is feedback. */
-export interface Written {
+export interface HookOutput {
   readonly text: string;
   readonly truncated: boolean;
   readonly strict: boolean;
@@ -14,7 +14,7 @@ export interface Written {
  * The verdict in what a hook wrote. Nothing at all is a verdict without a say. Throws a HookFailure for what was meant as
  * a verdict and is none, so that a misspelt "deny" never counts as an "allow".
  */
-export function readAnswer(event: HookEvent, { text, truncated, strict }: Written): HookVerdict {
+export function parseHookOutput(event: HookEvent, { text, truncated, strict }: HookOutput): HookVerdict {
   const trimmed = text.trim();
   if (trimmed === '') return {};
   // As long as it came where it was cut: that tells `shownRun` that it was.
@@ -23,11 +23,11 @@ export function readAnswer(event: HookEvent, { text, truncated, strict }: Writte
   const value = parsed(trimmed);
   if (value === undefined) throw new HookFailure(' answered with JSON that cannot be read');
   if (!strict && !isMeantAsVerdict(value)) return { feedback: trimmed };
-  return checkedVerdict(event, value);
+  return validateVerdict(event, value);
 }
 
 /** A verdict that came as a value. Throws a HookFailure that says what is wrong with it. */
-export function checkedVerdict(event: HookEvent, value: unknown): HookVerdict {
+export function validateVerdict(event: HookEvent, value: unknown): HookVerdict {
   const read = HookVerdict.safeParse(value);
   if (!read.success) {
     const faults = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the answer'}: ${message}`);
@@ -47,5 +47,5 @@ function parsed(text: string): unknown {
 }
 
 function isMeantAsVerdict(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && WORDS.some((word) => word in value);
+  return typeof value === 'object' && value !== null && VERDICT_FIELDS.some((word) => word in value);
 }

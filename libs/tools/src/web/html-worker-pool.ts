@@ -35,17 +35,17 @@ const LIMITS = { maxOldGenerationSizeMb: 256, stackSizeMb: 16 };
  * Turns HTML into Markdown or text in at most two threads, which are kept for the next page. A page that takes longer
  * than `timeoutMs` or too much memory costs its thread and rejects; so does an abort.
  */
-export class HtmlThreads {
+export class HtmlWorkerPool {
   private readonly idle: Worker[] = [];
   private readonly waiting: (() => void)[] = [];
   private busy = 0;
 
   async convert(page: { html: string; title: string; style: TextStyle }, timeoutMs: number, signal: AbortSignal): Promise<Conversion> {
-    await this.turn();
+    await this.acquireSlot();
     const thread = this.idle.pop() ?? newThread();
     try {
       signal.throwIfAborted();
-      const conversion = await answerOf(thread, page, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
+      const conversion = await runConversion(thread, page, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
       this.idle.push(thread);
       return conversion;
     } catch (error) {
@@ -62,7 +62,7 @@ export class HtmlThreads {
     await Promise.all(this.idle.splice(0).map((thread) => thread.terminate()));
   }
 
-  private async turn(): Promise<void> {
+  private async acquireSlot(): Promise<void> {
     while (this.busy >= MAX_THREADS) await new Promise<void>((resolve) => this.waiting.push(resolve));
     this.busy += 1;
   }
@@ -77,7 +77,7 @@ function newThread(): Worker {
   return thread;
 }
 
-function answerOf(thread: Worker, page: object, signal: AbortSignal): Promise<Conversion> {
+function runConversion(thread: Worker, page: object, signal: AbortSignal): Promise<Conversion> {
   return new Promise<Conversion>((resolve, reject) => {
     const settle = (done: () => void) => {
       thread.off('message', onMessage).off('error', reject).off('exit', onExit);

@@ -3,8 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SafetySettings } from '#contracts';
 import { Redactor } from '../redactor.js';
-import { Safety } from '../safety.js';
-import { uncovered } from './uncovered.js';
+import { ContentSanitizer } from '../content-sanitizer.js';
+import { revealHiddenText } from './reveal-hidden-text.js';
 
 const BODY = 'q7a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7';
 const KNOWN = 'correct-horse-battery';
@@ -50,7 +50,7 @@ const redactor = Redactor.of({ values: [KNOWN] });
 const TELLING = 8;
 /** A part of the secret that a reader of any kind would make out. */
 const readable = (text: string, secret: string) =>
-  [text, ...uncovered(text).map((reading) => reading.text)].flatMap((reading) =>
+  [text, ...revealHiddenText(text).map((reading) => reading.text)].flatMap((reading) =>
     [...Array(secret.length - TELLING + 1).keys()].map((at) => secret.slice(at, at + TELLING)).filter((part) => reading.includes(part)),
   );
 
@@ -61,7 +61,7 @@ describe('a secret with something hidden in it', () => {
         const torn = text.slice(0, at) + hidden + text.slice(at);
         const { value, secrets } = redactor.json({ a: [`x ${torn} y`] });
         expect([at, hidden, readable(value.a[0] ?? '', secret)]).toEqual([at, hidden, []]);
-        expect(redactor.uncleaned(`x ${torn} y`)).toBe(value.a[0]);
+        expect(redactor.rawText(`x ${torn} y`)).toBe(value.a[0]);
         expect(secrets.length).toBeGreaterThan(0);
       }
     }
@@ -79,7 +79,7 @@ describe('a secret with something hidden in it', () => {
           for (const [at, one] of places) torn = torn.slice(0, at) + one + torn.slice(at);
           const before = 'keep\u200bthis\u202e\x1b[1m';
           const after = '\u{E0041}and\x00this';
-          const shown = redactor.uncleaned(`${before}\n${torn}\n${after}`);
+          const shown = redactor.rawText(`${before}\n${torn}\n${after}`);
           expect(readable(shown, secret)).toEqual([]);
           expect([shown.startsWith(before), shown.endsWith(after)]).toEqual([true, true]);
         },
@@ -91,24 +91,24 @@ describe('a secret with something hidden in it', () => {
   it('is known by its key, too, and in all other places as it is read', () => {
     const { value, secrets } = redactor.json({ 'pass\u200bword': `hun\u200bter2x` });
     expect(value).toEqual({ 'pass\u200bword': '[REDACTED]' });
-    expect(redactor.knowing(secrets).text('it is hunter2x')).toBe('it is [REDACTED]');
+    expect(redactor.withSecrets(secrets).text('it is hunter2x')).toBe('it is [REDACTED]');
   });
 
   it('leaves alone what hides in a text without secrets, the very same text', () => {
     for (const text of ['a\u200bb', 'می‌خواهم 👩‍🚀', '\x1b[31mred\x1b[0m', 'plain']) {
       const value = { text };
-      expect(redactor.uncleaned(text)).toBe(text);
+      expect(redactor.rawText(text)).toBe(text);
       expect(redactor.json(value).value).toBe(value);
     }
   });
 
   it('is taken out of outputs also where hidden characters are written out', () => {
-    const safety = Safety.of(SafetySettings.parse({ hiddenCharacters: 'escape' }));
+    const safety = ContentSanitizer.of(SafetySettings.parse({ hiddenCharacters: 'escape' }));
     for (const at of Array(BODY.length).keys()) {
       const torn = `ghp_${BODY.slice(0, at)}\u200b${BODY.slice(at)}`;
       const text = `a\u202eb ${torn} c\u{E0041}`;
       expect(safety.text(text)).toBe('a\\u{202E}b [REDACTED] c\\u{E0041}');
-      expect(safety.cutOff(text.slice(0, -2))).toBe('a\\u{202E}b [REDACTED] c');
+      expect(safety.truncatedText(text.slice(0, -2))).toBe('a\\u{202E}b [REDACTED] c');
       expect(safety.json({ text })).toEqual({ text: 'a\\u{202E}b [REDACTED] c\\u{E0041}' });
       const stream = safety.stream();
       expect([...text].map((piece) => stream.push(piece)).join('') + stream.flush()).toBe('a\\u{202E}b [REDACTED] c\\u{E0041}');

@@ -2,7 +2,7 @@ import type { SafetySettings, CallError, Content, Result, ToolDescriptor } from 
 import type { Json } from './json-value.js';
 import { originOf } from './provenance.js';
 import { Redactor } from './redactor.js';
-import { safeCutOff, safeText, SafeTextStream } from './text/safe-text.js';
+import { sanitizeTruncated, sanitizeText, SanitizedTextStream } from './text/sanitized-text.js';
 
 /** What a process does by itself, whatever settings a call was accepted under. */
 export interface ProcessSecrets {
@@ -11,44 +11,44 @@ export interface ProcessSecrets {
 }
 
 /** The settings of `safety`, made ready. Immutable; one for all calls that were accepted under the same settings. */
-export class Safety {
+export class ContentSanitizer {
   private constructor(
     readonly settings: SafetySettings,
     readonly redactor: Redactor,
   ) {}
 
-  static of(settings: SafetySettings, { values }: ProcessSecrets = { values: [] }): Safety {
+  static of(settings: SafetySettings, { values }: ProcessSecrets = { values: [] }): ContentSanitizer {
     const { redaction } = settings;
     const known = [...redaction.values, ...values].map((value) => value.trim());
-    return new Safety(
+    return new ContentSanitizer(
       settings,
-      Redactor.of({ values: known.flatMap(writings), names: redaction.names, entropy: redaction.entropy, off: !redaction.enabled }),
+      Redactor.of({ values: known.flatMap(encodingsOf), names: redaction.names, entropy: redaction.entropy, off: !redaction.enabled }),
     );
   }
 
   /** The same for a call whose arguments held these secrets: what its tool repeats of them is one, too. */
-  knowing(secrets: readonly string[]): Safety {
-    return secrets.length === 0 ? this : new Safety(this.settings, this.redactor.knowing(secrets.flatMap(writings)));
+  withSecrets(secrets: readonly string[]): ContentSanitizer {
+    return secrets.length === 0 ? this : new ContentSanitizer(this.settings, this.redactor.withSecrets(secrets.flatMap(encodingsOf)));
   }
 
-  secretsIn(args: object): readonly string[] {
+  findSecrets(args: object): readonly string[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written as JSON is JSON
     return this.redactor.json(JSON.parse(JSON.stringify(args)) as Json).secrets;
   }
 
   /** For models, people and logs. */
   text(text: string): string {
-    return safeText(text, this.redactor, this.settings.hiddenCharacters);
+    return sanitizeText(text, this.redactor, this.settings.hiddenCharacters);
   }
 
   /** The same for the beginning of a text that was cut off. */
-  cutOff(text: string): string {
-    return safeCutOff(text, this.redactor, this.settings.hiddenCharacters);
+  truncatedText(text: string): string {
+    return sanitizeTruncated(text, this.redactor, this.settings.hiddenCharacters);
   }
 
   /** For watchers: pieces of a text, colours kept. */
-  stream(): SafeTextStream {
-    return new SafeTextStream(this.redactor, this.settings.hiddenCharacters);
+  stream(): SanitizedTextStream {
+    return new SanitizedTextStream(this.redactor, this.settings.hiddenCharacters);
   }
 
   content(item: Content): Content {
@@ -74,7 +74,7 @@ export class Safety {
   }
 
   json<T extends Json>(value: T): T {
-    return this.redactor.texts(value, (text) => this.text(text));
+    return this.redactor.mapTexts(value, (text) => this.text(text));
   }
 
   /** A result as everybody may see it; where it comes from stands with it. */
@@ -109,7 +109,7 @@ export class Safety {
 }
 
 /** A secret as it stands in JSON, URLs, Basic credentials and Markdown. */
-function writings(secret: string): string[] {
+function encodingsOf(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
   const markdown = secret.replaceAll(/[\\_*[\]`]/g, String.raw`\$&`);
   const others = [JSON.stringify(secret).slice(1, -1), inUrl(secret), base64, markdown];

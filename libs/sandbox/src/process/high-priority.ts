@@ -9,8 +9,8 @@ let restore: () => void = () => undefined;
  * Does `work` ahead of the processes it has to deal with: hundreds of them, each in a session of its own, leave this
  * process next to no processor time to kill them in. Only root may take precedence; for others `work` is done as it is.
  */
-export async function withLowPriority<T>(work: () => Promise<T>): Promise<T> {
-  if (holders === 0) restore = takePrecedence();
+export async function withHighPriority<T>(work: () => Promise<T>): Promise<T> {
+  if (holders === 0) restore = raisePriority();
   holders += 1;
   try {
     return await work();
@@ -21,14 +21,14 @@ export async function withLowPriority<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Both kinds: among sessions, where the kernel groups by them, and among processes, where it does not. */
-function takePrecedence(): () => void {
+function raisePriority(): () => void {
   try {
     const before = getPriority();
     setPriority(constants.priority.PRIORITY_HIGHEST);
-    const among = setAmongSessions('-20');
+    const among = setSessionPriority('-20');
     return () => {
       setPriority(before);
-      if (among !== undefined) setAmongSessions(among);
+      if (among !== undefined) setSessionPriority(among);
     };
   } catch {
     return () => undefined;
@@ -36,7 +36,7 @@ function takePrecedence(): () => void {
 }
 
 /** The former value, or undefined where there are no such groups. */
-function setAmongSessions(nice: string): string | undefined {
+function setSessionPriority(nice: string): string | undefined {
   try {
     const before = /nice (-?\d+)/.exec(readFileSync(AUTOGROUP, 'latin1'))?.[1];
     if (before !== undefined) writeFileSync(AUTOGROUP, nice);

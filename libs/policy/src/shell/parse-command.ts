@@ -1,6 +1,6 @@
 import { forEachChild, parse, type Command, type Redirection, type SyntaxNode, type Word } from 'unbash';
 import { innerCommands } from './inner-commands.js';
-import type { CommandReading, ShellFeature, ShellInput, ShellRedirect, ShellWord, SubCommand } from './sub-command.js';
+import type { ParsedCommand, ShellFeature, ShellInput, ShellRedirect, ShellWord, SubCommand } from './sub-command.js';
 
 const LONGEST_COMMAND = 100_000;
 /** Looking for the end of each substitution costs as much as the text is long; this bounds the product. */
@@ -12,8 +12,8 @@ const DEEPEST_SCRIPT = 8;
  * read is a `fault`. Sub-commands are found wherever they stand: in lists, pipes, groups, functions, substitutions,
  * here-documents, and in the arguments of commands that run others (`sudo`, `xargs`, `find -exec`, `bash -c`, `eval`).
  */
-export function readCommand(source: string): CommandReading {
-  const found = new Found();
+export function parseCommand(source: string): ParsedCommand {
+  const found = new ParsedParts();
   try {
     readScript(source, found, 0);
   } catch {
@@ -23,7 +23,7 @@ export function readCommand(source: string): CommandReading {
   return { source, commands, features, forkBomb, ...(fault === undefined ? {} : { fault }) };
 }
 
-class Found {
+class ParsedParts {
   readonly commands: SubCommand[] = [];
   readonly features = new Set<ShellFeature>();
   fault: string | undefined;
@@ -31,14 +31,14 @@ class Found {
 }
 
 /** `depth`: how many commands run this script by their arguments. */
-function readScript(source: string, found: Found, depth: number): void {
+function readScript(source: string, found: ParsedParts, depth: number): void {
   if (source.length > LONGEST_COMMAND) found.fault ??= `the command is longer than ${LONGEST_COMMAND} characters`;
   if (source.includes('\r')) found.fault ??= 'the command has a carriage return in it';
   if (source.includes('\0')) found.fault ??= 'the command has a NUL character in it';
   const substitutions = source.split(/\$\(|[<>]\(|`|\$\{/).length - 1;
   const searched = substitutions * source.length;
   if (searched > MOST_SEARCHED) found.fault ??= 'the command has too many substitutions for its length';
-  if (source.length <= LONGEST_COMMAND && searched <= MOST_SEARCHED) new Walk(source, found, depth).visit(parse(source), TOP);
+  if (source.length <= LONGEST_COMMAND && searched <= MOST_SEARCHED) new CommandWalker(source, found, depth).visit(parse(source), TOP);
 }
 
 /** What is around a node. Groups hand on what their commands read. */
@@ -51,10 +51,10 @@ interface Scope {
 }
 const TOP: Scope = { functions: [], beside: false };
 
-class Walk {
+class CommandWalker {
   constructor(
     private readonly source: string,
-    private readonly found: Found,
+    private readonly found: ParsedParts,
     private readonly depth: number,
   ) {}
 
@@ -69,7 +69,7 @@ class Walk {
     }
     if (node.type === 'Command') this.read(commandOf(node, this.source, scope.input, this.depth > 0), this.depth);
     // An escaped back-tick script: its positions count in its own text.
-    const walk = node.type === 'Script' && node.source !== undefined ? new Walk(node.source, this.found, this.depth) : this;
+    const walk = node.type === 'Script' && node.source !== undefined ? new CommandWalker(node.source, this.found, this.depth) : this;
     const within = scopeWithin(node, scope);
     forEachChild(node, (child) => walk.visit(child, within));
   }

@@ -2,8 +2,8 @@ import type { PathDenials, SessionGrants } from '#contracts';
 import type { CallFacts } from '../call-facts.js';
 import { coversPath } from '../patterns/path-pattern.js';
 import { matchingPattern } from '../patterns/tool-pattern.js';
-import type { PathSubject } from './call-subjects.js';
-import { isWithin, lexicalPath, settled } from './lexical-path.js';
+import type { PathArgument } from './risk-arguments.js';
+import { isWithin, lexicalPath, normalizePath } from './lexical-path.js';
 
 export interface PathDecision {
   readonly effect: 'allow' | 'ask' | 'deny';
@@ -18,26 +18,26 @@ type Facts = Pick<CallFacts, 'tool' | 'policy' | 'grants' | 'workspaceRoot'>;
  * Judges one path by its text. In this order: tricks, forbidden folders, the session's and the policy's denials, denied or
  * read-only roots (all of them deny), then trust by the session or a glob, the workspace and the roots, and what lies outside.
  */
-export function evaluatePath({ path, access }: PathSubject, facts: Facts): PathDecision {
+export function evaluatePath({ path, access }: PathArgument, facts: Facts): PathDecision {
   const { policy, workspaceRoot } = facts;
   const read = lexicalPath(path, workspaceRoot);
   if (!read.ok) return { effect: 'deny', reason: read.reason };
   const at = read.absolute;
-  const denied = denialOf(at, access, { denials: denialsFor(facts), tool: facts.tool.name, workspaceRoot });
+  const denied = denialReason(at, access, { denials: denialsFor(facts), tool: facts.tool.name, workspaceRoot });
   if (denied !== undefined) return { effect: 'deny', reason: denied.replace('{path}', () => path) };
   if (policy.paths.workspaceOnly && (!read.relative || read.parents)) {
     return {
       effect: 'deny',
-      reason: `${refusalFor(facts)}: ${path}. Only paths below the workspace are taken, relative and without ".."`,
+      reason: `${rejectionText(facts)}: ${path}. Only paths below the workspace are taken, relative and without ".."`,
     };
   }
-  const trustedBy = trustOf(at, access, facts);
+  const trustedBy = trustSource(at, access, facts);
   if (trustedBy !== undefined) return { effect: 'allow', reason: `${path} is trusted by ${trustedBy}`, trustedBy };
-  if (isWithin(at, settled(workspaceRoot))) {
+  if (isWithin(at, normalizePath(workspaceRoot))) {
     if (policy.paths.trustWorkspace) return { effect: 'allow', reason: `${path} is in the workspace` };
     return { effect: 'ask', reason: `${path} is in the workspace, and nobody has trusted it for ${facts.tool.name} yet` };
   }
-  const root = policy.paths.roots.find((it) => isWithin(at, settled(it.path)));
+  const root = policy.paths.roots.find((it) => isWithin(at, normalizePath(it.path)));
   if (root !== undefined) return { effect: 'allow', reason: `${path} is in the allowed root ${root.path}` };
   if (policy.paths.outside === 'ask') return { effect: 'ask', reason: `${path} is outside of the workspace and of every allowed root` };
   return {
@@ -47,7 +47,7 @@ export function evaluatePath({ path, access }: PathSubject, facts: Facts): PathD
 }
 
 /** Tools that take paths and tools that run commands have each their known text. */
-function refusalFor({ tool }: Facts): string {
+function rejectionText({ tool }: Facts): string {
   if (tool.subjects.some(({ kind }) => kind === 'command')) return 'Path blocked by security policy';
   return tool.subjects.some((it) => it.kind === 'path' && it.access === 'write')
     ? 'Path not allowed'
@@ -78,7 +78,7 @@ export interface DenialFacts {
  * Why a settled absolute path is denied, with `{path}` where the reason names it; undefined when nothing denies it. The gateway
  * asks about the text of arguments, the worker about the file that it has opened.
  */
-export function denialOf(at: string, access: PathSubject['access'], facts: DenialFacts): string | undefined {
+export function denialReason(at: string, access: PathArgument['access'], facts: DenialFacts): string | undefined {
   return forbidden(at, facts) ?? deniedByPattern(at, access, facts) ?? deniedByRoot(at, access, facts);
 }
 
@@ -87,11 +87,11 @@ export function mayDenyBelow(folder: string, { denials, workspaceRoot }: DenialF
   const meets = (path: string): boolean => isWithin(path, folder) || isWithin(folder, path);
   const { forbidden: folders, denied, session, literal = NO_PATHS, roots } = denials;
   const patterns = [...denied, ...session.read, ...session.write];
-  const own = isWithin(folder, settled(workspaceRoot));
+  const own = isWithin(folder, normalizePath(workspaceRoot));
   return (
-    folders.map(settled).some((it) => (own ? isWithin(it, folder) : meets(it))) ||
-    roots.some(({ path, access }) => access !== 'write' && meets(settled(path))) ||
-    [...literal.read, ...literal.write].some((it) => meets(settled(it))) ||
+    folders.map(normalizePath).some((it) => (own ? isWithin(it, folder) : meets(it))) ||
+    roots.some(({ path, access }) => access !== 'write' && meets(normalizePath(path))) ||
+    [...literal.read, ...literal.write].some((it) => meets(normalizePath(it))) ||
     patterns.some((it) => meets(literalStart(absolutePattern(it, workspaceRoot))) || coversPath(it, folder, workspaceRoot, true))
   );
 }
@@ -107,42 +107,42 @@ function literalStart(pattern: string): string {
 /** A forbidden folder that the workspace itself lies in, as /home often is, does not forbid the workspace. */
 function forbidden(at: string, { denials, workspaceRoot }: DenialFacts): string | undefined {
   if (denials.forbidden.length === 0) return undefined;
-  const workspace = settled(workspaceRoot);
+  const workspace = normalizePath(workspaceRoot);
   const own = isWithin(at, workspace);
-  const found = denials.forbidden.map(settled).some((folder) => isWithin(at, folder) && !(own && isWithin(workspace, folder)));
+  const found = denials.forbidden.map(normalizePath).some((folder) => isWithin(at, folder) && !(own && isWithin(workspace, folder)));
   return found ? 'Forbidden path: {path}' : undefined;
 }
 
-function deniedByPattern(at: string, access: PathSubject['access'], { tool, denials, workspaceRoot }: DenialFacts): string | undefined {
+function deniedByPattern(at: string, access: PathArgument['access'], { tool, denials, workspaceRoot }: DenialFacts): string | undefined {
   const session =
     denials.session[access].find((pattern) => coversPath(pattern, at, workspaceRoot, true)) ??
-    denials.literal?.[access].find((path) => isWithin(at, settled(path)));
+    denials.literal?.[access].find((path) => isWithin(at, normalizePath(path)));
   if (session !== undefined) return `{path} was denied for this session by ${session}`;
   const pattern = denials.denied.find((it) => coversPath(it, at, workspaceRoot, true));
   return pattern === undefined ? undefined : `{path} is denied for ${tool} by the pattern ${pattern}`;
 }
 
 /** The closest root speaks about writing; a denied one around the path denies it whatever lies between. */
-function deniedByRoot(at: string, access: PathSubject['access'], { denials }: DenialFacts): string | undefined {
-  const around = denials.roots.filter((it) => isWithin(at, settled(it.path)));
+function deniedByRoot(at: string, access: PathArgument['access'], { denials }: DenialFacts): string | undefined {
+  const around = denials.roots.filter((it) => isWithin(at, normalizePath(it.path)));
   const denied = around.find((it) => it.access === 'denied');
   if (denied !== undefined) return `blocked by security policy (PathOutsideAllowedRoots): {path} is in the denied root ${denied.path}`;
-  const closest = closestTo(around);
+  const closest = closestRoot(around);
   if (access === 'write' && closest?.access === 'read')
     return `blocked by security policy (PathOutsideAllowedRoots): {path} is in ${closest.path}, which is read-only`;
   return undefined;
 }
 
 /** The longest of the roots around a path. */
-export function closestTo<T extends { readonly path: string }>(around: readonly T[]): T | undefined {
+export function closestRoot<T extends { readonly path: string }>(around: readonly T[]): T | undefined {
   return around.reduce<T | undefined>((best, it) => (best === undefined || it.path.length > best.path.length ? it : best), undefined);
 }
 
 /** Trust to write is trust to read. */
-function trustOf(at: string, access: PathSubject['access'], { tool, policy, grants, workspaceRoot }: Facts): string | undefined {
+function trustSource(at: string, access: PathArgument['access'], { tool, policy, grants, workspaceRoot }: Facts): string | undefined {
   const of = ({ read, write }: SessionGrants['allowedPaths']) => (access === 'write' ? write : [...read, ...write]);
   const granted =
-    (grants.literalPaths === undefined ? undefined : of(grants.literalPaths.allowed).find((path) => isWithin(at, settled(path)))) ??
+    (grants.literalPaths === undefined ? undefined : of(grants.literalPaths.allowed).find((path) => isWithin(at, normalizePath(path)))) ??
     of(grants.allowedPaths).find((pattern) => coversPath(pattern, at, workspaceRoot, false));
   if (granted !== undefined) return `this session: ${granted}`;
   for (const { tools, allowed } of policy.paths.trusted) {
@@ -153,5 +153,5 @@ function trustOf(at: string, access: PathSubject['access'], { tool, policy, gran
 }
 
 function absolutePattern(pattern: string, workspaceRoot: string): string {
-  return settled(pattern.startsWith('/') || pattern.startsWith('~') ? pattern : `${workspaceRoot}/${pattern}`);
+  return normalizePath(pattern.startsWith('/') || pattern.startsWith('~') ? pattern : `${workspaceRoot}/${pattern}`);
 }

@@ -1,32 +1,32 @@
-import type { Pair } from './candidate-places.js';
+import type { Pair } from './candidate-offsets.js';
 import { hasCode, runEnd, WORD, type CharSet } from './char-set.js';
 import { KEY_BEGIN, privateKey } from './private-key.js';
 import { TOKEN_SHAPES, type TokenShape } from './token-shapes.js';
-import { LONGEST_RUN, type Verdict } from './verdict.js';
+import { LONGEST_RUN, type MatchResult } from './secret-match.js';
 
 /** Something secret that begins with a fixed text. It is looked at from the place of one character of it, its trigger. */
-export interface Start {
-  readonly prefix: string;
+export interface Prefix {
+  readonly text: string;
   /** Where in the prefix its trigger is. */
   readonly offset: number;
   /** One of the texts that are secret themselves. */
   readonly known: boolean;
-  lookAt(text: string, trigger: number, final: boolean): Verdict;
+  match(text: string, trigger: number, final: boolean): MatchResult;
 }
 
 /** Characters by how rarely they stand in texts: the best triggers first. */
 const RARE = [/[_\-$%^&*+~@#!?<>|[\]{}\\/]/, /[.]/, /[A-Z]/, /\d/];
 const DEEPEST_TRIGGER = 9;
-const NOTHING: readonly Start[] = [];
+const NO_PREFIXES: readonly Prefix[] = [];
 
 /** All prefixes, found by their trigger and the character before it. */
-export class KnownStarts {
+export class PrefixMatcher {
   readonly hasKnown: boolean;
-  private readonly byPair = new Map<number, Start[]>();
+  private readonly byPair = new Map<number, Prefix[]>();
   /** The triggers, and what stands before them. */
   readonly pairs: Pair[] = [];
   /** Known values without two ASCII characters in a row: by their first other character. */
-  private readonly byWide = new Map<number, Start[]>();
+  private readonly byWide = new Map<number, Prefix[]>();
   /** Beginnings of prefixes up to their triggers: a text that ends with one may go on as the prefix. */
   private readonly heads = new Set<string>();
   /** 1 for each character that a head ends with, in a table of its ASCII ones. */
@@ -38,7 +38,7 @@ export class KnownStarts {
     if (off) return;
     // Longer values first: of two that begin alike the longer one counts.
     for (const value of [...new Set(values)].sort((a, b) => b.length - a.length)) this.add(knownValue(value));
-    for (const start of (SHAPED ??= shapedStarts())) this.add(start);
+    for (const start of (SHAPED ??= shapedPrefixes())) this.add(start);
   }
 
   /** Triggers beyond ASCII. */
@@ -46,10 +46,10 @@ export class KnownStarts {
     return [...this.byWide.keys()];
   }
 
-  at(text: string, at: number, code: number): readonly Start[] {
-    if (code > 127) return this.byWide.get(code) ?? NOTHING;
+  at(text: string, at: number, code: number): readonly Prefix[] {
+    if (code > 127) return this.byWide.get(code) ?? NO_PREFIXES;
     const before = at === 0 ? 128 : text.charCodeAt(at - 1);
-    return before > 127 ? NOTHING : (this.byPair.get((before << 7) | code) ?? NOTHING);
+    return before > 127 ? NO_PREFIXES : (this.byPair.get((before << 7) | code) ?? NO_PREFIXES);
   }
 
   /** How many characters at the end of the text may be the beginning of a prefix whose trigger has not come. */
@@ -61,8 +61,8 @@ export class KnownStarts {
     return 0;
   }
 
-  private add(start: Start): void {
-    const { prefix, offset } = start;
+  private add(start: Prefix): void {
+    const { text: prefix, offset } = start;
     const code = prefix.charCodeAt(offset);
     if (code > 127) this.byWide.set(code, [...(this.byWide.get(code) ?? []), start]);
     else {
@@ -80,9 +80,9 @@ export class KnownStarts {
 }
 
 /** Made once, at their first use: they are the same for all settings and calls. */
-let SHAPED: readonly Start[] | undefined;
+let SHAPED: readonly Prefix[] | undefined;
 
-function shapedStarts(): Start[] {
+function shapedPrefixes(): Prefix[] {
   const starts = TOKEN_SHAPES.flatMap((shape) =>
     shape.prefixes.flatMap((prefix) => {
       // Pages that were made into Markdown escape it.
@@ -115,49 +115,49 @@ function compare(text: string, start: number, prefix: string, final: boolean): b
   return !final && prefix.startsWith(text.slice(start)) ? 'undecided' : false;
 }
 
-function knownValue(value: string): Start {
+function knownValue(value: string): Prefix {
   const offset = triggerOf(value);
   return {
-    prefix: value,
+    text: value,
     offset,
     known: true,
-    lookAt: (text, trigger, final) => {
+    match: (text, trigger, final) => {
       const start = trigger - offset;
       const here = start >= 0 && compare(text, start, value, final);
-      if (here === 'undecided') return { undecidedFrom: start };
+      if (here === 'undecided') return { partialFrom: start };
       return here ? { start, end: start + value.length } : undefined;
     },
   };
 }
 
-function shaped(prefix: string, { body, min, fits }: TokenShape): Start {
+function shaped(prefix: string, { body, min, fits }: TokenShape): Prefix {
   const offset = triggerOf(prefix);
   return {
-    prefix,
+    text: prefix,
     offset,
     known: false,
-    lookAt: (text, trigger, final) => {
+    match: (text, trigger, final) => {
       const start = trigger - offset;
       if (start < 0 || (start > 0 && hasCode(WORD, text.charCodeAt(start - 1)))) return undefined;
       const here = compare(text, start, prefix, final);
-      if (here === 'undecided') return { undecidedFrom: start };
+      if (here === 'undecided') return { partialFrom: start };
       if (!here) return undefined;
       const from = start + prefix.length;
       const end = runEnd(text, from, Math.min(text.length, from + LONGEST_RUN), body);
       const atLimit = end === from + LONGEST_RUN;
-      if (end === text.length && !final && !atLimit) return { undecidedFrom: start };
+      if (end === text.length && !final && !atLimit) return { partialFrom: start };
       if (end - from < min || (fits && !fits(text.slice(from, end)))) return undefined;
       return { start, end, tail: atLimit ? body : undefined };
     },
   };
 }
 
-function pemKey(): Start {
+function pemKey(): Prefix {
   const offset = KEY_BEGIN.indexOf('B');
   return {
-    prefix: KEY_BEGIN,
+    text: KEY_BEGIN,
     offset,
     known: false,
-    lookAt: (text, trigger, final) => (trigger < offset ? undefined : privateKey(text, trigger - offset, final)),
+    match: (text, trigger, final) => (trigger < offset ? undefined : privateKey(text, trigger - offset, final)),
   };
 }

@@ -1,26 +1,26 @@
 import type { CharSet } from './char-set.js';
 
 /** What stands in the place of a secret. */
-export const MARK = '[REDACTED]';
+export const REDACTED = '[REDACTED]';
 
 /** A longer run is a secret all the same; what follows of it is swallowed without being looked at again. */
 export const LONGEST_RUN = 4_096;
 
 /** From `start` to before `end` the text is secret. `tail`: it was cut at the longest run, and goes on while these characters come. */
-export interface Secret {
+export interface SecretMatch {
   readonly start: number;
   readonly end: number;
   readonly tail?: CharSet | undefined;
 }
 
 /** More text is needed to know; what stands before `undecidedFrom` is no part of it. */
-export interface Undecided {
-  readonly undecidedFrom: number;
+export interface PartialMatch {
+  readonly partialFrom: number;
 }
 
 /** Undefined: no secret is told by this place. */
-export type Verdict = Secret | Undecided | undefined;
+export type MatchResult = SecretMatch | PartialMatch | undefined;
 
-export function isUndecided(verdict: Secret | Undecided): verdict is Undecided {
-  return 'undecidedFrom' in verdict;
+export function isPartial(verdict: SecretMatch | PartialMatch): verdict is PartialMatch {
+  return 'partialFrom' in verdict;
 }

@@ -11,7 +11,7 @@ const ANY_UNSEEN = new RegExp(UNSEEN, 'u');
 const PARTS = new RegExp(`(?<seen>${SEEN})|${UNSEEN}`, 'gu');
 
 /** The text with everything written out that a person would not see, as `\u{200B}`. Nothing is left out. The very same text when there is nothing. */
-export function visibleText(text: string): string {
+export function escapeInvisibleText(text: string): string {
   if (!ANY_UNSEEN.test(text)) return text;
   return text.replace(
     PARTS,
@@ -20,14 +20,14 @@ export function visibleText(text: string): string {
 }
 
 /** The same for all texts of a JSON value, its keys too. The very same value when there is nothing. */
-export function visibleJson(value: Json): Json {
-  if (typeof value === 'string') return visibleText(value);
+export function escapeInvisibleJson(value: Json): Json {
+  if (typeof value === 'string') return escapeInvisibleText(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    const items = value.map(visibleJson);
+    const items = value.map(escapeInvisibleJson);
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
   const before = Object.entries(value);
-  const after = before.map(([key, field]) => [visibleText(key), visibleJson(field)] as const);
+  const after = before.map(([key, field]) => [escapeInvisibleText(key), escapeInvisibleJson(field)] as const);
   return after.some(([key, field], index) => key !== before[index]?.[0] || field !== before[index][1]) ? Object.fromEntries(after) : value;
 }

@@ -15,9 +15,9 @@ const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
  * Why a host of a URL is not public, as far as its text tells: special addresses (RFC 6890), names of this machine and of
  * metadata services. Undefined for public addresses and for all other names, whose addresses are checked when connecting.
  */
-export function whyNotPublicHost(hostname: string): string | undefined {
+export function privateHostReason(hostname: string): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
-  if (!ipaddr.isValid(host)) return whyNotPublicName(host);
+  if (!ipaddr.isValid(host)) return privateNameReason(host);
   const processed = ipaddr.process(host);
   const address =
     processed.kind() === 'ipv6' && processed.match(NAT64) ? ipaddr.fromByteArray(processed.toByteArray().slice(12)) : processed;
@@ -26,7 +26,7 @@ export function whyNotPublicHost(hostname: string): string | undefined {
   return range === 'unicast' ? undefined : `not a public address (${range})`;
 }
 
-function whyNotPublicName(name: string): string | undefined {
+function privateNameReason(name: string): string | undefined {
   if (name === 'localhost' || name.endsWith('.localhost')) return 'this machine';
   return METADATA_NAMES.has(name) ? 'a cloud metadata service' : undefined;
 }

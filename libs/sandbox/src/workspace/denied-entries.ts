@@ -2,13 +2,13 @@ import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { DeniedPaths } from '#tool-sdk';
-import { absoluteOf, type ResolvedFile } from './resolved-file.js';
+import { absolutePath, type ResolvedFile } from './resolved-file.js';
 import { pathNotAllowed } from './workspace-path.js';
 
 /** A folder with more entries is not looked through to its end. */
-const MOST_ENTRIES = 200_000;
+const MAX_ENTRIES = 200_000;
 /** How long a search may keep everything else in this process waiting. */
-const BUSY_MS = 20;
+const YIELD_AFTER_MS = 20;
 const LINKED = 'It is another name of a file that is denied to this call.';
 const UNKNOWN = 'The file has other names, and the folder is too large to find out whether one of them is denied to this call.';
 
@@ -30,7 +30,7 @@ export interface DeniedEntries {
 const NOTHING_DENIED: DeniedEntries = { entries: [], links: [], complete: true };
 
 /** Looks through folders for what a call may not touch, without following links. Rejects with the signal's reason. */
-export async function deniedEntries(
+export async function findDeniedEntries(
   roots: readonly string[],
   denied: DeniedPaths,
   access: 'read' | 'write',
@@ -41,7 +41,7 @@ export async function deniedEntries(
   const entries: DeniedEntry[] = [];
   const files: string[] = [];
   const complete = await visit(searched, signal, async (path, directory) => {
-    if (denied.why(path, access) === undefined) {
+    if (denied.denialReason(path, access) === undefined) {
       if (!directory) files.push(path);
       return true;
     }
@@ -54,13 +54,13 @@ export async function deniedEntries(
 
 /**
  * A file that has another name may be a denied one under that name. Nothing but looking through the folder tells.
- * @throws ToolFailure `policy_denied` when it is one, or when the folder is too large to know.
+ * @throws ToolError `policy_denied` when it is one, or when the folder is too large to know.
  */
-export async function refuseLinkedToDenied({ root, path, denied }: ResolvedFile, stats: Stats, signal: AbortSignal): Promise<void> {
+export async function rejectHardLinkToDenied({ root, path, denied }: ResolvedFile, stats: Stats, signal: AbortSignal): Promise<void> {
   if (denied === undefined || stats.nlink < 2 || root === '/') return;
-  const { entries, complete } = await deniedEntries([root], denied, 'read', signal);
-  if ((await inodesOf(entries, signal)).has(inodeOf(stats))) throw pathNotAllowed(path.shown, LINKED);
-  if (!complete) throw pathNotAllowed(path.shown, UNKNOWN);
+  const { entries, complete } = await findDeniedEntries([root], denied, 'read', signal);
+  if ((await inodesOf(entries, signal)).has(inodeOf(stats))) throw pathNotAllowed(path.displayPath, LINKED);
+  if (!complete) throw pathNotAllowed(path.displayPath, UNKNOWN);
 }
 
 /** `enter` says whether to look into a folder. False: stopped at the limit. */
@@ -75,14 +75,14 @@ async function visit(
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     signal.throwIfAborted();
     for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-      if (++seen > MOST_ENTRIES) return false;
+      if (++seen > MAX_ENTRIES) return false;
       // Reasons are found without waiting for anything: timers, cancels and other calls would not come through.
-      if (performance.now() - breathedAt > BUSY_MS) {
+      if (performance.now() - breathedAt > YIELD_AFTER_MS) {
         await setImmediate();
         signal.throwIfAborted();
         breathedAt = performance.now();
       }
-      const path = absoluteOf(folder, [entry.name]);
+      const path = absolutePath(folder, [entry.name]);
       if ((await enter(path, entry.isDirectory())) && entry.isDirectory()) folders.push(path);
     }
   }

@@ -24,7 +24,7 @@ const GAP = ' "\'`\\]:';
  * one run of a compiled pattern costs a third of a loop in JavaScript. At the end of a text it keeps what more text may
  * make worth a look.
  */
-export function candidatePlaces({ names, pairs, wide, entropy }: Places): RegExp {
+export function candidateOffsets({ names, pairs, wide, entropy }: Places): RegExp {
   const ascii = [...Array(128).keys()];
   const operators = oneOf([...ascii.filter((code) => names.mayEndWith(code)), ...codesOf(GAP)]);
   const tokens = oneOf(ascii.filter((code) => hasCode(TOKEN_CHARS, code)));

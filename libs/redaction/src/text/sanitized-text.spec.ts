@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Redactor } from '../redactor.js';
 import { cleanText } from './clean-text.js';
-import { safeCutOff, safeText, SafeTextStream } from './safe-text.js';
+import { sanitizeTruncated, sanitizeText, SanitizedTextStream } from './sanitized-text.js';
 
 const redactor = Redactor.of();
 const GHP = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
@@ -50,7 +50,7 @@ const bits = fc.constantFrom(
 const texts = fc.array(bits, { maxLength: 24 }).map((parts) => parts.join(''));
 
 function watched(text: string, cuts: readonly number[]): string {
-  const stream = new SafeTextStream(redactor, 'drop');
+  const stream = new SanitizedTextStream(redactor, 'drop');
   const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
   let out = '';
   let from = 0;
@@ -82,27 +82,27 @@ describe('cleaning', () => {
   });
 
   it('writes hidden characters out where that is asked for', () => {
-    expect(safeText('a\u202eb\u{E0041}', redactor, 'escape')).toBe('a\\u{202E}b\\u{E0041}');
+    expect(sanitizeText('a\u202eb\u{E0041}', redactor, 'escape')).toBe('a\\u{202E}b\\u{E0041}');
   });
 
   it('finds a secret that something was hidden in', () => {
-    expect(safeText(`gh\u200bp_abcdefghijkl\x1b[1mmnopqrstuvwxyz0123456789`, redactor, 'drop')).toBe('[REDACTED]');
+    expect(sanitizeText(`gh\u200bp_abcdefghijkl\x1b[1mmnopqrstuvwxyz0123456789`, redactor, 'drop')).toBe('[REDACTED]');
   });
 });
 
 describe('a text that was cut off', () => {
   it('has no half of a secret or of an escape sequence at the cut', () => {
-    expect(safeCutOff(`key ${GHP.slice(0, 30)}`, redactor, 'drop')).toBe('key [REDACTED]');
-    expect(safeCutOff('title \x1b]0;half of', redactor, 'drop')).toBe('title ');
-    expect(safeCutOff('all of it', redactor, 'drop')).toBe('all of it');
-    expect(safeCutOff('1\ufe0f\ufe0f', redactor, 'drop')).toBe('1');
+    expect(sanitizeTruncated(`key ${GHP.slice(0, 30)}`, redactor, 'drop')).toBe('key [REDACTED]');
+    expect(sanitizeTruncated('title \x1b]0;half of', redactor, 'drop')).toBe('title ');
+    expect(sanitizeTruncated('all of it', redactor, 'drop')).toBe('all of it');
+    expect(sanitizeTruncated('1\ufe0f\ufe0f', redactor, 'drop')).toBe('1');
   });
 
   it('is the same to watchers and models', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        const stream = new SafeTextStream(redactor, 'drop');
-        expect((stream.push(text) + stream.flush(true)).replaceAll(STYLES, '')).toBe(safeCutOff(text, redactor, 'drop'));
+        const stream = new SanitizedTextStream(redactor, 'drop');
+        expect((stream.push(text) + stream.flush(true)).replaceAll(STYLES, '')).toBe(sanitizeTruncated(text, redactor, 'drop'));
       }),
       { numRuns: 2_000 },
     );
@@ -115,7 +115,7 @@ describe('SafeTextStream', () => {
       fc.property(texts, fc.array(fc.nat(), { maxLength: 30 }), (text, cuts) => {
         const whole = watched(text, []);
         expect(watched(text, cuts)).toBe(whole);
-        expect(whole.replaceAll(STYLES, '')).toBe(safeText(text, redactor, 'drop'));
+        expect(whole.replaceAll(STYLES, '')).toBe(sanitizeText(text, redactor, 'drop'));
       }),
       { numRuns: 3_000 },
     );

@@ -1,17 +1,17 @@
 import type { EditStream, Redactor } from '../redactor.js';
-import { CleanStream, cleanCutOff, cleanText, type Aside, type HiddenCharacters } from './clean-text.js';
+import { CleanStream, cleanTruncated, cleanText, type HeldText, type HiddenCharacters } from './clean-text.js';
 
 /** First cleaned, then redacted: a secret with something hidden in it is one secret again once that is gone. */
-export function safeText(text: string, redactor: Redactor, hidden: HiddenCharacters): string {
+export function sanitizeText(text: string, redactor: Redactor, hidden: HiddenCharacters): string {
   if (hidden === 'drop') return redactor.text(cleanText(text));
-  const stream = new SafeTextStream(redactor, hidden, false);
+  const stream = new SanitizedTextStream(redactor, hidden, false);
   return stream.push(text) + stream.flush();
 }
 
 /** The same for the beginning of a text that was cut off: no half of a secret is left at the cut. */
-export function safeCutOff(text: string, redactor: Redactor, hidden: HiddenCharacters): string {
-  if (hidden === 'drop') return redactor.cutOff(cleanCutOff(text));
-  const stream = new SafeTextStream(redactor, hidden, false);
+export function sanitizeTruncated(text: string, redactor: Redactor, hidden: HiddenCharacters): string {
+  if (hidden === 'drop') return redactor.truncatedText(cleanTruncated(text));
+  const stream = new SanitizedTextStream(redactor, hidden, false);
   return stream.push(text) + stream.flush(true);
 }
 
@@ -19,11 +19,11 @@ export function safeCutOff(text: string, redactor: Redactor, hidden: HiddenChara
  * The same for a text that comes in pieces and that people watch: colours and styles stay, but for those inside of a
  * secret, which come after its mark. What was hidden in a secret is gone with it.
  */
-export class SafeTextStream {
+export class SanitizedTextStream {
   private readonly cleaner: CleanStream;
   private readonly edits: EditStream;
   /** What waits for its place to be decided, counted in cleaned text. */
-  private asides: Aside[] = [];
+  private asides: HeldText[] = [];
   private decided = 0;
 
   constructor(
@@ -48,7 +48,7 @@ export class SafeTextStream {
     const { text, asides } = this.cleaner.push(piece, end === 'whole');
     for (const aside of asides) if (this.colours || aside.kind === 'hidden') this.asides.push(aside);
     let out = '';
-    for (const edit of end === 'cut' ? this.edits.cutOff(text) : this.edits.advance(text, end === 'whole')) {
+    for (const edit of end === 'cut' ? this.edits.truncate(text) : this.edits.advance(text, end === 'whole')) {
       const from = this.decided;
       this.decided += edit.length;
       if (this.asides.length === 0) out += edit.text;
@@ -71,7 +71,7 @@ export class SafeTextStream {
   }
 
   /** Takes what comes before the place; only these kinds of it are given out. */
-  private before(place: number, kind?: Aside['kind']): string {
+  private before(place: number, kind?: HeldText['kind']): string {
     let out = '';
     for (let next = this.asides[0]; next !== undefined && next.at < place; next = this.asides[0]) {
       if (kind === undefined || next.kind === kind) out += next.text;

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { findDestructiveCommand } from './destructive-command.js';
 import { findDangerousCommand } from './dangerous-command.js';
-import { readCommand } from './read-command.js';
+import { parseCommand } from './parse-command.js';
 import { isReadonly } from './readonly.js';
 import { riskOf } from './risk-class.js';
 import { plainText } from './sub-command.js';
 
-const written = (source: string) => readCommand(source).commands.map(plainText);
+const written = (source: string) => parseCommand(source).commands.map(plainText);
 
 /** Texts that look like shell more than random ones do. */
 const shellish = fc
@@ -78,7 +78,7 @@ describe('reading a command', () => {
     ["trap 'rm x' EXIT", ['trap rm x EXIT', 'rm x']],
     ['echo $((1 + $(rm x)))', ['echo $((1 + $(rm x)))', 'rm x']],
   ])('finds every sub-command of %j', (source, expected) => {
-    const reading = readCommand(source);
+    const reading = parseCommand(source);
     expect(reading.fault).toBeUndefined();
     expect(written(source).sort()).toEqual([...expected].sort());
   });
@@ -86,16 +86,16 @@ describe('reading a command', () => {
   it.each(['if', 'echo "a', 'ls\r', 'echo $(', 'a\0b', `${'sudo '.repeat(40)}ls`, 'x'.repeat(300_000)])(
     'says why a command cannot be read',
     (source) => {
-      expect(readCommand(source).fault).toBeDefined();
-      expect(isReadonly(readCommand(source))).toBe(false);
-      expect(findDangerousCommand(readCommand(source))).toBeDefined();
+      expect(parseCommand(source).fault).toBeDefined();
+      expect(isReadonly(parseCommand(source))).toBe(false);
+      expect(findDangerousCommand(parseCommand(source))).toBeDefined();
     },
   );
 
   it('never throws and never takes long, whatever the text', () => {
     fc.assert(
       fc.property(fc.oneof(shellish, fc.string({ unit: 'binary', maxLength: 200 })), (source) => {
-        const reading = readCommand(source);
+        const reading = parseCommand(source);
         findDestructiveCommand(reading);
         findDangerousCommand(reading);
         isReadonly(reading);
@@ -110,7 +110,7 @@ describe('reading a command', () => {
     (piece) => {
       const started = performance.now();
       for (const source of [piece.repeat(100_000 / piece.length), `${piece.repeat(900)}${'x '.repeat(50_000)}`]) {
-        const reading = readCommand(source);
+        const reading = parseCommand(source);
         findDestructiveCommand(reading);
         findDangerousCommand(reading);
         riskOf(reading);
@@ -122,7 +122,7 @@ describe('reading a command', () => {
 
 describe('the risk of a command', () => {
   it.each(['ls', 'git status', 'git -C x log', 'npm test', 'echo rm', 'cargo build'])('%s is low [PP-02, PP-17]', (source) =>
-    expect(riskOf(readCommand(source))).toBe('low'),
+    expect(riskOf(parseCommand(source))).toBe('low'),
   );
   it.each([
     ...'commit push reset clean rebase merge cherry-pick revert branch checkout switch tag'.split(' ').map((action) => `git ${action} x`),
@@ -133,7 +133,7 @@ describe('the risk of a command', () => {
     ...'touch mkdir mv cp ln'.split(' ').map((program) => `${program} x`),
     'git -c a=b push',
     'ls; git push',
-  ])('%s is medium [PP-02, PP-17]', (source) => expect(riskOf(readCommand(source))).toBe('medium'));
+  ])('%s is medium [PP-02, PP-17]', (source) => expect(riskOf(parseCommand(source))).toBe('medium'));
   it.each([
     ...'rm mkfs dd shutdown reboot halt poweroff sudo su chown chmod useradd userdel usermod passwd mount umount iptables ufw firewall-cmd curl wget nc ncat netcat scp ssh ftp telnet'.split(
       ' ',
@@ -146,7 +146,7 @@ describe('the risk of a command', () => {
     'ls | xargs rm',
     "bash -c 'rm x'",
     '$X y',
-  ])('%s is high [PP-02, PP-16]', (source) => expect(riskOf(readCommand(source))).toBe('high'));
+  ])('%s is high [PP-02, PP-16]', (source) => expect(riskOf(parseCommand(source))).toBe('high'));
 });
 
 describe('danger in a command', () => {
@@ -174,7 +174,7 @@ describe('danger in a command', () => {
     'ls() { rm x; }; ls',
     'awk \'BEGIN{system("id")}\'',
     'bash -c "$X"',
-  ])('is seen in %s [PP-83]', (source) => expect(findDangerousCommand(readCommand(source))).toBeDefined());
+  ])('is seen in %s [PP-83]', (source) => expect(findDangerousCommand(parseCommand(source))).toBeDefined());
   it.each([
     'ls -la',
     'PAGER=cat git log',
@@ -185,7 +185,7 @@ describe('danger in a command', () => {
     'echo "$HOME"',
     "echo '$(id)'",
     'npm test && npm run build',
-  ])('is not seen in %s', (source) => expect(findDangerousCommand(readCommand(source))).toBeUndefined());
+  ])('is not seen in %s', (source) => expect(findDangerousCommand(parseCommand(source))).toBeUndefined());
 });
 
 describe('commands that only read', () => {
@@ -202,7 +202,7 @@ describe('commands that only read', () => {
     'time ls',
     'git stash list',
     'rustup show',
-  ])('%s is one [PP-82]', (source) => expect(isReadonly(readCommand(source))).toBe(true));
+  ])('%s is one [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(true));
   it.each([
     '',
     'rm x',
@@ -228,7 +228,7 @@ describe('commands that only read', () => {
     'git remote add x y',
     'git stash',
     'ls\r',
-  ])('%j is none [PP-82]', (source) => expect(isReadonly(readCommand(source))).toBe(false));
+  ])('%j is none [PP-82]', (source) => expect(isReadonly(parseCommand(source))).toBe(false));
 });
 
 describe('what destroys a machine', () => {
@@ -254,7 +254,7 @@ describe('what destroys a machine', () => {
     'kill -s KILL -- -1',
     'sudo /bin/kill -- -1',
     'kill -9 -1 "',
-  ])('is seen in %s [PP-83]', (source) => expect(findDestructiveCommand(readCommand(source))).toBeDefined());
+  ])('is seen in %s [PP-83]', (source) => expect(findDestructiveCommand(parseCommand(source))).toBeDefined());
   it.each([
     'rm -rf /tmp/x',
     'rm -rf ./',
@@ -267,5 +267,5 @@ describe('what destroys a machine', () => {
     'kill -9 -4711',
     'kill -l',
     'f() { if x; then f; fi; }; f',
-  ])('is not seen in %s', (source) => expect(findDestructiveCommand(readCommand(source))).toBeUndefined());
+  ])('is not seen in %s', (source) => expect(findDestructiveCommand(parseCommand(source))).toBeUndefined());
 });

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
 import { EgressError, EgressPolicy, SafeFetch } from '#sandbox';
-import { readAnswer } from './hook-answer.js';
+import { parseHookOutput } from './hook-output.js';
 import { HookFailure } from './hook-failure.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -23,7 +23,7 @@ export class Webhooks {
    * POSTs the input as JSON, signed when the hook has a secret. 2xx with nothing, plain text (feedback) or a verdict in
    * JSON is an answer; throws a HookFailure for everything else, redirects among them.
    */
-  async ask(hook: AppliedHook, url: string, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
+  async call(hook: AppliedHook, url: string, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
     const body = JSON.stringify(input);
     const options = { signal, body, headers: this.headers(hook, body), maxBytes: hook.maxOutputBytes, label: 'the webhook' };
     const answer = await this.post(hook, url, options);
@@ -35,7 +35,7 @@ export class Webhooks {
     if (type === 'text/plain') return { feedback: text.trim() };
     if (type !== 'application/json')
       throw new HookFailure(` answered with ${type.slice(0, 80) || 'no content type'}; expected application/json`);
-    return readAnswer(hook.on, { text, truncated: answer.truncated, strict: true });
+    return parseHookOutput(hook.on, { text, truncated: answer.truncated, strict: true });
   }
 
   /** Idempotent. */

@@ -6,7 +6,7 @@ import { THREADS_A_PROCESS } from '../process/pid-groups.js';
 import type { ResourceLimits } from '../process/resource-limits.js';
 import type { SandboxView } from './sandbox.port.js';
 
-export interface Profile {
+export interface BubblewrapProfile {
   readonly workspace: string;
   readonly cwd: string;
   readonly network: 'none' | 'host';
@@ -28,7 +28,7 @@ const OWN_FILES = ['passwd', 'group', 'hosts', 'nsswitch.conf'].map((name) => ({
   from: fileURLToPath(new URL(`etc/${name}`, import.meta.url)),
   to: `/etc/${name}`,
 }));
-const WHOLE: SandboxView = { visible: [], hidden: [], readOnly: [] };
+const EMPTY_VIEW: SandboxView = { visible: [], hidden: [], readOnly: [] };
 /** The user `nobody`. Outside it is the user of the worker, who owns what is written in the workspace. */
 const USER = '65534';
 
@@ -44,9 +44,9 @@ export function bubblewrapProfile({
   readable,
   limits,
   hardened,
-  view = WHOLE,
+  view = EMPTY_VIEW,
   uid = process.getuid?.(),
-}: Profile): string[] {
+}: BubblewrapProfile): string[] {
   const inMemory = ['--size', String(Math.max(1_048_576, Math.floor(limits.memoryBytes / 4))), '--tmpfs'];
   const files = [...SYSTEM_FILES, ...(network === 'host' ? NETWORK_FILES : []), ...readable];
   return [

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readAnswer } from './hook-answer.js';
+import { parseHookOutput } from './hook-output.js';
 import { HookFailure } from './hook-failure.js';
 import { textOf } from './hook-input.js';
 
 const read = (text: string, more: { strict?: boolean; truncated?: boolean } = {}) =>
-  readAnswer('before', { text, strict: false, truncated: false, ...more });
+  parseHookOutput('before', { text, strict: false, truncated: false, ...more });
 
 describe('what a hook wrote', () => {
   it('is a verdict when it is JSON with one of our words, feedback when it is any other text, and nothing when there is none', () => {
@@ -21,7 +21,9 @@ describe('what a hook wrote', () => {
     expect(() => read('{"decision":"deny","why":"no"}')).toThrow(/why/);
     expect(() => read('{"decision":"deny"')).toThrow('JSON that cannot be read');
     expect(() => read('{"decision":"deny","reason":"xx', { truncated: true })).toThrow('maxOutputBytes');
-    expect(() => readAnswer('after', { text: '{"arguments":{}}', strict: false, truncated: false })).toThrow('only a hook before the call');
+    expect(() => parseHookOutput('after', { text: '{"arguments":{}}', strict: false, truncated: false })).toThrow(
+      'only a hook before the call',
+    );
   });
 
   it('to a request must be JSON, of all shapes only an object', () => {

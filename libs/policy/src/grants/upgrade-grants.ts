@@ -6,7 +6,7 @@ import { globOrFault, PatternError } from '#patterns';
  * the globs. So an absolute allowance with wildcards is taken for the name of one file: at worst a person is asked again.
  * Denials stay globs, which also mean the name itself; one that is no glob is a name.
  */
-export function oldGrants(grants: SessionGrants): SessionGrants {
+export function upgradeGrants(grants: SessionGrants): SessionGrants {
   const { allowedPaths, deniedPaths } = grants;
   const isName = (path: string) => isAbsolute(path) && isSpecial(path);
   if (![...allowedPaths.read, ...allowedPaths.write, ...deniedPaths.read, ...deniedPaths.write].some(isName)) return grants;

@@ -17,10 +17,10 @@ export type LexicalPath =
 
 /** Reads a path that a model gave. Refuses what is only there to be misread: NUL and control characters, `..` in disguise, `~user`. */
 export function lexicalPath(given: string, workspaceRoot: string): LexicalPath {
-  if (given.length > LONGEST_PATH) return refused(`Path is longer than ${LONGEST_PATH} characters`);
-  if (given.includes('\0')) return refused('Path has a NUL byte in it');
-  if (CONTROL.test(given)) return refused('Path has a control character in it');
-  if (DIRECTION.test(given)) return refused('Path has characters in it that change the direction of text');
+  if (given.length > LONGEST_PATH) return rejected(`Path is longer than ${LONGEST_PATH} characters`);
+  if (given.includes('\0')) return rejected('Path has a NUL byte in it');
+  if (CONTROL.test(given)) return rejected('Path has a control character in it');
+  if (DIRECTION.test(given)) return rejected('Path has characters in it that change the direction of text');
   const parents = hasParents(given);
   if (
     hasDisguisedParents(
@@ -30,10 +30,10 @@ export function lexicalPath(given: string, workspaceRoot: string): LexicalPath {
         .join('/'),
     )
   )
-    return refused(`Path has a parent folder in disguise: ${given}`);
-  if (/^~[^/]/.test(given)) return refused(`Path begins with another user's home folder: ${given}`, 'PathResolutionFailed');
+    return rejected(`Path has a parent folder in disguise: ${given}`);
+  if (/^~[^/]/.test(given)) return rejected(`Path begins with another user's home folder: ${given}`, 'PathResolutionFailed');
   const relative = !given.startsWith('/') && given !== '~' && !given.startsWith('~/');
-  return { ok: true, absolute: settled(relative ? `${workspaceRoot}/${given}` : given), given, parents, relative };
+  return { ok: true, absolute: normalizePath(relative ? `${workspaceRoot}/${given}` : given), given, parents, relative };
 }
 
 /** Whether `path` is `folder` or below it; both settled. */
@@ -42,7 +42,7 @@ export function isWithin(path: string, folder: string): boolean {
 }
 
 /** The path without empty names, `.` and `..`, by its text. A `~` in front is kept. */
-export function settled(path: string): string {
+export function normalizePath(path: string): string {
   const home = path === '~' || path.startsWith('~/');
   const names: string[] = [];
   for (const name of (home ? path.slice(1) : path).split('/')) {
@@ -68,6 +68,6 @@ function hasParents(path: string): boolean {
   return path.split('/').includes('..');
 }
 
-function refused(detail: string, why: 'InvalidArguments' | 'PathResolutionFailed' = 'InvalidArguments'): LexicalPath {
+function rejected(detail: string, why: 'InvalidArguments' | 'PathResolutionFailed' = 'InvalidArguments'): LexicalPath {
   return { ok: false, reason: `blocked by security policy (${why}): ${detail}` };
 }

@@ -2,9 +2,9 @@
 import { ESCAPE } from './clean-text.js';
 
 /** A text without some of what hides in it. `places[i]` is where its character `i` stood. */
-export interface Uncovered {
+export interface RevealedText {
   readonly text: string;
-  readonly places: Uint32Array;
+  readonly offsets: Uint32Array;
 }
 
 /** Nothing hides among these, and nearly every text has no other: one look at it is all that most texts cost. */
@@ -21,12 +21,12 @@ const READINGS = [CHARACTERS, new RegExp(`${SHORT_ESCAPE}|${UNSEEN}`, 'gu'), new
 const HAS_ESCAPE = /[\x1b\x80-\x9f]/;
 
 /** The ways in which a text can be read once what hides in it is gone; none when nothing does. */
-export function uncovered(text: string): readonly Uncovered[] {
+export function revealHiddenText(text: string): readonly RevealedText[] {
   if (!NOT_PLAIN.test(text) || text.search(CHARACTERS) < 0) return [];
   return (HAS_ESCAPE.test(text) ? READINGS : [CHARACTERS]).map((hiding) => without(text, hiding));
 }
 
-function without(text: string, hiding: RegExp): Uncovered {
+function without(text: string, hiding: RegExp): RevealedText {
   const places = new Uint32Array(text.length);
   let out = '';
   let from = 0;
@@ -39,5 +39,5 @@ function without(text: string, hiding: RegExp): Uncovered {
     from = index + found.length;
   }
   keep(text.length);
-  return { text: out, places };
+  return { text: out, offsets: places };
 }

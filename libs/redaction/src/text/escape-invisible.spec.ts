@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { visibleJson, visibleText } from './visible-text.js';
+import { escapeInvisibleJson, escapeInvisibleText } from './escape-invisible.js';
 
 const pieces = fc.constantFrom(
   'a',
@@ -36,7 +36,7 @@ describe('visibleText', () => {
   it('leaves nothing that a reader would not see, and takes nothing out', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        const shown = visibleText(text);
+        const shown = escapeInvisibleText(text);
         expect(shown.replaceAll(SEEN, '')).toMatch(/^[a1é密م👩🚀\n\t \\u{}0-9A-F]*$/u);
         expect(shown.replaceAll(/\\u\{([0-9A-F]+)\}/g, (_all, code: string) => String.fromCodePoint(parseInt(code, 16)))).toBe(text);
       }),
@@ -45,8 +45,11 @@ describe('visibleText', () => {
   });
 
   it('goes through JSON, keys too, and leaves alone what hides nothing', () => {
-    expect(visibleJson({ 'pa\u200bth': ['x\u202ey', 1, null], ok: true })).toEqual({ 'pa\\u{200B}th': ['x\\u{202E}y', 1, null], ok: true });
+    expect(escapeInvisibleJson({ 'pa\u200bth': ['x\u202ey', 1, null], ok: true })).toEqual({
+      'pa\\u{200B}th': ['x\\u{202E}y', 1, null],
+      ok: true,
+    });
     const plain = { text: 'naïve 日本語 👩‍🚀', deep: [{ n: 1 }] };
-    expect(visibleJson(plain)).toBe(plain);
+    expect(escapeInvisibleJson(plain)).toBe(plain);
   });
 });
