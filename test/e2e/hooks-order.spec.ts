@@ -103,6 +103,8 @@ describe('a hook before a call', () => {
     expect((await agent.events(refused.call.id)).map(({ type }) => type)).toEqual([
       'call.submitted',
       'call.approval_requested',
+      'call.hook',
+      'call.hook',
       'call.end',
     ]);
     const rewritten = await decide({ arguments: { path: 'b.txt', content: 'x' } });

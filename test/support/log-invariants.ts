@@ -1,7 +1,7 @@
 import type { CallEvent } from '#contracts';
 import { CallStore, decodeHead, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH } from '#event-log';
 import { keys, partitionName, type RedisConnection } from '#redis';
-import { checkCall, checkUpdates, type CallCheck } from './invariants/check-call.js';
+import { checkCall, checkHookRuns, checkUpdates, type CallCheck } from './invariants/check-call.js';
 
 export { checkCall } from './invariants/check-call.js';
 
@@ -24,7 +24,7 @@ export interface FullLog {
  * Checked: I2 one End, and last (missing Ends only at rest); I3 and I15 ends in time, where it is known when nobody could
  * end calls; I4 legal paths, `callver` and `seq` without holes; I5 attempts and fences; I6 no event of a fenced-off worker;
  * I7 effects; I8 one call for each idempotency key; I9 timers are exactly the calls that have not ended; I11 approvals;
- * I16 no secrets; besides, heads agree with the log, and Ends with the updates. What clients saw (I1, I10, I12) is `client-histories.ts`.
+ * I16 no secrets; besides, heads agree with the log, Ends with the updates, and hook runs with their place in the call. What clients saw (I1, I10, I12) is `client-histories.ts`.
  */
 export async function checkInvariants(redis: RedisConnection, partitions: number, options: InvariantOptions = {}): Promise<string[]> {
   return [...(await readFullLog(redis, partitions, options)).violations];
@@ -44,7 +44,10 @@ export async function readFullLog(redis: RedisConnection, partitions: number, op
     violations: [
       ...read.flatMap(({ violations }) => violations),
       ...checkKeys(calls),
-      ...[...calls].flatMap(([callId, events]) => checkUpdates(callId, events, options.atRest === true)),
+      ...[...calls].flatMap(([callId, events]) => [
+        ...checkUpdates(callId, events, options.atRest === true),
+        ...checkHookRuns(callId, events),
+      ]),
     ],
   };
 }

@@ -26,6 +26,8 @@ export interface HookInvocation {
   readonly budgetMs?: number;
   /** By the settings of the call: what holds secrets is not kept. Asked only of hooks whose answers are. */
   readonly holdsSecrets: HoldsSecrets;
+  /** Called before the hook starts. Not called when a cached answer is used. */
+  readonly started?: () => void;
 }
 
 /** What became of asking a hook. */
@@ -92,7 +94,8 @@ export class HookRunner {
     return this.webhooks.close();
   }
 
-  private async execute({ hook, input, signal, budgetMs = Infinity }: HookInvocation): Promise<HookVerdict> {
+  private async execute({ hook, input, signal, budgetMs = Infinity, started }: HookInvocation): Promise<HookVerdict> {
+    started?.();
     const limitMs = Math.max(1, Math.floor(Math.min(hook.timeoutMs, budgetMs)));
     const limit = AbortSignal.timeout(limitMs);
     try {

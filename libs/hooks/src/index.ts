@@ -1,3 +1,4 @@
+export { HookRunRecorder } from './hook-run-recorder.js';
 export { HookRunner, type HookRun } from './hook-runner.js';
 export { HookSnapshotStore } from './hook-snapshot-store.js';
 export { hookEventName, textOf } from './hook-input.js';

@@ -1,7 +1,7 @@
 import type { HookRun } from './hook-runner.js';
 
 /** The text as others may see it. `cut`: it is the beginning of a longer one. */
-type Redact = (text: string, cut?: boolean) => string;
+export type Redact = (text: string, cut?: boolean) => string;
 
 /** No character of UTF-8 is longer. */
 const CHARACTER_BYTES = 4;

@@ -84,6 +84,22 @@ export function checkUpdates(callId: string, events: readonly CallEvent[], neede
   return said === known ? [] : [`updates of ${callId}: its End says ${said}, the log has ${known}`];
 }
 
+/** A hook run is `started`, then `finished`, or only `cached`; hooks of the gateway run before the first Start, the others in an attempt. */
+export function checkHookRuns(callId: string, events: readonly CallEvent[]): string[] {
+  const phases = new Map<string, string>();
+  return ofType(events, 'call.hook').flatMap(({ callver, attempt, data }) => {
+    const at = `hooks of ${callId}: event ${callver} ${data.phase} run ${data.run} of attempt ${attempt}`;
+    const key = `${attempt}/${data.run}`;
+    const before = phases.get(key);
+    phases.set(key, data.phase);
+    const expected = data.phase === 'finished' ? 'started' : undefined;
+    return [
+      ...(before === expected ? [] : [`${at}: follows ${before ?? 'nothing'}, expected ${expected ?? 'nothing'}`]),
+      ...((data.event === 'before') === (attempt === 0) ? [] : [`${at}: a hook of ${data.event}`]),
+    ];
+  });
+}
+
 /** I7: what must happen at most once is started again only when its worker knew that nothing had begun, or slept. */
 function checkEffect(callId: string, events: readonly CallEvent[]): string[] {
   const [submitted] = ofType(events, 'call.submitted');

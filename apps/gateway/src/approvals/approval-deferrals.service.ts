@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { ApprovalDecidedData, type Call } from '#contracts';
+import { ApprovalDecidedData, HookRunData, type Call } from '#contracts';
 import { z } from 'zod';
 
-/** An approval that is kept until other approvals are known. */
-export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).extend({ actor: z.string() });
+/** An approval that is kept until other approvals are known. `hookRuns`: hooks that ran after it, written together with it. */
+export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).extend({
+  actor: z.string(),
+  hookRuns: z.array(HookRunData).optional(),
+});
 export type DeferredApproval = z.output<typeof DeferredApproval>;
 
 export interface ApprovalDeferral {

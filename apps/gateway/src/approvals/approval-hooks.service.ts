@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { Call, CallError, HookInput, HookSet } from '#contracts';
+import type { Call, CallError, HookInput, HookRunData, HookSet } from '#contracts';
 import { EventHub } from '#event-log';
-import { HookRunner, hookEventName, HookSnapshotStore, redactHookRun, type HookRun } from '#hooks';
+import { HookRunner, HookRunRecorder, hookEventName, HookSnapshotStore, redactHookRun, type HookRun } from '#hooks';
 import { EffectivePolicyService } from '../calls/admission/effective-policy.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
@@ -25,6 +25,12 @@ export interface HookDenial {
   readonly text?: string | undefined;
 }
 
+/** Events of the hooks that ran, and the denial of the one that ended them. */
+export interface ApprovalHookResult {
+  readonly hookRuns: readonly HookRunData[];
+  readonly denial?: HookDenial;
+}
+
 /**
  * Asks the hooks before a call that come after a person (`hookOrder`): those among the hooks that the call was accepted
  * with. They may refuse; what they would add or rewrite finds no place any more, since what was approved is what runs.
@@ -41,31 +47,40 @@ export class ApprovalHooks {
     private readonly hub: EventHub,
   ) {}
 
-  /** Undefined when nothing speaks against the call, or it has ended meanwhile. Rejects while Redis is out of reach. */
-  async firstDenial(approved: ApprovedCall): Promise<HookDenial | undefined> {
+  /** No denial when all hooks allow the call, or it has ended meanwhile. Rejects while Redis is out of reach. */
+  async run(approved: ApprovedCall): Promise<ApprovalHookResult> {
     const set = await this.sets.load(approved.hookSet);
-    if (set === undefined) return denial('The hooks of the call are not stored any more. Submit the call again.');
+    if (set === undefined) return { hookRuns: [], denial: denial('The hooks of the call are not stored any more. Submit the call again.') };
     const before = set.filter(({ on }) => on === 'before');
-    if (before.length === 0) return undefined;
+    const hookRuns: HookRunData[] = [];
+    if (before.length === 0) return { hookRuns };
     const ended = new AbortController();
     const watch = this.hub.watch(approved.call.id, { timeoutMs: WATCHED_MS });
     void watch.ended.then((event) => event !== undefined && ended.abort(new Error('the call has ended')));
     try {
-      return await this.runAll(before, approved, ended.signal);
+      const recorder = new HookRunRecorder(this.runner, (step) => hookRuns.push(step));
+      const denied = await this.firstDenial(before, approved, recorder, ended.signal);
+      return { hookRuns, ...(denied === undefined ? {} : { denial: denied }) };
     } catch (error) {
       if (!ended.signal.aborted) throw error;
-      return undefined;
+      return { hookRuns };
     } finally {
       watch.cancel();
     }
   }
 
-  private async runAll(hooks: HookSet, { call, args }: ApprovedCall, signal: AbortSignal): Promise<HookDenial | undefined> {
+  private async firstDenial(
+    hooks: HookSet,
+    { call, args }: ApprovedCall,
+    recorder: HookRunRecorder,
+    signal: AbortSignal,
+  ): Promise<HookDenial | undefined> {
     const holdsSecrets = (value: object) => this.redaction.holdsSecrets(value);
     for (const hook of hooks) {
       const tool_input = hook.secrets ? await args() : call.arguments;
       const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input };
-      const run = redactHookRun(await this.runner.run({ hook, input, signal, holdsSecrets }), this.redaction.redactorFor(tool_input));
+      const redact = this.redaction.redactorFor(tool_input);
+      const run = redactHookRun(await recorder.run({ hook, input, signal, holdsSecrets }, redact), redact);
       if (run.verdict === 'deny') return this.denialBy(run, call);
       if (run.arguments !== undefined && !isDeepStrictEqual(run.arguments, tool_input))
         return denial(`Hook \`${hook.name}\` rewrote the arguments after a person had approved them; nothing else may run`);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type Principal } from '#contracts';
+import { ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type HookRunData, type Principal } from '#contracts';
 import { BlobStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
 import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
@@ -56,12 +56,11 @@ export class DecideApprovalService {
     if (head.status === 'waiting_approval') {
       this.assertSecondApprover(principal, accepted.requesters, callId, body);
       if (grant !== undefined) assertSameEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
-      if (body.decision === 'allow' && (await this.endedByReevaluation(principal, head, call, accepted)))
-        return this.reader.read(principal, callId);
-      await this.settle(principal, head, call, {
-        ...body,
-        ...(body.reason === undefined ? {} : { reason: this.redaction.text(body.reason) }),
-      });
+      const { ended, hookRuns } =
+        body.decision === 'allow' ? await this.reevaluate(principal, head, call, accepted) : { ended: false, hookRuns: [] };
+      if (ended) return this.reader.read(principal, callId);
+      const reason = body.reason === undefined ? {} : { reason: this.redaction.text(body.reason) };
+      await this.settle(principal, head, call, { ...body, ...reason }, hookRuns);
     } else if (grant === undefined || !this.isSameDecision(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
@@ -80,31 +79,45 @@ export class DecideApprovalService {
       );
   }
 
-  /** True when what holds now denies the call, or a hook that is asked after people refused it, and the call has ended with that. */
-  private async endedByReevaluation(principal: Principal, head: CallSnapshot, call: Call, accepted: SubmissionInfo): Promise<boolean> {
+  /** `ended`: what holds now denies the call, or a hook that runs after approval denied it, and the call has ended with that. */
+  private async reevaluate(
+    principal: Principal,
+    head: CallSnapshot,
+    call: Call,
+    accepted: SubmissionInfo,
+  ): Promise<{ ended: boolean; hookRuns: readonly HookRunData[] }> {
     const args = () => this.evaluator.argumentsOf(call);
     const { hookSet } = accepted;
-    const refusal =
-      (await this.evaluator.denialNow(call, accepted.requester)) ??
-      (hookSet === undefined ? undefined : await this.hooks.firstDenial({ call, hookSet, args }));
-    if (refusal === undefined) return false;
+    const denialNow = await this.evaluator.denialNow(call, accepted.requester);
+    const { hookRuns, denial: deniedByHook } =
+      denialNow !== undefined || hookSet === undefined
+        ? { hookRuns: [], denial: undefined }
+        : { denial: undefined, ...(await this.hooks.run({ call, hookSet, args })) };
+    const refusal = denialNow ?? deniedByHook;
+    if (refusal === undefined) return { ended: false, hookRuns };
     const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
     const data = { ...endBeforeStart('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
-    const answer = await this.log.end({ callId: call.id, guard, data, author: eventOrigin(this.config.name, principal) });
+    const answer = await this.log.end({ callId: call.id, guard, data, hookRuns, author: eventOrigin(this.config.name, principal) });
     if (!isApplied(answer)) throw changedConcurrently(call.id);
     if (call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
-    return true;
+    return { ended: true, hookRuns };
   }
 
   /** A yes to a call of a batch that is all or nothing waits for the other answers of the batch. */
-  private async settle(principal: Principal, head: CallSnapshot, call: Call, body: DecisionBody): Promise<void> {
+  private async settle(
+    principal: Principal,
+    head: CallSnapshot,
+    call: Call,
+    body: DecisionBody,
+    hookRuns: readonly HookRunData[],
+  ): Promise<void> {
     const { decision, scope, trustOption, reason } = body;
     const { actor } = eventOrigin(this.config.name, principal);
     if (decision === 'allow' && (await this.deferrals.mustDefer(call))) {
       const more = { ...(trustOption === undefined ? {} : { trustOption }), ...(reason === undefined ? {} : { reason }) };
-      return this.deferrals.defer(call, { actor, scope, digest: await this.digestNow(call), ...more });
+      return this.deferrals.defer(call, { actor, scope, digest: await this.digestNow(call), hookRuns: [...hookRuns], ...more });
     }
-    await this.write(principal, head, call, body);
+    await this.write(principal, head, call, body, hookRuns);
     if (decision === 'allow') dispatchCall(this.queue, { callId: call.id, attempt: head.attempt + 1 }, head, head.meta.tenantId);
   }
 
@@ -113,6 +126,7 @@ export class DecideApprovalService {
     head: CallSnapshot,
     call: Call,
     { decision, scope, trustOption, reason }: DecisionBody,
+    hookRuns: readonly HookRunData[],
   ): Promise<void> {
     const answer = await this.log.decideApproval({
       callId: call.id,
@@ -124,6 +138,7 @@ export class DecideApprovalService {
         digest: await this.digestNow(call),
         ...(reason === undefined ? {} : { reason }),
       },
+      hookRuns,
       author: eventOrigin(this.config.name, principal),
       ...(decision === 'deny' ? { end: denial(reason) } : {}),
     });

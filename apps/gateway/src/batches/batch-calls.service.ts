@@ -102,7 +102,7 @@ export class BatchCalls {
    * Lets an approved call run, in the name of whoever approved it, or ends it as denied when what holds by now denies it.
    * Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires.
    */
-  async releaseApproved(batch: BatchRecord, callId: string, { actor, ...approval }: DeferredApproval): Promise<void> {
+  async releaseApproved(batch: BatchRecord, callId: string, { actor, hookRuns = [], ...approval }: DeferredApproval): Promise<void> {
     const { id, principal } = batch.doc;
     const head = await this.store.head(callId);
     if (head?.status !== 'waiting_approval') return;
@@ -113,7 +113,7 @@ export class BatchCalls {
     if (denial !== undefined) {
       const guard = { by: 'command', version: head.version, commandId: `deny:${id}` } as const;
       const data = { ...endBeforeStart('denied', denial.error, denial.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
-      const ended = await this.log.end({ callId, guard, data, author });
+      const ended = await this.log.end({ callId, guard, data, hookRuns, author });
       if (!isApplied(ended)) throw new Error(`The log refused the denial of ${callId}: ${ended.code}`);
       await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
       return;
@@ -122,6 +122,7 @@ export class BatchCalls {
       callId,
       guard: { by: 'command', version: head.version, commandId: `release:${id}` },
       data: { decision: 'allow', ...approval },
+      hookRuns,
       author,
     });
     if (!isApplied(answer)) throw new Error(`The log refused the approval of ${callId}: ${answer.code}`);

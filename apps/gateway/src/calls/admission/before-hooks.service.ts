@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { AppliedHook, HookInput, JsonValue, Principal, SubmitCallBody } from '#contracts';
-import { HookRunner, hookEventName, HookSnapshotStore, redactHookRun, type HookRun } from '#hooks';
+import type { AppliedHook, HookInput, HookRunData, JsonValue, Principal, SubmitCallBody } from '#contracts';
+import { HookRunner, HookRunRecorder, hookEventName, HookSnapshotStore, redactHookRun, type HookRun } from '#hooks';
 import { REDACTED } from '#redaction';
 import { SessionCancelChannel } from '../../sessions/session-cancel-channel.service.js';
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
@@ -26,6 +26,7 @@ export interface BeforeHookResult {
 
 interface BeforeHookRuns extends BeforeHookResult {
   readonly runs: readonly HookRun[];
+  readonly events: readonly HookRunData[];
 }
 
 /** Why hooks are given up: a person stopped what the call belongs to. */
@@ -58,7 +59,8 @@ export class BeforeHooks {
   async run(request: HookRequest, hooks: CallHooks): Promise<BeforeHookResult> {
     const { applied } = hooks;
     const later = runsAfterApproval(request.judged, hooks);
-    const { judged, transient: passing = false, runs } = later ? { judged: request.judged, runs: [] } : await this.runAll(request, hooks);
+    const ran = later ? { judged: request.judged, runs: [], events: [] } : await this.runAll(request, hooks);
+    const { judged, transient: passing = false, runs, events } = ran;
     const decision = { ...judged.decision, reasons: [...judged.decision.reasons, ...runs.map(reasonOf)] };
     const feedback = runs
       .flatMap(({ feedback: said = [] }) => said)
@@ -66,7 +68,11 @@ export class BeforeHooks {
       .slice(0, FEEDBACK_CHARACTERS);
     const left = judged.rejection === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
     const hookSet = left.length === 0 ? undefined : await this.sets.save([...left]);
-    const more = { ...(hookSet === undefined ? {} : { hookSet }), ...(feedback === '' ? {} : { hookFeedback: feedback }) };
+    const more = {
+      hookRuns: events,
+      ...(hookSet === undefined ? {} : { hookSet }),
+      ...(feedback === '' ? {} : { hookFeedback: feedback }),
+    };
     return { judged: { ...judged, decision, ...more }, transient: passing };
   }
 
@@ -92,6 +98,12 @@ export class BeforeHooks {
   }
 
   private async runUntilDenied(request: HookRequest, hooks: CallHooks): Promise<BeforeHookRuns> {
+    const events: HookRunData[] = [];
+    const recorder = new HookRunRecorder(this.runner, (step) => events.push(step));
+    return { ...(await this.runEach(request, hooks, recorder)), events };
+  }
+
+  private async runEach(request: HookRequest, hooks: CallHooks, recorder: HookRunRecorder): Promise<Omit<BeforeHookRuns, 'events'>> {
     let { judged } = request;
     const runs: HookRun[] = [];
     for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
@@ -105,7 +117,7 @@ export class BeforeHooks {
       let run: HookRun;
       try {
         const holdsSecrets = (value: object) => this.redaction.holdsSecrets(value);
-        run = redactHookRun(await this.runner.run({ hook, input, signal: request.signal, holdsSecrets }), about);
+        run = redactHookRun(await recorder.run({ hook, input, signal: request.signal, holdsSecrets }, about), about);
       } catch (error) {
         if (!request.signal.aborted) throw error;
         const byPerson = request.signal.reason instanceof StoppedByPerson;

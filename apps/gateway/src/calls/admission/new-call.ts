@@ -6,6 +6,7 @@ import type {
   EndData,
   FileAccess,
   HookOrder,
+  HookRunData,
   JsonValue,
   PolicyProfile,
   Principal,
@@ -46,6 +47,8 @@ export interface EvaluatedCall {
   readonly sessionEpoch?: number;
   /** Digest of those that the worker runs, once they are stored. */
   readonly hookSet?: string;
+  /** Events of those that ran before the call. */
+  readonly hookRuns?: readonly HookRunData[];
   /** What those before the call said, for the model. */
   readonly hookFeedback?: string;
   /** `text` is for the model where it is not the error's message. */
@@ -171,6 +174,7 @@ export function newCall(input: NewCallInput): NewCall {
       : { secretArguments: { text: JSON.stringify(input.secret), ttlMs: submitted.timeouts.totalMs + SECRET_SLACK_MS } }),
     author,
     ...(input.idempotency === undefined ? {} : { idempotency: input.idempotency }),
+    ...(judged.hookRuns === undefined ? {} : { hookRuns: judged.hookRuns }),
     ...(then === undefined ? {} : { then }),
   };
 }
