@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CallEvent, CallEventOf } from '#contracts';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
-import { HookTestCluster, problemOf, type HookedAgents } from '../support/hook-test-cluster.js';
+import { HookTestCluster, problemOf, type HookTestAgents } from '../support/hook-test-cluster.js';
 
 const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 
 let hooked: HookTestCluster;
 let agent: Agent;
 
-const agentsOf = (files: HookTestCluster): HookedAgents => {
+const agentsOf = (files: HookTestCluster): HookTestAgents => {
   const url = (path: string) => `${files.webhooks.url}${path}`;
   return {
     ordered: {
