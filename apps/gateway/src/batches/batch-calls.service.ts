@@ -59,7 +59,12 @@ export class BatchCalls {
   async submit(batch: BatchRecord, index: number): Promise<string> {
     const { id, traceparent } = batch.doc;
     const stopped = new BatchCancelSignal(id, this.batches, this.notifications);
-    const options = { idempotencyKey: idempotencyKeyOf(batch, index), batchId: id, traceparent, gone: () => stopped.signal() };
+    const options = {
+      idempotencyKey: idempotencyKeyOf(batch, index),
+      batchId: id,
+      traceparent,
+      clientDisconnectSignal: () => stopped.signal(),
+    };
     try {
       return (await this.submitCall.submit(this.principalOf(batch.doc), bodyOf(batch, index), options)).call.id;
     } catch (error) {

@@ -166,7 +166,7 @@ async function runAndFinish(
     how: howEnded(run, attempt.abortInfo?.reason),
     ...(result ? { result } : {}),
     ...seenBytesOf(run),
-    ...(remarks ? { remarks } : {}),
+    ...(remarks ? { feedback: remarks } : {}),
   };
   const written = await commitAttempt(finished, finish, writer, deps.blobs, deps.forcedShutdown, hooks === NO_HOOKS ? ending : undefined);
   tell(attempt, finished.runMs, pool, claimed, written, clock.now());

@@ -11,7 +11,7 @@ export interface StreamDependencies {
     submit(
       principal: Principal,
       body: SubmitCallBody,
-      options: { idempotencyKey?: string | undefined; traceparent?: string | undefined; gone?: () => AbortSignal },
+      options: { idempotencyKey?: string | undefined; traceparent?: string | undefined; clientDisconnectSignal?: () => AbortSignal },
     ): Promise<{ call: Call; created: boolean }>;
   };
   readonly cancelCall: { cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> };

@@ -182,7 +182,7 @@ export class StreamSession {
     const { call, created } = await this.services.submitCall.submit(principal, body, {
       idempotencyKey,
       traceparent,
-      gone: clientDisconnectSignal,
+      clientDisconnectSignal,
     });
     this.outbox.send(serverFrames.accepted(lane.id, call));
     this.openSubscription(lane, principal, { callId: call.id }, created ? moment.cursorOf(call.id) : undefined);
