@@ -70,6 +70,25 @@ const siblingRules = SIBLINGS.map((name) => {
   };
 });
 
+/** What a feature folder of the worker may import from other folders of the worker. */
+const WORKER_FEATURES = {
+  platform: [],
+  leases: ['platform'],
+  recovery: ['platform'],
+  projection: ['platform'],
+  attempts: ['platform', 'leases'],
+  registry: ['platform', 'attempts'],
+  operations: ['platform', 'leases', 'attempts'],
+};
+
+const workerRules = Object.entries(WORKER_FEATURES).map(([name, allowed]) => ({
+  name: `worker-${name}`,
+  comment: `apps/worker/src/${name} may see ${['itself', ...allowed].join(', ')} and no other part of the worker. Imports between features go one way, so that a feature can be read without those that use it.`,
+  severity: 'error',
+  from: { path: `^apps/worker/src/${name}/`, pathNot: TESTS },
+  to: { path: '^apps/worker/src/', pathNot: `^apps/worker/src/(${[name, ...allowed].join('|')})/` },
+}));
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -139,6 +158,7 @@ module.exports = {
       from: { path: '^apps/gateway/src/[^/]+/', pathNot: TESTS },
       to: { path: '^apps/gateway/src/[^/]+\\.ts$' },
     },
+    ...workerRules,
     {
       name: 'front-door-only',
       comment: 'What a library offers is what its index.ts exports by name. A deep import makes its inside public.',

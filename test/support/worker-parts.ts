@@ -10,7 +10,7 @@ import { createRedis, ContentAddressedStore, type RedisConnection } from '#redis
 import { EgressPolicy } from '#sandbox';
 import { type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
 import { systemClock } from '../../apps/worker/src/platform/clock.js';
-import type { ExecuteDeps } from '../../apps/worker/src/attempts/execute-deps.js';
+import type { AttemptDependencies } from '../../apps/worker/src/attempts/attempt-dependencies.js';
 import { InFlightAttempts } from '../../apps/worker/src/attempts/in-flight-attempts.js';
 import { Workspaces } from '../../apps/worker/src/attempts/workspaces.js';
 import { RedactionSettingsService } from '../../apps/worker/src/attempts/redaction-settings.service.js';
@@ -66,7 +66,7 @@ export class WorkerParts {
   }
 
   /** What `executeCall` needs, with a renewal loop in this thread. */
-  worker(options: { id?: string; leaseMs?: number; stopGraceMs?: number; toolEnv?: Record<string, string> } = {}): ExecuteDeps {
+  worker(options: { id?: string; leaseMs?: number; stopGraceMs?: number; toolEnv?: Record<string, string> } = {}): AttemptDependencies {
     const { id = 'w1', leaseMs = 30_000, stopGraceMs = 300, toolEnv = {} } = options;
     const leases = new LeaseRenewer(
       32,

@@ -6,13 +6,13 @@ import { Tool, type ToolContext } from '#tool-sdk';
 import { registryWith } from '../../../../test/support/fixture-tools.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
 import { executeCall } from './execute-call.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 
 const ASKED: Pick<SubmittedData, 'decision'> = { decision: { effect: 'ask', reasons: [] } };
 
 describe('a call that had to be approved', () => {
   let parts: WorkerParts;
-  let worker: ExecuteDeps;
+  let worker: AttemptDependencies;
   let ran: unknown[];
   beforeAll(async () => {
     parts = await WorkerParts.start();

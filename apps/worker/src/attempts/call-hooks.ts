@@ -5,7 +5,7 @@ import { hookEventName, textOf, type HookRun } from '#hooks';
 import type { ContentSanitizer } from '#redaction';
 import { ToolError } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 import { collectFeedback } from './hook-feedback.js';
 import { loadArguments, loadRedactedArguments } from './read-arguments.js';
 import { toFailure, type ToolRunResult } from './run-tool.js';
@@ -18,7 +18,7 @@ const AFTER_END_MS = 10_000;
 /** Of an output, what a hook gets to see. */
 const RESPONSE_BYTES = 1_048_576;
 
-type HookDeps = Pick<ExecuteDeps, 'blobs' | 'hooks' | 'hookSnapshots' | 'workspaces' | 'logger'>;
+type HookDeps = Pick<AttemptDependencies, 'blobs' | 'hooks' | 'hookSnapshots' | 'workspaces' | 'logger'>;
 
 /** The hooks that this worker runs for one attempt. */
 export interface CallHooks {

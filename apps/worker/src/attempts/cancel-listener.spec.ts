@@ -6,11 +6,11 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
 import { CancelListener } from './cancel-listener.js';
 import { executeCall } from './execute-call.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 
 describe('CancelListener', () => {
   let parts: WorkerParts;
-  let worker: ExecuteDeps;
+  let worker: AttemptDependencies;
   let listener: CancelListener;
   const seen: { graceMs: number; reason: unknown }[] = [];
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
 import { executeCall } from './execute-call.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 import { drainAttempts } from './drain-attempts.js';
 
 describe('drainCalls', () => {
@@ -22,7 +22,7 @@ describe('drainCalls', () => {
   afterAll(() => parts.close());
 
   /** Starts a call and resolves when its tool runs. */
-  const begin = async (worker: ExecuteDeps, tool: string) => {
+  const begin = async (worker: AttemptDependencies, tool: string) => {
     const callId = await parts.submit(tool);
     const done = executeCall({ callId, attempt: 1 }, 'read', worker);
     await eventually(async () => (await parts.store.head(callId))?.status === 'running', `${tool} to run`);

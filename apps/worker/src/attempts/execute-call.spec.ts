@@ -5,11 +5,11 @@ import { Suspension, ToolError } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
 import { executeCall } from './execute-call.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 
 describe('executeCall', () => {
   let parts: WorkerParts;
-  let worker: ExecuteDeps;
+  let worker: AttemptDependencies;
   beforeAll(async () => {
     parts = await WorkerParts.start();
     worker = parts.worker();

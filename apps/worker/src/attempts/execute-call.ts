@@ -15,7 +15,7 @@ import { telemetry } from '#observability';
 import { Attempt } from './attempt.js';
 import { hasResult, NO_HOOKS, loadHooks, type CallHooks } from './call-hooks.js';
 import { withCheckedOutput } from './check-output.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 import { mergeBeforeFeedback } from './hook-feedback.js';
 import { OutputSanitizer } from './output-sanitizer.js';
 import type { ActiveRedaction } from './redaction-settings.service.js';
@@ -47,7 +47,12 @@ export interface Handover {
  * 5. decide from how that ended: an End, a Retry, or nothing because the call is somebody else's by now
  * 6. write it down, and tell the hooks that watch Ends
  */
-export async function executeCall(job: CallJob, pool: Pool, deps: ExecuteDeps, { taken, ending }: Handover = {}): Promise<Executed> {
+export async function executeCall(
+  job: CallJob,
+  pool: Pool,
+  deps: AttemptDependencies,
+  { taken, ending }: Handover = {},
+): Promise<Executed> {
   const attempt = new Attempt(job.callId, deps.clock, deps.config.stopGraceMs);
   deps.inFlight.add(attempt);
   try {
@@ -89,7 +94,7 @@ const NOT_THERE_YET_MS = [1, 5, 25, 100];
 
 async function claim(
   job: CallJob,
-  { log, config, clock }: ExecuteDeps,
+  { log, config, clock }: AttemptDependencies,
   taken?: DequeueHookResult,
 ): Promise<Claimed | { code: string; retryInMs?: number }> {
   const { callId, attempt } = job;
@@ -114,7 +119,7 @@ async function runAndFinish(
   attempt: Attempt,
   claimed: Claimed,
   pool: Pool,
-  deps: ExecuteDeps,
+  deps: AttemptDependencies,
   ending?: () => void,
   trace?: AttemptTrace,
 ): Promise<Finished> {
@@ -179,7 +184,7 @@ function seenBytesOf(run: ToolRunResult): { seenBytes?: number } {
 }
 
 /** Most calls were accepted under the defaults: then nobody has to be asked. */
-function safetyOf({ submitted }: Claimed, { redaction: safety }: ExecuteDeps): ActiveRedaction | Promise<ActiveRedaction> {
+function safetyOf({ submitted }: Claimed, { redaction: safety }: AttemptDependencies): ActiveRedaction | Promise<ActiveRedaction> {
   return submitted.safety === undefined ? safety.defaults : safety.of(submitted.safety);
 }
 
@@ -188,7 +193,7 @@ function finishFacts(
   claimed: Claimed,
   run: ToolRunResult,
   { startedAt, endedAt }: { startedAt: number; endedAt: number },
-  config: ExecuteDeps['config'],
+  config: AttemptDependencies['config'],
 ): FinishFacts {
   const { effect, retry, timeouts } = claimed.submitted;
   const { abortInfo: stopped } = attempt;

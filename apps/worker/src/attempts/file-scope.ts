@@ -4,21 +4,11 @@ import { PathDenials, type FileAccess } from '#contracts';
 import { denialReason, mayDenyBelow } from '#policy';
 import type { ContentAddressedStore } from '#redis';
 import { type DeniedPaths, type SharedRoot, ToolError, type Workspace } from '#tool-sdk';
+import type { FileScopeSettings } from '../platform/file-scope.config.js';
 
 const CACHE_SIZE = 256;
 /** Parts of the system that are no files: what is in them are secrets of processes, and devices. */
 const NEVER_OPENED = ['/proc', '/sys', '/dev'];
-
-export interface FileScopeSettings {
-  /** Folders that the operator shares between sessions; a call reaches those that its policy names. */
-  readonly sharedRoots: readonly Omit<SharedRoot, 'locks'>[];
-  /** Folders in which a person's yes, or trust, opens paths outside of the workspace. */
-  readonly outsideRoots: readonly string[];
-  /** Folders of this installation: other sessions' files, keys, Redis data. Nothing opens them. */
-  readonly ownFolders: readonly string[];
-  /** Where writers keep each other out. */
-  readonly locks: string;
-}
 
 /**
  * Makes of a call's workspace what the decision about the call says that it may touch, and no more: a call whose decision

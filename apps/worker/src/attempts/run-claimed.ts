@@ -3,13 +3,13 @@ import { ToolError, type Workspace } from '#tool-sdk';
 import { assertApproved, assertCapabilities } from './approved-call.js';
 import type { Attempt } from './attempt.js';
 import { CallContext } from './call-context.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 import type { AttemptTrace } from './attempt-tracer.js';
 import { loadArguments } from './read-arguments.js';
 import { runTool, type ToolRunResult } from './run-tool.js';
 import type { OutputSanitizer } from './output-sanitizer.js';
 
-type RunDeps = Pick<ExecuteDeps, 'blobs' | 'clock' | 'config' | 'logger' | 'tools' | 'workspaces' | 'files'>;
+type RunDeps = Pick<AttemptDependencies, 'blobs' | 'clock' | 'config' | 'logger' | 'tools' | 'workspaces' | 'files'>;
 
 /** Everything of an attempt that may fail or take long, under its run deadline. Never rejects: all of it ends as a RunEnd. */
 export async function runClaimed(

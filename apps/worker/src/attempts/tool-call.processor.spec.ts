@@ -3,7 +3,7 @@ import type { CallHandler, StartConsumer } from '#queue';
 import { ToolError } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 import { ToolCallProcessor } from './tool-call.processor.js';
 
 describe('the processor of jobs', () => {
@@ -14,7 +14,7 @@ describe('the processor of jobs', () => {
   });
   afterAll(() => parts.close());
 
-  const processorOf = (deps: ExecuteDeps) => {
+  const processorOf = (deps: AttemptDependencies) => {
     let handler: CallHandler = async () => {};
     const start: StartConsumer = (_pool, _slots, given) => {
       handler = given;
@@ -34,7 +34,7 @@ describe('the processor of jobs', () => {
     const deps = parts.worker();
     let answer = () => {};
     const answered = new Promise<void>((resolve) => (answer = resolve));
-    const end: ExecuteDeps['log']['end'] = async (input, sent) => {
+    const end: AttemptDependencies['log']['end'] = async (input, sent) => {
       const written = await parts.log.end(input, sent);
       await answered;
       return written;

@@ -5,7 +5,7 @@ import type { RedisConnection, DequeueHookResult } from '#redis';
 import type { WorkerLog } from '../platform/worker.logger.js';
 import type { PoolSlots } from '../platform/worker.config.js';
 import { executeCall, type Executed } from './execute-call.js';
-import type { ExecuteDeps } from './execute-deps.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
 
 /** Longer waits are left to the reconciler, which looks twice a second. */
 const LONGEST_LOCAL_DELAY_MS = 60_000;
@@ -25,7 +25,7 @@ export class ToolCallProcessor {
     private readonly startConsumer: StartConsumer,
     private readonly queue: Pick<CallQueue, 'dispatch'>,
     private readonly store: Pick<CallStore, 'head'>,
-    private readonly deps: ExecuteDeps,
+    private readonly deps: AttemptDependencies,
   ) {}
 
   start(): void {

@@ -15,7 +15,7 @@ import {
   sandboxConfig,
   validateSandboxConfig,
 } from '#sandbox';
-import type { FileScopeSettings } from '../attempts/file-scope.js';
+import type { FileScopeSettings } from './file-scope.config.js';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
 
 /** Slots of a pool when WORKER_CONCURRENCY does not name it: many where tools wait, few where they start processes. */

@@ -12,7 +12,7 @@ import type { InFlightAttempts } from './in-flight-attempts.js';
 import type { Workspaces } from './workspaces.js';
 
 /** All that running a call needs from the rest of the worker. */
-export interface ExecuteDeps {
+export interface AttemptDependencies {
   readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
   readonly log: EventLogWriter;
   readonly blobs: Pick<BlobStore, 'put' | 'get' | 'forget'>;

@@ -1,0 +1,117 @@
+import { Module } from '@nestjs/common';
+import { LeaseRenewer, workerIdentity } from '#attempts';
+import { BlobStore, CallStore, EventLog } from '#event-log';
+import { HookRunner, HookSnapshotStore } from '#hooks';
+import { telemetry } from '#observability';
+import { BullCallQueue, startConsumer } from '#queue';
+import { ContentAddressedStore, createRedis, type RedisConnection } from '#redis';
+import { WorkspaceQuotas } from '#sandbox';
+import { ToolRegistry } from '#tool-sdk';
+import { LeasesModule } from '../leases/leases.module.js';
+import { systemClock } from '../platform/clock.js';
+import { WorkerState } from '../platform/worker-state.js';
+import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
+import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
+import { BUFFERED_REDIS, SPANS, type Spans } from '../platform/worker.tokens.js';
+import type { AttemptDependencies } from './attempt-dependencies.js';
+import { AttemptTracer } from './attempt-tracer.js';
+import { CancelListener } from './cancel-listener.js';
+import { FileScope } from './file-scope.js';
+import { InFlightAttempts } from './in-flight-attempts.js';
+import { RedactionSettingsService } from './redaction-settings.service.js';
+import { ToolCallProcessor } from './tool-call.processor.js';
+import { Workspaces } from './workspaces.js';
+
+const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
+
+/** Takes jobs from the queue, runs tools, writes events. */
+@Module({
+  imports: [LeasesModule],
+  providers: [
+    InFlightAttempts,
+    {
+      provide: ATTEMPT_DEPENDENCIES,
+      inject: [
+        WORKER_CONFIG,
+        EventLog,
+        BlobStore,
+        ToolRegistry,
+        LeaseRenewer,
+        InFlightAttempts,
+        WorkerState,
+        LOGGER,
+        CallStore,
+        SPANS,
+        HookSnapshotStore,
+        HookRunner,
+        BUFFERED_REDIS,
+      ],
+      useFactory: (
+        config: WorkerConfig,
+        log: EventLog,
+        blobs: BlobStore,
+        tools: ToolRegistry,
+        leases: LeaseRenewer,
+        inFlight: InFlightAttempts,
+        state: WorkerState,
+        logger: WorkerLog,
+        store: CallStore,
+        { tracing }: Spans,
+        snapshots: HookSnapshotStore,
+        hooks: HookRunner,
+        redis: RedisConnection,
+      ): AttemptDependencies => ({
+        config,
+        log,
+        blobs,
+        redaction: new RedactionSettingsService(new ContentAddressedStore(redis), config.secrets),
+        tools,
+        leases,
+        inFlight,
+        logger,
+        hookSnapshots: snapshots,
+        hooks,
+        workspaces: new Workspaces(
+          config.workspaceRoot,
+          new WorkspaceQuotas(config.quotas, (refusal) => telemetry.quotaRefused.emit(refusal)),
+        ),
+        files: new FileScope(config.files, new ContentAddressedStore(redis)),
+        forcedShutdown: state.forcedShutdown,
+        tracer: tracing && new AttemptTracer(tracing, store, config.id, tools),
+        clock: systemClock,
+        random: Math.random,
+      }),
+    },
+    {
+      provide: ToolCallProcessor,
+      inject: [WORKER_CONFIG, BUFFERED_REDIS, BullCallQueue, CallStore, ATTEMPT_DEPENDENCIES, LOGGER],
+      useFactory: (
+        config: WorkerConfig,
+        redis: RedisConnection,
+        queue: BullCallQueue,
+        store: CallStore,
+        deps: AttemptDependencies,
+        logger: WorkerLog,
+      ) => {
+        const { pools, redisUrl, queueBackend: backend, leaseMs: lockMs } = config;
+        const dequeueHook = deps.log.claimOnDequeue(workerIdentity(config));
+        const onError = (error: Error) => logger.error({ err: error }, 'the queue consumer failed');
+        return new ToolCallProcessor(
+          pools,
+          startConsumer({ redisUrl, backend, lockMs, connection: redis, dequeueHook, onError }),
+          queue,
+          store,
+          deps,
+        );
+      },
+    },
+    {
+      provide: CancelListener,
+      inject: [WORKER_CONFIG, CallStore, InFlightAttempts, LOGGER],
+      useFactory: ({ redisUrl, stopGraceMs }: WorkerConfig, store: CallStore, inFlight: InFlightAttempts, logger: WorkerLog) =>
+        new CancelListener(createRedis(redisUrl, { role: 'subscriber', name: 'worker-cancels' }), store, inFlight, stopGraceMs, logger),
+    },
+  ],
+  exports: [InFlightAttempts, ToolCallProcessor, CancelListener],
+})
+export class AttemptsModule {}

@@ -1,0 +1,25 @@
+import { Module } from '@nestjs/common';
+import { LeaseRenewer, renewInThread } from '#attempts';
+import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
+import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
+
+/** Renews the leases of the attempts of this worker, in a thread of its own. */
+@Module({
+  providers: [
+    {
+      provide: LeaseRenewer,
+      inject: [WORKER_CONFIG, LOGGER],
+      useFactory: ({ redisUrl, partitions, leaseMs, pools }: WorkerConfig, logger: WorkerLog) =>
+        new LeaseRenewer(leaseRows(pools), renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }), (error) =>
+          logger.error({ err: error }, 'lease renewal stopped; it is restarted'),
+        ),
+    },
+  ],
+  exports: [LeaseRenewer],
+})
+export class LeasesModule {}
+
+/** One row for each slot, and as many again for aborted attempts whose tools still run. */
+function leaseRows(pools: WorkerConfig['pools']): number {
+  return 2 * pools.reduce((sum, { slots }) => sum + slots, 0) + 64;
+}

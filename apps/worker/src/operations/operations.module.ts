@@ -1,0 +1,56 @@
+import { Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { LeaseRenewer } from '#attempts';
+import { POOLS } from '#contracts';
+import { createMetrics } from '#observability';
+import { VERSION } from '#platform';
+import { BullCallQueue } from '#queue';
+import type { RedisConnection } from '#redis';
+import { ToolRegistry } from '#tool-sdk';
+import { AttemptsModule } from '../attempts/attempts.module.js';
+import { CancelListener } from '../attempts/cancel-listener.js';
+import { ToolCallProcessor } from '../attempts/tool-call.processor.js';
+import { LeasesModule } from '../leases/leases.module.js';
+import { WorkerState } from '../platform/worker-state.js';
+import { BUFFERED_REDIS, METRICS } from '../platform/worker.tokens.js';
+import { HealthController } from './health.controller.js';
+import { ProblemFilter } from './problem.filter.js';
+import { Readiness } from './readiness.js';
+
+/** Health, readiness and metrics. */
+@Module({
+  imports: [AttemptsModule, LeasesModule],
+  controllers: [HealthController],
+  providers: [
+    { provide: APP_FILTER, useClass: ProblemFilter },
+    {
+      provide: Readiness,
+      inject: [WorkerState, LeaseRenewer, BUFFERED_REDIS, BullCallQueue, CancelListener, ToolCallProcessor],
+      useFactory: (
+        state: WorkerState,
+        leases: LeaseRenewer,
+        redis: RedisConnection,
+        queue: BullCallQueue,
+        cancels: CancelListener,
+        processor: ToolCallProcessor,
+      ) => new Readiness(state, leases, () => [redis, ...queue.connections, cancels.subscriber, ...processor.connections]),
+    },
+    {
+      provide: METRICS,
+      inject: [BullCallQueue, ToolRegistry, BUFFERED_REDIS, ToolCallProcessor, WorkerState],
+      useFactory: (queue: BullCallQueue, tools: ToolRegistry, redis: RedisConnection, processor: ToolCallProcessor, state: WorkerState) =>
+        createMetrics({
+          role: 'worker',
+          version: VERSION,
+          isKnownTool: (name) => tools.resolve(name)?.name === name,
+          tools: () => tools.list(),
+          probes: {
+            queues: () => Promise.all(POOLS.map((pool) => queue.stats(pool))),
+            slots: () => processor.slots().map(({ pool, slots, running }) => ({ pool, slots: state.draining ? 0 : slots, running })),
+            redisMemoryInfo: () => redis.info('memory'),
+          },
+        }),
+    },
+  ],
+})
+export class OperationsModule {}

@@ -1,0 +1,74 @@
+import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
+import { BlobStore, CallStore, EventLog } from '#event-log';
+import { HookRunner, HookSnapshotStore } from '#hooks';
+import type { Tracing } from '#observability';
+import { BullCallQueue } from '#queue';
+import { createRedis, type RedisConnection } from '#redis';
+import { SandboxRegistry } from '#sandbox';
+import { WorkerState } from './worker-state.js';
+import { LOGGER, type WorkerLog } from './worker.logger.js';
+import { WORKER_CONFIG, type WorkerConfig } from './worker.config.js';
+import { BUFFERED_REDIS, SPANS, type Spans } from './worker.tokens.js';
+
+/** Opened at start, when Redis has answered and its log has a supported format. `shutdown.ts` closes them. */
+const connections: Provider[] = [
+  {
+    provide: BUFFERED_REDIS,
+    inject: [WORKER_CONFIG],
+    useFactory: ({ redisUrl }: WorkerConfig) => createRedis(redisUrl, { name: 'worker' }),
+  },
+  {
+    provide: EventLog,
+    inject: [BUFFERED_REDIS, WORKER_CONFIG],
+    useFactory: (redis: RedisConnection, { partitions, durability, replicas }: WorkerConfig) =>
+      EventLog.open(redis, { partitions, durability, replicas }),
+  },
+  {
+    provide: CallStore,
+    inject: [BUFFERED_REDIS],
+    useFactory: (redis: RedisConnection) => new CallStore(redis),
+  },
+  { provide: BlobStore, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new BlobStore(redis) },
+  {
+    provide: BullCallQueue,
+    inject: [WORKER_CONFIG],
+    useFactory: ({ redisUrl, queueBackend }: WorkerConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }),
+  },
+  { provide: HookSnapshotStore, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new HookSnapshotStore(redis) },
+  {
+    provide: HookRunner,
+    inject: [BUFFERED_REDIS, WORKER_CONFIG, LOGGER],
+    useFactory: (redis: RedisConnection, { toolEnv, env, egress }: WorkerConfig, logger: WorkerLog) =>
+      new HookRunner({
+        redis,
+        base: toolEnv,
+        env,
+        sessionEgress: egress,
+        onFailure: (hook, error) => logger.warn({ hook, err: error }, 'a hook failed'),
+      }),
+  },
+];
+
+export interface PlatformOptions {
+  readonly config: WorkerConfig;
+  readonly logger: WorkerLog;
+  readonly sandboxes: SandboxRegistry;
+  readonly tracing: Tracing | undefined;
+}
+
+/** What every feature of the worker uses: config, logger, Redis, log, queue, hooks, sandboxes and the state of the process. */
+@Global()
+@Module({})
+export class PlatformModule {
+  static forRoot({ config, logger, sandboxes, tracing }: PlatformOptions): DynamicModule {
+    const providers: Provider[] = [
+      { provide: WORKER_CONFIG, useValue: config },
+      { provide: LOGGER, useValue: logger },
+      { provide: SPANS, useValue: { tracing } satisfies Spans },
+      { provide: SandboxRegistry, useValue: sandboxes },
+      WorkerState,
+      ...connections,
+    ];
+    return { module: PlatformModule, providers, exports: providers };
+  }
+}

@@ -1,0 +1,42 @@
+import { Module } from '@nestjs/common';
+import { Reconciler, SweeperLock } from '#attempts';
+import { CallStore, EventLog } from '#event-log';
+import { BullCallQueue } from '#queue';
+import type { RedisConnection } from '#redis';
+import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
+import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
+import { BUFFERED_REDIS, SPANS, type Spans } from '../platform/worker.tokens.js';
+
+/** How long the worker that sweeps keeps the lock without renewing it. It renews four times in this time. */
+const SWEEPER_LOCK_MS = 2_000;
+
+/** Dispatches or ends calls whose timer is due, for example those of lost workers. */
+@Module({
+  providers: [
+    {
+      provide: Reconciler,
+      inject: [WORKER_CONFIG, BUFFERED_REDIS, EventLog, CallStore, BullCallQueue, LOGGER, SPANS],
+      useFactory: (
+        { id, partitions }: WorkerConfig,
+        redis: RedisConnection,
+        log: EventLog,
+        store: CallStore,
+        queue: BullCallQueue,
+        logger: WorkerLog,
+        { tracing }: Spans,
+      ) =>
+        new Reconciler({
+          workerId: id,
+          partitions,
+          redis,
+          log,
+          store,
+          queue,
+          logger,
+          tracing,
+          lock: new SweeperLock(redis, id, SWEEPER_LOCK_MS),
+        }),
+    },
+  ],
+})
+export class RecoveryModule {}

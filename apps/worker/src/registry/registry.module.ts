@@ -1,0 +1,48 @@
+import { Module } from '@nestjs/common';
+import { NoticeLog } from '#event-log';
+import type { RedisConnection } from '#redis';
+import { SandboxRegistry } from '#sandbox';
+import { AttemptsModule } from '../attempts/attempts.module.js';
+import { InFlightAttempts } from '../attempts/in-flight-attempts.js';
+import { ToolCallProcessor } from '../attempts/tool-call.processor.js';
+import { WorkerState } from '../platform/worker-state.js';
+import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
+import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
+import { BUFFERED_REDIS } from '../platform/worker.tokens.js';
+import { DiskSpace } from './disk-space.js';
+import { WorkerHeartbeat } from './worker-heartbeat.js';
+import { workerStatus } from './worker-status.js';
+
+/** Registers this worker for `GET /v1/workers`, and receives requests to drain it. */
+@Module({
+  imports: [AttemptsModule],
+  providers: [
+    {
+      provide: WorkerHeartbeat,
+      inject: [WORKER_CONFIG, BUFFERED_REDIS, WorkerState, ToolCallProcessor, InFlightAttempts, SandboxRegistry, LOGGER],
+      useFactory: (
+        { id, partitions, workspaceRoot }: WorkerConfig,
+        redis: RedisConnection,
+        state: WorkerState,
+        processor: ToolCallProcessor,
+        inFlight: InFlightAttempts,
+        sandboxes: SandboxRegistry,
+        logger: WorkerLog,
+      ) => {
+        const disk = new DiskSpace(workspaceRoot);
+        return new WorkerHeartbeat(
+          redis,
+          new NoticeLog(redis, partitions),
+          () => workerStatus(id, state, processor, inFlight, sandboxes, disk),
+          logger,
+          () => {
+            state.drain();
+            // Resolves with the last running call. A later shutdown waits for the same promise.
+            processor.close().catch((error: unknown) => logger.error({ err: error }, 'the worker could not stop taking jobs'));
+          },
+        );
+      },
+    },
+  ],
+})
+export class RegistryModule {}
