@@ -1,6 +1,6 @@
 import { createConnection, type Socket } from 'node:net';
 
-interface Lane {
+interface Connection {
   readonly socket: Socket;
   /** Those whose answers are due, in the order of their requests. */
   readonly due: { resolve(id: string): void; reject(error: Error): void }[];
@@ -14,10 +14,10 @@ const HEAD_END = '\r\n\r\n';
  * HTTP as that takes, so that the load costs little of the machine that the servers under test share with it.
  */
 export class CallPoster {
-  private readonly lanes: Lane[];
+  private readonly connections: Connection[];
   private readonly request: string;
   private next = 0;
-  private unsent: Lane['due'] = [];
+  private unsent: Connection['due'] = [];
 
   constructor(
     url: string,
@@ -30,7 +30,7 @@ export class CallPoster {
       ([name, value]) => `${name}: ${value}`,
     );
     this.request = `POST /v1/calls HTTP/1.1\r\n${lines.join('\r\n')}${HEAD_END}${body}`;
-    this.lanes = Array.from({ length: limits.connections }, () => this.open(hostname, Number(port)));
+    this.connections = Array.from({ length: limits.connections }, () => this.open(hostname, Number(port)));
   }
 
   post(): Promise<string> {
@@ -41,44 +41,44 @@ export class CallPoster {
   }
 
   close(): void {
-    for (const { socket } of this.lanes) socket.destroy();
+    for (const { socket } of this.connections) socket.destroy();
   }
 
-  /** Spreads what waits over the lanes in turn, and writes to each once. */
+  /** Spreads what waits over the connections in turn, and writes to each once. */
   private send(): void {
-    const writes = new Map<Lane, number>();
+    const writes = new Map<Connection, number>();
     let full = 0;
     let sent = 0;
-    while (sent < this.unsent.length && full < this.lanes.length) {
-      const lane = this.lanes[this.next++ % this.lanes.length];
+    while (sent < this.unsent.length && full < this.connections.length) {
+      const connection = this.connections[this.next++ % this.connections.length];
       const call = this.unsent[sent];
-      if (lane === undefined || call === undefined) break;
-      if (lane.due.length >= this.limits.pipelining) {
+      if (connection === undefined || call === undefined) break;
+      if (connection.due.length >= this.limits.pipelining) {
         full++;
         continue;
       }
       full = 0;
-      lane.due.push(call);
-      writes.set(lane, (writes.get(lane) ?? 0) + 1);
+      connection.due.push(call);
+      writes.set(connection, (writes.get(connection) ?? 0) + 1);
       sent++;
     }
     this.unsent = this.unsent.slice(sent);
-    for (const [lane, count] of writes) lane.socket.write(this.request.repeat(count), 'latin1');
+    for (const [connection, count] of writes) connection.socket.write(this.request.repeat(count), 'latin1');
   }
 
-  private open(host: string, port: number): Lane {
-    const lane: Lane = { socket: createConnection({ host, port, noDelay: true }).setEncoding('latin1'), due: [], unread: '' };
-    lane.socket.on('data', (text: string) => this.read(lane, text));
+  private open(host: string, port: number): Connection {
+    const connection: Connection = { socket: createConnection({ host, port, noDelay: true }).setEncoding('latin1'), due: [], unread: '' };
+    connection.socket.on('data', (text: string) => this.read(connection, text));
     const fail = (error: Error) => {
-      for (const { reject } of lane.due.splice(0)) reject(error);
+      for (const { reject } of connection.due.splice(0)) reject(error);
     };
-    lane.socket.on('error', fail);
-    lane.socket.on('close', () => fail(new Error('The gateway closed a connection.')));
-    return lane;
+    connection.socket.on('error', fail);
+    connection.socket.on('close', () => fail(new Error('The gateway closed a connection.')));
+    return connection;
   }
 
-  private read(lane: Lane, text: string): void {
-    const all = lane.unread + text;
+  private read(connection: Connection, text: string): void {
+    const all = connection.unread + text;
     let at = 0;
     for (;;) {
       const bodyAt = all.indexOf(HEAD_END, at) + HEAD_END.length;
@@ -86,10 +86,10 @@ export class CallPoster {
       const lengthAt = all.indexOf('content-length: ', at) + 'content-length: '.length;
       const end = bodyAt + Number.parseInt(all.slice(lengthAt, lengthAt + 10));
       if (end > all.length) break;
-      answer(lane.due.shift(), all, at, bodyAt, end);
+      answer(connection.due.shift(), all, at, bodyAt, end);
       at = end;
     }
-    lane.unread = all.slice(at);
+    connection.unread = all.slice(at);
     if (this.unsent.length > 0) this.send();
   }
 }
@@ -97,7 +97,7 @@ export class CallPoster {
 const ACCEPTED = 'HTTP/1.1 202';
 const ID = '{"id":"';
 
-function answer(call: Lane['due'][number] | undefined, text: string, at: number, bodyAt: number, end: number): void {
+function answer(call: Connection['due'][number] | undefined, text: string, at: number, bodyAt: number, end: number): void {
   if (text.startsWith(ACCEPTED, at) && text.startsWith(ID, bodyAt)) {
     const idAt = bodyAt + ID.length;
     call?.resolve(text.slice(idAt, text.indexOf('"', idAt)));

@@ -60,14 +60,14 @@ function served(pid: number, url: string, path: string): Served {
   const pool = new Pool(url, { connections: 16, pipelining: 4 });
   const post = async (requests: number) => {
     let next = 0;
-    const lane = async () => {
+    const client = async () => {
       while (next++ < requests) {
         const { statusCode, body } = await pool.request({ path, method: 'POST', headers: HEADERS, body: BODY });
         const text = await body.text();
         if (statusCode !== 200) throw new Error(`POST ${path} answered ${statusCode}: ${text.slice(0, 300)}`);
       }
     };
-    await Promise.all(Array.from({ length: 64 }, lane));
+    await Promise.all(Array.from({ length: 64 }, client));
   };
   return {
     post,

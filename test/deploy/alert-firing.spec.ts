@@ -41,12 +41,12 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
   const fires = (alert: string) => eventually(async () => (await prometheus.firing()).get(alert), `${alert} to fire`, 40_000);
   const value = async (expr: string) => (await prometheus.query(expr))[0]?.value ?? 0;
 
-  it('tells a call that nobody answers, and that its time has run out', async () => {
+  it('fires for an approval without a decision, and for its expiry', async () => {
     await agent.request('PUT', '/v1/sessions/careful', { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
     const { body } = await agent.submit('shell', { command: 'touch x' }, { sessionId: 'careful' });
     await fires('ToolyardApprovalsWait');
     expect(await agent.ended(body.id)).toMatchObject({ error: { code: 'approval_expired' } });
-    expect(await fires('ToolyardApprovalsExpire')).toBe('Nobody decided in time about calls of shell');
+    expect(await fires('ToolyardApprovalsExpire')).toBe('Approvals expired without a decision for calls of shell');
   });
 
   it('tells that a tool fails more often than not', async () => {
@@ -95,7 +95,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
       await decideAtOnce();
       return (await prometheus.firing()).get('ToolyardTransitionsRefused');
     };
-    expect(await eventually(hasFired, 'refusals to be told', 40_000)).toContain('The log refuses');
+    expect(await eventually(hasFired, 'the alert about refusals', 40_000)).toContain('The log refuses');
   });
 
   it('tells an event loop that is held up again and again', async () => {

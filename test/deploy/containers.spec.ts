@@ -38,7 +38,7 @@ describe('compose.yaml', () => {
     );
   });
 
-  it('lets nobody but the apps reach Redis', () => {
+  it('lets only the apps reach Redis', () => {
     expect(compose.networks).toEqual({ data: { internal: true } });
     expect(compose.services['redis']?.networks).toEqual(['data']);
     const onData = Object.entries(compose.services)

@@ -77,7 +77,7 @@ describe('a real run, scraped by a real Prometheus', () => {
     await eventually(() => waiting(0), 'no call to wait');
   });
 
-  it('tells a worker that died with a call, and a pool that nobody serves', async () => {
+  it('fires for a worker that died with a call, and for a pool without a worker', async () => {
     const { body } = await agent.submit('shell', { command: 'sleep 60' });
     await eventually(async () => (await agent.get(`/v1/calls/${body.id}`)).body.status === 'running', 'the call to run');
     first?.signal('SIGKILL');

@@ -44,7 +44,7 @@ describe.each<[string, Record<string, string>]>(Object.entries(environments))('a
     expect(body.posture).toEqual({ autonomy: 'supervised', permissionMode: 'workspace-write' });
   });
 
-  it('lets work in the workspace run and asks a person about every command, until a session is told otherwise', async () => {
+  it('lets work in the workspace run and asks a person about every command, until a session says otherwise', async () => {
     expect((await agent.run('file_write', { path: 'a.txt', content: 'a' })).outcome).toBe('completed');
     const { body: asked } = await agent.submit('shell', { command: 'ls' });
     expect(asked).toMatchObject({ status: 'waiting_approval', decision: { effect: 'ask' } });

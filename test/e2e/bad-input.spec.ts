@@ -11,7 +11,7 @@ import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
 const sha256 = (key: string) => createHash('sha256').update(key).digest('hex');
 
-describe('bad input at every door', () => {
+describe('bad input at every interface', () => {
   let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {

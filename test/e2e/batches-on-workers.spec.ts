@@ -59,7 +59,7 @@ describe('batches on real workers', () => {
     expect(moved.status).toBe(422);
   });
 
-  it('that are all or nothing end when nobody answers in time, also with a yes that waits for another answer [PP-95]', async () => {
+  it('that are all or nothing end when no decision comes in time, also if one call was allowed already [PP-95]', async () => {
     await agent.request('PUT', '/v1/sessions/asking', { posture: { permissionMode: 'prompt' } });
     const calls = ['a', 'b', 'c'].map((path) => ({ tool: 'file_write', arguments: { path, content: path } }));
     const { id } = await submit({ onFailure: 'abort', strategy: { type: 'parallel' }, sessionId: 'asking', calls });

@@ -94,7 +94,7 @@ describe('batches', () => {
     expect((await ended(body.id)).results.map(({ outcome }) => outcome)).toEqual(Array(5).fill('completed'));
   });
 
-  it('run reads together and anything else alone unless told otherwise [EX-10, PP-62]', async () => {
+  it('run reads together and anything else alone by default [EX-10, PP-62]', async () => {
     const { body } = await submit({ sessionId: newSession(), calls: [read, read, write, read] });
     expect(body.strategy).toEqual({ type: 'tiered' });
     for (const group of [[0, 1], [2], [3]]) await runAll(await queued(body.id, group));
@@ -371,7 +371,7 @@ describe('batches', () => {
     });
   });
 
-  it('stop with their session: what waits ends, what runs is told to stop, nothing starts [CC-22]', async () => {
+  it('stop with their session: what waits ends, what runs is asked to stop, nothing starts [CC-22]', async () => {
     const sessionId = newSession();
     const { body } = await submit({ strategy: { type: 'batched', size: 2 }, sessionId, calls: [read, read, read] });
     const [running = '', waiting = ''] = await queued(body.id, [0, 1]);

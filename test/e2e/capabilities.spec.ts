@@ -248,7 +248,7 @@ describe('what agents of every kind rely on', () => {
     expect(textOf(await agent.run('file_read', { path: 'a.txt' }, session))).toBe(lines('new'));
   });
 
-  it('gives both streams of a command told apart, and none of the variables of its worker [PP-103, TB-01]', async () => {
+  it('separates both streams of a command, and shows none of the variables of its worker [PP-103, TB-01]', async () => {
     writeFileSync(join(toolyard.workspaceRoot, 'default', 'default', 'both.sh'), 'echo a; echo b >&2');
     expect(textOf(await agent.run('shell', { command: 'bash both.sh' }))).toBe('stdout:\na\n\n\nstderr:\nb\n');
     const env = textOf(await agent.run('shell', { command: 'env' }));
@@ -263,7 +263,7 @@ describe('what agents of every kind rely on', () => {
     );
   });
 
-  it('says how much a command wrote, also where nobody keeps all of it [EX-41]', async () => {
+  it('says how much a command wrote, also where not all of it is kept [EX-41]', async () => {
     const call = await agent.run('shell', { command: "head -c 3000000 /dev/zero | tr '\\0' x; head -c 5 /dev/zero | tr '\\0' y >&2" });
     expect(call.result?.truncated?.originalBytes).toBe(3_000_005);
     expect(textOf(call)).toMatch(/\[output truncated — original size: 3,000,005 bytes\]$/);

@@ -116,7 +116,7 @@ describe('toolyard watch', () => {
   it('shows what happens, filtered, and goes on after a cursor', async () => {
     const cli = start(['watch', '--session', 'cli-watch', '--type', 'end', '--json']);
     await cli.says('live');
-    await client.calls.run({ tool: 'echo', arguments: {}, sessionId: 'somebody-else' });
+    await client.calls.run({ tool: 'echo', arguments: {}, sessionId: 'another-session' });
     const calls = await Promise.all([1, 2].map((n) => client.calls.run({ tool: 'echo', arguments: { n }, sessionId: 'cli-watch' })));
     await eventually(() => cli.out().split('\n').length > 2, 'two events');
     cli.child.kill('SIGINT');
@@ -176,7 +176,7 @@ describe('the other commands', () => {
     expect(JSON.parse((await run(['tools', 'shell', '--format', 'openai'])).out)).toMatchObject({ type: 'function' });
   });
 
-  it('cancel and replay all that fit, after they said how many and were told to go on', async () => {
+  it('cancel and replay all matching calls after showing their number and a confirmation', async () => {
     const of = ['--session', 'cli-bulk'];
     for (let n = 0; n < 3; n += 1) await run(['call', 'sleep', 'duration_ms=60000', ...of, '--no-wait']);
     expect((await run(['cancel-all', ...of, '--dry-run'])).err).toContain('3 calls would be asked to stop');

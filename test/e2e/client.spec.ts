@@ -253,7 +253,7 @@ describe.each([
 });
 
 describe('the client without a gateway', () => {
-  it('says that nobody answers, after as many attempts as it was told', async () => {
+  it('reports that no gateway answers after the configured number of attempts', async () => {
     let asked = 0;
     const url = await stranger((_request, response) => {
       asked += 1;

@@ -109,17 +109,17 @@ describe('a call whose tool answers with an error', () => {
   });
 
   it('is an error in the lists of the command line', async () => {
-    const watching = startCli(['watch', '--session', 'told'], { url: url() });
+    const watching = startCli(['watch', '--session', 'failing'], { url: url() });
     await watching.says('live');
-    const failing = await shell('exit 7', 'told');
+    const failing = await shell('exit 7', 'failing');
     await watching.says('error (exit 7)');
     watching.child.kill('SIGINT');
     await watching.ended();
     expect(watching.out()).not.toContain('completed');
-    const { out } = await cli('calls', '--session', 'told');
+    const { out } = await cli('calls', '--session', 'failing');
     expect(out).toMatch(new RegExp(`^${failing.id}\\s+error\\s+shell .*exit 7`));
-    expect((await cli('calls', '--session', 'told', '--result', 'error')).out).toContain(failing.id);
-    expect((await cli('calls', '--session', 'told', '--result', 'ok')).err).toContain('No calls fit');
+    expect((await cli('calls', '--session', 'failing', '--result', 'error')).out).toContain(failing.id);
+    expect((await cli('calls', '--session', 'failing', '--result', 'ok')).err).toContain('No calls fit');
     expect((await cli('show', failing.id)).out).toMatch(/^status\s+ended: completed, with an error result \(exit 7\)$/m);
   });
 });

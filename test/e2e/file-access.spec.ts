@@ -10,7 +10,7 @@ import { submitted, textOf } from '../support/policy-case.js';
 const UNATTENDED: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
 const ALLOWS: Posture = { autonomy: 'supervised', permissionMode: 'allow' };
 const SUPERVISED: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
-const SECRET = 'the-secret-of-somebody-else';
+const SECRET = 'the-secret-of-another-tenant';
 
 describe('which files a call reaches', () => {
   const folder = mkdtempSync(join(tmpdir(), 'toolyard-access-'));
@@ -69,7 +69,7 @@ describe('which files a call reaches', () => {
   const workspaceOf = (sessionId: string): string => join(toolyard.workspaceRoot, 'default', 'sessions', sessionId);
 
   describe('in shared roots', () => {
-    it.each(['unattended', 'allows'])('none, unless its policy names the root, also where nobody is asked: %s [PP-26]', async (agentId) => {
+    it.each(['unattended', 'allows'])('none, unless its policy names the root, also without approvals: %s [PP-26]', async (agentId) => {
       const before = readFileSync(join(vault, 'note.txt'), 'utf8');
       const attempts: [string, Record<string, unknown>][] = [
         ['file_read', { path: join(vault, 'note.txt') }],

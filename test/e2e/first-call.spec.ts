@@ -14,7 +14,7 @@ const types = (events: readonly CallEvent[]) => events.map((event) => event.type
 const textOf = (event: CallEvent) =>
   event.type === 'call.update' ? event.data.content.map((item) => (item.type === 'text' ? item.text : '')).join('') : '';
 
-describe('one call, end to end through every door', () => {
+describe('one call, end to end through every interface', () => {
   let toolyard: TestCluster;
   let agent: Agent;
   beforeAll(async () => {

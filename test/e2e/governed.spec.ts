@@ -227,7 +227,7 @@ describe('what an agent and a session have', () => {
     expect(refused.body.detail).toContain(shell?.available.reason);
   });
 
-  it('is narrowed by the tools of a session and widened by nobody but its settings [AV-03, AV-04, AV-05, AV-06, AV-07]', async () => {
+  it('is narrowed by the tools of a session and widened only by its settings [AV-03, AV-04, AV-05, AV-06, AV-07]', async () => {
     await agent.request('PUT', '/v1/sessions/narrow', { tools: ['echo'] });
     const { body } = await agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic&sessionId=narrow');
     expect(body.tools.map(({ name }) => name)).toEqual(['echo']);
@@ -300,7 +300,7 @@ describe('a quote', () => {
 describe('the config file of a running gateway', () => {
   const denied = async () => (await agent.submit('glob', { pattern: '*' })).status;
 
-  it('is taken over when it changes; a wrong one is refused, told by readiness, and the old one stays', async () => {
+  it('is applied when it changes; a wrong one is rejected, shown by readiness, and the old one stays', async () => {
     expect(await denied()).toBe(202);
     const before = (await agent.submit('glob', { pattern: '*' })).body;
     save({ ...FIRST_FILE, policy: { exclude: ['glob'] } });
@@ -309,7 +309,7 @@ describe('the config file of a running gateway', () => {
 
     save({ ...FIRST_FILE, policy: { exclude: 'glob' } });
     const warnings = async () => (await agent.get<{ warnings?: string[] }>('/readyz')).body.warnings;
-    await eventually(async () => (await warnings())?.[0]?.includes('refused') === true, 'the wrong file to be told');
+    await eventually(async () => (await warnings())?.[0]?.includes('refused') === true, 'readiness to show the wrong file');
     expect(await denied()).toBe(403);
     expect((await agent.get<string>('/metrics')).body).toContain('toolyard_config_refused 1');
 

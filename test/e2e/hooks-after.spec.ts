@@ -44,7 +44,7 @@ const agentsOf = (files: HookTestCluster): HookTestAgents => {
         { ...ON_AFTER, command: "grep -o 'ghp_[A-Za-z0-9]*' | head -1", secrets: true },
       ],
     },
-    ending: { hooks: [{ name: 'told', on: 'after_end', url: url('/after-end') }] },
+    ending: { hooks: [{ name: 'after-end', on: 'after_end', url: url('/after-end') }] },
     kept: { hooks: [{ ...ON_AFTER, command: 'printf first edition' }] },
   };
 };
@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => hooked?.close());
 
 describe('a hook after a call', () => {
-  it('tells nobody the secret that the arguments gave it, nor does one before the call', async () => {
+  it('cannot publish a secret of the arguments, nor can a hook before the call', async () => {
     const token = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;
     const call = await hooked.runAs('repeating', 'echo', { say: `use ${token}` });
     expect(textOf(call)).toMatch(/Hook feedback:/);
@@ -116,7 +116,7 @@ describe('a hook after a call', () => {
     expect(hooked.linesOf('cache-runs')).toHaveLength(2);
   });
 
-  it('is told of each End that a worker wrote, when it can be read, and of no call that never ran [HK-03]', async () => {
+  it('gets each End of a worker once it can be read, and none of a call that never ran [HK-03]', async () => {
     const sessionId = `ending-${++sessions}`;
     const seen: unknown[] = [];
     hooked.webhooks.on('/after-end', async ({ input }, response) => {
@@ -131,7 +131,7 @@ describe('a hook after a call', () => {
     const { body: slow } = await hooked.submitAs('ending', 'shell', { command: 'sleep 20' }, { sessionId });
     await eventually(async () => (await agent.get(`/v1/calls/${slow.id}`)).body.status === 'running', 'the call to run');
     await agent.request('POST', `/v1/calls/${slow.id}/cancel`, {});
-    await eventually(() => seen.length >= 3, 'the hook to be told of three Ends');
+    await eventually(() => seen.length >= 3, 'the hook to get three Ends');
     expect(seen).toEqual([
       ['ToolEnd', 'completed', false, 'ended', 'completed'],
       ['ToolEnd', 'failed', true, 'ended', 'failed'],
@@ -182,7 +182,7 @@ describe('hooks around updates', () => {
 describe('hooks of a session', () => {
   const put = (id: string, hooks: object[] | null) => agent.request<Session>('PUT', `/v1/sessions/${id}`, { hooks });
 
-  it('are webhooks that everybody may call; commands and private places are refused, with why', async () => {
+  it('are webhooks at public addresses; commands and private addresses are rejected with the reason', async () => {
     const id = `own-${++sessions}`;
     const command = await put(id, [{ ...ON_BEFORE, command: 'exit 2' }]);
     expect([command.status, problemOf(command).errors?.[0]?.pointer]).toEqual([422, '/hooks/0/command']);

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => hooked?.close());
 
-describe('arguments that nobody could run', () => {
+describe('arguments that no tool accepts', () => {
   it('are refused before a hook or a person is asked about them', async () => {
     const sessionId = `wrong-${++sessions}`;
     await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } });
@@ -109,7 +109,7 @@ describe('a hook before a call', () => {
     ]);
     const rewritten = await decide({ arguments: { path: 'b.txt', content: 'x' } });
     expect(rewritten.call.error?.message).toContain('rewrote the arguments after a person had approved them');
-    // Nobody has to be asked: then it comes when the call is submitted, as ever.
+    // Without an approval the hook runs at the submission.
     hooked.webhooks.on('/people-first', { arguments: { n: 2 } });
     expect(await hooked.runAs('people-first')).toMatchObject({ outcome: 'completed', arguments: { n: 2 } });
   });

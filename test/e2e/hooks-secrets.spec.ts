@@ -19,7 +19,7 @@ const agentsOf = (files: HookTestCluster): HookTestAgents => {
     { ...ON_BEFORE, url: url(path), ...more },
     { name: 'mirror', on: 'after_update', url: url(path), ...more },
     { name: 'review', on: 'after', url: url(path), ...more },
-    { name: 'told', on: 'after_end', url: url(path), ...more },
+    { name: 'after-end', on: 'after_end', url: url(path), ...more },
   ];
   return {
     blind: { hooks: everywhere('/blind') },

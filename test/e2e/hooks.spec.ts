@@ -125,7 +125,7 @@ describe('a hook before a call', () => {
     expect((await agent.events(call.id)).map(({ type }) => type)).toEqual(['call.submitted', 'call.hook', 'call.hook', 'call.end']);
   });
 
-  it('that refuses is told in the words of the agent whose profile is followed [HK-02, HK-14]', async () => {
+  it('that denies is reported in the words of the agent of the profile [HK-02, HK-14]', async () => {
     const texts = await Promise.all(['kiro', 'claw', 'phi', 'silent'].map(async (name) => textOf(problemOf(await hooked.submitAs(name)))));
     expect(texts).toEqual([
       'PreToolHook blocked the tool execution: not on a Friday',
@@ -146,7 +146,7 @@ describe('a hook before a call', () => {
     expect(hookReasons(call)[0]?.reason).toMatch(/^let the call pass \(\d+ ms\): note$/);
   });
 
-  it('may say half of a secret where it is cut: nobody gets to see it', async () => {
+  it('may print a secret that is cut in half: it is redacted for all readers', async () => {
     const call = await hooked.runAs('leaking');
     expect(hookReasons(call).map(({ reason }) => reason.replace(/^.*: /s, ''))).toEqual([
       expect.stringMatching(/^x{950} \[REDACTED\]$/),
@@ -314,7 +314,7 @@ describe('a hook before a call', () => {
     await eventually(() => !pids.some(isAlive), 'the processes of the hook to be gone');
   });
 
-  it('is stopped, too, when nobody could hear that its session was cancelled [HK-20]', async () => {
+  it('is stopped also when the message about its cancelled session was lost [HK-20]', async () => {
     const sessionId = `cancelled-${++sessions}`;
     // An earlier cancel is none of this call.
     await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, {});
@@ -368,7 +368,7 @@ describe('a hook before a call', () => {
   });
 
   it('gets the call as JSON and as variables, and of the environment only what it names [HK-17]', async () => {
-    const sessionId = `told-${++sessions}`;
+    const sessionId = `hooked-${++sessions}`;
     const call = await hooked.runAs('telling', 'echo', { n: 1 }, { sessionId, toolCallId: 'call-1' });
     expect(JSON.parse(readFileSync(hooked.at('stdin.json'), 'utf8'))).toMatchObject({
       hook_event_name: 'PreToolUse',

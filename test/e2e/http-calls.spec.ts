@@ -366,7 +366,7 @@ describe('calls over HTTP', () => {
   }
 });
 
-/** A source whose one tool becomes another version when told. */
+/** A source whose one tool changes its version at `change()`. */
 function changingSource(): ToolSource & { change(): void } {
   const listeners = new Set<() => void>();
   let timeoutMs = 1000;

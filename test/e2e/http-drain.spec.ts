@@ -17,7 +17,7 @@ describe('a gateway that stops', () => {
     await expect(fetch(`${gateway.url}/livez`)).rejects.toThrow('fetch failed');
   });
 
-  it('says that it is not ready before it closes the door', async () => {
+  it('reports that it is not ready before it stops listening', async () => {
     const gateway = await startTestGateway('drain');
     gateway.app.get(ShutdownState).begin();
     const answer = await fetch(`${gateway.url}/readyz`);

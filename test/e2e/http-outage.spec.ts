@@ -43,7 +43,7 @@ describe('a gateway whose Redis goes away and comes back', () => {
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
   });
 
-  it('counts the rate of a key by itself: nobody is locked out, and nobody unlimited', async () => {
+  it('counts the rate of a key locally: no key is locked out, none is unlimited', async () => {
     const statuses = [];
     for (let n = 0; n < 3; n++) statuses.push((await limited.get('/v1/tools')).status);
     expect(statuses).toEqual([200, 200, 429]);

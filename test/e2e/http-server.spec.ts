@@ -4,10 +4,10 @@ import { Problem, ROUTES, SCOPES, type CallPage } from '#contracts';
 import { Agent, type Answer } from '../support/agent.js';
 import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../support/gateway.js';
 
-const TENANT = 'http-door';
+const TENANT = 'http-server';
 const all = [...SCOPES];
 
-describe('the HTTP door', () => {
+describe('the HTTP server', () => {
   let gateway: TestGateway;
   let agent: Agent;
   beforeAll(async () => {
@@ -156,7 +156,7 @@ describe('the HTTP door', () => {
       expect((await agent.submit('echo', { x: 1 }, {}, { 'idempotency-key': 'shared-name' })).body.id).not.toBe(again.body.id);
     });
 
-    it('with a rate limit are told how much is left, and when to come again', async () => {
+    it('with a rate limit see how much is left, and when to retry', async () => {
       const answers = [];
       for (let n = 0; n < 4; n++) answers.push(await as('key-with-a-limit').get('/v1/tools'));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);

@@ -81,7 +81,7 @@ describe('limits of calls', () => {
     expect(answerOf(await agent.submit('echo', {}, { parentCallId: child.id }))).toEqual([429, 'quota_exceeded', null]);
   });
 
-  it('leave an accepted child accepted when nobody can look whether its parent still runs', async () => {
+  it('keep an accepted child when its parent cannot be read', async () => {
     const { agent, claim } = await one({});
     const { body: root } = await agent.submit('echo', {});
     await claim(root.id);
@@ -183,7 +183,7 @@ describe('limits of calls', () => {
     expect(quote?.body.decision?.reasons.find(({ rule }) => rule === 'cost')?.reason).toContain('500');
   });
 
-  it('are told by a quote, which counts nothing [PP-102]', async () => {
+  it('are shown by a quote, which counts nothing [PP-102]', async () => {
     const { agent } = await one({ actionsPerHour: 1, costPerDayCents: 500 });
     const quote = async () => (await agent.request<Quote>('POST', '/v1/calls:quote', { tool: 'file_write', arguments: ACT })).body.decision;
     const rules = (await quote())?.reasons.filter(({ axis }) => axis === 'limits').map(({ rule, effect }) => [rule, effect]);

@@ -102,7 +102,7 @@ describe('the metrics of a run', () => {
     await queue.dispatch('read', { callId: call.id, attempt: 1 }, 'normal');
     await grows('toolyard_dispatch_duplicates_total');
     await queue.close();
-    // A worker that is paused for longer than its lease; meanwhile a call that nobody takes.
+    // A worker that is paused for longer than its lease; meanwhile a call that no worker takes.
     const first = await metrics();
     worker?.signal('SIGTERM');
     await worker?.ended();

@@ -173,7 +173,7 @@ describe('what a call names', () => {
       });
     });
 
-    it('that is a link out of the workspace is refused by whoever opens it, whatever the policy said [PP-25]', async () => {
+    it('that is a link out of the workspace is refused when it is opened, whatever the policy decided [PP-25]', async () => {
       await write('unattended', 'd/own.txt', { runs: /./ });
       const root = join(toolyard.workspaceRoot, 'default', 'sessions', 'of-unattended');
       symlinkSync(join(folder, 'secret.txt'), join(root, 'link.txt'));
@@ -212,7 +212,7 @@ describe('what a call names', () => {
       await read('confined', join(vault, 'note.txt'), { denied: /(Path not allowed by security policy|Forbidden path): / });
     });
 
-    it('trusted by a glob runs, with all below; denied beats allowed; what nobody named is asked for [PP-30, PP-72, PP-74]', async () => {
+    it('trusted by a glob runs, with all below; denied beats allowed; a path without a rule needs an approval [PP-30, PP-72, PP-74]', async () => {
       await write('trusting', 'src/a', { runs: /./ });
       await read('trusting', 'src/deep/../a', { runs: 'written' });
       await read('trusting', 'src/secret/x', { denied: literally('by the pattern src/secret') });

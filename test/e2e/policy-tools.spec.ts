@@ -33,7 +33,7 @@ const ARGUMENTS: Record<string, object> = {
   shell: { command: 'ls' },
 };
 
-/** What kiro asks nobody about, by the arguments that its operations are read from. */
+/** What kiro runs without approval, by the arguments that its operations are read from. */
 const KIRO: [string, object, boolean][] = [
   ...['introspect', 'summary', 'switch_to_execution', 'task', 'session'].map((name): [string, object, boolean] => [name, {}, true]),
   ['code', { operation: 'search_symbols' }, true],
@@ -138,7 +138,7 @@ describe('agents that a call would start', () => {
   });
 });
 
-describe('tools that a known agent asks nobody about', () => {
+describe('tools that a known agent runs without approval', () => {
   it.each(KIRO)('%s with %j runs without asking there: only there, and only what reads [PP-88]', async (tool, args, runs) => {
     expect(await fate({ tool, args: { ...args }, agentId: 'kiro' })).toBe(runs ? 'queued' : 'waiting_approval');
     expect(await fate({ tool, args: { ...args }, agentId: 'named' })).toBe('waiting_approval');
@@ -156,7 +156,7 @@ describe('the set of tools of an agent', () => {
   };
   const names = async (agentId: string) => (await catalog(agentId)).map(({ name }) => name);
 
-  it('is worked out anew each time: what a source gains and loses is there and gone without a restart [AV-01, AV-02]', async () => {
+  it('is computed for each request: tools that a source adds or removes appear or vanish without a restart [AV-01, AV-02]', async () => {
     let tools = git('status', 'stash', 'log');
     let changed = () => {};
     const source = {

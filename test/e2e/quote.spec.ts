@@ -32,7 +32,7 @@ describe('the expected start of a quote', () => {
     await eventually(async () => (await startOf()) === 0, 'a free slot again');
   });
 
-  it('is nothing that anybody knows when nobody serves the pool, the call is refused or a person is asked', async () => {
+  it('is unknown when no worker serves the pool, the call is rejected or waits for approval', async () => {
     await eventually(async () => (await startOf()) === 0, 'the worker to be known');
     await agent.request('PUT', '/v1/sessions/asked', { posture: { permissionMode: 'prompt' } });
     const quotes = [

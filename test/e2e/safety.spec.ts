@@ -140,7 +140,7 @@ describe('a secret in arguments', () => {
     await expectNoCanary(refused);
   });
 
-  it('reaches the tool and nobody else [PP-105]', async () => {
+  it('reaches only the tool [PP-105]', async () => {
     const command = `printf %s 'password=${PASSWORD}' > secret.txt; sha256sum secret.txt; cat secret.txt; echo ' token' ${PASSWORD}`;
     const call = await agent.run('shell', { command });
     expect(call).toMatchObject({ outcome: 'completed', argumentsRedacted: true });
@@ -218,7 +218,7 @@ describe('a secret in arguments', () => {
     for (const call of calls) await expectNoCanary(call);
   });
 
-  it('is needed anew for a replay', async () => {
+  it('is needed again for a replay', async () => {
     const call = await agent.run('echo', { password: PASSWORD });
     const refused = await agent.request<{ detail: string }>('POST', `/v1/calls/${call.id}/replay`, {});
     expect(refused).toMatchObject({
@@ -355,7 +355,7 @@ describe('what hides in arguments', () => {
     stream.close();
   });
 
-  it('stays in the arguments of calls that nobody is asked about, and in emoji and scripts that need it', async () => {
+  it('stays in the arguments of calls without an approval, and in emoji and scripts that need it', async () => {
     const call = await agent.run('echo', { text: 'a\u200bb' });
     expect(call.arguments).toEqual({ text: 'a\u200bb' });
     const { body: waiting } = await agent.submit('shell', { command: 'echo 👩‍🚀 ❤️ می‌خواهم\ttab\r\n' }, { sessionId: 'hiding' });
@@ -402,8 +402,8 @@ describe('a secret in what is said beside arguments', () => {
     expect(batch.results.map(({ toolCallId }) => toolCallId)).toEqual(['call [REDACTED]']);
     const steered = await agent.request<Steered>('POST', `/v1/sessions/${sessionId}/steer`, { message: `use ${GITHUB}\u200b now` });
     expect(steered.body.message.message).toBe('use [REDACTED] now');
-    const { body: told } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=10' });
-    expect(told.steering.map(({ message }) => message)).toEqual(['use [REDACTED] now']);
+    const { body: steered } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=10' });
+    expect(steered.steering.map(({ message }) => message)).toEqual(['use [REDACTED] now']);
     const slow = { sessionId, calls: [{ tool: 'sleep', arguments: { ms: 60_000 } }] };
     const { body: running } = await agent.request<Batch>('POST', '/v1/batches', slow);
     await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, { reason: `not with ${GITHUB}` });

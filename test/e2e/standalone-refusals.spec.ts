@@ -69,7 +69,7 @@ describe('npm start says in one sentence what to do when', () => {
     );
   });
 
-  it('the data directory or the workspaces are where nobody can make a folder', async () => {
+  it('the data directory or the workspaces cannot be created', async () => {
     const advice = (variable: string) => `(ENOENT). Make it writable for this user, or set ${variable} to another directory.`;
     expect(await refusal('/proc/toolyard/data')).toBe(`Cannot write to the data directory /proc/toolyard/data ${advice('TOOLYARD_DATA')}`);
     expect(await refusal(freshDirectory(), { WORKSPACE_ROOT: '/proc/toolyard' })).toBe(

@@ -63,7 +63,7 @@ describe('npm start', () => {
     expect(metrics).toContain('toolyard_calls_submitted_total{tool="echo",pool="read"} 1');
   });
 
-  it('goes on when nobody reads what it says any more, as after a closed terminal, and stops when it is told to', async () => {
+  it('continues when its output is closed, as after a closed terminal, and stops on a signal', async () => {
     const app = await spawnStandalone(freshDirectory());
     await app.up();
     app.child.stdout?.destroy();
@@ -150,7 +150,7 @@ describe('when things die', () => {
     const before = await submit(app, echo('before'));
     const redis = app.redisPid();
     process.kill(redis, 'SIGKILL');
-    await eventually(() => app.output().includes('starting it again'), 'the restart to be told');
+    await eventually(() => app.output().includes('starting it again'), 'the message about the restart');
     const after = await eventually(() => submit(app, echo('after')).catch(() => undefined), 'a call after the restart');
     expect(after.outcome).toBe('completed');
     expect(await read(app, before.id)).toEqual(before);

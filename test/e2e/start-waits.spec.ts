@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/redis-server.mjs';
 
 describe.each(['gateway', 'worker'] as const)('a %s that is started before its Redis', (app) => {
-  it('says for what it waits, and goes at once when it is told to', async () => {
+  it('prints what it waits for, and ends at once on a signal', async () => {
     const env = {
       ...process.env,
       REDIS_URL: `redis://127.0.0.1:${await freePort()}`,

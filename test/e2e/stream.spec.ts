@@ -269,12 +269,12 @@ describe('the stream lets in', () => {
       socket.on('error', () => {});
     });
 
-  it('nobody with a wrong key or from a strange page', async () => {
+  it('no client with a wrong key or from a foreign page', async () => {
     expect(await refused(dial({ headers: { authorization: 'Bearer wrong' } }))).toBe(401);
     expect(await refused(dial({ headers: { authorization: `Bearer ${BOOTSTRAP_KEY}`, origin: 'https://evil.example' } }))).toBe(403);
   });
 
-  it('who says the key in the first frame, and nobody who does something else first', async () => {
+  it('a client that sends its key in the first frame, and none that sends another frame first', async () => {
     const frames: ServerFrame[] = [];
     const socket = dial();
     socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));

@@ -37,28 +37,28 @@ describe('what happens beside calls', () => {
   const typesOf = (stream: Stream) => stream.notices('w').map(({ type }) => type);
   const types = [...NOTICE_TYPES];
 
-  it('to a session is told to its tenant, in order, and to nobody else', async () => {
+  it('of a session reach only its tenant, in order', async () => {
     const [mine, theirs, narrow, calls] = [
       await watch(agent, { types }),
       await watch(other, { types }),
-      await watch(agent, { types, sessionId: 'told' }),
+      await watch(agent, { types, sessionId: 'changed' }),
       await watch(agent, {}),
     ];
     const { cursor } = await mine.frame('subscribed');
     const at = (by: Agent, id: string, path: string, body: object, method = 'POST') =>
       by.request(method, `/v1/sessions/${id}${path}`, body);
     for (const by of [agent, other])
-      await at(by, 'told', '', { posture: { autonomy: 'supervised' }, strategy: { type: 'sequential' } }, 'PUT');
+      await at(by, 'changed', '', { posture: { autonomy: 'supervised' }, strategy: { type: 'sequential' } }, 'PUT');
     await at(agent, 'elsewhere', '/steer', { message: 'over here' });
-    await at(agent, 'told', '/steer', { message: 'a secret word' });
-    await at(agent, 'told', '/cancel', {});
+    await at(agent, 'changed', '/steer', { message: 'a secret word' });
+    await at(agent, 'changed', '/cancel', {});
     await agent.request('DELETE', '/v1/sessions/told');
 
     const story = ['session.put', 'session.steered', 'session.cancelled', 'session.deleted'];
     await eventually(() => typesOf(narrow).length >= 4, 'the story of the session');
     expect(narrow.notices('w').map((event) => Notice.parse(event))).toEqual(narrow.notices('w'));
     expect(narrow.notices('w')).toMatchObject([
-      { type: story[0], subject: 'session/told', tenantid: 'default', sessionid: 'told', data: { changed: ['posture', 'strategy'] } },
+      { type: story[0], subject: 'session/told', tenantid: 'default', sessionid: 'changed', data: { changed: ['posture', 'strategy'] } },
       { type: story[1], data: { messageId: expect.any(String), waiting: 1 } },
       { type: story[2], actor: 'apikey:bootstrap', data: { calls: 0, batches: 0 } },
       { type: story[3], source: expect.stringMatching(/^\/gateway\//), data: {} },

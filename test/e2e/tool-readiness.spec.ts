@@ -32,7 +32,7 @@ describe('a tool that no worker can run', () => {
     expect(await forModels()).toContain('echo');
   });
 
-  it('is refused as unavailable by every door, with the reason and a result for the model, and by a quote', async () => {
+  it('is refused as unavailable by every interface, with the reason and a result for the model, and by a quote', async () => {
     const refused = await eventually(async () => {
       const answer = await agent.request<Problem>('POST', '/v1/calls', SHELL);
       return answer.status === 503 ? answer : undefined;

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.js';
 import { OtlpCollector, type CollectedSpan } from '../support/otlp-collector.js';
 import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
 
-/** What an agent would send with a call: its own span, which nobody here ever exports. */
+/** What an agent would send with a call: its own span, which no process of the test exports. */
 function agentSpan(sampled = true) {
   const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
   return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}` };
@@ -95,12 +95,12 @@ describe('traces', () => {
     expect(JSON.stringify(body.result)).toContain(`00-${traceId}-${execute?.spanId}-01`);
     const [queue] = named(spans, 'queue shell');
     expect(queue?.endMs).toBeLessThanOrEqual((execute?.startMs ?? 0) + 1);
-    // The log says it too, for whoever reads the events.
+    // The events say it too.
     const [event] = await agent.events(body.id);
     expect(event?.traceparent).toBe(`00-${traceId}-${named(spans, 'submit_call shell')[0]?.spanId}-01`);
   });
 
-  it('shows each attempt of a call that is retried, and how long each waited; named hosts are told the trace', async () => {
+  it('shows each attempt of a call that is retried, and how long each waited; named hosts get the trace', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
     const { body } = await submit('web_fetch', { url: `${site.url}/flaky` }, traceparent, { retry: { maxAttempts: 2, backoffMs: 50 } });
     expect([body.outcome, body.attempt]).toEqual(['completed', 2]);
@@ -117,7 +117,7 @@ describe('traces', () => {
     ]);
   });
 
-  it('tells nobody else which trace a request belongs to', async () => {
+  it('sends the trace of a request to no other host', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
     const before = site.seen.length;
     await submit('web_fetch', { url: `${site.url.replace('127.0.0.1', 'localhost')}/ok` }, traceparent);
@@ -193,7 +193,7 @@ describe('traces', () => {
     expect(collector.trace(silent.traceId)).toEqual([]);
   });
 
-  it('exports no arguments, results or messages unless it is told to', async () => {
+  it('exports no arguments, results or messages by default', async () => {
     const secret = 'canary-5f1d';
     const plain = agentSpan();
     await submit('shell', { command: `echo ${secret}` }, plain.traceparent);
@@ -212,7 +212,7 @@ describe('traces', () => {
     expect(span?.attributes['gen_ai.tool.call.result']).toContain(secret);
   });
 
-  it('tells of an attempt whose worker was lost, which nobody else can', async () => {
+  it('exports the span of an attempt whose worker was lost', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
     const [one, two] = [await toolyard.worker({ WORKER_ID: 'one' }), await toolyard.worker({ WORKER_ID: 'two' })];
     for (const worker of toolyard.workers.filter((other) => other !== one && other !== two)) worker.signal('SIGTERM');
@@ -240,8 +240,8 @@ describe('a collector that is away', () => {
       const agent = new Agent(toolyard.gateways[0]?.url ?? '');
       const calls = await Promise.all(Array.from({ length: 20 }, (_unused, n) => agent.run('echo', { n })));
       expect(calls.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 20 }, () => 'completed'));
-      const told = () => toolyard.gateways.every((app) => app.log().includes('spans do not reach the collector'));
-      await eventually(told, 'the log to say that spans are lost');
+      const logged = () => toolyard.gateways.every((app) => app.log().includes('spans do not reach the collector'));
+      await eventually(logged, 'the log to say that spans are lost');
       const metrics = await (await fetch(`${agent.url}/metrics`)).text();
       expect(metrics).toMatch(/toolyard_spans_exported_total\{result="failed"\} [1-9]/);
       for (const app of [...toolyard.gateways, ...toolyard.workers]) {

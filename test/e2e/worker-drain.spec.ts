@@ -87,7 +87,7 @@ describe('draining a worker on request', () => {
 
   it('is for operators and for workers that are alive', async () => {
     expect((await reader.request('POST', '/v1/workers/w-drained/drain')).status).toBe(403);
-    for (const id of ['nobody', 'x%20y']) {
+    for (const id of ['unknown', 'x%20y']) {
       const answer = await agent.request<{ code: string }>('POST', `/v1/workers/${id}/drain`);
       expect([answer.status, answer.body.code]).toEqual([404, 'resource_not_found']);
     }

@@ -80,7 +80,7 @@ describe('approvals while everything is killed (SIGKILL) and started again', () 
     expect((await agent.run('echo', { n: 1 })).outcome).toBe('completed');
   }, 60_000);
 
-  it('ends a question that nobody answered in time as denied [PP-95]', async () => {
+  it('ends an approval without a decision in time as denied [PP-95]', async () => {
     const soon = new Agent((await toolyard.gateway({ APPROVAL_MS: '1000' })).url);
     const { body } = await soon.submit('file_write', { path: 'never', content: 'x' }, { sessionId: SESSION });
     expect(await agent.ended(body.id)).toMatchObject({ outcome: 'denied', error: { code: 'approval_expired' } });

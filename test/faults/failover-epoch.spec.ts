@@ -42,7 +42,7 @@ describe('a failover to a replica that lacks the newest events, while no gateway
     const other = new Agent(gateway.url);
     const call = await other.run('echo', { n: 3 }, { sessionId: SESSION });
     const stream = await listen(other, seen.at(-1)?.cursor);
-    await eventually(() => stream.frames.some(({ frame }) => frame.op === 'resync'), 'the reader to be told of it');
+    await eventually(() => stream.frames.some(({ frame }) => frame.op === 'resync'), 'the resync frame');
     const fresh = await other.events(call.id);
     expect(fresh.length).toBeGreaterThan(0);
     const known = new Set(seen.map(({ event }) => event.id));

@@ -84,7 +84,7 @@ async function listen(agent: Agent): Promise<Stream> {
   return stream;
 }
 
-/** By its event, or, where the new master did not have what had been told already, by what a resync says of the call. */
+/** By its event, or, where the new master lacks events that were delivered already, by what a resync says of the call. */
 function knowsEnd(listener: Stream, id: string): boolean {
   return listener.frames.some(({ frame }) => {
     if (frame.op === 'event') return frame.event.subject === id;

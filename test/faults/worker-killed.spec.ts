@@ -62,14 +62,14 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
 
   it('ends its file_write as unknown and never writes again, whatever was written since [DX-03]', async () => {
     const folder = join(toolyard.workspaceRoot, 'default', 'default');
-    // Somebody else holds the lock of the file, from the future: the write has begun and waits.
+    // Another process holds the lock of the file, with a time in the future: the write has begun and waits.
     const name = createHash('sha256')
       .update(`${statSync(folder).ino}/written.txt`)
       .digest('hex')
       .slice(0, 32);
     const lock = join(dirname(folder), '~locks', `default.${name}`);
     mkdirSync(dirname(lock), { recursive: true });
-    writeFileSync(lock, 'of somebody else');
+    writeFileSync(lock, 'of another process');
     utimesSync(lock, new Date(Date.now() + 3_600_000), new Date(Date.now() + 3_600_000));
     const victim = toolyard.workers.at(-1);
     const { body } = await agent.submit('file_write', { path: 'written.txt', content: 'by the lost worker' });
@@ -77,11 +77,11 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     victim?.signal('SIGKILL');
     await victim?.ended();
     rmSync(lock);
-    writeFileSync(join(folder, 'written.txt'), 'by somebody else');
+    writeFileSync(join(folder, 'written.txt'), 'by another process');
     await toolyard.worker();
     const call = await agent.ended(body.id);
     expect(call).toMatchObject({ outcome: 'unknown', error: { code: 'outcome_unknown', retryable: false }, attempt: 1 });
-    expect(readFileSync(join(folder, 'written.txt'), 'utf8')).toBe('by somebody else');
+    expect(readFileSync(join(folder, 'written.txt'), 'utf8')).toBe('by another process');
   });
 
   it('gives each of 1,000 calls exactly one End, and each Start what follows it, while workers are killed again and again [DX-04, EV-03]', async () => {
@@ -128,7 +128,7 @@ describe('a worker that is killed (SIGKILL) while it runs calls', () => {
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  /** The End says how many updates there were, whoever wrote it, and the client finds all of them unaltered. */
+  /** The End says how many updates there were, also when the reconciler wrote it, and the client finds all of them unaltered. */
   async function expectProved(id: string, updates: number): Promise<void> {
     const client = new ToolyardClient({ baseUrl: agent.url, apiKey: TEST_KEY, WebSocket });
     const events: CallEvent[] = [];
