@@ -402,8 +402,8 @@ describe('a secret in what is said beside arguments', () => {
     expect(batch.results.map(({ toolCallId }) => toolCallId)).toEqual(['call [REDACTED]']);
     const steered = await agent.request<Steered>('POST', `/v1/sessions/${sessionId}/steer`, { message: `use ${GITHUB}\u200b now` });
     expect(steered.body.message.message).toBe('use [REDACTED] now');
-    const { body: steered } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=10' });
-    expect(steered.steering.map(({ message }) => message)).toEqual(['use [REDACTED] now']);
+    const { body: steeredBatch } = await agent.request<Batch>('POST', '/v1/batches', { sessionId, calls }, { prefer: 'wait=10' });
+    expect(steeredBatch.steering.map(({ message }) => message)).toEqual(['use [REDACTED] now']);
     const slow = { sessionId, calls: [{ tool: 'sleep', arguments: { ms: 60_000 } }] };
     const { body: running } = await agent.request<Batch>('POST', '/v1/batches', slow);
     await agent.request('POST', `/v1/sessions/${sessionId}/cancel`, { reason: `not with ${GITHUB}` });
