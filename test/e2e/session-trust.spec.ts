@@ -97,6 +97,23 @@ describe('an approval', () => {
     }
   });
 
+  it('given after more paths were denied than the call hides ends it as denied; denials that it hides do not', async () => {
+    const { agent } = gateway;
+    const sessionId = `trust-${++sessions}`;
+    const deny = (...read: string[]) => put(agent, sessionId, { grants: { deniedPaths: { read, write: [] } } });
+    const command = async () => (await agent.submit('shell', { command: 'cat .e*' }, { sessionId })).body;
+    await put(agent, sessionId, { posture: { autonomy: 'supervised', permissionMode: 'prompt' } });
+    await deny('keys', 'old');
+    const [first, second] = [await command(), await command()];
+    await deny('keys');
+    expect((await decide(agent, first.id, { decision: 'allow' })).body).toMatchObject({ status: 'queued' });
+    await deny('keys', '.env');
+    expect((await decide(agent, second.id, { decision: 'allow' })).body).toMatchObject({
+      outcome: 'denied',
+      error: { code: 'policy_denied', message: expect.stringContaining('More paths are denied now') },
+    });
+  });
+
   it('shows no secret of the arguments in the reason of a denial', async () => {
     const { agent } = gateway;
     const token = `ghp_${'aB3dE6gH9kL2nP5r'.repeat(3).slice(0, 36)}`;

@@ -1,3 +1,4 @@
+export { addsDenials } from './approvals/adds-denials.js';
 export { approvalDigest } from './approvals/approval-digest.js';
 export { capabilityProfileOf } from './approvals/capability-profile.js';
 export { fileAccessOf, type FileAccessDecision } from './approvals/file-access.js';

@@ -6,6 +6,7 @@ import { agentRejection } from '../auth/agent-of.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import type { HookDenial } from './approval-hooks.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import type { SubmissionInfo } from '../calls/read/call-reader.service.js';
 import { CallEvaluator } from '../calls/admission/call-evaluator.service.js';
 
 const SaltedArguments = z.object({ arguments: Json });
@@ -21,7 +22,7 @@ export class ApprovalEvaluator {
   ) {}
 
   /** Undefined when nothing denies it. What is said about its arguments is shown without their secrets. */
-  async denialNow(call: Call, requester: string): Promise<HookDenial | undefined> {
+  async denialNow(call: Call, { requester, files }: Pick<SubmissionInfo, 'requester' | 'files'>): Promise<HookDenial | undefined> {
     const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [] };
     const current = this.apiKeys.current(named);
     const lost = this.apiKeys.rejection(named, 'submit') ?? (current && agentRejection(current, call.agentId));
@@ -30,7 +31,7 @@ export class ApprovalEvaluator {
     const { agentId: _, ...key } = current;
     const submitter = { ...key, ...(call.agentId === undefined ? {} : { agentId: call.agentId }) };
     const args = await this.argumentsOf(call);
-    const denial = await this.evaluator.denialNow(submitter, call, isObject(args) ? args : {});
+    const denial = await this.evaluator.denialNow(submitter, call, isObject(args) ? args : {}, files);
     if (denial === undefined) return undefined;
     const shown = this.redaction.redactorFor(args);
     const { error, text } = denial;

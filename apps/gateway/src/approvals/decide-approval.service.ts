@@ -88,7 +88,7 @@ export class DecideApprovalService {
   ): Promise<{ ended: boolean; hookRuns: readonly HookRunData[] }> {
     const args = () => this.evaluator.argumentsOf(call);
     const { hookSet } = accepted;
-    const denialNow = await this.evaluator.denialNow(call, accepted.requester);
+    const denialNow = await this.evaluator.denialNow(call, accepted);
     const { hookRuns, denial: deniedByHook } =
       denialNow !== undefined || hookSet === undefined
         ? { hookRuns: [], denial: undefined }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { FileAccess, PathDenials } from '#contracts';
-import type { FileAccessDecision } from '#policy';
+import { PathDenials, type FileAccess } from '#contracts';
+import { addsDenials, type FileAccessDecision } from '#policy';
 import { ContentAddressedStore, sha256Hex, type RedisConnection } from '#redis';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
@@ -11,7 +11,7 @@ const MOST_REMEMBERED = 1_000;
 /** Stores what is denied to calls once for each set, so that a call carries a digest instead of lists. */
 @Injectable()
 export class FileDenials {
-  private readonly store: Pick<ContentAddressedStore, 'put'>;
+  private readonly store: Pick<ContentAddressedStore, 'get' | 'put'>;
   /** Digest → when this process stored it, the oldest first. */
   private readonly storedAt = new Map<string, number>();
 
@@ -22,6 +22,16 @@ export class FileDenials {
   /** What the call carries. Rejects while Redis is out of reach and denials have to be stored: no worker could read them. */
   async keep({ denials, ...files }: FileAccessDecision): Promise<FileAccess> {
     return denials === undefined ? files : { ...files, denials: await this.digestOf(denials) };
+  }
+
+  /**
+   * Whether `now` may deny a path that the call's stored denials do not. True also when these are not stored any more. Rejects while
+   * Redis is out of reach and they have to be compared.
+   */
+  async haveGrown({ denials: digest }: FileAccess, now: PathDenials | undefined): Promise<boolean> {
+    if (now === undefined || sha256Hex(JSON.stringify(now)) === digest) return false;
+    const stored = digest === undefined ? undefined : await this.store.get(digest);
+    return addsDenials(stored === undefined ? undefined : PathDenials.parse(JSON.parse(stored)), now);
   }
 
   private async digestOf(denials: PathDenials): Promise<string> {

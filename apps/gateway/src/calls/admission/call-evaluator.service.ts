@@ -5,6 +5,7 @@ import {
   type AppliedHook,
   type Call,
   type Decision,
+  type FileAccess,
   type JsonValue,
   type Principal,
   type SubmitCallBody,
@@ -13,6 +14,7 @@ import {
 import { decide, fileAccessOf, matchesTool } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
 import { EffectivePolicyService, type EffectivePolicy } from './effective-policy.service.js';
+import { FileDenials } from '../../governance/file-denials.service.js';
 import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
 import type { EvaluatedCall } from './new-call.js';
 import { applyToolDefaults } from './apply-tool-defaults.js';
@@ -21,6 +23,18 @@ import { applyToolDefaults } from './apply-tool-defaults.js';
 const NOT_EVALUATED: Decision = { effect: 'deny', reasons: [] };
 
 export const NO_DIALECTS = 'Dialects are not there yet; leave out `dialect` for the canonical names';
+
+const MORE_DENIED: Decision = {
+  effect: 'deny',
+  reasons: [
+    {
+      axis: 'grants',
+      rule: 'denials',
+      effect: 'deny',
+      reason: 'More paths are denied now than when the call was submitted. Submit it again',
+    },
+  ],
+};
 
 /** How models know a denial that they can mend by other arguments. */
 const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplied are forbidden:';
@@ -36,6 +50,7 @@ export class CallEvaluator {
     private readonly tools: ToolRegistry,
     private readonly policies: EffectivePolicyService,
     private readonly availability: ToolAvailabilityService,
+    private readonly denials: FileDenials,
   ) {}
 
   async evaluate(principal: Principal, body: SubmitCallBody): Promise<EvaluatedCall> {
@@ -88,20 +103,25 @@ export class CallEvaluator {
 
   /**
    * Why a call that waits for a person may not run by now, whatever the person says: posture, policy and denials in force
-   * at this moment. Undefined when nothing denies it. `args` are those that would run.
+   * at this moment. Undefined when nothing denies it. `args` are those that would run; `files` is what the call was submitted with.
+   * Its worker hides the paths that were denied at submission, so a call that would need to hide more is denied.
    */
   async denialNow(
     principal: Principal,
     call: Pick<Call, 'tool' | 'sessionId'>,
     args: Record<string, unknown>,
+    files: FileAccess,
   ): Promise<Refused | undefined> {
     const tool = this.tools.resolve(call.tool);
     if (tool === undefined) return undefined;
     const rules = await this.policies.of(principal, { sessionId: call.sessionId });
     const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
     const unavailable: Decision = { effect: 'deny', reasons: [{ axis: 'grants', rule: 'availability', effect: 'deny', reason }] };
-    const decision = ok ? decided(tool, args, rules, principal.keyId).decision : unavailable;
-    return decision.effect === 'deny' ? denied(decision).rejection : undefined;
+    if (!ok) return denied(unavailable).rejection;
+    const { decision, facts } = decided(tool, args, rules, principal.keyId);
+    if (decision.effect === 'deny') return denied(decision).rejection;
+    const grown = await this.denials.haveGrown(files, fileAccessOf(facts, decision)?.denials);
+    return grown ? denied(MORE_DENIED).rejection : undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type ApprovalPage,
   type ListApprovalsQuery,
   type Principal,
+  type FileAccess,
   type Scope,
   type Waiting,
 } from '#contracts';
@@ -21,6 +22,8 @@ export interface SubmissionInfo {
   /** With those of the calls that it replays. */
   readonly requesters: readonly string[];
   readonly hookSet: string | undefined;
+  /** Which files the call may open, as its decision at submission says; empty for the workspace and nothing else. */
+  readonly files: FileAccess;
   /** How often the session had been deleted. */
   readonly sessionEpoch: number;
 }
@@ -102,14 +105,14 @@ export class CallReader {
     throw new Error(`The events of ${callId} do not begin with its submission`);
   }
 
-  /** Who submitted the call and those that it replays, in which epoch of its session, and the digest of its hooks, as its first event says. */
+  /** What the call's first event says about its submission. Rejects with `not_found` for a call of another tenant. */
   async submissionInfo(principal: Principal, callId: string): Promise<SubmissionInfo> {
     await this.head(principal, callId);
     const [first] = await this.store.events(callId, { limit: 1 });
     if (first === undefined) throw callNotFound();
     const event = upcastEvent(first.json);
-    const { hooks: hookSet, sessionEpoch = 0, requesters = [] } = event.type === 'call.submitted' ? event.data : {};
-    return { requester: event.actor, requesters: [...new Set([event.actor, ...requesters])], hookSet, sessionEpoch };
+    const { hooks: hookSet, files = {}, sessionEpoch = 0, requesters = [] } = event.type === 'call.submitted' ? event.data : {};
+    return { requester: event.actor, requesters: [...new Set([event.actor, ...requesters])], hookSet, files, sessionEpoch };
   }
 
   /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */

@@ -1,0 +1,18 @@
+import type { PathDenials } from '#contracts';
+
+/**
+ * Whether `now` may deny a path that `before` does not. Undefined denies nothing. May answer true where roots only changed
+ * their order or grew, never false where something is denied in addition.
+ */
+export function addsDenials(before: PathDenials | undefined, now: PathDenials | undefined): boolean {
+  if (now === undefined) return false;
+  const known = new Set(before === undefined ? [] : entriesOf(before));
+  if (entriesOf(now).some((entry) => !known.has(entry))) return true;
+  return now.roots.length > 0 && JSON.stringify(now.roots) !== JSON.stringify(before?.roots);
+}
+
+/** Each glob, folder and name with the list that it is in. */
+function entriesOf({ forbidden, denied, session, literal = { read: [], write: [] } }: PathDenials): string[] {
+  const lists = { forbidden, denied, read: session.read, write: session.write, literalRead: literal.read, literalWrite: literal.write };
+  return Object.entries(lists).flatMap(([list, paths]) => paths.map((path) => `${list}\0${path}`));
+}
