@@ -1,11 +1,12 @@
 export { ToolyardClient } from './toolyard-client.js';
 export { ToolyardError, type ClientErrorCode } from './toolyard-error.js';
 export type { RequestOptions, ToolyardClientOptions } from './client-options.js';
-export type { ListCallsFilter, Submission, SubmitOptions } from './api/calls.api.js';
+export type { ListCallsFilter, Submission } from './api/calls.api.js';
+export type { SubmitOptions } from './api/submit-options.js';
 export type { BatchSubmission } from './api/batches.api.js';
 export type { ModelTool } from './api/tools.api.js';
 export type { Ready } from './api/gateway.api.js';
 export type { Socket, SocketConstructor } from './stream/socket.port.js';
 export type { StreamState } from './stream/stream-state.js';
-export { EventSequenceVerifier as CallTrack } from './stream/event-sequence-verifier.js';
+export { EventSequenceVerifier } from './stream/event-sequence-verifier.js';
 export { Watch, type WatchItem, type WatchOptions } from './stream/watch.js';

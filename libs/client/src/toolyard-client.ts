@@ -14,7 +14,7 @@ import { TransportPool } from './stream/transport-pool.js';
 import { ToolyardError } from './toolyard-error.js';
 import { Watch, type WatchOptions } from './stream/watch.js';
 
-/** Toolyard from a program: Node 20 and later, and browsers. One client serves a whole program; it may be used concurrently. */
+/** The client of a Toolyard gateway, for Node 20 and later and for browsers. One instance serves a whole program. */
 export class ToolyardClient {
   readonly calls: CallsApi;
   readonly batches: BatchesApi;
@@ -27,7 +27,7 @@ export class ToolyardClient {
   readonly gateway: GatewayApi;
   private readonly streams: TransportPool;
 
-  /** Throws a TypeError for options that cannot work. Nothing is sent before the first request. */
+  /** Sends nothing. @throws TypeError for invalid options */
   constructor(options: ToolyardClientOptions) {
     const http = new HttpTransport(options);
     this.calls = new CallsApi(http, (filter, options) => this.watch(filter, options));
@@ -42,17 +42,17 @@ export class ToolyardClient {
     this.streams = new TransportPool(options, http, () => this.diagnose());
   }
 
-  /** Everything the key may see that the filter lets through, live; an empty filter is the whole tenant. */
+  /** Live events that match the filter; an empty filter matches the whole tenant. */
   watch(filter: EventFilter = {}, options: WatchOptions = {}): Watch {
     return new Watch(this.streams.acquire(), filter, options);
   }
 
-  /** Ends all streams quietly; requests under way go on. Idempotent. */
+  /** Ends all streams without an error. Pending requests continue. Idempotent. */
   close(): void {
     this.streams.close();
   }
 
-  /** As far as HTTP can tell: browsers say nothing about a handshake that failed. */
+  /** Finds the reason of a failed WebSocket handshake by HTTP: browsers do not report it. */
   private async diagnose(): Promise<ToolyardError | undefined> {
     try {
       await this.gateway.ready({ timeoutMs: 5000 });

@@ -1,25 +1,25 @@
 import type { ErrorCode, Problem, Result } from '#contracts';
 
 /**
- * What goes wrong on this side, where no gateway could say so:
- * - `unreachable`: no answer came (connection refused, cut, DNS); with a submission it is not known whether it arrived;
- * - `timed_out`: the deadline that this program set has passed; `aborted`: its AbortSignal was aborted;
- * - `protocol`: what answered does not speak Toolyard (another server, a proxy's page, a much newer version);
- * - `stream_incomplete`: the events of a call do not add up to what its End says.
+ * Errors of the client:
+ * - `unreachable`: no response (connection refused or cut, DNS); a submission may have arrived or not;
+ * - `timed_out`: the deadline of the caller has passed; `aborted`: its AbortSignal was aborted;
+ * - `protocol`: the response is not of a Toolyard gateway (another server, a proxy's page, a much newer version);
+ * - `stream_incomplete`: the events of a call do not match what its End states.
  */
 export type ClientErrorCode = 'unreachable' | 'timed_out' | 'aborted' | 'protocol' | 'stream_incomplete';
 
-/** Codes whose title would only repeat what the detail says. */
-const DETAIL_SAYS_ALL: ReadonlySet<string> = new Set<ErrorCode>(['invalid_request', 'resource_not_found']);
+/** Codes whose detail already contains what the title says. */
+const DETAIL_ONLY: ReadonlySet<string> = new Set<ErrorCode>(['invalid_request', 'resource_not_found']);
 
-/** Every error that the client throws. `message` can be shown to a person as it is. */
+/** Every error that the client throws. `message` can be shown to people. */
 export class ToolyardError extends Error {
   override readonly name = 'ToolyardError';
 
   constructor(
     readonly code: ErrorCode | ClientErrorCode,
     message: string,
-    /** The gateway's own words, where it spoke. */
+    /** The problem document, if the gateway sent one. */
     readonly problem?: Problem,
     options?: ErrorOptions,
   ) {
@@ -28,20 +28,20 @@ export class ToolyardError extends Error {
 
   static of(problem: Problem): ToolyardError {
     const { code, title, detail } = problem;
-    return new ToolyardError(code, DETAIL_SAYS_ALL.has(code) || detail.startsWith(title) ? detail : `${title}: ${detail}`, problem);
+    return new ToolyardError(code, DETAIL_ONLY.has(code) || detail.startsWith(title) ? detail : `${title}: ${detail}`, problem);
   }
 
-  /** The HTTP status, where there was one. */
+  /** The HTTP status of the problem. */
   get status(): number | undefined {
     return this.problem?.status;
   }
 
-  /** A refused submission is a call too: this is its id. */
+  /** The id of the call: refused submissions have one too. */
   get callId(): string | undefined {
     return this.problem?.callId;
   }
 
-  /** What to hand to the model for a refused submission. */
+  /** What to return to the model for a refused submission. */
   get result(): Result | undefined {
     return this.problem?.result;
   }

@@ -41,6 +41,7 @@ export {
   WITHOUT_OPERATION,
   type BodyInputOf,
   type BodyOf,
+  type HeadersOf,
   type ParamsOf,
   type QueryInputOf,
   type QueryOf,

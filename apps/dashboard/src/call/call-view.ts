@@ -1,4 +1,4 @@
-import { CallTrack } from '#client';
+import { EventSequenceVerifier } from '#client';
 import type { CallEvent, Content, ProgressData } from '#contracts';
 import { FrameStore } from '../stream/frame-store.js';
 import { TerminalText } from './terminal-text.js';
@@ -119,7 +119,7 @@ export class CallView extends FrameStore {
 export async function integrityError(view: CallView): Promise<string | undefined> {
   const end = view.lifecycle.at(-1);
   if (end?.type !== 'call.end' || view.dropped + view.skipped > 0) return undefined;
-  const track = new CallTrack();
+  const track = new EventSequenceVerifier();
   for (const event of view.events) track.take(event);
   return track.verify(end.data);
 }

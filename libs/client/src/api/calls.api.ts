@@ -1,49 +1,31 @@
 import { z } from 'zod';
 import {
-  BulkResult,
-  Call,
-  CallCount,
-  CallPage,
-  LIMITS,
-  Quote,
-  type BulkCancelInput,
-  type BulkReplayInput,
+  ROUTES,
+  type BodyInputOf,
+  type BulkResult,
+  type Call,
+  type CallCount,
   type CallEvent,
-  type CallFilterInput,
+  type CallPage,
   type CallSummary,
-  type CancelBody,
-  type DecisionBody,
-  type ListCallsInput,
-  type ReplayBody,
-  type SubmitCallBody,
+  type QueryInputOf,
+  type Quote,
 } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
-import { newIdempotencyKey } from '../http/idempotency-key.js';
 import { streamCall, type CallStreamSources } from '../stream/call-stream.js';
 import { readEvents } from '../stream/server-frame.js';
 import type { WatchOptions } from '../stream/watch.js';
-import { pathOf } from './path.js';
+import { submitInput, waitSeconds, type SubmitOptions, type WaitOptions } from './submit-options.js';
 import { waitUntil } from './wait-until.js';
 
 /** A call to submit, as `POST /v1/calls` takes it. */
-export type Submission = z.input<typeof SubmitCallBody>;
+export type Submission = BodyInputOf<typeof ROUTES.submitCall>;
 
-export interface SubmitOptions extends RequestOptions {
-  /** Without one the client makes one, unless session and `toolCallId` make a repetition recognisable already. */
-  readonly idempotencyKey?: string | undefined;
-  /** Answer when the call has ended, at most that long; at most a minute. */
-  readonly waitMs?: number | undefined;
-  /** With `waitMs`: the gateway cancels the call when this program goes away or gives up during the wait. Needs the scope `cancel`. */
-  readonly cancelOnDisconnect?: boolean | undefined;
-  /** W3C Trace Context. */
-  readonly traceparent?: string | undefined;
-}
+/** Which calls, as `GET /v1/calls` takes it; several values of a field match any of them. */
+export type ListCallsFilter = QueryInputOf<typeof ROUTES.listCalls>;
 
-/** Which calls, as `GET /v1/calls` takes it; several values of a field mean any of them. */
-export type ListCallsFilter = Omit<ListCallsInput, 'limit'> & { readonly limit?: number };
-
-/** Calls: submit, look, wait, list, cancel, decide, replay. Every method rejects with a ToolyardError. */
+/** Calls: submit, read, wait, list, cancel, decide, replay. Every method rejects with a ToolyardError. */
 export class CallsApi {
   constructor(
     private readonly http: HttpTransport,
@@ -51,100 +33,94 @@ export class CallsApi {
   ) {}
 
   /**
-   * Submits one call, and again while no answer comes: the Idempotency-Key makes that safe. A refused call rejects with its
+   * Submits one call. Retries while no response comes: the Idempotency-Key makes that safe. A refused call rejects with its
    * problem, which has `callId` and a `result` for the model.
    */
   submit(submission: Submission, options: SubmitOptions = {}): Promise<Call> {
-    const recognisable = submission.sessionId !== undefined && submission.toolCallId !== undefined;
-    return this.http.json({ method: 'POST', path: '/v1/calls', body: submission, repeatable: true, ...asked(options, recognisable) }, Call);
+    const makeKey = submission.sessionId === undefined || submission.toolCallId === undefined;
+    return this.http.request(ROUTES.submitCall, { body: submission, ...submitInput(options, { makeKey }) });
   }
 
-  /** Submits and waits for the end, however long that takes; `timeoutMs` or `signal` end the waiting, not the call. */
+  /** Submits and waits for the end, without a time limit of its own. `timeoutMs` and `signal` end the waiting, not the call. */
   async run(submission: Submission, options: SubmitOptions = {}): Promise<Call> {
     return waitUntil(
       options,
-      (more) => this.submit(submission, { ...options, ...more }),
+      (poll) => this.submit(submission, { ...options, ...poll }),
       (call) => call.status === 'ended',
-      ({ id }, more) => this.get(id, more),
+      ({ id }, poll) => this.get(id, poll),
     );
   }
 
-  /** `waitMs`: answers when the call has ended, at most that long. */
-  get(callId: string, { waitMs, ...options }: RequestOptions & { readonly waitMs?: number | undefined } = {}): Promise<Call> {
-    const query = { wait: waitMs === undefined ? undefined : seconds(waitMs) };
-    return this.http.json({ method: 'GET', path: pathOf`/v1/calls/${callId}`, query, waitMs, repeatable: true, ...options }, Call);
+  get(callId: string, { waitMs, ...options }: WaitOptions = {}): Promise<Call> {
+    const query = { wait: waitMs === undefined ? undefined : waitSeconds(waitMs) };
+    return this.http.request(ROUTES.getCall, { params: { id: callId }, query, waitMs, ...options });
   }
 
   /** Resolves with the ended call. */
   wait(callId: string, options: RequestOptions = {}): Promise<Call> {
     return waitUntil(
       options,
-      (more) => this.get(callId, { ...options, ...more }),
+      (poll) => this.get(callId, { ...options, ...poll }),
       (call) => call.status === 'ended',
-      ({ id }, more) => this.get(id, more),
+      ({ id }, poll) => this.get(id, poll),
     );
   }
 
   /** One page, newest first. */
   list(query: ListCallsFilter = {}, options: RequestOptions = {}): Promise<CallPage> {
-    return this.http.json({ method: 'GET', path: '/v1/calls', query, repeatable: true, ...options }, CallPage);
+    return this.http.request(ROUTES.listCalls, { query, ...options });
   }
 
   /** All that match, page by page, newest first. */
   async *all(query: Omit<ListCallsFilter, 'cursor'> = {}, options: RequestOptions = {}): AsyncGenerator<CallSummary, void, undefined> {
     for (let cursor: string | undefined; ;) {
-      const page: CallPage = await this.list({ ...query, ...(cursor === undefined ? {} : { cursor }) }, options);
+      const page: CallPage = await this.list({ ...query, cursor }, options);
       yield* page.calls;
       cursor = page.nextCursor;
       if (cursor === undefined) return;
     }
   }
 
-  count(filter: CallFilterInput = {}, options: RequestOptions = {}): Promise<CallCount> {
-    return this.http.json({ method: 'GET', path: '/v1/calls:count', query: filter, repeatable: true, ...options }, CallCount);
+  count(filter: QueryInputOf<typeof ROUTES.countCalls> = {}, options: RequestOptions = {}): Promise<CallCount> {
+    return this.http.request(ROUTES.countCalls, { query: filter, ...options });
   }
 
-  /** Cancels what fits the filter and has not ended; go on with the `cursor` of the answer while it has one. */
-  cancelMany(body: BulkCancelInput, options: RequestOptions = {}): Promise<BulkResult> {
-    return this.http.json({ method: 'POST', path: '/v1/calls:cancel', body, repeatable: true, ...options }, BulkResult);
+  /** Cancels what matches the filter and has not ended. While the result has a `cursor`, call again with it. */
+  cancelMany(body: BodyInputOf<typeof ROUTES.cancelCalls>, options: RequestOptions = {}): Promise<BulkResult> {
+    return this.http.request(ROUTES.cancelCalls, { body, ...options });
   }
 
-  /** Runs what fits the filter and has ended again; go on with the `cursor` of the answer while it has one. */
-  replayMany(body: BulkReplayInput, options: SubmitOptions = {}): Promise<BulkResult> {
-    const request = { method: 'POST', path: '/v1/calls:replay', body, repeatable: true, ...asked(options, false) } as const;
-    return this.http.json(request, BulkResult);
+  /** Runs what matches the filter and has ended again. While the result has a `cursor`, call again with it. */
+  replayMany(body: BodyInputOf<typeof ROUTES.replayCalls>, options: SubmitOptions = {}): Promise<BulkResult> {
+    return this.http.request(ROUTES.replayCalls, { body, ...submitInput(options) });
   }
 
   /** What a submission would meet now; changes nothing. */
   quote(submission: Submission, options: RequestOptions = {}): Promise<Quote> {
-    return this.http.json({ method: 'POST', path: '/v1/calls:quote', body: submission, repeatable: true, ...options }, Quote);
+    return this.http.request(ROUTES.quoteCall, { body: submission, ...options });
   }
 
   /** Safe to repeat. Resolves with the call as it is then; wait for its end to know how it stopped. */
-  cancel(callId: string, body: z.input<typeof CancelBody> = {}, options: RequestOptions = {}): Promise<Call> {
-    return this.http.json({ method: 'POST', path: pathOf`/v1/calls/${callId}/cancel`, body, repeatable: true, ...options }, Call);
+  cancel(callId: string, body: BodyInputOf<typeof ROUTES.cancelCall> = {}, options: RequestOptions = {}): Promise<Call> {
+    return this.http.request(ROUTES.cancelCall, { params: { id: callId }, body, ...options });
   }
 
-  /** A person's answer. Not repeated by itself: the second would meet a decided call. */
-  decide(callId: string, body: z.input<typeof DecisionBody>, options: RequestOptions = {}): Promise<Call> {
-    return this.http.json({ method: 'POST', path: pathOf`/v1/calls/${callId}/decision`, body, repeatable: false, ...options }, Call);
+  /** A person's decision. It is not retried: a second request would find the call decided. */
+  decide(callId: string, body: BodyInputOf<typeof ROUTES.decideApproval>, options: RequestOptions = {}): Promise<Call> {
+    return this.http.request(ROUTES.decideApproval, { params: { id: callId }, body, ...options });
   }
 
   /** Runs it again as a new call, with the same arguments unless new ones are given. */
-  replay(callId: string, body: ReplayBody = {}, options: SubmitOptions = {}): Promise<Call> {
-    return this.http.json(
-      { method: 'POST', path: pathOf`/v1/calls/${callId}/replay`, body, repeatable: true, ...asked(options, false) },
-      Call,
-    );
+  replay(callId: string, body: BodyInputOf<typeof ROUTES.replayCall> = {}, options: SubmitOptions = {}): Promise<Call> {
+    return this.http.request(ROUTES.replayCall, { params: { id: callId }, body, ...submitInput(options) });
   }
 
-  /** All events so far, oldest first, page by page. */
+  /** All events so far, oldest first; reads page by page. */
   async events(callId: string, options: RequestOptions = {}): Promise<CallEvent[]> {
-    const path = pathOf`/v1/calls/${callId}/events`;
     const all: CallEvent[] = [];
     for (let cursor: string | undefined; ;) {
-      const request = { method: 'GET', path, query: { cursor }, repeatable: true, ...options } as const;
-      const { events, nextCursor } = await this.http.json(request, EventList);
+      const input = { params: { id: callId }, query: { cursor }, ...options };
+      const { events, nextCursor } = await this.http.requestAs(EventList, ROUTES.getCallEvents, input);
       all.push(...readEvents(events));
       if (nextCursor === undefined) return all;
       cursor = nextCursor;
@@ -152,9 +128,11 @@ export class CallsApi {
   }
 
   /**
-   * Every event of a call in order, each once, until its End: of one that was submitted before, or of one that is submitted
-   * here. Survives cuts; give the `id` of an event as `cursor` to go on after it. A call that is refused throws its problem.
-   * When the events do not add up to what End says, `stream_incomplete` is thrown after the End.
+   * Every event of a call in order, each once, until its End. Takes the id of a call, or submits one.
+   *
+   * Reconnects after interruptions. With the `id` of an event as `cursor` it continues after that event.
+   *
+   * @throws the problem of a refused call; `stream_incomplete` after the End, when the events do not match what End states
    */
   async *stream(
     call: string | Submission,
@@ -165,26 +143,12 @@ export class CallsApi {
     yield* streamCall(callId, { watch: this.watch, events: (id, more) => this.events(id, more) }, options);
   }
 
-  /** The whole output of an ended call, where `result` was cut for the model. `from` and `to` are bytes, `to` included. */
+  /** The complete output of an ended call, where `result` was cut for the model. `from` and `to` are bytes, `to` included. */
   async output(callId: string, { from, to, ...options }: RequestOptions & { from?: number; to?: number } = {}): Promise<Uint8Array> {
-    const headers: Record<string, string> = from === undefined && to === undefined ? {} : { range: `bytes=${from ?? 0}-${to ?? ''}` };
-    const path = pathOf`/v1/calls/${callId}/output`;
-    return this.http.bytes({ method: 'GET', path, headers, repeatable: true, ...options }, 'text/plain');
+    const headers = { Range: from === undefined && to === undefined ? undefined : `bytes=${from ?? 0}-${to ?? ''}` };
+    return this.http.bytes(ROUTES.getCallOutput, { params: { id: callId }, headers, ...options }, 'text/plain');
   }
 }
 
+/** Events of newer versions are allowed here and dropped by `readEvents`. */
 const EventList = z.object({ events: z.array(z.unknown()), nextCursor: z.string().optional() });
-
-function asked({ idempotencyKey, waitMs, cancelOnDisconnect = false, traceparent, ...options }: SubmitOptions, recognisable: boolean) {
-  const key = idempotencyKey ?? (recognisable ? undefined : newIdempotencyKey());
-  const headers = {
-    ...(key === undefined ? {} : { 'idempotency-key': key }),
-    ...(waitMs === undefined ? {} : { prefer: `wait=${seconds(waitMs)}${cancelOnDisconnect ? ', cancel-on-disconnect' : ''}` }),
-    ...(traceparent === undefined ? {} : { traceparent }),
-  };
-  return { headers, waitMs, ...options };
-}
-
-function seconds(ms: number): number {
-  return Math.min(LIMITS.waitSeconds, Math.ceil(ms / 1000));
-}

@@ -1,28 +1,26 @@
-import { z } from 'zod';
-import { Diagnostics, Principal } from '#contracts';
+import { ROUTES, type Diagnostics, type Principal, type ResponseOf } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
-const Ready = z.object({ status: z.literal('ok'), warnings: z.array(z.string()).optional() });
-/** What `GET /readyz` says of a gateway that takes traffic. */
-export type Ready = z.output<typeof Ready>;
+/** The response of `GET /readyz` of a gateway that accepts traffic. */
+export type Ready = ResponseOf<typeof ROUTES.ready>;
 
 /** The gateway itself. */
 export class GatewayApi {
   constructor(private readonly http: HttpTransport) {}
 
-  /** Rejects with `overloaded` and the obstacle while the gateway takes no traffic. */
+  /** One attempt. Rejects with `overloaded` and the reason while the gateway accepts no traffic. */
   ready(options: RequestOptions = {}): Promise<Ready> {
-    return this.http.json({ method: 'GET', path: '/readyz', repeatable: false, ...options }, Ready);
+    return this.http.request(ROUTES.ready, { retry: false, ...options });
   }
 
-  /** Whose key this client has, and its scopes. */
+  /** The owner and the scopes of this client's API key. */
   whoAmI(options: RequestOptions = {}): Promise<Principal> {
-    return this.http.json({ method: 'GET', path: '/v1/whoami', repeatable: true, ...options }, Principal);
+    return this.http.request(ROUTES.whoAmI, options);
   }
 
   /** Versions, clocks and Redis's settings; needs a key with the scope `operate`. */
   diagnostics(options: RequestOptions = {}): Promise<Diagnostics> {
-    return this.http.json({ method: 'GET', path: '/v1/diagnostics', repeatable: true, ...options }, Diagnostics);
+    return this.http.request(ROUTES.getDiagnostics, options);
   }
 }

@@ -1,39 +1,43 @@
-import type { z } from 'zod';
-import { Session, SessionCancelled, SessionPage, Steered, type CancelBody, type ListSessionsQuery, type PutSessionBody } from '#contracts';
+import {
+  ROUTES,
+  type BodyInputOf,
+  type QueryInputOf,
+  type Session,
+  type SessionCancelled,
+  type SessionPage,
+  type Steered,
+} from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
-import { pathOf } from './path.js';
 
-/** Sessions: what holds for their calls, a person's word in between, and the stop of everything in one. */
+/** Sessions: their settings, messages to their agents, and the cancel of everything in one. */
 export class SessionsApi {
   constructor(private readonly http: HttpTransport) {}
 
   /** Sessions that had calls, the latest active first. */
-  list(query: Partial<ListSessionsQuery> = {}, options: RequestOptions = {}): Promise<SessionPage> {
-    return this.http.json({ method: 'GET', path: '/v1/sessions', query, repeatable: true, ...options }, SessionPage);
+  list(query: QueryInputOf<typeof ROUTES.listSessions> = {}, options: RequestOptions = {}): Promise<SessionPage> {
+    return this.http.request(ROUTES.listSessions, { query, ...options });
   }
 
   get(sessionId: string, options: RequestOptions = {}): Promise<Session> {
-    return this.http.json({ method: 'GET', path: pathOf`/v1/sessions/${sessionId}`, repeatable: true, ...options }, Session);
+    return this.http.request(ROUTES.getSession, { params: { id: sessionId }, ...options });
   }
 
-  /** What is not given stays as it is. */
-  put(sessionId: string, body: z.input<typeof PutSessionBody>, options: RequestOptions = {}): Promise<Session> {
-    return this.http.json({ method: 'PUT', path: pathOf`/v1/sessions/${sessionId}`, body, repeatable: true, ...options }, Session);
+  /** Fields that are not given keep their value. */
+  put(sessionId: string, body: BodyInputOf<typeof ROUTES.putSession>, options: RequestOptions = {}): Promise<Session> {
+    return this.http.request(ROUTES.putSession, { params: { id: sessionId }, body, ...options });
   }
 
   delete(sessionId: string, options: RequestOptions = {}): Promise<void> {
-    return this.http.nothing({ method: 'DELETE', path: pathOf`/v1/sessions/${sessionId}`, repeatable: true, ...options });
+    return this.http.send(ROUTES.deleteSession, { params: { id: sessionId }, ...options });
   }
 
-  /** Queues a message that comes with the result of a batch. Not repeated by itself: each one counts. */
+  /** Queues a message that comes with the result of a batch. It is not retried: each request queues one. */
   steer(sessionId: string, message: string, options: RequestOptions = {}): Promise<Steered> {
-    const path = pathOf`/v1/sessions/${sessionId}/steer`;
-    return this.http.json({ method: 'POST', path, body: { message }, repeatable: false, ...options }, Steered);
+    return this.http.request(ROUTES.steerSession, { params: { id: sessionId }, body: { message }, ...options });
   }
 
-  cancel(sessionId: string, body: z.input<typeof CancelBody> = {}, options: RequestOptions = {}): Promise<SessionCancelled> {
-    const path = pathOf`/v1/sessions/${sessionId}/cancel`;
-    return this.http.json({ method: 'POST', path, body, repeatable: true, ...options }, SessionCancelled);
+  cancel(sessionId: string, body: BodyInputOf<typeof ROUTES.cancelSession> = {}, options: RequestOptions = {}): Promise<SessionCancelled> {
+    return this.http.request(ROUTES.cancelSession, { params: { id: sessionId }, body, ...options });
   }
 }

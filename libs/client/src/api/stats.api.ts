@@ -1,4 +1,4 @@
-import { FailurePage, Stats, ToolStatsPage, type PeriodQuery, type StatsQuery } from '#contracts';
+import { ROUTES, type FailurePage, type QueryInputOf, type Stats, type ToolStatsPage } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 
@@ -7,16 +7,16 @@ export class StatsApi {
   constructor(private readonly http: HttpTransport) {}
 
   /** Over time, and what runs and waits now. */
-  overview(query: StatsQuery = {}, options: RequestOptions = {}): Promise<Stats> {
-    return this.http.json({ method: 'GET', path: '/v1/stats', query, repeatable: true, ...options }, Stats);
+  overview(query: QueryInputOf<typeof ROUTES.getStats> = {}, options: RequestOptions = {}): Promise<Stats> {
+    return this.http.request(ROUTES.getStats, { query, ...options });
   }
 
-  tools(query: PeriodQuery = {}, options: RequestOptions = {}): Promise<ToolStatsPage> {
-    return this.http.json({ method: 'GET', path: '/v1/stats/tools', query, repeatable: true, ...options }, ToolStatsPage);
+  tools(query: QueryInputOf<typeof ROUTES.getToolStats> = {}, options: RequestOptions = {}): Promise<ToolStatsPage> {
+    return this.http.request(ROUTES.getToolStats, { query, ...options });
   }
 
-  /** Failures, those that look alike together. */
-  failures(query: PeriodQuery = {}, options: RequestOptions = {}): Promise<FailurePage> {
-    return this.http.json({ method: 'GET', path: '/v1/failures', query, repeatable: true, ...options }, FailurePage);
+  /** Failures, grouped by similarity. */
+  failures(query: QueryInputOf<typeof ROUTES.listFailures> = {}, options: RequestOptions = {}): Promise<FailurePage> {
+    return this.http.request(ROUTES.listFailures, { query, ...options });
   }
 }

@@ -1,21 +1,20 @@
 import type { RequestOptions } from '../client-options.js';
 import { signalOf } from '../http/deadline.js';
 
-/** One request's share of a long wait: below what proxies tend to cut idle connections after. */
+/** How long one request waits: shorter than the idle timeout of common proxies. */
 const POLL_MS = 30_000;
 
-type Share = RequestOptions & { readonly waitMs: number };
+type Poll = RequestOptions & { readonly waitMs: number };
 
-/** Asks `begin` once, then `again`, each held by the gateway, until `done`; the caller's deadline is over all of it. */
+/** Calls `begin` once, then `next` until `done`. Each request waits at the gateway. The caller's deadline covers all of them. */
 export async function waitUntil<T>(
   options: RequestOptions,
-  begin: (share: Share) => Promise<T>,
+  begin: (poll: Poll) => Promise<T>,
   done: (value: T) => boolean,
-  again: (value: T, share: Share) => Promise<T>,
+  next: (value: T, poll: Poll) => Promise<T>,
 ): Promise<T> {
-  const signal = signalOf(options);
-  const share: Share = { signal, timeoutMs: undefined, waitMs: POLL_MS };
-  let value = await begin(share);
-  while (!done(value)) value = await again(value, share);
+  const poll: Poll = { signal: signalOf(options), timeoutMs: undefined, waitMs: POLL_MS };
+  let value = await begin(poll);
+  while (!done(value)) value = await next(value, poll);
   return value;
 }

@@ -1,24 +1,24 @@
 import { ToolyardError } from '../toolyard-error.js';
 import type { RequestOptions } from '../client-options.js';
 
-/** The caller's signal and its time limit as one signal; undefined when there is neither. */
+/** The caller's signal and time limit as one signal; undefined without either. */
 export function signalOf({ signal, timeoutMs }: RequestOptions): AbortSignal | undefined {
   if (timeoutMs === undefined) return signal;
   const deadline = AbortSignal.timeout(timeoutMs);
   return signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
 }
 
-/** Why the caller wants no more. */
+/** The error for an aborted signal: `timed_out` or `aborted`. */
 export function abortError(signal: AbortSignal): ToolyardError {
   const reason: unknown = signal.reason;
   if (reason instanceof ToolyardError) return reason;
   // Not by class: the error may come from another realm.
   if (typeof reason === 'object' && reason !== null && 'name' in reason && reason.name === 'TimeoutError')
-    return new ToolyardError('timed_out', 'The deadline has passed before the answer was there', undefined, { cause: reason });
+    return new ToolyardError('timed_out', 'The deadline has passed before the response arrived', undefined, { cause: reason });
   return new ToolyardError('aborted', 'The request was aborted by its signal', undefined, { cause: reason });
 }
 
-/** Waits, or throws as soon as the signal is aborted. */
+/** Resolves after `ms`. Rejects as soon as the signal is aborted. */
 export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(abortError(signal));

@@ -1,115 +1,119 @@
 import type { z } from 'zod';
-import { Problem } from '#contracts';
-import type { RequestOptions, ToolyardClientOptions } from '../client-options.js';
+import { Problem, type ResponseOf, type Route } from '#contracts';
+import type { ToolyardClientOptions } from '../client-options.js';
 import { ToolyardError } from '../toolyard-error.js';
 import { backoffMs, retryAfterMs } from './backoff.js';
-import { abortError, sleep, signalOf } from './deadline.js';
+import { abortError, signalOf, sleep } from './deadline.js';
+import { isIdempotent, urlOf, type AnyRouteInput, type RouteInput } from './route-request.js';
 
 const RETRIES = 5;
 const ATTEMPT_TIMEOUT_MS = 30_000;
-/** A gateway that asks for more than this is not waited for. */
+/** A longer `Retry-After` ends the retries. */
 const MAX_RETRY_AFTER_MS = 60_000;
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+/** `retryAfterMs`: a retry may succeed, but not before that. Absent: it cannot. */
+type AttemptResult<T> = { readonly value: T } | { readonly error: ToolyardError; readonly retryAfterMs?: number };
 
-export interface HttpRequest extends RequestOptions {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below `baseUrl`, its parts already encoded. */
-  readonly path: string;
-  readonly query?: Query | undefined;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** How long the gateway was asked to wait before it answers. */
-  readonly waitMs?: number | undefined;
-  /** Whether doing it twice is doing it once; only then is it repeated. */
-  readonly repeatable: boolean;
+/** How a successful response is read. */
+interface Reader<T> {
+  readonly accept: string;
+  read(response: Response): Promise<T>;
 }
 
-/** `againInMs` is there when trying again may help: not before that. */
-type Answer<T> = { readonly value: T } | { readonly error: ToolyardError; readonly againInMs?: number };
-
-/** HTTP with the key, deadlines and repetitions. Everything that goes wrong is a ToolyardError. */
+/**
+ * Sends requests to the routes of the contract, with the API key, deadlines and retries. Every failure is a ToolyardError.
+ *
+ * No `ky` or `p-retry`: neither has a deadline over all attempts, a limit for each, and full jitter on top of `Retry-After`.
+ */
 export class HttpTransport {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  private readonly send: typeof globalThis.fetch;
+  private readonly fetch: typeof globalThis.fetch;
 
   constructor(private readonly options: ToolyardClientOptions) {
     if (!URL.canParse(options.baseUrl) || !/^https?:$/.test(new URL(options.baseUrl).protocol))
       throw new TypeError(`baseUrl: expected an http(s) URL such as http://127.0.0.1:7411, got ${JSON.stringify(options.baseUrl)}`);
     if (/[^\x21-\x7e]/.test(options.apiKey) || options.apiKey === '') throw new TypeError('apiKey: expected visible ASCII characters');
     this.baseUrl = options.baseUrl.replace(/\/+$/, '');
-    // A browser's fetch refuses to be called as a method of another object.
-    this.send = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    // A browser's fetch throws when it is called as a method of another object.
+    this.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   }
 
-  /** The answer's body in the form of `schema`. */
-  async json<S extends z.ZodType>(request: HttpRequest, schema: S): Promise<z.output<S>> {
-    const { status, text } = await this.request(request, 'application/json', textOf);
-    return parseResponse(schema, jsonOf(text, status), status);
+  /** Resolves with the response's body, parsed by the schema of the route. */
+  request<R extends Route>(route: R, input: RouteInput<R>): Promise<ResponseOf<R>>;
+  request(route: Route, input: AnyRouteInput): Promise<unknown> {
+    return this.retrying(route, input, jsonReader(documentedSchema(route)));
   }
 
-  /** For answers without a body. */
-  async nothing(request: HttpRequest): Promise<void> {
-    await this.request(request, 'application/json', textOf);
+  /** As `request`, parsed by another schema than that of the route. */
+  requestAs<S extends z.ZodType, R extends Route>(schema: S, route: R, input: RouteInput<R>): Promise<z.output<S>>;
+  requestAs(schema: z.ZodType, route: Route, input: AnyRouteInput): Promise<unknown> {
+    return this.retrying(route, input, jsonReader(schema));
   }
 
-  async bytes(request: HttpRequest, accept: string): Promise<Uint8Array> {
-    return this.request(request, accept, async (response) => new Uint8Array(await response.arrayBuffer()));
+  /** Ignores the body of a successful response. */
+  send<R extends Route>(route: R, input: RouteInput<R>): Promise<void>;
+  async send(route: Route, input: AnyRouteInput): Promise<void> {
+    await this.retrying(route, input, TEXT);
   }
 
-  /** A body that goes on for as long as it likes; only its head has a time limit. Abort the signal to leave it. */
-  async endless(request: HttpRequest, accept: string): Promise<ReadableStream<Uint8Array> | null> {
-    return this.request(request, accept, (response) => Promise.resolve(response.body));
+  /** The body as it is. */
+  bytes<R extends Route>(route: R, input: RouteInput<R>, accept: string): Promise<Uint8Array>;
+  bytes(route: Route, input: AnyRouteInput, accept: string): Promise<Uint8Array> {
+    return this.retrying(route, input, { accept, read: async (response) => new Uint8Array(await response.arrayBuffer()) });
   }
 
-  private async request<T>(request: HttpRequest, accept: string, read: (response: Response) => Promise<T>): Promise<T> {
-    const signal = signalOf(request);
-    const retries = request.repeatable ? (this.options.retries ?? RETRIES) : 0;
+  /** A body without an end: the time limit covers the headers alone. Abort the signal to close it. */
+  stream<R extends Route>(route: R, input: RouteInput<R>): Promise<ReadableStream<Uint8Array> | null>;
+  stream(route: Route, input: AnyRouteInput): Promise<ReadableStream<Uint8Array> | null> {
+    return this.retrying(route, input, { accept: 'text/event-stream', read: (response) => Promise.resolve(response.body) });
+  }
+
+  private async retrying<T>(route: Route, input: AnyRouteInput, reader: Reader<T>): Promise<T> {
+    const signal = signalOf(input);
+    const retries = input.retry !== false && isIdempotent(route) ? (this.options.retries ?? RETRIES) : 0;
     for (let n = 1; ; n += 1) {
-      const answer = await this.attempt(request, accept, signal, read);
-      if ('value' in answer) return answer.value;
-      if (n > retries || answer.againInMs === undefined) throw answer.error;
-      await sleep(backoffMs(n, Math.random(), answer.againInMs), signal);
+      const result = await this.attempt(route, input, signal, reader);
+      if ('value' in result) return result.value;
+      if (n > retries || result.retryAfterMs === undefined) throw result.error;
+      await sleep(backoffMs(n, Math.random(), result.retryAfterMs), signal);
     }
   }
 
-  /** Once, with its time limit; throws only what ends the whole request. */
+  /** One attempt within its time limit. Throws only when the caller's signal was aborted. */
   private async attempt<T>(
-    request: HttpRequest,
-    accept: string,
+    route: Route,
+    input: AnyRouteInput,
     signal: AbortSignal | undefined,
-    read: (response: Response) => Promise<T>,
-  ): Promise<Answer<T>> {
+    reader: Reader<T>,
+  ): Promise<AttemptResult<T>> {
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), (this.options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS) + (request.waitMs ?? 0));
+    const timer = setTimeout(() => limit.abort(), (this.options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS) + (input.waitMs ?? 0));
     try {
-      const init = this.initOf(request, accept, signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]));
-      const response = await this.send(`${this.baseUrl}${request.path}${queryText(request.query)}`, init);
-      if (response.ok) return { value: await read(response) };
+      const init = this.initOf(route, input, reader.accept, signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]));
+      const response = await this.fetch(this.baseUrl + urlOf(route, input), init);
+      if (response.ok) return { value: await reader.read(response) };
       const error = await problemOf(response);
-      const asked = retryAfterMs(response.headers.get('retry-after'), Date.now()) ?? error.problem?.retryAfterMs ?? 0;
-      return RETRYABLE.has(response.status) && asked <= MAX_RETRY_AFTER_MS ? { error, againInMs: asked } : { error };
+      const afterMs = retryAfterMs(response.headers.get('retry-after'), Date.now()) ?? error.problem?.retryAfterMs ?? 0;
+      return RETRYABLE.has(response.status) && afterMs <= MAX_RETRY_AFTER_MS ? { error, retryAfterMs: afterMs } : { error };
     } catch (cause) {
       if (signal?.aborted) throw abortError(signal);
       if (cause instanceof ToolyardError) return { error: cause };
       const why = limit.signal.aborted ? 'it did not answer in time' : reasonOf(cause);
-      return { error: new ToolyardError('unreachable', `No answer from ${this.baseUrl}: ${why}`, undefined, { cause }), againInMs: 0 };
+      return { error: new ToolyardError('unreachable', `No answer from ${this.baseUrl}: ${why}`, undefined, { cause }), retryAfterMs: 0 };
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private initOf({ method, body, headers }: HttpRequest, accept: string, signal: AbortSignal): RequestInit {
+  private initOf({ method }: Route, { body, headers = {} }: AnyRouteInput, accept: string, signal: AbortSignal): RequestInit {
+    const all = new Headers({ accept, authorization: `Bearer ${this.options.apiKey}` });
+    if (body !== undefined) all.set('content-type', 'application/json');
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
     return {
-      method,
-      headers: {
-        accept,
-        authorization: `Bearer ${this.options.apiKey}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
+      method: method.toUpperCase(),
+      headers: all,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
       redirect: 'error',
@@ -117,12 +121,24 @@ export class HttpTransport {
   }
 }
 
-async function textOf(response: Response): Promise<{ status: number; text: string }> {
-  return { status: response.status, text: await response.text() };
+const TEXT: Reader<string> = { accept: 'application/json', read: (response) => response.text() };
+
+function jsonReader(schema: z.ZodType): Reader<unknown> {
+  return {
+    accept: 'application/json',
+    read: async (response) => parseResponse(schema, jsonOf(await response.text(), response.status), response.status),
+  };
 }
 
-/** A value in the form of `schema`, or `protocol`. Unknown fields are left out: newer gateways may send more. */
-export function parseResponse<S extends z.ZodType>(schema: S, value: unknown, status: number): z.output<S> {
+/** The schema of the successful responses, which is the same for all of a route. */
+function documentedSchema({ path, responses }: Route): z.ZodType {
+  const found = Object.values(responses).find(({ schema }) => schema !== undefined)?.schema;
+  if (found === undefined) throw new TypeError(`${path} documents no body of a response: use send`);
+  return found;
+}
+
+/** The value in the form of `schema`, or `protocol`. Unknown fields are dropped: newer gateways may send more. */
+function parseResponse<S extends z.ZodType>(schema: S, value: unknown, status: number): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -153,17 +169,7 @@ async function problemOf(response: Response): Promise<ToolyardError> {
   );
 }
 
-function queryText(query: Query | undefined): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value === undefined) continue;
-    params.set(name, typeof value === 'object' ? value.join(',') : String(value));
-  }
-  const text = params.toString();
-  return text === '' ? '' : `?${text}`;
-}
-
-/** `fetch` of Node says only "fetch failed"; its cause tells why. Not by class: an error may come from another realm. */
+/** The `fetch` of Node throws "fetch failed" and has the reason in `cause`. Not by class: an error may come from another realm. */
 function reasonOf(error: unknown): string {
   const cause = typeof error === 'object' && error !== null && 'cause' in error ? error.cause : undefined;
   return textIn(cause, 'message') ?? textIn(cause, 'code') ?? textIn(error, 'message') ?? String(error);

@@ -19,7 +19,7 @@ function trackOf(...attempts: string[][]): EventSequenceVerifier {
 }
 const end = (updates?: EndData['updates']): EndData => ({ outcome: 'completed', attempts: 1, ...(updates ? { updates } : {}) });
 
-describe('CallTrack', () => {
+describe('EventSequenceVerifier', () => {
   it('finds the updates of all attempts in End, each with the digest of those before', async () => {
     const first = sha256(line('a') + line('b'));
     expect(await trackOf(['a', 'b']).verify(end({ count: 2, sha256: first }))).toBeUndefined();

@@ -1,15 +1,15 @@
 import type { CallEvent, EndData } from '#contracts';
 
-/** How an event stands to those before it. A call's events are numbered 1, 2, 3 … without a hole (`callver`). */
+/** The position of an event after those before it. A call's events are numbered 1, 2, 3 … without a gap (`callver`). */
 export type SequencePosition = 'next' | 'seen' | 'gap';
 
-/** Which events of one call were seen, and whether they add up to what its End says. */
+/** Tracks which events of one call were received, and verifies them against its End. */
 export class EventSequenceVerifier {
   private version = 0;
-  /** By attempt, the contents of its Updates as the JSON texts that the digest is over. */
+  /** For each attempt, the contents of its Updates as the JSON texts that the digest covers. */
   private attempts: string[][] = [];
 
-  /** Only what is `next` counts as seen afterwards. */
+  /** Records the event if it is `next`; others change nothing. */
   take(event: CallEvent): SequencePosition {
     if (event.callver <= this.version) return 'seen';
     if (event.callver > this.version + 1) return 'gap';
@@ -25,14 +25,14 @@ export class EventSequenceVerifier {
   }
 
   /**
-   * What is missing or altered, as a sentence; undefined when all is there. End proves the Updates of all attempts; one
-   * that an earlier release wrote proves those of the last attempt, or none.
+   * The error as a sentence; undefined when every Update was received unaltered. End has the count and digest of the Updates
+   * of all attempts; that of an earlier release has those of the last attempt, or none.
    */
   async verify({ updates: claimed }: EndData): Promise<string | undefined> {
     if (claimed === undefined) return undefined;
-    const [all, last] = [await provedBy(this.attempts), await provedBy(this.attempts.slice(-1))];
-    const proves = (seen: Proof) => seen.count === claimed.count && (seen.sha256 === undefined || seen.sha256 === claimed.sha256);
-    if (proves(all) || proves(last)) return undefined;
+    const [all, last] = [await proofOf(this.attempts), await proofOf(this.attempts.slice(-1))];
+    const matches = (seen: Proof) => seen.count === claimed.count && (seen.sha256 === undefined || seen.sha256 === claimed.sha256);
+    if (matches(all) || matches(last)) return undefined;
     return all.count === claimed.count
       ? `the SHA-256 of its ${claimed.count} updates is ${all.sha256}, its End says ${claimed.sha256}`
       : `its End counts ${claimed.count} updates, ${all.count} were received`;
@@ -44,8 +44,8 @@ interface Proof {
   readonly sha256: string | undefined;
 }
 
-/** The digest of an attempt begins with that of the attempts before it, when these had Updates. */
-async function provedBy(attempts: readonly (readonly string[])[]): Promise<Proof> {
+/** The digest of an attempt starts with that of the attempts before it, if these had Updates. */
+async function proofOf(attempts: readonly (readonly string[])[]): Promise<Proof> {
   const some = attempts.filter((texts) => texts.length > 0);
   let sha256 = some.length === 0 ? await sha256Hex('') : undefined;
   for (const [index, texts] of some.entries())
@@ -53,7 +53,7 @@ async function provedBy(attempts: readonly (readonly string[])[]): Promise<Proof
   return { count: some.flat().length, sha256 };
 }
 
-/** Undefined where there is no Web Crypto: browsers keep it from pages that came over plain HTTP from another machine. */
+/** Undefined without Web Crypto: browsers do not offer it to plain-HTTP pages of other machines. */
 async function sha256Hex(text: string): Promise<string | undefined> {
   const { subtle }: Partial<Pick<typeof crypto, 'subtle'>> = crypto;
   if (subtle === undefined) return undefined;

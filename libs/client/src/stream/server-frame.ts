@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CALL_EVENT_TYPES, CallEvent, Notice, NOTICE_TYPES, ServerFrame, type LogEvent } from '#contracts';
 import { ToolyardError } from '../toolyard-error.js';
 
-/** A frame as the client goes on with it: one event and many are the same thing. */
+/** A frame after parsing: `event` and `events` are one kind. */
 export type ReceivedFrame =
   | Exclude<ServerFrame, { op: 'event' | 'events' }>
   | { readonly op: 'events'; readonly id: number | string; readonly events: readonly LogEvent[]; readonly cursor: string };
@@ -18,8 +18,10 @@ const CALL_TYPES: ReadonlySet<string> = new Set(CALL_EVENT_TYPES);
 const NOTICES: ReadonlySet<string> = new Set(NOTICE_TYPES);
 
 /**
- * Reads a frame. Undefined for one that this version does not know, as a newer gateway may send; throws `protocol` for a
- * known one in another form. Events keep the very values they came with: the digest in End is over those.
+ * Parses a frame. Undefined for an unknown `op`, which a newer gateway may send. Events keep the values they were sent with:
+ * the digest in End is over those.
+ *
+ * @throws `protocol` for a known frame that does not have the documented form
  */
 export function readServerFrame(value: unknown): ReceivedFrame | undefined {
   try {
@@ -36,7 +38,7 @@ export function readServerFrame(value: unknown): ReceivedFrame | undefined {
     const frame = ServerFrame.parse(value);
     return frame.op === 'event' || frame.op === 'events' ? undefined : frame;
   } catch (cause) {
-    throw new ToolyardError('protocol', 'The stream brought a frame that has not the documented form', undefined, { cause });
+    throw new ToolyardError('protocol', 'The stream sent a frame that does not have the documented form', undefined, { cause });
   }
 }
 
@@ -55,11 +57,11 @@ function isCallEvent(value: unknown): value is CallEvent {
   return false;
 }
 
-/** The events of a call as they came, without those of types that this version does not know. Throws as above. */
+/** The events of a call as they were sent, without those of unknown types. @throws `protocol`, as above */
 export function readEvents(values: readonly unknown[]): CallEvent[] {
   try {
     return values.filter(isCallEvent);
   } catch (cause) {
-    throw new ToolyardError('protocol', 'An event of this call has not the documented form', undefined, { cause });
+    throw new ToolyardError('protocol', 'An event of this call does not have the documented form', undefined, { cause });
   }
 }

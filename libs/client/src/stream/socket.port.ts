@@ -1,4 +1,4 @@
-/** What the client uses of a WebSocket (WHATWG WebSockets): the browser's, that of Node 22, or that of the package `ws`. */
+/** The part of WebSocket (WHATWG WebSockets) that the client uses: of a browser, Node 22 or the package `ws`. */
 export interface Socket {
   send(text: string): void;
   close(code?: number, reason?: string): void;

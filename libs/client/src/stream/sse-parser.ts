@@ -1,11 +1,13 @@
-/** One message of an event stream, or a comment in it. */
+/** A message of an event stream, or a comment in it. */
 export type SseItem =
   | { readonly kind: 'message'; readonly id: string; readonly event: string; readonly data: string }
   | { readonly kind: 'comment'; readonly text: string };
 
 /**
- * Reads `text/event-stream` (WHATWG HTML, 9.2.6) from pieces cut anywhere. Ours, since the kept parser of this format
- * exports its TypeScript sources under the condition `source`, as we do.
+ * Parses `text/event-stream` (WHATWG HTML, 9.2.6) from chunks cut anywhere.
+ *
+ * No `eventsource-parser`: its package exports TypeScript sources under the condition `source`, which Jest and tsc use here
+ * for our own libraries and would then load from node_modules.
  */
 export class SseParser {
   private rest = '';
@@ -13,10 +15,10 @@ export class SseParser {
   private event = '';
   private data: string[] = [];
 
-  /** What the piece completes. */
-  feed(piece: string): SseItem[] {
-    const text = this.rest + piece;
-    // A carriage return at the very end may be the first half of a line's end.
+  /** The items that the chunk completes. */
+  feed(chunk: string): SseItem[] {
+    const text = this.rest + chunk;
+    // A carriage return at the end may be the first half of CRLF.
     const lines = text.split(/\r\n|\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
     return lines.flatMap((line) => this.line(line) ?? []);
@@ -32,7 +34,7 @@ export class SseParser {
     return undefined;
   }
 
-  /** A message without data is none; its id counts on. */
+  /** A message without data is not dispatched, but its id stays. */
   private dispatch(): SseItem | undefined {
     const { id, event, data } = this;
     this.event = '';

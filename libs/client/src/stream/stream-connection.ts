@@ -5,17 +5,20 @@ import { isRetryable, type StreamTransport, type StreamReader } from './stream-t
 import { StreamSocket, type SocketEnd, type StreamSocketOptions } from './stream-socket.js';
 
 export interface StreamConnectionOptions extends StreamSocketOptions {
-  /** Why a connection could not be made, as far as HTTP can tell: browsers say nothing about a failed handshake. */
+  /** Finds the reason of a failed handshake by HTTP: browsers do not report it. */
   readonly diagnose: () => Promise<ToolyardError | undefined>;
 }
 
-/** A socket without readers is kept for a moment: the next call's stream may be about to begin. */
+/** How long a socket without readers stays open: the stream of the next call often follows at once. */
 const IDLE_MS = 200;
-const AGAIN_MS = 1000;
+const RESUBSCRIBE_MS = 1000;
 
 /**
- * One socket for many readers, opened with the first and closed after the last. When it breaks it is opened again, with
- * growing pauses, and every reader is subscribed from its own cursor: none misses an event, none gets one twice.
+ * One WebSocket for many readers, opened with the first and closed after the last. When it breaks, it is opened again with
+ * exponential backoff, and each reader is subscribed from its own cursor: none misses an event or receives one twice.
+ *
+ * No `partysocket` or `reconnecting-websocket`: each reconnect sends the key and all subscriptions again, and close codes
+ * and problems decide whether to reconnect at all.
  */
 export class StreamConnection implements StreamTransport {
   private readonly readers = new Map<number, StreamReader>();
@@ -48,7 +51,7 @@ export class StreamConnection implements StreamTransport {
     if (this.readers.size === 0) this.idle ??= setTimeout(() => this.close(), IDLE_MS);
   }
 
-  /** Idempotent; a reader that comes later opens it again. */
+  /** Idempotent. A reader that is added later opens it again. */
   close(): void {
     clearTimeout(this.retry);
     clearTimeout(this.idle);
@@ -92,25 +95,25 @@ export class StreamConnection implements StreamTransport {
     }
   }
 
-  /** The subscription is over on the other side; what may pass is asked for again. */
+  /** The gateway has ended the subscription. Subscribes again when the error may pass. */
   private refused(id: number, reader: StreamReader, error: ToolyardError): void {
     this.readers.delete(id);
     if (!isRetryable(error)) return reader.fail(error);
-    const again = this.nextId++;
-    const inMs = backoffMs(1, Math.random(), error.problem?.retryAfterMs ?? AGAIN_MS);
-    this.readers.set(again, reader);
+    const newId = this.nextId++;
+    const inMs = backoffMs(1, Math.random(), error.problem?.retryAfterMs ?? RESUBSCRIBE_MS);
+    this.readers.set(newId, reader);
     reader.onStateChange({ state: 'reconnecting', error, attempt: 1, inMs });
     setTimeout(() => {
-      if (this.readers.get(again) === reader && this.socket?.ready) this.subscribe(again, reader);
+      if (this.readers.get(newId) === reader && this.socket?.ready) this.subscribe(newId, reader);
     }, inMs);
   }
 
   private async reconnect({ error, reached, final, afterMs }: SocketEnd): Promise<void> {
     this.socket = undefined;
-    const found = reached || final ? undefined : await this.options.diagnose();
-    const reason = found ?? error;
+    const diagnosed = reached || final ? undefined : await this.options.diagnose();
+    const reason = diagnosed ?? error;
     if (this.readers.size === 0) return;
-    if (final || (found !== undefined && !isRetryable(found))) return this.failAll(reason);
+    if (final || (diagnosed !== undefined && !isRetryable(diagnosed))) return this.failAll(reason);
     this.attempt += 1;
     const inMs = afterMs ?? backoffMs(this.attempt, Math.random());
     for (const reader of this.readers.values()) reader.onStateChange({ state: 'reconnecting', error: reason, attempt: this.attempt, inMs });

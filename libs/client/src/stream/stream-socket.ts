@@ -6,18 +6,18 @@ import type { Socket, SocketConstructor } from './socket.port.js';
 
 const READY_MS = 10_000;
 const HEARTBEAT_MS = 10_000;
-/** Without a word for so long, pings included, the other end is gone whatever TCP says. */
+/** After this long without a frame, pongs included, the peer counts as gone even if TCP says otherwise. */
 const SILENCE_MS = 30_000;
 
 export interface StreamSocketListener {
-  /** The gateway has taken the key. Once. */
+  /** Called once, when the gateway has accepted the key. */
   ready(): void;
   frame(frame: ReceivedFrame): void;
-  /** Once, the last. */
+  /** Called once and last. */
   over(end: SocketEnd): void;
 }
 
-/** `reached`: it was ready before. `final`: connecting again would meet the same. */
+/** `reached`: the socket was ready before. `final`: a reconnect would fail in the same way. */
 export interface SocketEnd {
   readonly error: ToolyardError;
   readonly reached: boolean;
@@ -31,7 +31,7 @@ export interface StreamSocketOptions {
   readonly WebSocket: SocketConstructor;
 }
 
-/** One WebSocket to `/v1/stream`: says who it is, notices when the other end is gone, and ends exactly once. */
+/** One WebSocket to `/v1/stream`: authenticates, detects a dead peer, and ends exactly once. */
 export class StreamSocket {
   private readonly socket: Socket;
   private readonly readyTimer: ReturnType<typeof setTimeout>;
@@ -46,9 +46,9 @@ export class StreamSocket {
     private readonly listener: StreamSocketListener,
   ) {
     this.socket = new WebSocket(url);
-    this.readyTimer = setTimeout(() => this.end('the gateway did not take the key in time'), READY_MS);
+    this.readyTimer = setTimeout(() => this.end('the gateway did not accept the key in time'), READY_MS);
     this.heartbeat = setInterval(() => this.checkSilence(), HEARTBEAT_MS);
-    // The key goes into a frame: browsers cannot set headers here, and a URL ends up in logs.
+    // The key is sent in a frame: browsers cannot set headers here, and URLs are logged.
     this.socket.addEventListener('open', () => this.send({ op: 'auth', token: apiKey }));
     this.socket.addEventListener('error', () => {});
     this.socket.addEventListener('message', ({ data }) => this.receive(data));
@@ -65,7 +65,7 @@ export class StreamSocket {
     if (!this.ended) this.socket.send(JSON.stringify(frame));
   }
 
-  /** Says nothing more to the listener. Idempotent. */
+  /** The listener is not called afterwards. Idempotent. */
   close(): void {
     if (this.ended) return;
     this.release();
@@ -91,7 +91,7 @@ export class StreamSocket {
     this.listener.frame(frame);
   }
 
-  /** An error that belongs to no subscription is about the socket itself. */
+  /** An error without a subscription id concerns the socket itself. */
   private refused(problem: Problem): void {
     this.finish({ error: ToolyardError.of(problem), final: problem.code !== 'too_many_requests', afterMs: problem.retryAfterMs });
   }
@@ -116,7 +116,7 @@ export class StreamSocket {
 
   private checkSilence(): void {
     const silentMs = performance.now() - this.heardAt;
-    if (silentMs >= SILENCE_MS) this.end('nothing was heard for 30 seconds');
+    if (silentMs >= SILENCE_MS) this.end('nothing was received for 30 seconds');
     else if (this.ready && silentMs >= HEARTBEAT_MS / 2) this.send({ op: 'ping' });
   }
 }
@@ -127,6 +127,6 @@ function frameOf(data: unknown): ReceivedFrame | undefined | ToolyardError {
   } catch (cause) {
     return cause instanceof ToolyardError
       ? cause
-      : new ToolyardError('protocol', 'The stream brought something that is not JSON', undefined, { cause });
+      : new ToolyardError('protocol', 'The stream sent a frame that is not JSON', undefined, { cause });
   }
 }

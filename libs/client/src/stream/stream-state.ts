@@ -1,8 +1,8 @@
 import type { ToolyardError } from '../toolyard-error.js';
 
 /**
- * How a stream is doing: `connecting` for the first time, `live` (nothing is missed from here on), `reconnecting` with the
- * reason and when the next attempt is, `closed` by its reader or by an error that no repetition cures.
+ * The state of a stream: `connecting` for the first time, `live` (no event is missed from here on), `reconnecting` with the
+ * reason and the time of the next attempt, `closed` by its reader or by an error that cannot be retried.
  */
 export type StreamState =
   | { readonly state: 'connecting' }

@@ -3,29 +3,29 @@ import type { ToolyardError } from '../toolyard-error.js';
 import type { ReceivedFrame } from './server-frame.js';
 import type { StreamState } from './stream-state.js';
 
-/** What a reader gets. */
+/** The frames that belong to one subscription. */
 export type SubscriptionFrame = Extract<ReceivedFrame, { op: 'subscribed' | 'events' | 'gap' | 'resync' }>;
 
-/** One reader of the stream, as what brings it its events sees it. */
+/** A subscriber, as its transport sees it. */
 export interface StreamReader {
   readonly filter: EventFilter;
-  /** Where to go on; undefined before the first answer. */
+  /** Where to continue; undefined before the first frame. */
   readonly cursor: string | undefined;
   take(frame: SubscriptionFrame): void;
   onStateChange(state: StreamState): void;
-  /** The last word: nothing more will come. */
+  /** Called once and last: the stream has failed. */
   fail(error: ToolyardError): void;
 }
 
-/** Brings events to readers, and connects again by itself. */
+/** Delivers events to readers, and reconnects by itself. */
 export interface StreamTransport {
-  /** Gives the reader events from its cursor on. */
+  /** Delivers events to the reader from its cursor on. */
   add(reader: StreamReader): void;
-  /** Nothing is given to the reader afterwards. Idempotent. */
+  /** The reader gets nothing afterwards. Idempotent. */
   remove(reader: StreamReader): void;
 }
 
-/** Whether the same may go well a moment later. */
+/** True for errors that pass: a retry may succeed. */
 export function isRetryable({ code }: ToolyardError): boolean {
   return code === 'unreachable' || code === 'timed_out' || code === 'unavailable' || code === 'overloaded' || code === 'too_many_requests';
 }

@@ -1,4 +1,4 @@
-import { LIMITS } from '#contracts';
+import { LIMITS, ROUTES } from '#contracts';
 import type { ToolyardClientOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 import { ToolyardError } from '../toolyard-error.js';
@@ -7,7 +7,7 @@ import { StreamConnection } from './stream-connection.js';
 import type { StreamTransport } from './stream-transport.js';
 import type { SocketConstructor } from './socket.port.js';
 
-/** What brings a client's readers their events: as few sockets as they fit on, or server-sent events. */
+/** The transports of a client's readers: as few WebSockets as their number allows, or server-sent events. */
 export class TransportPool {
   private readonly open: StreamConnection[] = [];
   private readonly eventSource: SseTransport;
@@ -22,12 +22,13 @@ export class TransportPool {
     this.WebSocket = options.WebSocket === false ? undefined : (options.WebSocket ?? globalSocket());
   }
 
+  /** A transport with room for one more reader. */
   acquire(): StreamTransport {
     const { WebSocket } = this;
     if (WebSocket === undefined) return this.eventSource;
     const free = this.open.find(({ size }) => size < LIMITS.filtersPerSocket);
     if (free) return free;
-    const url = `${this.http.baseUrl.replace(/^http/, 'ws')}/v1/stream`;
+    const url = `${this.http.baseUrl.replace(/^http/, 'ws')}${ROUTES.openStream.path}`;
     const connection = new StreamConnection({ url, apiKey: this.options.apiKey, WebSocket, diagnose: this.diagnose });
     this.open.push(connection);
     return connection;
@@ -39,7 +40,7 @@ export class TransportPool {
   }
 }
 
-/** Node 20 has none. */
+/** Node 20 has no global WebSocket. */
 function globalSocket(): SocketConstructor | undefined {
   return 'WebSocket' in globalThis ? globalThis.WebSocket : undefined;
 }

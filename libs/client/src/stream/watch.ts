@@ -5,13 +5,13 @@ import type { SubscriptionFrame, StreamTransport, StreamReader } from './stream-
 import type { StreamState } from './stream-state.js';
 
 /**
- * What a watcher gets, in order.
- * - `event`: give `cursor` to a later watch with the same filter to go on after it. Events that came in one frame share the
- *   frame's cursor, which the last of them has; the others have the one before, so that a resume may repeat but never skip.
- * - `notice`: the same for what happens beside calls; only where the filter's `types` name it.
- * - `gap`: this reader was too slow, and Updates or Progress of a call were left out; nothing else ever is.
- * - `resync`: what follows does not continue what came before (the cursor is older than what is kept, or the log lost its
- *   end); `snapshot` is how the calls stand now.
+ * The items of a watch, in order.
+ * - `event`: a later watch with the same filter and this `cursor` continues after it. In a frame with several events the last
+ *   one has the frame's cursor and the others the one before: a resume may repeat events but never skips one.
+ * - `notice`: an event of a session or worker; only if `types` of the filter names it.
+ * - `gap`: this reader was too slow, and Updates or Progress of a call were dropped. Nothing else is ever dropped.
+ * - `resync`: what follows does not continue what came before (the cursor is older than the log's retention, or the log lost
+ *   its end); `snapshot` is the current state of the calls.
  */
 export type WatchItem =
   | { readonly kind: 'event'; readonly event: CallEvent; readonly cursor: string | undefined }
@@ -20,19 +20,19 @@ export type WatchItem =
   | { readonly kind: 'resync'; readonly reason: string; readonly snapshot: readonly Call[]; readonly cursor: string };
 
 export interface WatchOptions {
-  /** Go on after this place; without one from now, or for one call from its first event. */
+  /** Continue after this position. Without one: from now on, or for one call from its first event. */
   readonly cursor?: string | undefined;
   /** Ends the iteration with the error `aborted`. */
   readonly signal?: AbortSignal | undefined;
   readonly onState?: ((state: StreamState) => void) | undefined;
 }
 
-/** More than this unread, and the reader gets nothing more until it has caught up with half of it. */
+/** With more unread items the subscription ends, and resumes when the reader has read half of them. */
 const MAX_UNREAD = 10_000;
 
 /**
- * Live events as an async iterator, subscribed from its making on. It reconnects and goes on where it was by itself;
- * leaving the loop, `close()` or the signal end it. An error that no repetition cures is thrown after what came before it.
+ * Live events as an async iterator, subscribed from construction on. Reconnects and resumes by itself. Leaving the loop,
+ * `close()` or the signal end it. An error that cannot be retried is thrown after the items before it.
  */
 export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
   private unread: WatchItem[] = [];
@@ -61,7 +61,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     link.add(this);
   }
 
-  /** Where the stream has come; what is unread lies before it. */
+  /** The position of the stream; unread items are before it. */
   get cursor(): string | undefined {
     return this.position;
   }
@@ -91,7 +91,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** Drops what is unread. Idempotent. */
+  /** Drops unread items. Idempotent. */
   close(): void {
     this.unread = [];
     this.readAt = 0;
@@ -140,7 +140,7 @@ export class Watch implements AsyncIterableIterator<WatchItem>, StreamReader {
     this.finish(error);
   }
 
-  /** Within one call or session the id of an event is a cursor. */
+  /** For one call or session the id of an event is a cursor. */
   private cursorOf({ id }: LogEvent): string | undefined {
     return this.filter.callId !== undefined || this.filter.sessionId !== undefined ? id : this.position;
   }

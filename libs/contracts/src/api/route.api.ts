@@ -76,6 +76,8 @@ export type BodyOf<R extends Route> = R extends { readonly body: infer S extends
 export type ParamsOf<R extends Route> = R extends { readonly params: infer S extends z.ZodType } ? z.input<S> : never;
 /** The query of a route as a client writes it. */
 export type QueryInputOf<R extends Route> = R extends { readonly query: infer S extends z.ZodType } ? z.input<S> : never;
+/** The headers of a route beside the API key. */
+export type HeadersOf<R extends Route> = R extends { readonly headers: infer S extends z.ZodType } ? z.input<S> : never;
 /** The body of a route as a client writes it. */
 export type BodyInputOf<R extends Route> = R extends { readonly body: infer S extends z.ZodType } ? z.input<S> : never;
 type SchemaIn<Response> = Response extends { readonly schema: infer S extends z.ZodType } ? z.output<S> : never;

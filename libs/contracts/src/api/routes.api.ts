@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { Json } from '../calls/json.js';
 import { Call, Decision } from '../calls/call.js';
 import { CallId, Label } from '../calls/names.js';
 import { Violation } from '../errors/problem.js';
@@ -11,7 +10,7 @@ import { QUERY_ROUTES } from './query-routes.api.js';
 import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
-import { ListToolsQuery, ToolPage } from './status.api.js';
+import { ListToolsQuery, ModelToolPage, ToolPage } from './status.api.js';
 
 /** The answer of a dry run: what a submission would meet, without doing it. */
 export const Quote = z
@@ -261,7 +260,7 @@ export const ROUTES = {
       200: {
         description:
           'By `format`: `full` as below; `mcp`, `anthropic`, `openai` (Chat Completions) and `openai-responses` as those APIs define their tool lists.',
-        schema: z.union([ToolPage, z.object({ tools: z.array(z.record(z.string(), Json)) })]),
+        schema: z.union([ToolPage, ModelToolPage]),
       },
     },
     problems: [...KEY, 'invalid_request', 'not_implemented'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Json } from '../calls/json.js';
 import { Label } from '../calls/names.js';
 import { Pool, ToolDescriptor } from '../tools/tool.js';
 
@@ -18,6 +19,9 @@ export const ListToolsQuery = z.strictObject({
 export type ListToolsQuery = z.output<typeof ListToolsQuery>;
 
 export const ToolPage = z.object({ tools: z.array(ToolDescriptor) }).meta({ id: 'ToolPage' });
+
+/** The catalog in a format for models: each tool as the model's API defines it. */
+export const ModelToolPage = z.object({ tools: z.array(z.record(z.string(), Json)) });
 
 /** How a worker isolates the commands of a pool's tools. `reason`: why they do not run, or run without isolation. */
 export const PoolSandboxStatus = z.object({
