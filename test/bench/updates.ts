@@ -59,7 +59,7 @@ async function append(log: EventLog, callId: string, fence: number, updates: num
         const text = `${update === updates ? 'last' : 'line'} ${update} of the output of a long build`;
         return log.update({
           callId,
-          guard: { by: 'worker', fence, wseq: update },
+          guard: { by: 'worker', fence, writeSeq: update },
           data: { update, content: [{ type: 'text', text }] },
           author: AUTHOR,
         });

@@ -59,7 +59,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
         meta: { agentId: 'bob', sessionId: 's1' },
         submitted: { arguments: { text: 'grüße' } },
       });
-      const guard = (wseq: number): WorkerGuard => ({ by: 'worker', fence: 1, wseq });
+      const guard = (writeSeq: number): WorkerGuard => ({ by: 'worker', fence: 1, writeSeq });
       await log.update({ callId, guard: guard(1), data: { update: 1, content: [{ type: 'text', text: 'half' }] }, author });
       await log.progress({ callId, guard: guard(2), data: { done: 1, total: 2 }, author });
       expect(await finish(callId, guard(3))).toMatchObject({ code: 'OK', version: 5 });
@@ -81,7 +81,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       const again = aCall(callId);
       expect(await log.accept(again)).toMatchObject({ code: 'REPLAY', version: 1 });
       const { fence } = await start(callId);
-      const write = () => log.update({ callId, guard: { by: 'worker', fence, wseq: 1 }, data: { update: 1, content: [] }, author });
+      const write = () => log.update({ callId, guard: { by: 'worker', fence, writeSeq: 1 }, data: { update: 1, content: [] }, author });
       const first = await write();
       expect(await write()).toEqual({ ...first, code: 'REPLAY' });
       const cancel = { callId, guard: { by: 'command', version: 3, commandId: 'c1' }, data: { graceMs: 60_000 }, author } as const;
@@ -89,8 +89,8 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(requested).toMatchObject({ code: 'OK', version: 4 });
       expect(await log.requestCancel(cancel)).toEqual({ ...requested, code: 'REPLAY' });
       expect(await write()).toEqual({ ...first, code: 'REPLAY' });
-      const ended = await finish(callId, { by: 'worker', fence, wseq: 2 });
-      expect(await finish(callId, { by: 'worker', fence, wseq: 2 })).toEqual({ ...ended, code: 'REPLAY' });
+      const ended = await finish(callId, { by: 'worker', fence, writeSeq: 2 });
+      expect(await finish(callId, { by: 'worker', fence, writeSeq: 2 })).toEqual({ ...ended, code: 'REPLAY' });
       expect((await store.events(callId)).length).toBe(5);
     });
 
@@ -138,7 +138,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
         author,
       });
       expect(lost.code).toBe('OK');
-      expect(await finish(callId, { by: 'worker', fence, wseq: 1 })).toMatchObject({ code: 'FENCED' });
+      expect(await finish(callId, { by: 'worker', fence, writeSeq: 1 })).toMatchObject({ code: 'FENCED' });
       expect(await start(callId, 2)).toMatchObject({ attempt: 2, failures: 1 });
     });
 
@@ -148,7 +148,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       const guard = { by: 'reconciler', fence } as const;
       expect(await log.end({ callId, guard, data: endOf('unknown'), author })).toMatchObject({ code: 'NOT_DUE' });
       expect(await log.renew({ callId, fence, leaseMs: 0 })).toEqual({ code: 'OK', cancelRequested: false });
-      expect((await store.due(callId.slice(0, callId.indexOf('-')), 1_000)).map((due) => due.callId)).toContain(callId);
+      expect((await store.listDue(callId.slice(0, callId.indexOf('-')), 1_000)).map((due) => due.callId)).toContain(callId);
       expect(await log.end({ callId, guard, data: endOf('unknown'), author })).toMatchObject({ code: 'OK' });
     });
 
@@ -162,12 +162,12 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(await heard).toBe(callId);
       expect(await log.renew({ callId, fence, leaseMs: 30_000 })).toEqual({ code: 'OK', cancelRequested: true });
       subscriber.disconnect();
-      await finish(callId, { by: 'worker', fence, wseq: 1 }, endOf('cancelled'));
+      await finish(callId, { by: 'worker', fence, writeSeq: 1 }, endOf('cancelled'));
     });
 
     it('queues an approved call and ends a denied one', async () => {
-      const then: NewCall['then'] = { kind: 'approval', data: { reasons: ['writes files'], digest: 'dig', expiresInMs: 60_000 } };
-      const [allowed, denied] = await Promise.all([submit({ then }), submit({ then })]);
+      const then: NewCall['followUp'] = { kind: 'approval', data: { reasons: ['writes files'], digest: 'dig', expiresInMs: 60_000 } };
+      const [allowed, denied] = await Promise.all([submit({ followUp: then }), submit({ followUp: then })]);
       expect(await store.read(allowed)).toMatchObject({ status: 'waiting_approval', waiting: { reason: 'approval' } });
       expect(await log.claim({ callId: allowed, attempt: 1, leaseMs: 1, worker: 'w', author })).toEqual({
         code: 'BAD_TRANSITION',
@@ -204,9 +204,11 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
         const callId = await submit({ submitted: aSubmission({ arguments: { text: 'x'.repeat(index % 700) } }) });
         const { fence } = await start(callId);
         await Promise.all(
-          [1, 2].map((wseq) => log.update({ callId, guard: { by: 'worker', fence, wseq }, data: { update: wseq, content: [] }, author })),
+          [1, 2].map((writeSeq) =>
+            log.update({ callId, guard: { by: 'worker', fence, writeSeq }, data: { update: writeSeq, content: [] }, author }),
+          ),
         );
-        return (await finish(callId, { by: 'worker', fence, wseq: 3 })).code;
+        return (await finish(callId, { by: 'worker', fence, writeSeq: 3 })).code;
       };
       const outcomes = await Promise.all(Array.from({ length: 1_500 }, (_, index) => outcome(index)));
       expect(new Set(outcomes)).toEqual(new Set(['OK']));

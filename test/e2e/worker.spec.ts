@@ -53,10 +53,10 @@ describe('a worker process', () => {
       { tier: 'privileged', effect: 'once', pool: 'shell', retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 }, ...more },
     );
   const ended = async (callId: string) => {
-    await eventually(async () => (await store.head(callId))?.status === 'ended', `${callId} to end`);
+    await eventually(async () => (await store.snapshot(callId))?.status === 'ended', `${callId} to end`);
     return store.read(callId);
   };
-  const running = (callId: string) => eventually(async () => (await store.head(callId))?.status === 'running', `${callId} to run`);
+  const running = (callId: string) => eventually(async () => (await store.snapshot(callId))?.status === 'running', `${callId} to run`);
   const statusOf = async (worker: AppProcess) =>
     fetch(`${worker.url}/readyz`).then(
       ({ status }) => status,
@@ -115,8 +115,8 @@ describe('a worker process', () => {
     const waiting = await shell('echo waited');
     first.signal('SIGTERM');
     expect(await first.ended()).toEqual({ code: 0, signal: null });
-    expect(await store.head(repeatable)).toMatchObject({ status: 'queued', failures: 0, attempt: 1 });
-    expect(await store.head(waiting)).toMatchObject({ status: 'queued', attempt: 0 });
+    expect(await store.snapshot(repeatable)).toMatchObject({ status: 'queued', failures: 0, attempt: 1 });
+    expect(await store.snapshot(waiting)).toMatchObject({ status: 'queued', attempt: 0 });
 
     await toolyard.worker({ WORKER_POOLS: 'shell' });
     expect(await ended(repeatable)).toMatchObject({ outcome: 'completed', attempt: 2 });

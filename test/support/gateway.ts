@@ -55,16 +55,16 @@ export async function startTestGateway(
   const claim = async (callId: string, attempt = 1): Promise<TestAttempt> => {
     const claimed = await log.claim({ callId, attempt, leaseMs: 30_000, worker: 'test', author });
     if (!('fence' in claimed) || !isApplied(claimed)) throw new Error(`the claim of ${callId} was refused: ${claimed.code}`);
-    let wseq = 0;
+    let writeSeq = 0;
     const digest = new UpdatesDigest(claimed.updates);
-    const guard = () => ({ by: 'worker' as const, fence: claimed.fence, wseq: ++wseq });
+    const guard = () => ({ by: 'worker' as const, fence: claimed.fence, writeSeq: ++writeSeq });
     const content = (text: string) => [{ type: 'text' as const, text }];
     return {
       update: async (text) => {
         const answer = await log.update({
           callId,
           guard: guard(),
-          data: { update: wseq, content: content(text) },
+          data: { update: writeSeq, content: content(text) },
           updates: digest.add(JSON.stringify(content(text))),
           author,
         });

@@ -1,5 +1,5 @@
 import type { CallEvent } from '#contracts';
-import { CallStore, decodeHead, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH } from '#event-log';
+import { CallStore, decodeSnapshot, seqOf, toStoredEvent, upcastEvent, FIRST_EPOCH } from '#event-log';
 import { keys, partitionName, type RedisConnection } from '#redis';
 import { checkCall, checkHookRuns, checkUpdates, type CallCheck } from './invariants/check-call.js';
 
@@ -101,7 +101,7 @@ async function checkHeads(redis: RedisConnection, partition: string, calls: Read
     if (ended === timers.has(callId))
       violations.push(`I9 ${callId}: ${ended ? 'has ended and still has a timer' : 'has not ended and has no timer'}`);
     const packed = await redis.getBuffer(keys.call(callId));
-    const head = packed === null ? undefined : decodeHead(callId, packed);
+    const head = packed === null ? undefined : decodeSnapshot(callId, packed);
     if (head?.version !== events.at(-1)?.callver)
       violations.push(`head of ${callId}: version ${head?.version}, the log says ${events.at(-1)?.callver}`);
     if ((head?.status === 'ended') !== ended)

@@ -127,7 +127,7 @@ export class WorkerParts {
   }
 
   async cancel(callId: string, graceMs: number): Promise<void> {
-    const head = await this.store.head(callId);
+    const head = await this.store.snapshot(callId);
     const answer = await this.log.requestCancel({
       callId,
       guard: { by: 'command', version: head?.version ?? 0, commandId: `cancel-${callId}` },

@@ -41,7 +41,7 @@ export interface NewCall {
   /** Events of the hooks that ran before the call; they follow the submission in the same transition. */
   readonly hookRuns?: readonly HookRunData[];
   /** What comes with the submission in the same transition: nothing (queued), a question for a person, or the End of a refused call. */
-  readonly then?:
+  readonly followUp?:
     | { readonly kind: 'approval'; readonly data: ApprovalRequestedData }
     | { readonly kind: 'refused'; readonly data: EndData };
 }
@@ -90,11 +90,11 @@ export interface WorkerIdentity {
   readonly author: EventOrigin;
 }
 
-/** Proves that a write comes from the worker that holds the attempt. `wseq` is 1, 2, 3 … within the attempt. */
+/** Proves that a write comes from the worker that holds the attempt. `writeSeq` is 1, 2, 3 … within the attempt. */
 export interface WorkerGuard {
   readonly by: 'worker';
   readonly fence: number;
-  readonly wseq: number;
+  readonly writeSeq: number;
 }
 
 /** The reconciler acts only when the call's timer is due by the Redis clock and the fence has not moved since it looked. */
@@ -116,7 +116,7 @@ export interface CallSnapshot {
   readonly version: number;
   readonly attempt: number;
   readonly fence: number;
-  readonly wseq: number;
+  readonly writeSeq: number;
   readonly failures: number;
   readonly cancelRequested: boolean;
   /** Redis ms: when the queue wait or the running attempt must be over. */

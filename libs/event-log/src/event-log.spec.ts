@@ -101,11 +101,11 @@ describe('the event log over a bad connection', () => {
     const digest = new UpdatesDigest(NO_UPDATES);
     const updates = await losingTheAnswer(() =>
       Promise.all(
-        [1, 2, 3].map((wseq) =>
+        [1, 2, 3].map((writeSeq) =>
           log.update({
             callId,
-            guard: { by: 'worker', fence: 1, wseq },
-            data: { update: wseq, content: [] },
+            guard: { by: 'worker', fence: 1, writeSeq },
+            data: { update: writeSeq, content: [] },
             updates: digest.add('[]'),
             author,
           }),
@@ -119,7 +119,7 @@ describe('the event log over a bad connection', () => {
       version: 6,
     });
     const ended = await losingTheAnswer(() =>
-      log.end({ callId, guard: { by: 'worker', fence: 1, wseq: 4 }, data: endOf('cancelled'), author }),
+      log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: 4 }, data: endOf('cancelled'), author }),
     );
     expect(ended).toMatchObject({ code: 'REPLAY', version: 7 });
     expect((await new CallStore(direct).events(callId)).map(({ type }) => type)).toEqual([
@@ -180,7 +180,9 @@ describe('the event log over a bad connection', () => {
     await expect(log.accept(aCall(log.newCallId('acme')))).rejects.toThrow(EventLogFull);
     const submitted = aSubmission({ argumentsRef: { ref: 'arguments', sha256: 'x', bytes: 2, preview: '{}' } });
     await expect(log.accept(aCall(log.newCallId('acme'), { submitted, argumentsBlob: '{}' }))).rejects.toThrow(EventLogFull);
-    expect(await log.end({ callId: running, guard: { by: 'worker', fence: 1, wseq: 1 }, data: endOf('completed'), author })).toMatchObject({
+    expect(
+      await log.end({ callId: running, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data: endOf('completed'), author }),
+    ).toMatchObject({
       code: 'OK',
     });
     expect(await log.claim({ callId: waiting, attempt: 1, leaseMs: 60_000, worker: 'w', author })).toMatchObject({ code: 'OK' });
@@ -188,7 +190,7 @@ describe('the event log over a bad connection', () => {
     expect(isApplied(await log.accept(aCall(log.newCallId('acme'))))).toBe(true);
   });
 
-  it('answers the other transitions of a run when the head of one call is broken', async () => {
+  it('answers the other transitions of a run when the snapshot of one call is broken', async () => {
     const log = await EventLog.open(redis, { partitions: 1 });
     const [broken, whole] = [log.newCallId('acme'), log.newCallId('acme')];
     await Promise.all([broken, whole].map((callId) => log.accept(aCall(callId))));
@@ -263,7 +265,7 @@ describe('the event log over a bad connection', () => {
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
     await log.retry({
       callId,
-      guard: { by: 'worker', fence: 1, wseq: 1 },
+      guard: { by: 'worker', fence: 1, writeSeq: 1 },
       data: { reason: 'tool_failed', nextAttempt: 2, delayMs: 0 },
       countsAsFailure: true,
       author,

@@ -8,13 +8,13 @@ import type { AcceptAnswer, Applied, WorkerIdentity, Claimed, EventLogWriter, Ne
 import { ensureLogMetadata } from './log-metadata.js';
 import { BlobStore } from './read/blob-store.js';
 import { claimOnDequeue } from './stream/claim-on-dequeue.js';
-import { isApplied, parseAnswer, parseClaim, refusal } from './stream/transition-answer.js';
+import { isApplied, parseAnswer, parseClaim, asRejection } from './stream/transition-answer.js';
 import { TransitionBatcher } from './stream/transition-batcher.js';
 import type { Transition } from './stream/transition.js';
 import * as to from './stream/to-transition.js';
 
 export interface EventLogOptions {
-  /** Fixed for an installation; see `openInstallation`. */
+  /** Fixed for an installation; see `ensureLogMetadata`. */
   readonly partitions: number;
   /** `replicated`: accepts, ends, cancels, decisions and claims of calls with effect `once` are answered when replicas have them too. Default `local`. */
   readonly durability?: 'local' | 'replicated';
@@ -37,7 +37,7 @@ export class EventLog implements EventLogWriter {
   private readonly claimPrefix = randomBytes(6).toString('base64url');
   private claims = 0;
   /** Of all claims made when a job was taken: such a one is granted again only to whom it was granted, see `claim`. */
-  private readonly takeToken = `${this.claimPrefix}.taken`;
+  private readonly dequeueToken = `${this.claimPrefix}.taken`;
   private owned: RedisConnection | undefined;
 
   constructor(
@@ -84,13 +84,13 @@ export class EventLog implements EventLogWriter {
     if (!isApplied(answer)) throw new Error(`transition.lua answered ${answer.code} to an accept.`);
     const { tool } = call.meta;
     telemetry.callSubmitted.emit({ tool, pool: call.submitted.pool });
-    if (call.then?.kind === 'refused') tellEnded(tool, call.then.data);
-    if (call.then?.kind === 'approval') telemetry.approvalRequested.emit({ callId: call.callId });
+    if (call.followUp?.kind === 'refused') emitEnded(tool, call.followUp.data);
+    if (call.followUp?.kind === 'approval') telemetry.approvalRequested.emit({ callId: call.callId });
     return answer;
   }
 
   async claim(input: Input<'claim'>, taken?: DequeueHookResult): Promise<Claimed | Rejection> {
-    const token = taken === undefined ? `${this.claimPrefix}.${(this.claims++).toString(36)}` : this.takeToken;
+    const token = taken === undefined ? `${this.claimPrefix}.${(this.claims++).toString(36)}` : this.dequeueToken;
     const claim = () => to.claimTransition(input, token);
     const granted = parseClaim(
       taken?.kind === 'answered' ? { now: Number(taken.shared), answer: taken.own } : await this.batcher.submit(claim()),
@@ -98,12 +98,12 @@ export class EventLog implements EventLogWriter {
     // What must not run twice begins only when its Start cannot get lost. Asked again, the claim is answered the same.
     const isToWait = this.options.durability === 'replicated' && 'submitted' in granted && granted.submitted.effect === 'once';
     const answer = isToWait ? parseClaim(await this.batcher.submit({ ...claim(), durable: true })) : granted;
-    if (!('submitted' in answer)) tellRefused('claim', answer);
+    if (!('submitted' in answer)) emitRejected('claim', answer);
     return answer;
   }
 
   claimOnDequeue(claimant: WorkerIdentity): DequeueHook {
-    return claimOnDequeue(claimant, this.takeToken);
+    return claimOnDequeue(claimant, this.dequeueToken);
   }
 
   update(input: Input<'update'>): Promise<Applied | Rejection> {
@@ -129,7 +129,7 @@ export class EventLog implements EventLogWriter {
   }
 
   end(input: Input<'end'>, sent?: () => void): Promise<Applied | Rejection> {
-    return this.apply(to.endTransition(input), (tool) => tellEnded(tool, input.data), sent);
+    return this.apply(to.endTransition(input), (tool) => emitEnded(tool, input.data), sent);
   }
 
   requestCancel(input: Input<'requestCancel'>): Promise<Applied | Rejection> {
@@ -138,7 +138,7 @@ export class EventLog implements EventLogWriter {
 
   async decideApproval(input: Input<'decideApproval'>): Promise<Applied | Rejection> {
     const { end } = input;
-    return this.apply(to.decideTransition(input), (tool) => end && tellEnded(tool, end));
+    return this.apply(to.decideTransition(input), (tool) => end && emitEnded(tool, end));
   }
 
   async deferDispatch(input: Input<'deferDispatch'>): Promise<{ code: 'OK' } | Rejection> {
@@ -156,8 +156,8 @@ export class EventLog implements EventLogWriter {
 
   /** `told` hears what the script adds to an OK. Not for a REPLAY: whoever asks again has heard, or has given up on hearing. */
   private async apply(transition: Transition, told?: (note: string) => void, sent?: () => void): Promise<Applied | Rejection> {
-    const { note, ...answer } = parseAnswer(await this.batcher.submit(transition, sent));
-    if (!isApplied(answer)) return tellRefused(transition.operation, refusal(answer));
+    const { extra: note, ...answer } = parseAnswer(await this.batcher.submit(transition, sent));
+    if (!isApplied(answer)) return emitRejected(transition.operation, asRejection(answer));
     told?.(note ?? '');
     return answer;
   }
@@ -173,7 +173,7 @@ export class EventLog implements EventLogWriter {
     }
     const stored = Promise.all(puts);
     try {
-      await (deadlineMs === undefined ? stored : Promise.race([stored, lapse(deadlineMs)]));
+      await (deadlineMs === undefined ? stored : Promise.race([stored, rejectAfter(deadlineMs)]));
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('OOM')) throw new EventLogFull();
       throw error;
@@ -182,18 +182,18 @@ export class EventLog implements EventLogWriter {
 }
 
 /** Rejects when the time is over. Unreferenced: it holds up no shutdown. */
-function lapse(deadlineMs: number): Promise<never> {
+function rejectAfter(deadlineMs: number): Promise<never> {
   return new Promise((_resolve, reject) => {
     setTimeout(() => reject(new EventLogUnavailable(`Redis did not store the arguments within ${deadlineMs} ms.`)), deadlineMs).unref();
   });
 }
 
-function tellRefused(transition: string, answer: Rejection): Rejection {
+function emitRejected(transition: string, answer: Rejection): Rejection {
   telemetry.transitionRefused.emit({ transition, code: answer.code });
   return answer;
 }
 
-function tellEnded(tool: string, { outcome, error }: EndData): void {
+function emitEnded(tool: string, { outcome, error }: EndData): void {
   telemetry.callEnded.emit({ tool, outcome, ...(error ? { code: error.code } : {}) });
 }
 

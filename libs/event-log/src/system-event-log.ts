@@ -1,7 +1,7 @@
 import type { NoticeData, NoticeType, SessionNoticeType, WorkerNoticeType } from '#contracts';
 import { keys, LuaScript, partitionName, partitionOfRoot, type RedisConnection } from '#redis';
 import type { EventOrigin } from './event-log.port.js';
-import { noticeMetaText, subjectOf } from './stream/stored-system-event.js';
+import { systemEventMetaText, subjectOf } from './stream/stored-system-event.js';
 
 /**
  * Appends one event that is no call's. Of a worker it is told once that it is there and once that it is gone, whoever finds out.
@@ -42,7 +42,7 @@ export class SystemEventLog {
       partitionOfRoot(tenantId, sessionId, this.partitions),
       type,
       sessionId,
-      noticeMetaText(tenantId, sessionId),
+      systemEventMetaText(tenantId, sessionId),
       data,
       author,
     );
@@ -53,7 +53,7 @@ export class SystemEventLog {
   }
 
   /** The workers that were told to be there and not to be gone. */
-  toldWorkers(): Promise<string[]> {
+  announcedWorkers(): Promise<string[]> {
     return this.redis.hkeys(keys.announcedWorkers(WORKERS_PARTITION));
   }
 

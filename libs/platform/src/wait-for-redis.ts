@@ -1,4 +1,4 @@
-import { openInstallation } from '#event-log';
+import { ensureLogMetadata } from '#event-log';
 import { createRedis, getServerInfo, type RedisConnection } from '#redis';
 import { pingRedis } from './ping-redis.js';
 import { connectionHint } from './connection-hint.js';
@@ -31,7 +31,7 @@ export async function waitForRedis(
       throw new StartupError(`Redis ${waited} (${last}). ${connectionHint(last)}`);
     }
     await checkVersion(redis);
-    await openInstallation(redis, partitions).catch((error: unknown) => {
+    await ensureLogMetadata(redis, partitions).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       throw new StartupError(isRefusal(error) ? `Redis refused to be written to (${message}). ${connectionHint(message)}` : message);
     });

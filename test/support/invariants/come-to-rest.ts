@@ -17,7 +17,7 @@ export async function comeToRest(redis: RedisConnection, partitions: number, nee
   const open = async () => {
     const names = Array.from({ length: partitions }, (_, index) => keys.outbox(partitionName(index)));
     const ids = (await Promise.all(names.map((name) => redis.zrange(name, '0', '-1')))).flat();
-    return (await Promise.all(ids.map((id) => store.head(id)))).filter((head): head is NonNullable<typeof head> => head !== undefined);
+    return (await Promise.all(ids.map((id) => store.snapshot(id)))).filter((head): head is NonNullable<typeof head> => head !== undefined);
   };
   let left: CallSnapshot[] = [];
   try {

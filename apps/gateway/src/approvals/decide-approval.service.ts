@@ -99,7 +99,7 @@ export class DecideApprovalService {
     const data = { ...endBeforeStart('denied', refusal.error, refusal.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
     const answer = await this.log.end({ callId: call.id, guard, data, hookRuns, author: eventOrigin(this.config.name, principal) });
     if (!isApplied(answer)) throw changedConcurrently(call.id);
-    if (call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
+    if (call.argumentsRedacted) await this.blobs.delete(call.id, 'secret-arguments').catch(() => {});
     return { ended: true, hookRuns };
   }
 
@@ -143,7 +143,7 @@ export class DecideApprovalService {
       ...(decision === 'deny' ? { end: denial(reason) } : {}),
     });
     if (answer.code === 'OK' || answer.code === 'REPLAY') {
-      if (decision === 'deny' && call.argumentsRedacted) await this.blobs.forget(call.id, 'secret-arguments').catch(() => {});
+      if (decision === 'deny' && call.argumentsRedacted) await this.blobs.delete(call.id, 'secret-arguments').catch(() => {});
       return;
     }
     throw changedConcurrently(call.id);

@@ -30,7 +30,7 @@ export class PendingApprovalsGauge implements OnModuleDestroy {
       this.redis.zrange(keys.approvals(), '0', String(LOOKED_AT - 1)),
       this.redis.zcard(keys.approvals()),
     ]);
-    const heads = await Promise.all(oldest.map((callId) => this.store.head(callId)));
+    const heads = await Promise.all(oldest.map((callId) => this.store.snapshot(callId)));
     const over = oldest.filter((_callId, index) => heads[index]?.status !== 'waiting_approval');
     if (over.length > 0) await this.redis.zrem(keys.approvals(), ...over);
     const [first] = heads.filter((head) => head?.status === 'waiting_approval');

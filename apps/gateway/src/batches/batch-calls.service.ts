@@ -47,7 +47,7 @@ export class BatchCalls {
   ) {}
 
   head(callId: string): Promise<CallSnapshot | undefined> {
-    return this.store.head(callId);
+    return this.store.snapshot(callId);
   }
 
   /** Why the batch may submit nothing more: its key is gone, or lost the scope or the agent. Undefined when it may. */
@@ -95,12 +95,12 @@ export class BatchCalls {
 
   /** Ends a call that waits for a person. Nothing when it does not wait any more. */
   async cancelPending(batch: BatchRecord, callId: string, text: string): Promise<void> {
-    const head = await this.store.head(callId);
+    const head = await this.store.snapshot(callId);
     if (head?.status !== 'waiting_approval') return;
     const guard = { by: 'command', version: head.version, commandId: `skip:${batch.doc.id}` } as const;
     const data = { ...endBeforeStart('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
     await this.log.end({ callId, guard, data, author: eventOrigin(this.config.name, batch.doc.principal) });
-    await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
+    await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
   }
 
   /**
@@ -109,7 +109,7 @@ export class BatchCalls {
    */
   async releaseApproved(batch: BatchRecord, callId: string, { actor, hookRuns = [], ...approval }: DeferredApproval): Promise<void> {
     const { id, principal } = batch.doc;
-    const head = await this.store.head(callId);
+    const head = await this.store.snapshot(callId);
     if (head?.status !== 'waiting_approval') return;
     const author = { ...eventOrigin(this.config.name, principal), actor };
     const call = await this.reader.read(principal, callId);
@@ -119,7 +119,7 @@ export class BatchCalls {
       const data = { ...endBeforeStart('denied', denial.error, denial.text), stopped: { how: 'not_started', tookMs: 0 } } as const;
       const ended = await this.log.end({ callId, guard, data, hookRuns, author });
       if (!isApplied(ended)) throw new Error(`The log refused the denial of ${callId}: ${ended.code}`);
-      await this.blobs.forget(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
+      await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
       return;
     }
     const answer = await this.log.decideApproval({

@@ -31,7 +31,7 @@ export class CancelSessionService {
     const stopped = await Promise.all(running.map((id) => this.batches.stop(id, { reason: 'cancelled', detail })));
     await this.cancels.publish(tenantId, sessionId);
 
-    const calls = await this.store.unfinished(this.batches.partitionOf(tenantId, sessionId), tenantId, sessionId);
+    const calls = await this.store.listOpen(this.batches.partitionOf(tenantId, sessionId), tenantId, sessionId);
     for (let from = 0; from < calls.length; from += AT_ONCE) {
       await Promise.all(calls.slice(from, from + AT_ONCE).map((callId) => this.cancelCall.cancel(principal, callId, request)));
     }

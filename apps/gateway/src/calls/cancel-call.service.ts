@@ -63,7 +63,7 @@ export class CancelCallService {
   private async cancelled(principal: Principal, callId: string): Promise<Call> {
     const call = await this.reader.read(principal, callId);
     // Otherwise its time to live ends it.
-    if (call.argumentsRedacted && call.status === 'ended') await this.blobs.forget(callId, 'secret-arguments').catch(() => {});
+    if (call.argumentsRedacted && call.status === 'ended') await this.blobs.delete(callId, 'secret-arguments').catch(() => {});
     return call;
   }
 

@@ -134,7 +134,7 @@ export class SubmitCallService {
       const watch = waitMs === undefined ? undefined : this.hub.watch(callId, { timeoutMs: waitMs, signal: this.drain.signal });
       if (watch !== undefined) unwatch = this.watched(watch, principal);
       const dispatch = () => dispatchCall(this.queue, { callId, attempt: 1 }, call.submitted, principal.tenantId);
-      const surelyQueued = call.then === undefined && call.idempotency === undefined;
+      const surelyQueued = call.followUp === undefined && call.idempotency === undefined;
       if (family !== undefined) await this.parents.registerChild(family.parentCallId, callId);
       mayBeWritten = true;
       const answer = await this.log.accept(call, surelyQueued ? dispatch : undefined);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, NoticeLog } from '#event-log';
+import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, SystemEventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { CallLimits } from '#limits';
 import { CallIndex, Numbers, SessionList } from '#projection';
@@ -35,9 +35,9 @@ const log: Provider[] = [
       EventLog.open(redis, { partitions, durability, replicas, deadlineMs: logDeadlineMs }),
   },
   {
-    provide: NoticeLog,
+    provide: SystemEventLog,
     inject: [FAIL_FAST_REDIS, GATEWAY_CONFIG],
-    useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new NoticeLog(redis, partitions),
+    useFactory: (redis: RedisConnection, { partitions }: GatewayConfig) => new SystemEventLog(redis, partitions),
   },
   ...[CallStore, LogReader, BlobStore].map((Store) => ({
     provide: Store,
@@ -119,7 +119,7 @@ export class PlatformModule {
 }
 
 async function stateOf(store: CallStore, callId: string): Promise<'open' | 'ended' | 'gone'> {
-  const head = await store.head(callId);
+  const head = await store.snapshot(callId);
   return head === undefined ? 'gone' : head.status === 'ended' ? 'ended' : 'open';
 }
 

@@ -5,7 +5,7 @@ import type { CallIndex } from '#projection';
 /** Where subscriptions look up what the tail cannot tell them; the tenant of a filter bounds every answer. */
 export function subscriptionSources(store: CallStore, index: CallIndex): SubscriptionSources {
   return {
-    head: (callId) => store.head(callId),
+    callSnapshot: (callId) => store.snapshot(callId),
     snapshot: (tenantId, filter) => snapshot(store, index, tenantId, filter),
   };
 }
@@ -26,6 +26,6 @@ async function snapshot(
     ...(tool === undefined ? {} : { tool: [tool] }),
     limit: LIMITS.pageSize,
   });
-  const whole = await store.outlines(calls.map(({ id }) => id));
+  const whole = await store.readSummaries(calls.map(({ id }) => id));
   return whole.filter((call) => call !== undefined);
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { NoticeData, Principal, SessionNoticeType } from '#contracts';
-import { NoticeLog } from '#event-log';
+import { SystemEventLog } from '#event-log';
 import { eventOrigin } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
@@ -10,7 +10,7 @@ import { LOGGER } from '../platform/tokens.js';
 @Injectable()
 export class SessionEventPublisher {
   constructor(
-    private readonly systemEvents: NoticeLog,
+    private readonly systemEvents: SystemEventLog,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { NoticeLog } from '#event-log';
+import { SystemEventLog } from '#event-log';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
@@ -17,7 +17,7 @@ export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicat
 
   constructor(
     private readonly registry: WorkerRegistry,
-    private readonly systemEvents: NoticeLog,
+    private readonly systemEvents: SystemEventLog,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
@@ -36,7 +36,7 @@ export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicat
     if (this.checking) return;
     this.checking = true;
     try {
-      const told = await this.systemEvents.toldWorkers();
+      const told = await this.systemEvents.announcedWorkers();
       // Looked at afterwards: a worker is on the list before it is told of, and told gone before it leaves the list.
       const lost = await this.registry.expired(told);
       const author = { source: `/gateway/${this.config.name}`, actor: 'system:gateway' };

@@ -54,7 +54,7 @@ export class WorkerRegistry {
   }
 
   private async visibleCalls({ tenantId }: Principal, callIds: readonly string[]): Promise<string[]> {
-    const heads = await Promise.all(callIds.map((callId) => this.store.head(callId)));
+    const heads = await Promise.all(callIds.map((callId) => this.store.snapshot(callId)));
     return heads.filter((head) => head?.meta.tenantId === tenantId).flatMap((head) => head?.callId ?? []);
   }
 }

@@ -15,7 +15,7 @@ import type { Workspaces } from './workspaces.js';
 export interface AttemptDependencies {
   readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
   readonly log: EventLogWriter;
-  readonly blobs: Pick<BlobStore, 'put' | 'get' | 'forget'>;
+  readonly blobs: Pick<BlobStore, 'put' | 'get' | 'delete'>;
   readonly redaction: Pick<RedactionSettingsService, 'defaults' | 'of'>;
   readonly tools: Pick<ToolRegistry, 'resolve' | 'suggest' | 'source' | 'checkOutput'>;
   readonly hookSnapshots: Pick<HookSnapshotStore, 'load'>;

@@ -19,7 +19,7 @@ export interface AttemptTrace {
 export class AttemptTracer {
   constructor(
     private readonly tracing: Tracing,
-    private readonly store: Pick<CallStore, 'head' | 'events'>,
+    private readonly store: Pick<CallStore, 'snapshot' | 'events'>,
     private readonly workerId: string,
     private readonly tools: { resolve(name: string): { readonly description: string } | undefined },
   ) {}
@@ -100,7 +100,7 @@ export class AttemptTracer {
   }
 
   private async eventBefore(callId: string, startSeq: number): Promise<number | undefined> {
-    const head = await this.store.head(callId);
+    const head = await this.store.snapshot(callId);
     const before = head?.lifecycleSeqs.filter((seq) => seq < startSeq).at(-1);
     if (before === undefined) return undefined;
     const [event] = await this.store.events(callId, { afterSeq: before - 1, limit: 1 });

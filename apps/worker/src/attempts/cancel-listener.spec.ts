@@ -41,7 +41,7 @@ describe('CancelListener', () => {
     await parts.close();
   });
 
-  const started = (callId: string) => eventually(async () => (await parts.store.head(callId))?.status === 'running', 'the call to run');
+  const started = (callId: string) => eventually(async () => (await parts.store.snapshot(callId))?.status === 'running', 'the call to run');
 
   it('aborts the tool with the reason and less than the grace that the caller gave [CC-43]', async () => {
     const callId = await parts.submit('wait');

@@ -21,7 +21,7 @@ export class CancelListener {
   /** `subscriber` belongs to the listener, which closes it. */
   constructor(
     readonly subscriber: RedisConnection,
-    private readonly store: Pick<CallStore, 'head' | 'events'>,
+    private readonly store: Pick<CallStore, 'snapshot' | 'events'>,
     private readonly inFlight: InFlightAttempts,
     private readonly defaultGraceMs: number,
     private readonly logger: WorkerLog,
@@ -57,7 +57,7 @@ export class CancelListener {
   private async checkCancel(attempt: Attempt): Promise<void> {
     if (attempt.finishing || attempt.abortInfo) return;
     try {
-      const head = await this.store.head(attempt.callId);
+      const head = await this.store.snapshot(attempt.callId);
       if (!head || head.status === 'ended') attempt.abort('lease_lost');
       else if (head.cancelRequested) attempt.abort('cancelled', await this.graceMs(attempt.callId, head.lifecycleSeqs.at(-1) ?? 0));
     } catch (error) {

@@ -25,7 +25,7 @@ describe('drainCalls', () => {
   const begin = async (worker: AttemptDependencies, tool: string) => {
     const callId = await parts.submit(tool);
     const done = executeCall({ callId, attempt: 1 }, 'read', worker);
-    await eventually(async () => (await parts.store.head(callId))?.status === 'running', `${tool} to run`);
+    await eventually(async () => (await parts.store.snapshot(callId))?.status === 'running', `${tool} to run`);
     return { callId, done };
   };
 
@@ -39,7 +39,7 @@ describe('drainCalls', () => {
       {},
       { type: 'call.retry', data: { reason: 'worker_drained', nextAttempt: 2, delayMs: 0 } },
     ]);
-    expect(await parts.store.head(read.callId)).toMatchObject({ status: 'queued', failures: 0 });
+    expect(await parts.store.snapshot(read.callId)).toMatchObject({ status: 'queued', failures: 0 });
     expect(await parts.store.read(write.callId)).toMatchObject({ outcome: 'completed', result: { content: [{ text: 'aborted: false' }] } });
   });
 

@@ -57,7 +57,7 @@ describe('the processor of jobs', () => {
     await closing;
     await processor.close();
     expect(dispatched).toEqual([[{ callId: fresh, attempt: 1 }, 'high', 'test']]);
-    expect((await parts.store.head(fresh))?.status).toBe('queued');
+    expect((await parts.store.snapshot(fresh))?.status).toBe('queued');
     expect(await parts.types(claimed)).toEqual(['call.submitted', 'call.start', 'call.end']);
   });
 

@@ -24,7 +24,7 @@ export class ToolCallProcessor {
     private readonly pools: readonly PoolSlots[],
     private readonly startConsumer: StartConsumer,
     private readonly queue: Pick<CallQueue, 'dispatch'>,
-    private readonly store: Pick<CallStore, 'head'>,
+    private readonly store: Pick<CallStore, 'snapshot'>,
     private readonly deps: AttemptDependencies,
   ) {}
 
@@ -85,7 +85,7 @@ export class ToolCallProcessor {
 
   /** With the priority and in the turn that the call was accepted with: a job does not carry them. */
   private async dispatchAsAccepted(pool: Pool, job: CallJob): Promise<void> {
-    const head = await this.store.head(job.callId);
+    const head = await this.store.snapshot(job.callId);
     if (head?.status === 'queued') await this.queue.dispatch(pool, job, head.priority, head.meta.tenantId);
   }
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { NoticeLog } from '#event-log';
+import { SystemEventLog } from '#event-log';
 import type { RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
 import { AttemptsModule } from '../attempts/attempts.module.js';
@@ -32,7 +32,7 @@ import { workerStatus } from './worker-status.js';
         const disk = new DiskSpace(workspaceRoot);
         return new WorkerHeartbeat(
           redis,
-          new NoticeLog(redis, partitions),
+          new SystemEventLog(redis, partitions),
           () => workerStatus(id, state, processor, inFlight, sandboxes, disk),
           logger,
           () => {

@@ -1,6 +1,6 @@
 import { workerAuthor } from '#attempts';
 import { DrainRequest, type NoticeData, type WorkerNoticeType, type WorkerStatus } from '#contracts';
-import type { NoticeLog } from '#event-log';
+import type { SystemEventLog } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
@@ -16,7 +16,7 @@ export class WorkerHeartbeat {
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly notices: Pick<NoticeLog, 'ofWorker'>,
+    private readonly notices: Pick<SystemEventLog, 'ofWorker'>,
     private readonly status: () => WorkerStatus,
     private readonly logger: WorkerLog,
     /** Somebody wants this worker to take no more calls. */

@@ -15,7 +15,7 @@ export function workerIdentity({ id, leaseMs }: { readonly id: string; readonly 
 
 /** Writes the events of one attempt: numbers them, so that a repeated write counts once, and tells when the attempt is not ours any more. */
 export class AttemptWriter {
-  private wseq = 0;
+  private writeSeq = 0;
 
   constructor(
     private readonly log: Pick<EventLogWriter, 'update' | 'progress' | 'retry' | 'end'>,
@@ -59,8 +59,8 @@ export class AttemptWriter {
   }
 
   private guard(): WorkerGuard {
-    this.wseq += 1;
-    return { by: 'worker', fence: this.fence, wseq: this.wseq };
+    this.writeSeq += 1;
+    return { by: 'worker', fence: this.fence, writeSeq: this.writeSeq };
   }
 
   private async retryUntilAcknowledged(write: () => Promise<Applied | Rejection>, leaving: ForcedShutdown): Promise<Applied | Rejection> {

@@ -44,7 +44,7 @@ export async function commitAttempt(
   attempt: FinishedAttempt,
   decision: AttemptDecision,
   writer: AttemptWriter,
-  blobs: Pick<BlobStore, 'put' | 'forget'>,
+  blobs: Pick<BlobStore, 'put' | 'delete'>,
   shutdown: ForcedShutdown,
   onEndSent?: () => void,
 ): Promise<CommitResult> {
@@ -67,7 +67,7 @@ export async function commitAttempt(
   const answer = await writer.end(data, shutdown, onEndSent);
   // Not waited for: whoever dies here leaves it to its time to live.
   if (attempt.claimed.submitted.argumentsRedacted && isApplied(answer))
-    void blobs.forget(attempt.callId, 'secret-arguments').catch(() => {});
+    void blobs.delete(attempt.callId, 'secret-arguments').catch(() => {});
   return { kind: 'ended', data, answer };
 }
 

@@ -10,7 +10,7 @@ const head = (over: Partial<CallSnapshot>): CallSnapshot => ({
   version: 2,
   attempt: 1,
   fence: 1,
-  wseq: 0,
+  writeSeq: 0,
   failures: 0,
   cancelRequested: false,
   deadline: NOW + 10_000,

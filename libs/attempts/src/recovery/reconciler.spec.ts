@@ -68,14 +68,14 @@ describe('Reconciler', () => {
     expect(last).toMatchObject({ source: '/reconciler/w1', actor: 'system:reconciler', fence: 0 });
     return last.data;
   };
-  const ended = (callId: string) => eventually(async () => (await parts.store.head(callId))?.status === 'ended', `${callId} to end`);
+  const ended = (callId: string) => eventually(async () => (await parts.store.snapshot(callId))?.status === 'ended', `${callId} to end`);
 
   it('dispatches again what nobody started, later and later, and leaves its fence alone', async () => {
     const queue = new ListQueue();
     const callId = await parts.submit('safe');
     reconciler(queue).start();
     await eventually(() => queue.jobs.has(`${callId}-1`), 'the call to be dispatched');
-    await eventually(async () => ((await parts.store.head(callId))?.timer ?? 0) > Date.now() + 1_000, 'its timer to move');
+    await eventually(async () => ((await parts.store.snapshot(callId))?.timer ?? 0) > Date.now() + 1_000, 'its timer to move');
     expect(await parts.types(callId)).toEqual(['call.submitted']);
     expect(await claim(callId, 30_000)).toMatchObject({ code: 'OK', fence: 1 });
   });
@@ -130,7 +130,7 @@ describe('Reconciler', () => {
     expect(
       await parts.log.end({
         callId: safe,
-        guard: { by: 'worker', fence: 1, wseq: 1 },
+        guard: { by: 'worker', fence: 1, writeSeq: 1 },
         data: { outcome: 'completed', attempts: 1 },
         author: workerOrigin('gone'),
       }),
@@ -168,7 +168,7 @@ describe('Reconciler', () => {
       meta: { tenantId: 'test', tool: 'safe' },
       submitted: { ...submitted, decision: { effect: 'ask', reasons: [] } },
       author: AUTHOR,
-      then: { kind: 'approval', data: { reasons: [], digest: 'd', expiresInMs: 50 } },
+      followUp: { kind: 'approval', data: { reasons: [], digest: 'd', expiresInMs: 50 } },
     });
     reconciler().start();
     await ended(callId);
@@ -182,7 +182,7 @@ describe('Reconciler', () => {
     const all = queues.map((queue, n) => reconciler(queue, `w${n + 1}`));
     await eventually(async () => {
       await Promise.all(all.map((one) => one.sweep()));
-      const heads = await Promise.all(lost.map((callId) => parts.store.head(callId)));
+      const heads = await Promise.all(lost.map((callId) => parts.store.snapshot(callId)));
       return heads.every((head) => head?.status !== 'running');
     }, 'all calls to be settled');
     for (const [n, callId] of lost.entries()) {

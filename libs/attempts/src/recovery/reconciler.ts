@@ -36,7 +36,7 @@ export interface ReconcilerDeps {
   readonly partitions: number;
   readonly redis: RedisConnection;
   readonly log: Pick<EventLogWriter, 'end' | 'retry' | 'deferDispatch'>;
-  readonly store: Pick<CallStore, 'due' | 'head' | 'events'>;
+  readonly store: Pick<CallStore, 'listDue' | 'snapshot' | 'events'>;
   readonly queue: Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'>;
   readonly lock: SweeperLock;
   readonly logger: RecoveryLog;
@@ -107,7 +107,7 @@ export class Reconciler {
   }
 
   private async sweepPartition(partition: string, now: number): Promise<void> {
-    const due = await this.deps.store.due(partition, DUE_PER_PARTITION);
+    const due = await this.deps.store.listDue(partition, DUE_PER_PARTITION);
     await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
   }
 
@@ -121,7 +121,7 @@ export class Reconciler {
   }
 
   private async recover(callId: string, dueAt: number, now: number): Promise<void> {
-    const head = await this.deps.store.head(callId);
+    const head = await this.deps.store.snapshot(callId);
     if (!head) return;
     const action = decideRecovery(head, dueAt, now);
     if (action.kind === 'dispatch') await this.dispatchAgain(head, action);
@@ -162,7 +162,7 @@ export class Reconciler {
     this.emitLeaseExpired(head, answer, leaseExpired);
     if (!isApplied(answer)) return;
     if (stopped && outcome === 'cancelled') telemetry.cancelled.emit({ tool: head.meta.tool, ...stopped });
-    void this.blobs.forget(head.callId, 'secret-arguments').catch(() => {});
+    void this.blobs.delete(head.callId, 'secret-arguments').catch(() => {});
     if (head.status === 'queued')
       void this.deps.queue.removeJob(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, action, now);
@@ -221,7 +221,7 @@ export class Reconciler {
   private async pruneStarted(pool: (typeof POOLS)[number]): Promise<void> {
     await Promise.all(
       this.backoff.byPool(pool).map(async ({ job }) => {
-        const head = await this.deps.store.head(job.callId);
+        const head = await this.deps.store.snapshot(job.callId);
         if (head?.status !== 'queued' || head.attempt + 1 !== job.attempt) this.backoff.forget(job.callId);
       }),
     );

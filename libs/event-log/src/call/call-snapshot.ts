@@ -11,14 +11,14 @@ export interface CallOptions {
   readonly pool: Pool;
   readonly priority: Priority;
   /** Where in the stored text of Submitted stands what Start repeats (tool, small arguments): byte offset and length. */
-  readonly startSpan: readonly [offset: number, bytes: number];
+  readonly startPayloadRange: readonly [offset: number, bytes: number];
   /** Digest that an approval must name; `-` when nobody is asked. */
   readonly digest: string;
 }
 
-/** The whole head: what readers see of it, and what only transitions look at. */
+/** The whole snapshot: what readers see of it, and what only transitions look at. */
 export interface CallState extends CallSnapshot {
-  readonly terms: CallOptions;
+  readonly options: CallOptions;
   /** Redis ms: no claim before it. */
   readonly notBefore: number;
   /** Redis ms at which the grace of a requested cancel is over; 0 without one. */
@@ -36,55 +36,55 @@ export interface CallState extends CallSnapshot {
 const STATUS_OF: Record<string, CallStatus> = { w: 'waiting_approval', q: 'queued', r: 'running', e: 'ended' };
 const LETTER_OF: Record<CallStatus, string> = { waiting_approval: 'w', queued: 'q', running: 'r', ended: 'e' };
 
-/** The status that a letter of the packed head stands for. Throws on a letter this version does not know. */
+/** The status that a letter of the packed snapshot stands for. Throws on a letter this version does not know. */
 export function statusOf(letter: string): CallStatus {
   const status = STATUS_OF[letter];
   if (status === undefined)
-    throw new Error(`The head of a call has status "${letter}"; expected one of w, q, r, e. Was it written by a newer version?`);
+    throw new Error(`The snapshot of a call has status "${letter}"; expected one of w, q, r, e. Was it written by a newer version?`);
   return status;
 }
 
-/** Bytes of the numbers at the front of a packed head, in the order of `NUMBERS` in transition.lua; little-endian. */
+/** Bytes of the numbers at the front of a packed snapshot, in the order of `NUMBERS` in transition.lua; little-endian. */
 const NUMBER_BYTES = [4, 2, 4, 4, 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 4, 6, 6] as const;
 /** Bytes of the lengths of the strings behind them: claim token, lifecycle, terms, fixed facts. */
 const LENGTH_BYTES = [1, 2, 2, 2] as const;
 
 /**
- * The head as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without a
- * length, what is known of the updates (heads of older releases end before it). Binary, since
+ * The snapshot as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without a
+ * length, what is known of the updates (snapshots of older releases end before it). Binary, since
  * making numbers into text and back would cost the script more than everything else it does. transition.lua writes the
  * same bytes.
  */
-export function encodeSnapshot(head: CallState): Buffer {
-  const { lastWrite } = head;
+export function encodeSnapshot(snapshot: CallState): Buffer {
+  const { lastWrite } = snapshot;
   const numbers = [
-    head.version,
-    head.attempt,
-    head.fence,
-    head.wseq,
-    head.failures,
-    head.deadline,
-    head.totalDeadline,
-    head.leaseUntil,
-    head.notBefore,
-    head.cancelBy,
-    head.timer,
-    head.submittedAt,
-    head.firstStartedAt,
-    head.lastSeq,
+    snapshot.version,
+    snapshot.attempt,
+    snapshot.fence,
+    snapshot.writeSeq,
+    snapshot.failures,
+    snapshot.deadline,
+    snapshot.totalDeadline,
+    snapshot.leaseUntil,
+    snapshot.notBefore,
+    snapshot.cancelBy,
+    snapshot.timer,
+    snapshot.submittedAt,
+    snapshot.firstStartedAt,
+    snapshot.lastSeq,
     lastWrite.version,
     lastWrite.seq,
     lastWrite.time,
   ];
-  const strings = [head.claimToken, head.lifecycleSeqs.join(','), encodeTerms(head.terms), metaText(head.meta)];
+  const strings = [snapshot.claimToken, snapshot.lifecycleSeqs.join(','), encodeOptions(snapshot.options), metaText(snapshot.meta)];
   return Buffer.concat([
-    Buffer.from(LETTER_OF[head.status]),
+    Buffer.from(LETTER_OF[snapshot.status]),
     ...NUMBER_BYTES.map((bytes, index) => numberBytes(numbers[index] ?? 0, bytes)),
     ...LENGTH_BYTES.flatMap((bytes, index) => {
       const text = Buffer.from(strings[index] ?? '');
       return [numberBytes(text.length, bytes), text];
     }),
-    Buffer.from(head.updates),
+    Buffer.from(snapshot.updates),
   ]);
 }
 
@@ -94,11 +94,11 @@ function numberBytes(value: number, bytes: number): Buffer {
   return buffer;
 }
 
-export function encodeTerms(terms: CallOptions): string {
-  return `${terms.queueMs} ${terms.runMs} ${terms.maxAttempts} ${terms.effect} ${terms.pool} ${terms.priority} ${terms.startSpan.join(' ')} ${terms.digest}`;
+export function encodeOptions(terms: CallOptions): string {
+  return `${terms.queueMs} ${terms.runMs} ${terms.maxAttempts} ${terms.effect} ${terms.pool} ${terms.priority} ${terms.startPayloadRange.join(' ')} ${terms.digest}`;
 }
 
-/** The inverse of `encodeHead`. Throws on bytes that are no head. */
+/** The inverse of `encodeHead`. Throws on bytes that are no snapshot. */
 export function decodeSnapshot(callId: string, packed: Buffer): CallState {
   let at = 1;
   const number = (bytes: number): number => packed.readUIntLE((at += bytes) - bytes, bytes);
@@ -107,10 +107,11 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
     const length = number(bytes);
     return packed.toString('utf8', at, (at += length));
   });
-  const [version = 0, attempt = 0, fence = 0, wseq = 0, failures = 0, deadline = 0, totalDeadline = 0, leaseUntil = 0, ...more] = numbers;
+  const [version = 0, attempt = 0, fence = 0, writeSeq = 0, failures = 0, deadline = 0, totalDeadline = 0, leaseUntil = 0, ...more] =
+    numbers;
   const [notBefore = 0, cancelBy = 0, timer = 0, submittedAt = 0, firstStartedAt = 0, lastSeq = 0, lastVersion = 0, seq = 0, time = 0] =
     more;
-  const terms = decodeTerms(termsText);
+  const terms = decodeOptions(termsText);
   const { pool, priority, effect, maxAttempts } = terms;
   return {
     callId,
@@ -118,7 +119,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
     version,
     attempt,
     fence,
-    wseq,
+    writeSeq,
     failures,
     deadline,
     totalDeadline,
@@ -135,7 +136,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
     updates: packed.toString('latin1', at),
     lifecycleSeqs: lifecycle.split(',').map(Number),
     meta: parseMeta(meta),
-    terms,
+    options: terms,
     pool,
     priority,
     effect,
@@ -144,7 +145,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
 }
 
 /** The inverse of `encodeTerms`. */
-export function decodeTerms(text: string): CallOptions {
+export function decodeOptions(text: string): CallOptions {
   const [queueMs, runMs, maxAttempts, effect = '', pool = '', priority = '', offset, bytes, digest = '-'] = text.split(' ');
   return {
     queueMs: Number(queueMs),
@@ -153,7 +154,7 @@ export function decodeTerms(text: string): CallOptions {
     effect: ToolEffect.parse(effect),
     pool: Pool.parse(pool),
     priority: Priority.parse(priority),
-    startSpan: [Number(offset), Number(bytes)],
+    startPayloadRange: [Number(offset), Number(bytes)],
     digest,
   };
 }

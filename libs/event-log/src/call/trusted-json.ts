@@ -3,7 +3,7 @@
  * events are read by the thousand, and whoever can write to this Redis can write anything.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says what it wrote
-export function parseOwn<T>(text: string): T {
+export function parseTrustedJson<T>(text: string): T {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where stored text becomes a type
   return JSON.parse(text) as T;
 }

@@ -1,5 +1,5 @@
 import type { CallEvent, SubmittedData } from '#contracts';
-import { parseOwn } from './trusted-json.js';
+import { parseTrustedJson } from './trusted-json.js';
 
 /**
  * Old events are never rewritten; they are lifted when they are read. An upcaster turns the data of one major version of
@@ -12,7 +12,7 @@ const UPCASTERS: Readonly<Record<string, readonly Upcaster[]>> = {};
 
 /** An event as stored, whatever its major version, as this version's readers know it. The text must come from the log. */
 export function upcastEvent(json: string): CallEvent {
-  const event = parseOwn<CallEvent>(json);
+  const event = parseTrustedJson<CallEvent>(json);
   const steps = UPCASTERS[event.type];
   if (steps === undefined) return event;
   const major = Number(event.dataschema.slice(event.dataschema.lastIndexOf(':') + 1));
@@ -22,5 +22,5 @@ export function upcastEvent(json: string): CallEvent {
 
 /** The data of `call.submitted` out of its stored text (members without braces). */
 export function upcastSubmitted(text: string): SubmittedData {
-  return parseOwn<{ data: SubmittedData }>(`{${text}}`).data;
+  return parseTrustedJson<{ data: SubmittedData }>(`{${text}}`).data;
 }

@@ -23,7 +23,7 @@ export class BlobStore {
   }
 
   /** Nothing happens when there is none. */
-  async forget(callId: string, ref: BlobRef): Promise<void> {
+  async delete(callId: string, ref: BlobRef): Promise<void> {
     await this.redis.del(keys.blob(callId, ref));
   }
 

@@ -38,9 +38,9 @@ describe('the events of a call', () => {
     const callId = await submit('events', { sessionId: 'one' });
     await Promise.all(Array.from({ length: 30 }, () => submit('events', { sessionId: 'one' })));
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
-    const write = (wseq: number) =>
-      log.update({ callId, guard: { by: 'worker', fence: 1, wseq }, data: { update: wseq, content: [] }, author });
-    for (let wseq = 1; wseq <= 5; wseq++) await write(wseq);
+    const write = (writeSeq: number) =>
+      log.update({ callId, guard: { by: 'worker', fence: 1, writeSeq }, data: { update: writeSeq, content: [] }, author });
+    for (let writeSeq = 1; writeSeq <= 5; writeSeq++) await write(writeSeq);
     const events = await store.events(callId);
     expect(events.map(({ type }) => type)).toEqual(['call.submitted', 'call.start', ...Array.from({ length: 5 }, () => 'call.update')]);
     const [, , third] = events;
@@ -63,14 +63,14 @@ describe('the events of a call', () => {
     const callId = await submit('crowd');
     await crowd(callId, 1_000);
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
-    for (let wseq = 1; wseq <= 7; wseq++) {
+    for (let writeSeq = 1; writeSeq <= 7; writeSeq++) {
       await crowd(callId, 1_000);
-      const guard = { by: 'worker' as const, fence: 1, wseq };
-      if (wseq % 2 === 0) await log.progress({ callId, guard, data: { done: wseq, total: 7 }, author });
-      else await log.update({ callId, guard, data: { update: wseq, content: [] }, author });
+      const guard = { by: 'worker' as const, fence: 1, writeSeq };
+      if (writeSeq % 2 === 0) await log.progress({ callId, guard, data: { done: writeSeq, total: 7 }, author });
+      else await log.update({ callId, guard, data: { update: writeSeq, content: [] }, author });
     }
     await crowd(callId, 1_000);
-    await log.end({ callId, guard: { by: 'worker', fence: 1, wseq: 8 }, data: endOf('completed'), author });
+    await log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: 8 }, data: endOf('completed'), author });
     return callId;
   };
   /** How many entries of the log `read` reads. */
@@ -130,7 +130,7 @@ describe('the events of a call', () => {
     const partition = partitionOf(callId);
     await crowd(callId, 12_000);
     await log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
-    await log.progress({ callId, guard: { by: 'worker', fence: 1, wseq: 1 }, data: { done: 1, total: 1 }, author });
+    await log.progress({ callId, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data: { done: 1, total: 1 }, author });
     const pagesOf = async () => {
       const pages: string[][] = [];
       for (let cursor: string | undefined; ;) {

@@ -1,11 +1,11 @@
 import { type Call, type CallEvent, ProblemError, Result } from '#contracts';
 import { keys, partitionOf, type RedisConnection } from '#redis';
 import { decodeSnapshot, type CallState } from '../call/call-snapshot.js';
-import { parseOwn } from '../call/trusted-json.js';
+import { parseTrustedJson } from '../call/trusted-json.js';
 import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, toStoredEvent } from '../stream/stored-event.js';
-import { formatPoint, parsePoint } from '../tail/cursor.js';
+import { encodeScalarCursor, decodeScalarCursor } from '../tail/cursor.js';
 import { BlobStore, type BlobRef } from './blob-store.js';
 import { CallEventReader, SCAN_ENTRIES } from './call-event-reader.js';
 import { foldCall, type StoredValues } from './fold-call.js';
@@ -34,7 +34,7 @@ export class CallStore {
   }
 
   /** The cached fold of a call; undefined when there is no such call. */
-  async head(callId: string): Promise<CallState | undefined> {
+  async snapshot(callId: string): Promise<CallState | undefined> {
     const packed = await this.redis.getBuffer(keys.call(callId));
     return packed === null ? undefined : decodeSnapshot(callId, packed);
   }
@@ -58,10 +58,10 @@ export class CallStore {
     const call = await this.callEvents.locate(callId);
     if (call === undefined) return { events: [] };
     const partition = Number(partitionOf(callId));
-    const after = cursor === undefined ? undefined : parsePoint(cursor, partition);
+    const after = cursor === undefined ? undefined : decodeScalarCursor(cursor, partition);
     if (after !== undefined && after.epoch !== call.epoch)
       throw new ProblemError('conflict', 'Redis lost events after this cursor was given: read the events from the first one again');
-    const page = (seq: number): EventPage => ({ events, nextCursor: formatPoint(partition, { epoch: call.epoch, seq }) });
+    const page = (seq: number): EventPage => ({ events, nextCursor: encodeScalarCursor(partition, { epoch: call.epoch, seq }) });
     const events: StoredEvent[] = [];
     let seq = after?.seq ?? 0;
     let entriesLeft = PAGE_ENTRIES;
@@ -102,14 +102,15 @@ export class CallStore {
    * Ids of the session's calls that have not ended, out of the partition of the session: as many reads as the partition
    * has unfinished calls, in pages.
    */
-  async unfinished(partition: string, tenantId: string, sessionId: string): Promise<string[]> {
+  async listOpen(partition: string, tenantId: string, sessionId: string): Promise<string[]> {
     const found = new Set<string>();
     let cursor = '0';
     do {
       const [next, flat] = await this.redis.zscan(keys.outbox(partition), cursor, 'COUNT', PAGE);
-      const heads = await Promise.all(flat.filter((_, n) => n % 2 === 0).map((callId) => this.head(callId)));
-      for (const head of heads) {
-        if (head && head.status !== 'ended' && head.meta.tenantId === tenantId && head.meta.sessionId === sessionId) found.add(head.callId);
+      const snapshots = await Promise.all(flat.filter((_, n) => n % 2 === 0).map((callId) => this.snapshot(callId)));
+      for (const snapshot of snapshots) {
+        if (snapshot && snapshot.status !== 'ended' && snapshot.meta.tenantId === tenantId && snapshot.meta.sessionId === sessionId)
+          found.add(snapshot.callId);
       }
       cursor = next;
     } while (cursor !== '0');
@@ -117,7 +118,7 @@ export class CallStore {
   }
 
   /** Calls of a partition whose timer has come by the Redis clock, the longest due first. */
-  async due(partition: string, limit: number): Promise<{ callId: string; score: number }[]> {
+  async listDue(partition: string, limit: number): Promise<{ callId: string; score: number }[]> {
     const [time, flat] = await Promise.all([
       this.redis.time(),
       this.redis.zrangebyscore(keys.outbox(partition), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, limit),
@@ -132,7 +133,7 @@ export class CallStore {
   }
 
   /** The calls without looking up their large values, in the order of `callIds`. */
-  outlines(callIds: readonly string[]): Promise<(Call | undefined)[]> {
+  readSummaries(callIds: readonly string[]): Promise<(Call | undefined)[]> {
     return Promise.all(
       callIds.map(async (callId) => {
         const events = await this.lifecycle(callId);
@@ -141,13 +142,13 @@ export class CallStore {
     );
   }
 
-  /** The events that the fold needs, by the places that the head names: a few short reads, however many Updates there were. */
+  /** The events that the fold needs, by the places that the snapshot names: a few short reads, however many Updates there were. */
   private async lifecycle(callId: string): Promise<CallEvent[] | undefined> {
-    const head = await this.head(callId);
-    if (head === undefined) return undefined;
+    const snapshot = await this.snapshot(callId);
+    if (snapshot === undefined) return undefined;
     const partition = partitionOf(callId);
     const log = keys.log(partition);
-    const found = await Promise.all(head.lifecycleSeqs.map((seq) => this.redis.xrange(log, `${seq}-0`, `${seq}-0`)));
+    const found = await Promise.all(snapshot.lifecycleSeqs.map((seq) => this.redis.xrange(log, `${seq}-0`, `${seq}-0`)));
     return found.flat().flatMap(([entryId, fields]) => {
       const event = toStoredEvent(partition, FIRST_EPOCH, entryId, fields);
       return event ? [upcastEvent(event.json)] : [];
@@ -162,7 +163,7 @@ export class CallStore {
       refs.has('result') ? this.blob(callId, 'result') : undefined,
     ]);
     return {
-      ...(args ? { arguments: parseOwn<Call['arguments']>(args.toString('utf8')) } : {}),
+      ...(args ? { arguments: parseTrustedJson<Call['arguments']>(args.toString('utf8')) } : {}),
       ...(result ? { result: Result.parse(JSON.parse(result.toString('utf8'))) } : {}),
     };
   }

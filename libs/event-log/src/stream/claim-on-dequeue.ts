@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { keys, type DequeueHook } from '#redis';
 import type { WorkerIdentity } from '../event-log.port.js';
-import { claimWords } from './to-transition.js';
+import { claimArgs } from './to-transition.js';
 
 /** Lua that claims the calls of jobs that are taken: what comes before it makes the arguments of transition.lua out of them. */
 export const CLAIM_ON_DEQUEUE = ['./claim-on-dequeue.lua', './transition.lua']
@@ -10,5 +10,5 @@ export const CLAIM_ON_DEQUEUE = ['./claim-on-dequeue.lua', './transition.lua']
 
 /** Claims with this token; a call that runs is not claimed again, so a job that comes twice does no harm. */
 export function claimOnDequeue(claimant: WorkerIdentity, token: string): DequeueHook {
-  return { lua: CLAIM_ON_DEQUEUE, args: [keys.cancelChannel(), ...claimWords(claimant, token)].map(String) };
+  return { lua: CLAIM_ON_DEQUEUE, args: [keys.cancelChannel(), ...claimArgs(claimant, token)].map(String) };
 }

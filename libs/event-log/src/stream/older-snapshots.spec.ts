@@ -6,7 +6,7 @@ import { startRedisServer, type RedisServer } from '../../../../test/support/red
 import { aCall, author, endOf } from '../../../../test/support/sample-calls.js';
 import { decodeSnapshot, encodeSnapshot } from '../call/call-snapshot.js';
 
-describe('a head that does not know the updates of all attempts', () => {
+describe('a snapshot that does not know the updates of all attempts', () => {
   let server: RedisServer;
   let redis: RedisConnection;
   let log: EventLog;
@@ -21,10 +21,10 @@ describe('a head that does not know the updates of all attempts', () => {
     await server.stop();
   });
 
-  /** What an older release leaves of a head that it rewrites. */
+  /** What an older release leaves of a snapshot that it rewrites. */
   const rewrite = async (callId: string, updates = '') => {
     const packed = await redis.getBuffer(keys.call(callId));
-    if (packed === null) throw new Error('no head');
+    if (packed === null) throw new Error('no snapshot');
     await redis.set(keys.call(callId), encodeSnapshot({ ...decodeSnapshot(callId, packed), updates }));
   };
   const submit = async () => {
@@ -44,8 +44,8 @@ describe('a head that does not know the updates of all attempts', () => {
     if (event.type !== 'call.end') throw new Error(`the last event is ${event.type}`);
     return event.data;
   };
-  const end = (callId: string, fence: number, wseq: number) =>
-    log.end({ callId, guard: { by: 'worker', fence, wseq }, data: endOf('completed'), author });
+  const end = (callId: string, fence: number, writeSeq: number) =>
+    log.end({ callId, guard: { by: 'worker', fence, writeSeq }, data: endOf('completed'), author });
 
   it('is counted from its first attempt on: before, there can be none', async () => {
     const callId = await submit();
@@ -53,7 +53,7 @@ describe('a head that does not know the updates of all attempts', () => {
     const { fence, updates } = await claim(callId);
     expect(updates).toBe(NO_UPDATES);
     const counted = new UpdatesDigest(updates).add('[]');
-    await log.update({ callId, guard: { by: 'worker', fence, wseq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
+    await log.update({ callId, guard: { by: 'worker', fence, writeSeq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
     expect(isApplied(await end(callId, fence, 2))).toBe(true);
     expect((await endData(callId)).updates).toEqual({ count: 1, sha256: counted.split(' ')[1] });
   });
@@ -62,12 +62,12 @@ describe('a head that does not know the updates of all attempts', () => {
     const callId = await submit();
     const first = await claim(callId);
     const data = { reason: 'worker_drained' as const, nextAttempt: 2, delayMs: 0 };
-    await log.retry({ callId, guard: { by: 'worker', fence: first.fence, wseq: 1 }, data, countsAsFailure: false, author });
+    await log.retry({ callId, guard: { by: 'worker', fence: first.fence, writeSeq: 1 }, data, countsAsFailure: false, author });
     await rewrite(callId);
     const { fence, updates } = await claim(callId, 2);
     expect(updates).toBe('');
     const counted = new UpdatesDigest(updates).add('[]');
-    await log.update({ callId, guard: { by: 'worker', fence, wseq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
+    await log.update({ callId, guard: { by: 'worker', fence, writeSeq: 1 }, data: { update: 1, content: [] }, updates: counted, author });
     expect(isApplied(await end(callId, fence, 2))).toBe(true);
     expect(await endData(callId)).not.toHaveProperty('updates');
   });
@@ -80,7 +80,7 @@ describe('a head that does not know the updates of all attempts', () => {
       const counted = digest.add('[]');
       // The second is lost on its way.
       if (update === 2) continue;
-      const guard = { by: 'worker' as const, fence, wseq: update };
+      const guard = { by: 'worker' as const, fence, writeSeq: update };
       expect(isApplied(await log.update({ callId, guard, data: { update, content: [] }, updates: counted, author }))).toBe(true);
     }
     expect(isApplied(await end(callId, fence, 5))).toBe(true);
@@ -91,17 +91,17 @@ describe('a head that does not know the updates of all attempts', () => {
     const callId = await submit();
     const first = await claim(callId);
     let counted = new UpdatesDigest(first.updates).add('[]');
-    const once = { callId, guard: { by: 'worker' as const, fence: first.fence, wseq: 1 }, data: { update: 1, content: [] }, author };
+    const once = { callId, guard: { by: 'worker' as const, fence: first.fence, writeSeq: 1 }, data: { update: 1, content: [] }, author };
     await log.update({ ...once, updates: counted });
     await log.update({ ...once, updates: counted });
     const data = { reason: 'worker_drained' as const, nextAttempt: 2, delayMs: 0 };
-    await log.retry({ callId, guard: { by: 'worker', fence: first.fence, wseq: 2 }, data, countsAsFailure: false, author });
+    await log.retry({ callId, guard: { by: 'worker', fence: first.fence, writeSeq: 2 }, data, countsAsFailure: false, author });
     const { fence, updates } = await claim(callId, 2);
     const digest = new UpdatesDigest(updates);
     await Promise.all(
       [1, 2, 3].map((update) => {
         counted = digest.add('[]');
-        const guard = { by: 'worker' as const, fence, wseq: update };
+        const guard = { by: 'worker' as const, fence, writeSeq: update };
         return log.update({ callId, guard, data: { update, content: [] }, updates: counted, author });
       }),
     );

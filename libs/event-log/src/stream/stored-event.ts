@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { CALL_EVENT_TYPES, type CallEventType } from '#contracts';
-import { parseOwn } from '../call/trusted-json.js';
-import { toStoredNotice } from './stored-system-event.js';
+import { parseTrustedJson } from '../call/trusted-json.js';
+import { toStoredSystemEvent } from './stored-system-event.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
 /** One entry as XRANGE and XREAD answer it: the id and the flat list of field names and values. */
@@ -42,7 +42,7 @@ export function toStoredEvent(partition: string, epoch: number, entryId: string,
  * the subject of a notice is no call's id.
  */
 export function toTailedEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
-  return toStoredEvent(partition, epoch, entryId, fields) ?? toStoredNotice(partition, epoch, entryId, fields);
+  return toStoredEvent(partition, epoch, entryId, fields) ?? toStoredSystemEvent(partition, epoch, entryId, fields);
 }
 
 /** What the words of an envelope take besides the call's facts and the rest of the event; see `json`. */
@@ -112,7 +112,7 @@ export function seqOf(entryId: string): number {
   return Number(dash < 0 ? entryId : entryId.slice(0, dash));
 }
 
-/** The call's fixed facts as they stand in the head and on every event: JSON members without braces. */
+/** The call's fixed facts as they stand in the snapshot and on every event: JSON members without braces. */
 export function metaText(meta: CallMeta): string {
   const members = [`"tenantid":${JSON.stringify(meta.tenantId)}`, `"tool":${JSON.stringify(meta.tool)}`];
   if (meta.agentId !== undefined) members.push(`"agentid":${JSON.stringify(meta.agentId)}`);
@@ -128,7 +128,9 @@ const metaCache = new LRUCache<string, CallMeta>({ max: META_CACHE_SIZE });
 export function parseMeta(text: string): CallMeta {
   const cached = metaCache.get(text);
   if (cached !== undefined) return cached;
-  const wire = parseOwn<{ tenantid: string; tool: string; agentid?: string; sessionid?: string; traceparent?: string }>(`{${text}}`);
+  const wire = parseTrustedJson<{ tenantid: string; tool: string; agentid?: string; sessionid?: string; traceparent?: string }>(
+    `{${text}}`,
+  );
   const meta: CallMeta = {
     tenantId: wire.tenantid,
     tool: wire.tool,

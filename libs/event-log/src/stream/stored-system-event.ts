@@ -1,12 +1,12 @@
 import { dataSchemaOf, NOTICE_TYPES, type NoticeType } from '#contracts';
-import { parseOwn } from '../call/trusted-json.js';
+import { parseTrustedJson } from '../call/trusted-json.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
 /** Whose events those are that everybody may see; no tenant is called so. */
-export const EVERYBODY = '';
+export const ALL_TENANTS = '';
 
-/** Makes the event that readers see out of an entry of `NoticeLog`; undefined for any other. They are few, so all is made at once. */
-export function toStoredNotice(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
+/** Makes the event that readers see out of an entry of `SystemEventLog`; undefined for any other. They are few, so all is made at once. */
+export function toStoredSystemEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
   const [, stamp = '', , metaText = '', , rest = ''] = fields;
   const [subject = '', typeText = '', , timeText = ''] = stamp.split(' ');
   const type = NOTICE_TYPES.find((known) => known === typeText);
@@ -21,7 +21,7 @@ export function toStoredNotice(partition: string, epoch: number, entryId: string
 }
 
 /** As it stands in an entry: JSON members without braces. */
-export function noticeMetaText(tenantId: string, sessionId: string): string {
+export function systemEventMetaText(tenantId: string, sessionId: string): string {
   return `"tenantid":${JSON.stringify(tenantId)},"sessionid":${JSON.stringify(sessionId)}`;
 }
 
@@ -31,6 +31,6 @@ export function subjectOf(type: NoticeType, id: string): string {
 }
 
 function metaOf(text: string): CallMeta {
-  const { tenantid = EVERYBODY, sessionid } = parseOwn<{ tenantid?: string; sessionid?: string }>(`{${text}}`);
+  const { tenantid = ALL_TENANTS, sessionid } = parseTrustedJson<{ tenantid?: string; sessionid?: string }>(`{${text}}`);
   return { tenantId: tenantid, tool: '', ...(sessionid === undefined ? {} : { sessionId: sessionid }) };
 }

@@ -1,6 +1,6 @@
 import type { EndData, HookRunData, SubmittedData } from '#contracts';
 import { keys, partitionOf } from '#redis';
-import { encodeTerms } from '../call/call-snapshot.js';
+import { encodeOptions } from '../call/call-snapshot.js';
 import type {
   EventOrigin,
   WorkerIdentity,
@@ -22,18 +22,18 @@ export const START_ARGUMENTS_BYTES = 1_024;
 type Input<M extends keyof EventLogWriter> = Parameters<EventLogWriter[M]>[0];
 
 export function acceptTransition(call: NewCall): Transition {
-  const { callId, meta, submitted, then, idempotency } = call;
+  const { callId, meta, submitted, followUp: then, idempotency } = call;
   const text = submittedText(submitted, call.author);
   const { queueMs, runMs, totalMs } = submitted.timeouts;
-  const terms = encodeTerms({
+  const terms = encodeOptions({
     queueMs,
     runMs,
     maxAttempts: submitted.retry.maxAttempts,
     effect: submitted.effect,
     pool: submitted.pool,
     priority: submitted.priority,
-    startSpan: text.startSpan,
-    digest: then?.kind === 'approval' ? word(then.data.digest) : '-',
+    startPayloadRange: text.startSpan,
+    digest: then?.kind === 'approval' ? assertToken(then.data.digest) : '-',
   });
   const key = idempotency ? { key: keys.idempotency(partitionOf(callId), meta.tenantId, idempotency.scopedKey) } : 0;
   return {
@@ -46,7 +46,7 @@ export function acceptTransition(call: NewCall): Transition {
       then?.kind === 'approval' ? ms(then.data.expiresInMs) : 0,
       key,
       IDEMPOTENCY_TTL_MS,
-      idempotency === undefined ? '' : word(idempotency.requestSha256),
+      idempotency === undefined ? '' : assertToken(idempotency.requestSha256),
       terms,
       metaText(meta),
       text.whole,
@@ -58,24 +58,24 @@ export function acceptTransition(call: NewCall): Transition {
 
 /** `token` names this claim, so that it is granted again, and only to its owner, when its answer got lost. */
 export function claimTransition(input: Input<'claim'>, token: string): Transition {
-  return transition('claim', input.callId, [input.attempt, ...claimWords(input, token)]);
+  return transition('claim', input.callId, [input.attempt, ...claimArgs(input, token)]);
 }
 
 /** What is the same in all claims of a worker. */
-export function claimWords({ author, worker, leaseMs }: WorkerIdentity, token: string): [number, string, string, string] {
-  return [ms(leaseMs), word(token), `${authorText(author)},"data":{`, `,"worker":${JSON.stringify(worker)}}`];
+export function claimArgs({ author, worker, leaseMs }: WorkerIdentity, token: string): [number, string, string, string] {
+  return [ms(leaseMs), assertToken(token), `${authorText(author)},"data":{`, `,"worker":${JSON.stringify(worker)}}`];
 }
 
 export function updateTransition({ callId, guard, data, updates = '', author }: Input<'update'>): Transition {
-  return transition('update', callId, [guard.fence, guard.wseq, eventText(author, data), { key: keys.updateIndex(callId) }, updates]);
+  return transition('update', callId, [guard.fence, guard.writeSeq, eventText(author, data), { key: keys.updateIndex(callId) }, updates]);
 }
 
 export function progressTransition({ callId, guard, data, author }: Input<'progress'>): Transition {
-  return transition('progress', callId, [guard.fence, guard.wseq, eventText(author, data), { key: keys.updateIndex(callId) }]);
+  return transition('progress', callId, [guard.fence, guard.writeSeq, eventText(author, data), { key: keys.updateIndex(callId) }]);
 }
 
 export function hookTransition({ callId, guard, data, author }: Input<'hook'>): Transition {
-  return transition('hook', callId, [guard.fence, guard.wseq, eventText(author, data), { key: keys.updateIndex(callId) }]);
+  return transition('hook', callId, [guard.fence, guard.writeSeq, eventText(author, data), { key: keys.updateIndex(callId) }]);
 }
 
 export function renewTransition({ callId, fence, leaseMs }: Input<'renew'>): Transition {
@@ -117,7 +117,7 @@ export function decideTransition({ callId, guard, data, end, hookRuns, author }:
     guard.version,
     commandKey(callId, guard),
     data.decision,
-    word(data.digest),
+    assertToken(data.digest),
     eventText(author, data),
     end ? endText(author, end) : '',
     ...hookArguments(callId, author, hookRuns),
@@ -132,7 +132,7 @@ function transition(operation: Transition['operation'], callId: string, args: re
 function guardArguments(callId: string, guard: WorkerGuard | ReconcilerGuard | CommandGuard): TransitionArgument[] {
   switch (guard.by) {
     case 'worker':
-      return [guard.by, guard.fence, guard.wseq];
+      return [guard.by, guard.fence, guard.writeSeq];
     case 'reconciler':
       return [guard.by, guard.fence, 0];
     case 'command':
@@ -183,8 +183,8 @@ function ms(duration: number): number {
   return Math.max(0, Math.round(duration));
 }
 
-/** The packed head separates by blanks and lines. */
-function word(text: string): string {
+/** The packed snapshot separates by blanks and lines. */
+function assertToken(text: string): string {
   if (!/^\S+$/.test(text)) throw new TypeError(`Expected one word without blanks, got ${JSON.stringify(text)}.`);
   return text;
 }

@@ -12,7 +12,7 @@ export interface KeyHeld {
 }
 
 /** `note` is what follows the sequence number of an OK: the tool, or that a cancel was requested. */
-export type ParsedAnswer = (Applied | Rejection | KeyHeld) & { readonly note?: string };
+export type ParsedAnswer = (Applied | Rejection | KeyHeld) & { readonly extra?: string };
 
 /** Reads what transition.lua answers. Throws when it answers ERROR: a fault, not a refusal. */
 export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
@@ -23,7 +23,7 @@ export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
       version: Number(version),
       seq: Number(seq),
       time: now,
-      ...(typeof note === 'string' || typeof note === 'number' ? { note: `${note}` } : {}),
+      ...(typeof note === 'string' || typeof note === 'number' ? { extra: `${note}` } : {}),
     };
   }
   const [code, first = '', second, third] = String(answer).split(' ');
@@ -51,7 +51,7 @@ export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
 
 /** The same for a claim, which is granted with all that a worker needs. */
 export function parseClaim(reply: TransitionAnswer): Claimed | Rejection {
-  if (!isList(reply.answer)) return refusal(parseAnswer(reply));
+  if (!isList(reply.answer)) return asRejection(parseAnswer(reply));
   const facts = reply.answer;
   const [
     version = 0,
@@ -83,7 +83,7 @@ export function parseClaim(reply: TransitionAnswer): Claimed | Rejection {
 }
 
 /** Narrows to what a transition other than accept may be answered. */
-export function refusal(answer: Applied | Rejection | KeyHeld): Rejection {
+export function asRejection(answer: Applied | Rejection | KeyHeld): Rejection {
   if (isApplied(answer) || 'callId' in answer) throw new Error(`transition.lua answered ${answer.code} where it cannot.`);
   return answer;
 }

@@ -1,7 +1,7 @@
 import { type RedisConnection, partitionOf } from '#redis';
 import { EventLogUnavailable } from '../event-log-errors.js';
 import { TransitionPipeline, type PipelineOptions, type TransitionAnswer } from './transition-pipeline.js';
-import { bytesOf, flavourOf, RUN_LIMITS, type Transition } from './transition.js';
+import { bytesOf, variantOf, RUN_LIMITS, type Transition } from './transition.js';
 
 /**
  * The one way of transitions to Redis. They are gathered by tick, never by a timer: while one run is in flight the next
@@ -11,12 +11,12 @@ import { bytesOf, flavourOf, RUN_LIMITS, type Transition } from './transition.js
  * in one slot. Within a lane the order of `submit` is kept, also over a reconnect.
  */
 export class TransitionBatcher {
-  private readonly lanes = new Map<string, TransitionPipeline>();
+  private readonly pipelines = new Map<string, TransitionPipeline>();
   private closed = false;
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly settings: PipelineOptions,
+    private readonly options: PipelineOptions,
   ) {}
 
   /**
@@ -33,22 +33,22 @@ export class TransitionBatcher {
         ),
       );
     }
-    return this.laneOf(transition).submit(transition, bytes, sent);
+    return this.pipelineOf(transition).submit(transition, bytes, sent);
   }
 
   /** Takes no more; resolves when what is under way was answered or gave up. Idempotent. */
   async close(deadlineMs = 5_000): Promise<void> {
     this.closed = true;
-    await Promise.all([...this.lanes.values()].map((lane) => lane.close(deadlineMs)));
+    await Promise.all([...this.pipelines.values()].map((lane) => lane.close(deadlineMs)));
   }
 
-  private laneOf(transition: Transition): TransitionPipeline {
-    const flavour = flavourOf(transition);
+  private pipelineOf(transition: Transition): TransitionPipeline {
+    const flavour = variantOf(transition);
     const name = this.redis.isCluster ? `${flavour}:${partitionOf(transition.callId)}` : flavour;
-    let lane = this.lanes.get(name);
+    let lane = this.pipelines.get(name);
     if (lane === undefined) {
-      lane = new TransitionPipeline(this.redis, flavour, this.settings);
-      this.lanes.set(name, lane);
+      lane = new TransitionPipeline(this.redis, flavour, this.options);
+      this.pipelines.set(name, lane);
     }
     return lane;
   }

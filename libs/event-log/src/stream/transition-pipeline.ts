@@ -3,7 +3,7 @@ import { writeTogether, isClosed, type RedisConnection } from '#redis';
 import { telemetry } from '#observability';
 import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
 import { runTransitions, type ReplicaWait, type RunAnswer } from './transition-script.js';
-import { RUN_LIMITS, type Flavour, type Transition } from './transition.js';
+import { RUN_LIMITS, type ScriptVariant, type Transition } from './transition.js';
 
 export interface PipelineOptions {
   /** After it a transition is given up with `EventLogUnavailable`; without it the lane tries for ever. */
@@ -33,15 +33,15 @@ interface Pending {
 /** One run in flight at a time; what comes meanwhile is the next run. After a connection error the same run is sent again. */
 export class TransitionPipeline {
   private waiting: Pending[] = [];
-  private flying: readonly Pending[] = [];
+  private inFlight: readonly Pending[] = [];
   private draining: Promise<void> | undefined;
   private expiry: NodeJS.Timeout | undefined;
   private readonly stopped = new AbortController();
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly flavour: Flavour,
-    private readonly settings: PipelineOptions,
+    private readonly variant: ScriptVariant,
+    private readonly options: PipelineOptions,
   ) {}
 
   submit(transition: Transition, bytes: number, sent?: () => void): Promise<TransitionAnswer> {
@@ -49,7 +49,7 @@ export class TransitionPipeline {
       const pending: Pending = {
         transition,
         bytes,
-        expiresAt: performance.now() + (this.settings.deadlineMs ?? Infinity),
+        expiresAt: performance.now() + (this.options.deadlineMs ?? Infinity),
         settled: false,
         ...(sent === undefined ? {} : { sent }),
         settle: (outcome) => {
@@ -68,14 +68,14 @@ export class TransitionPipeline {
   /** Waits for what is under way, at most `deadlineMs`, then gives it up. */
   async close(deadlineMs: number): Promise<void> {
     if (this.draining !== undefined) {
-      const timer = setTimeout(() => this.giveUp('The event log was closed before Redis answered.'), deadlineMs);
+      const timer = setTimeout(() => this.abandon('The event log was closed before Redis answered.'), deadlineMs);
       await Promise.race([
         this.draining,
         new Promise<void>((resolve) => this.stopped.signal.addEventListener('abort', () => resolve(), { once: true })),
       ]);
       clearTimeout(timer);
     }
-    this.giveUp('The event log is closed.');
+    this.abandon('The event log is closed.');
   }
 
   /** Never rejects: every failure is the answer of the transitions it hit. */
@@ -85,9 +85,9 @@ export class TransitionPipeline {
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.takeBatch();
       if (batch.length === 0) break;
-      this.flying = batch;
+      this.inFlight = batch;
       await this.send(batch);
-      this.flying = [];
+      this.inFlight = [];
     }
     this.draining = undefined;
   }
@@ -116,13 +116,13 @@ export class TransitionPipeline {
 
   /** One run; returns those to be sent again. */
   private async tryOnce(batch: readonly Pending[]): Promise<readonly Pending[]> {
-    const wait = batch.some(({ transition }) => transition.durable) ? this.settings.wait : undefined;
+    const wait = batch.some(({ transition }) => transition.durable) ? this.options.wait : undefined;
     const startedAt = performance.now();
     try {
       const transitions = batch.map(({ transition }) => transition);
       const run = await writeTogether(this.redis, () => {
-        const running = runTransitions(this.redis, this.flavour, transitions, wait);
-        tellSent(batch);
+        const running = runTransitions(this.redis, this.variant, transitions, wait);
+        notifySent(batch);
         return running;
       });
       telemetry.scriptRun.emit({ transitions: batch.length, ms: performance.now() - startedAt });
@@ -140,36 +140,36 @@ export class TransitionPipeline {
 
   /** One timer a lane, and only while something waits with a deadline. */
   private watchDeadlines(): void {
-    if (this.settings.deadlineMs === undefined || this.expiry !== undefined) return;
-    const open = [...this.flying, ...this.waiting].filter(({ settled }) => !settled);
+    if (this.options.deadlineMs === undefined || this.expiry !== undefined) return;
+    const open = [...this.inFlight, ...this.waiting].filter(({ settled }) => !settled);
     if (open.length === 0) return;
     const first = open.reduce((least, { expiresAt }) => Math.min(least, expiresAt), Infinity);
     this.expiry = setTimeout(
       () => {
         this.expiry = undefined;
         const now = performance.now();
-        for (const pending of open) if (pending.expiresAt <= now) pending.settle(this.lateness(pending));
+        for (const pending of open) if (pending.expiresAt <= now) pending.settle(this.timeoutError(pending));
         this.watchDeadlines();
       },
       Math.max(first - performance.now(), 0) + 1,
     );
   }
 
-  private lateness({ unreplicated }: Pending): EventLogUnavailable {
-    const within = `within ${this.settings.deadlineMs} ms.`;
+  private timeoutError({ unreplicated }: Pending): EventLogUnavailable {
+    const within = `within ${this.options.deadlineMs} ms.`;
     if (unreplicated === undefined) return new EventLogUnavailable(`Redis did not answer ${within}`);
     return new EventLogUnreplicated(`Too few replicas confirmed the write ${within}`);
   }
 
-  private giveUp(why: string): void {
+  private abandon(why: string): void {
     this.stopped.abort();
     clearTimeout(this.expiry);
-    for (const pending of [...this.flying, ...this.waiting]) pending.settle(new EventLogUnavailable(why));
+    for (const pending of [...this.inFlight, ...this.waiting]) pending.settle(new EventLogUnavailable(why));
     this.waiting = [];
   }
 }
 
-function tellSent(batch: readonly Pending[]): void {
+function notifySent(batch: readonly Pending[]): void {
   for (const pending of batch) {
     pending.sent?.();
     delete pending.sent;
@@ -184,7 +184,7 @@ function settleAll(batch: readonly Pending[], { now, answers, replicated }: RunA
   const again: Pending[] = [];
   for (const [index, pending] of batch.entries()) {
     const fresh = { now, answer: answers[index] };
-    const answer = wasDone(fresh.answer) ? (pending.unreplicated ?? fresh) : fresh;
+    const answer = isReplay(fresh.answer) ? (pending.unreplicated ?? fresh) : fresh;
     if (replicated || !pending.transition.durable) {
       pending.settle(answer);
     } else {
@@ -196,7 +196,7 @@ function settleAll(batch: readonly Pending[], { now, answers, replicated }: RunA
 }
 
 /** The reconciler's End has nothing to be known by: repeated, it finds the call ended. */
-function wasDone(answer: unknown): boolean {
+function isReplay(answer: unknown): boolean {
   return typeof answer === 'string' && (answer.startsWith('REPLAY') || answer === 'ENDED');
 }
 

@@ -1,10 +1,10 @@
 import { LuaScript, type RedisConnection } from '#redis';
-import { composeRun, type Flavour, type Transition } from './transition.js';
+import { composeRun, type ScriptVariant, type Transition } from './transition.js';
 
 const file = new URL('./transition.lua', import.meta.url);
 
 /** Built from one body; Redis reads the flags from the first line. */
-const SCRIPTS: Readonly<Record<Flavour, LuaScript>> = {
+const SCRIPTS: Readonly<Record<ScriptVariant, LuaScript>> = {
   accept: LuaScript.load(file, '#!lua'),
   progress: LuaScript.load(file, '#!lua flags=allow-oom'),
 };
@@ -25,7 +25,7 @@ export interface RunAnswer {
 /** Runs the transitions in one script. `wait` adds a WAIT for replicas behind it, on the same connection. */
 export async function runTransitions(
   redis: RedisConnection,
-  flavour: Flavour,
+  flavour: ScriptVariant,
   transitions: readonly Transition[],
   wait?: ReplicaWait,
 ): Promise<RunAnswer> {

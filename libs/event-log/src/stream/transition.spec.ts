@@ -4,13 +4,13 @@ import { CallEvent, type HookRunData } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { checkPartition } from '../../../../test/support/log-invariants.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
-import type { CallCommand, Moment } from '../call/call.commands.js';
-import { decide } from '../call/call.decider.js';
-import { decodeTerms, encodeSnapshot, type CallState } from '../call/call-snapshot.js';
+import type { CallCommand, DecisionContext } from '../specification/call-commands.js';
+import { decide } from '../specification/decide.js';
+import { decodeOptions, encodeSnapshot, type CallState } from '../call/call-snapshot.js';
 import type { CommandGuard, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
 import { aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
 import { eventSeqs } from '../read/update-index.js';
-import { EVERY_ANSWER } from '../testing/every-answer.js';
+import { EVERY_ANSWER } from '../specification/every-answer.js';
 import { toStoredEvent } from './stored-event.js';
 import * as to from './to-transition.js';
 import { parseAnswer, parseClaim } from './transition-answer.js';
@@ -31,10 +31,10 @@ interface LoggedEvent {
 
 /** What the pure decider believes Redis holds. */
 class Model {
-  readonly heads = new Map<string, CallState>();
+  readonly states = new Map<string, CallState>();
   readonly seqs = new Map<string, number>();
-  readonly commands = new Map<string, Omit<NonNullable<Moment['applied']>, never>>();
-  readonly holders = new Map<string, NonNullable<Moment['keyHolder']>>();
+  readonly commands = new Map<string, Omit<NonNullable<DecisionContext['applied']>, never>>();
+  readonly holders = new Map<string, NonNullable<DecisionContext['keyHolder']>>();
   readonly events: LoggedEvent[] = [];
   readonly seen = new Map<string, number>();
 
@@ -45,17 +45,17 @@ class Model {
     const seq = this.seqs.get(partition) ?? 0;
     const applied = commandId === undefined ? undefined : this.commands.get(commandId);
     const keyHolder = key === undefined ? undefined : this.holders.get(`${partition}/${key}`);
-    const decision = decide(this.heads.get(callId), command, {
+    const decision = decide(this.states.get(callId), command, {
       now,
       seq,
       ...(applied ? { applied } : {}),
       ...(keyHolder ? { keyHolder } : {}),
     });
     if (decision.code !== 'OK') return decision;
-    this.heads.set(callId, decision.head);
+    this.states.set(callId, decision.state);
     this.seqs.set(partition, seq + decision.events.length);
     this.events.push(...decision.events.map((event) => ({ callId, ...event })));
-    const answer = { version: decision.head.version, seq: decision.head.lastSeq, time: now };
+    const answer = { version: decision.state.version, seq: decision.state.lastSeq, time: now };
     if (commandId !== undefined) this.commands.set(commandId, answer);
     if (key !== undefined && command.kind === 'accept')
       this.holders.set(`${partition}/${key}`, { callId, requestSha256: command.requestSha256 ?? '' });
@@ -80,18 +80,22 @@ const versionOff = fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, { weight: 
 const wseqOff = fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, { weight: 2, arbitrary: fc.constantFrom(0, -1, 2) });
 const commandId = fc.constantFrom('c1', 'c2', 'c3', 'c4', 'c5', 'c6');
 
-type Offsets = { fence: number; wseq: number; version: number; commandId: string };
-const offsets = fc.record({ fence: fenceOff, wseq: wseqOff, version: versionOff, commandId });
+type Offsets = { fence: number; writeSeq: number; version: number; commandId: string };
+const offsets = fc.record({ fence: fenceOff, writeSeq: wseqOff, version: versionOff, commandId });
 
 function worker(model: Model, callId: string, off: Offsets): WorkerGuard {
-  const head = model.heads.get(callId);
-  return { by: 'worker', fence: Math.max(0, (head?.fence ?? 0) + off.fence), wseq: Math.max(0, (head?.wseq ?? 0) + off.wseq) };
+  const state = model.states.get(callId);
+  return {
+    by: 'worker',
+    fence: Math.max(0, (state?.fence ?? 0) + off.fence),
+    writeSeq: Math.max(0, (state?.writeSeq ?? 0) + off.writeSeq),
+  };
 }
 function reconciler(model: Model, callId: string, off: Offsets): ReconcilerGuard {
-  return { by: 'reconciler', fence: Math.max(0, (model.heads.get(callId)?.fence ?? 0) + off.fence) };
+  return { by: 'reconciler', fence: Math.max(0, (model.states.get(callId)?.fence ?? 0) + off.fence) };
 }
 function command(model: Model, callId: string, off: Offsets): CommandGuard {
-  return { by: 'command', version: Math.max(0, (model.heads.get(callId)?.version ?? 0) + off.version), commandId: off.commandId };
+  return { by: 'command', version: Math.max(0, (model.states.get(callId)?.version ?? 0) + off.version), commandId: off.commandId };
 }
 
 const hookRun: HookRunData = { phase: 'started', hook: 'lint', event: 'before', run: 1, at: '2026-01-01T00:00:00.000Z', reason: 'é\n' };
@@ -120,12 +124,12 @@ const accept = fc
       meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob' },
       ...runsOf(hooks),
       ...(key ? { idempotency: { scopedKey: key, requestSha256: sha } } : {}),
-      ...(then === 'approval' ? { then: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } } : {}),
-      ...(then === 'refuse' ? { then: { kind: 'refused', data: endOf('denied') } } : {}),
+      ...(then === 'approval' ? { followUp: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } } : {}),
+      ...(then === 'refuse' ? { followUp: { kind: 'refused', data: endOf('denied') } } : {}),
     };
     const transition = to.acceptTransition(call);
     const termsText = transition.args[6];
-    const terms = decodeTerms(typeof termsText === 'string' ? termsText : '');
+    const terms = decodeOptions(typeof termsText === 'string' ? termsText : '');
     const decided = then === 'approval' ? { approvalWithinMs: within } : then;
     return {
       callId,
@@ -138,7 +142,7 @@ const accept = fc
 const claim = fc
   .record({ off: fc.constantFrom(1, 1, 1, 1, 0, 2), leaseMs: duration, token: fc.constantFrom('t1', 't2', 't3') })
   .map(({ off, leaseMs, token }): Making => (callId, model) => {
-    const attempt = (model.heads.get(callId)?.attempt ?? 0) + off;
+    const attempt = (model.states.get(callId)?.attempt ?? 0) + off;
     return {
       callId,
       transition: to.claimTransition({ callId, attempt, leaseMs, worker: 'w1', author }, token),
@@ -177,7 +181,7 @@ const retry = fc
   .record({ off: offsets, byWorker: fc.boolean(), next: fc.constantFrom(1, 1, 1, 1, 2), delayMs: duration, countsAsFailure: fc.boolean() })
   .map(({ off, byWorker, next, delayMs, countsAsFailure }): Making => (callId, model) => {
     const guard = byWorker ? worker(model, callId, off) : reconciler(model, callId, off);
-    const nextAttempt = (model.heads.get(callId)?.attempt ?? 0) + next;
+    const nextAttempt = (model.states.get(callId)?.attempt ?? 0) + next;
     const data = { reason: countsAsFailure ? ('tool_failed' as const) : ('suspended' as const), nextAttempt, delayMs };
     return {
       callId,
@@ -266,7 +270,7 @@ class Run implements fc.AsyncCommand<Model, RedisConnection> {
     }
     const ids = [...new Set(steps.map(({ callId }) => callId))];
     const stored = await Promise.all(ids.map((callId) => redis.getBuffer(keys.call(callId))));
-    const believed = ids.map((callId) => model.heads.get(callId)).map((head) => (head ? encodeSnapshot(head) : null));
+    const believed = ids.map((callId) => model.states.get(callId)).map((state) => (state ? encodeSnapshot(state) : null));
     expect(stored).toEqual(believed);
   }
 
@@ -275,7 +279,7 @@ class Run implements fc.AsyncCommand<Model, RedisConnection> {
   }
 }
 
-/** Lets time pass for one call: all times in its head move into the past, as if it had been left alone for so long. */
+/** Lets time pass for one call: all times in its state move into the past, as if it had been left alone for so long. */
 class Pass implements fc.AsyncCommand<Model, RedisConnection> {
   constructor(
     private readonly callIndex: number,
@@ -283,18 +287,18 @@ class Pass implements fc.AsyncCommand<Model, RedisConnection> {
   ) {}
 
   check(model: Readonly<Model>): boolean {
-    const head = model.heads.get(CALLS[this.callIndex] ?? '');
-    return head !== undefined && head.status !== 'ended';
+    const state = model.states.get(CALLS[this.callIndex] ?? '');
+    return state !== undefined && state.status !== 'ended';
   }
 
   async run(model: Model, redis: RedisConnection): Promise<void> {
     const callId = CALLS[this.callIndex] ?? '';
-    const head = model.heads.get(callId);
-    if (head === undefined) return;
+    const state = model.states.get(callId);
+    if (state === undefined) return;
     const earlier = (time: number) => (time === 0 ? 0 : time - this.ms);
-    const { deadline, totalDeadline, leaseUntil, notBefore, cancelBy, timer } = head;
+    const { deadline, totalDeadline, leaseUntil, notBefore, cancelBy, timer } = state;
     const moved = {
-      ...head,
+      ...state,
       deadline: earlier(deadline),
       totalDeadline: earlier(totalDeadline),
       leaseUntil: earlier(leaseUntil),
@@ -302,7 +306,7 @@ class Pass implements fc.AsyncCommand<Model, RedisConnection> {
       cancelBy: earlier(cancelBy),
       timer: earlier(timer),
     };
-    model.heads.set(callId, moved);
+    model.states.set(callId, moved);
     await redis.set(keys.call(callId), encodeSnapshot(moved));
     await redis.zadd(keys.outbox(callId.slice(0, 2)), moved.timer, callId);
   }
@@ -314,7 +318,7 @@ class Pass implements fc.AsyncCommand<Model, RedisConnection> {
 
 function readAnswer({ command: { kind } }: Step, reply: { now: number; answer: unknown }): object {
   if (kind !== 'claim' || !Array.isArray(reply.answer)) {
-    const { note: _note, ...answer } = parseAnswer(reply);
+    const { extra: _note, ...answer } = parseAnswer(reply);
     return answer;
   }
   const { code, version, seq, time, submitted } = { submitted: undefined, ...parseClaim(reply) } as {
@@ -345,7 +349,7 @@ describe('the transition script and the pure decider', () => {
     await server.stop();
   });
 
-  it('give the same answers, heads, events and timers for any sequence of transitions', async () => {
+  it('give the same answers, states, events and timers for any sequence of transitions', async () => {
     const seen = new Map<string, number>();
     const steps = fc.array(fc.tuple(fc.nat(CALLS.length - 1), making), { minLength: 1, maxLength: 5 });
     const run = steps.map((list) => new Run(list));
@@ -385,14 +389,14 @@ async function expectSameLog(redis: RedisConnection, model: Model): Promise<void
     }));
     expect(logged).toEqual(model.events.filter(({ callId }) => callId.startsWith(partition)));
     const timers = await redis.zrange(keys.outbox(partition), '0', '-1', 'WITHSCORES');
-    const believed = [...model.heads.values()].filter((head) => head.callId.startsWith(partition) && head.status !== 'ended');
+    const believed = [...model.states.values()].filter((state) => state.callId.startsWith(partition) && state.status !== 'ended');
     expect(Object.fromEntries(pairs(timers))).toEqual(Object.fromEntries(believed.map(({ callId, timer }) => [callId, String(timer)])));
     expect(await checkPartition(redis, partition)).toEqual([]);
   }
-  for (const [callId, head] of model.heads) {
+  for (const [callId, state] of model.states) {
     const index = (await redis.getBuffer(keys.updateIndex(callId))) ?? Buffer.alloc(0);
     const logged = model.events.filter((event) => event.callId === callId);
-    expect(eventSeqs(head, index)).toEqual(logged.map(({ seq }) => seq));
+    expect(eventSeqs(state, index)).toEqual(logged.map(({ seq }) => seq));
   }
 }
 

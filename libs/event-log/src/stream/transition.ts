@@ -1,7 +1,7 @@
 import { keys, partitionOf } from '#redis';
 
 /** `accept` is refused above maxmemory; `progress` is not, so that what runs can always finish. */
-export type Flavour = 'accept' | 'progress';
+export type ScriptVariant = 'accept' | 'progress';
 
 export type TransitionArgument = string | number | { readonly key: string };
 
@@ -17,7 +17,7 @@ export interface Transition {
 /** Limits of one transition and of one run of the script. */
 export const RUN_LIMITS = { transitions: 512, bytes: 1_048_576, transitionBytes: 262_144 } as const;
 
-export function flavourOf({ operation }: Transition): Flavour {
+export function variantOf({ operation }: Transition): ScriptVariant {
   return operation === 'accept' ? 'accept' : 'progress';
 }
 

@@ -1,12 +1,12 @@
 import type { StoredEvent } from '../event-log.port.js';
 
-export interface WatchOptions {
+export interface CompletionWaitOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /** Somebody waits for the End of a call. */
-export interface Watch {
+export interface CompletionWaiter {
   /**
    * The call's events since the watch began, without Updates and Progress, End being the last. Undefined when the time
    * was up, the caller gave up, or the log was rolled back: the store knows how the call is. Never rejects.
@@ -16,19 +16,19 @@ export interface Watch {
   cancel(): void;
 }
 
-interface Waiter {
+interface PendingWaiter {
   readonly events: StoredEvent[];
   settle(events: readonly StoredEvent[] | undefined): void;
 }
 
 /** Whoever waits for calls to end, by call. Many thousands at once cost a map look-up for each event. */
 export class CompletionWaiters {
-  private readonly waiters = new Map<string, Set<Waiter>>();
+  private readonly waiters = new Map<string, Set<PendingWaiter>>();
 
   /** Registered when this returns: an event delivered afterwards is not missed. */
-  add(callId: string, { timeoutMs, signal }: WatchOptions): Watch {
+  add(callId: string, { timeoutMs, signal }: CompletionWaitOptions): CompletionWaiter {
     const cleanups: (() => void)[] = [];
-    let settle: Waiter['settle'] = () => {};
+    let settle: PendingWaiter['settle'] = () => {};
     const ended = new Promise<readonly StoredEvent[] | undefined>((resolve) => {
       settle = (events) => {
         for (const cleanup of cleanups.splice(0)) cleanup();
@@ -36,7 +36,7 @@ export class CompletionWaiters {
       };
     });
     const cancel = () => settle(undefined);
-    const waiter: Waiter = { events: [], settle };
+    const waiter: PendingWaiter = { events: [], settle };
     this.register(callId, waiter, cleanups);
     if (timeoutMs !== undefined) {
       const timer = setTimeout(cancel, timeoutMs);
@@ -60,7 +60,7 @@ export class CompletionWaiters {
   }
 
   /** Sends those who wait for calls of this partition (all without one) to look at the store. */
-  release(partition?: string): void {
+  resolveAll(partition?: string): void {
     for (const [callId, waiting] of this.waiters) {
       if (partition !== undefined && !callId.startsWith(`${partition}-`)) continue;
       for (const waiter of waiting) waiter.settle(undefined);
@@ -71,7 +71,7 @@ export class CompletionWaiters {
     return this.waiters.size;
   }
 
-  private register(callId: string, waiter: Waiter, cleanups: (() => void)[]): void {
+  private register(callId: string, waiter: PendingWaiter, cleanups: (() => void)[]): void {
     const waiting = this.waiters.get(callId) ?? new Set();
     waiting.add(waiter);
     this.waiters.set(callId, waiting);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ProblemError } from '#contracts';
-import { formatMap, formatPoint, parseMap, parsePoint } from './cursor.js';
+import { encodeVectorCursor, encodeScalarCursor, decodeVectorCursor, decodeScalarCursor } from './cursor.js';
 
 const position = fc.record({ epoch: fc.nat(), seq: fc.maxSafeNat() });
 
@@ -9,25 +9,29 @@ describe('cursors', () => {
   it('reads back every map it wrote', () => {
     fc.assert(
       fc.property(fc.array(position, { minLength: 1, maxLength: 64 }), (positions) => {
-        expect(parseMap(formatMap(positions), positions.length)).toEqual(positions);
+        expect(decodeVectorCursor(encodeVectorCursor(positions), positions.length)).toEqual(positions);
       }),
     );
   });
 
   it('reads back every point it wrote', () => {
     const point = fc.record({ epoch: fc.nat(999_999_999), seq: fc.nat(999_999_999) });
-    fc.assert(fc.property(fc.nat(255), point, (partition, at) => expect(parsePoint(formatPoint(partition, at), partition)).toEqual(at)));
+    fc.assert(
+      fc.property(fc.nat(255), point, (partition, at) =>
+        expect(decodeScalarCursor(encodeScalarCursor(partition, at), partition)).toEqual(at),
+      ),
+    );
   });
 
   it('keeps the map of 16 partitions within a close reason', () => {
     const positions = Array.from({ length: 16 }, () => ({ epoch: 1, seq: 200_000_000 }));
-    expect(`cursor=${formatMap(positions)}`.length).toBeLessThanOrEqual(123);
+    expect(`cursor=${encodeVectorCursor(positions)}`.length).toBeLessThanOrEqual(123);
   });
 
   it('refuses whatever it did not write, and never throws anything but the problem', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60, unit: 'binary-ascii' }), (text) => {
-        for (const parse of [() => parseMap(text, 16), () => parsePoint(text, 3)]) {
+        for (const parse of [() => decodeVectorCursor(text, 16), () => decodeScalarCursor(text, 3)]) {
           try {
             parse();
           } catch (error) {
@@ -36,8 +40,8 @@ describe('cursors', () => {
         }
       }),
     );
-    expect(() => parsePoint('1.4.10', 3)).toThrow(ProblemError);
-    expect(() => parseMap(formatMap([{ epoch: 1, seq: 1 }]), 16)).toThrow(ProblemError);
-    expect(() => parseMap('', 16)).toThrow(ProblemError);
+    expect(() => decodeScalarCursor('1.4.10', 3)).toThrow(ProblemError);
+    expect(() => decodeVectorCursor(encodeVectorCursor([{ epoch: 1, seq: 1 }]), 16)).toThrow(ProblemError);
+    expect(() => decodeVectorCursor('', 16)).toThrow(ProblemError);
   });
 });

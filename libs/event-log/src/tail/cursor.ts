@@ -11,12 +11,12 @@ const ONE_EPOCH = 1;
 const EPOCH_EACH = 2;
 
 /** The cursor of a call or a session, which live in one partition: `<epoch>.<partition>.<seq>`, the form of an event's id. */
-export function formatPoint(partition: number, { epoch, seq }: Position): string {
+export function encodeScalarCursor(partition: number, { epoch, seq }: Position): string {
   return `${epoch}.${partition}.${seq}`;
 }
 
 /** Throws `invalid_request` for anything but a point of this very partition. */
-export function parsePoint(text: string, partition: number): Position {
+export function decodeScalarCursor(text: string, partition: number): Position {
   const match = POINT.exec(text);
   if (!match || Number(match[2]) !== partition)
     throw malformed(`<epoch>.${partition}.<seq>, as in the id of an event of this call or session`);
@@ -27,7 +27,7 @@ export function parsePoint(text: string, partition: number): Position {
  * The cursor of a wider filter: the positions of all partitions in order, as base64url of varints. It is small enough
  * for the reason of a WebSocket close frame at 16 partitions; readers treat it as opaque.
  */
-export function formatMap(positions: readonly Position[]): string {
+export function encodeVectorCursor(positions: readonly Position[]): string {
   const [first] = positions;
   const sameEpoch = first !== undefined && positions.every(({ epoch }) => epoch === first.epoch);
   const numbers = sameEpoch
@@ -39,7 +39,7 @@ export function formatMap(positions: readonly Position[]): string {
 }
 
 /** Throws `invalid_request` for anything but a map of this many partitions. */
-export function parseMap(text: string, partitions: number): Position[] {
+export function decodeVectorCursor(text: string, partitions: number): Position[] {
   const numbers = /^[\w-]+$/.test(text) ? readVarints(Buffer.from(text, 'base64url')) : undefined;
   const [version, ...rest] = numbers ?? [];
   if (version === ONE_EPOCH && rest.length === partitions + 1) {

@@ -59,7 +59,7 @@ export function batchesOf(
   format: CursorFormat,
   maxChars: number,
 ): EventBatch[] {
-  const cut = pieces(events, maxChars);
+  const cut = chunks(events, maxChars);
   let from = start;
   return cut.map((piece, index) => {
     const before = from;
@@ -85,7 +85,7 @@ function through(start: readonly Position[], events: readonly StoredEvent[]): Po
 }
 
 /** Cuts a run of events into pieces of at most `maxChars` (a single larger event stands alone). */
-function pieces(events: readonly StoredEvent[], maxChars: number): StoredEvent[][] {
+function chunks(events: readonly StoredEvent[], maxChars: number): StoredEvent[][] {
   const cut: StoredEvent[][] = [];
   let piece: StoredEvent[] = [];
   let chars = 0;

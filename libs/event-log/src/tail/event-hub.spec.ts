@@ -24,9 +24,9 @@ afterAll(async () => {
 });
 
 async function startHub(firstSeqs: ReadonlyMap<string, number> = new Map()): Promise<EventHub> {
-  const tail = new LogTail({ redisUrl: server.url, partitions: PARTITIONS, blockMs: 200, auditMs: 200 });
+  const tail = new LogTail({ redisUrl: server.url, partitions: PARTITIONS, blockMs: 200, verifyMs: 200 });
   const hub = new EventHub(tail, redis, {
-    head: async (callId) => {
+    callSnapshot: async (callId) => {
       const first = firstSeqs.get(callId);
       return first === undefined ? undefined : { lifecycleSeqs: [first] };
     },
@@ -150,7 +150,7 @@ describe('EventHub subscriptions', () => {
     const start = await logIds(() => true);
     const writer = startWriter(calls);
 
-    let cursor = filterOf === 'one call' ? hub.moment().cursorOf(call) : begun.cursor;
+    let cursor = filterOf === 'one call' ? hub.currentPosition().cursorOf(call) : begun.cursor;
     const received: string[] = [];
     for (let cut = 0; cut < 60; cut += 1) {
       const session = new Listener(hub, { filter, cursor });
@@ -228,7 +228,7 @@ describe('EventHub subscriptions', () => {
     const hub = await startHub();
     const callId = rawCallId(3);
     const filters: EventFilter[] = [{}, { callId }, { sessionId: 's' }, { agentId: 'a' }, { tool: 'echo' }];
-    const cursorOf = hub.moment().cursorOf(callId);
+    const cursorOf = hub.currentPosition().cursorOf(callId);
     const spies = filters.map(
       (filter) => new Listener(hub, { tenantId: 'rival', filter, ...(filter.callId === undefined ? {} : { cursor: cursorOf }) }),
     );
@@ -248,7 +248,7 @@ describe('EventHub subscriptions', () => {
     const hub = await startHub();
     const deliver = () => {};
     const callId = rawCallId(1);
-    for (const cursor of ['', 'x', '1.2.3', '1.1.-4', hub.timeline.format(hub.timeline.now(), undefined)]) {
+    for (const cursor of ['', 'x', '1.2.3', '1.1.-4', hub.positions.format(hub.positions.now(), undefined)]) {
       expect(() => hub.subscribe({ tenantId: 'acme', filter: { callId }, cursor, deliver })).toThrow(ProblemError);
     }
     expect(() => hub.subscribe({ tenantId: 'acme', filter: {}, cursor: '1.1.3', deliver })).toThrow(ProblemError);
@@ -282,7 +282,7 @@ describe('EventHub resync', () => {
   it('waits for its own tail when another gateway was quicker', async () => {
     const callId = rawCallId(1);
     const hub = await startHub();
-    const behind = hub.timeline.recent(1).seq;
+    const behind = hub.positions.buffer(1).seq;
     const listener = new Listener(hub, { filter: { callId }, cursor: `1.1.${behind + 2}` });
     const seqs = [];
     for (let n = 0; n < 4; n += 1) seqs.push(await appendRaw(redis, { callId }));
@@ -296,7 +296,7 @@ describe('EventHub resync', () => {
     const hub = await startHub();
     const callId = rawCallId(0);
     await appendRaw(redis, { callId });
-    const [wide, narrow] = [new Listener(hub), new Listener(hub, { filter: { callId }, cursor: hub.moment().cursorOf(callId) })];
+    const [wide, narrow] = [new Listener(hub), new Listener(hub, { filter: { callId }, cursor: hub.currentPosition().cursorOf(callId) })];
     const watch = hub.watch(callId, { timeoutMs: 20_000 });
     await Promise.all([wide.started(), narrow.started()]);
     await server.kill();

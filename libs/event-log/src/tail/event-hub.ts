@@ -1,18 +1,18 @@
 import { partitionName, partitionOf, type RedisConnection } from '#redis';
 import type { CallSnapshot } from '../event-log.port.js';
-import { CompletionWaiters, type Watch, type WatchOptions } from './completion-waiters.js';
-import { formatPoint, type Position } from './cursor.js';
+import { CompletionWaiters, type CompletionWaiter, type CompletionWaitOptions } from './completion-waiters.js';
+import { encodeScalarCursor, type Position } from './cursor.js';
 import { batchesOf, type EventBatch } from './event-batch.js';
 import { LogPager } from './log-pager.js';
 import type { LogTail } from './log-tail.js';
-import { PIECE_CHARS, Subscription, type SubscribeRequest, type SubscriptionHost, type SubscriptionSources } from './subscription.js';
+import { BATCH_CHARS, Subscription, type SubscribeRequest, type SubscriptionHost, type SubscriptionSources } from './subscription.js';
 import type { TailListener, TailRead, TailReset } from './tail-reader.js';
 import { PartitionPositions } from './partition-positions.js';
 import { SubscriptionIndex } from './subscription-index.js';
-import type { LiveReader, SubscriptionGroup } from './subscription-group.js';
+import type { Subscriber, SubscriptionGroup } from './subscription-group.js';
 
 /** A moment of the log that a later subscription can continue from. */
-export interface Moment {
+export interface LogPosition {
   /** The cursor of this moment for a subscription to one call. */
   cursorOf(callId: string): string;
 }
@@ -24,24 +24,24 @@ export interface Moment {
  * Start it before use; `close` closes the tail too. The Redis connection is shared with other commands and stays open.
  */
 export class EventHub implements SubscriptionHost, TailListener {
-  readonly history: LogPager;
-  private openTimeline: PartitionPositions | undefined;
-  private readonly views = new SubscriptionIndex();
-  private readonly watches = new CompletionWaiters();
+  readonly pager: LogPager;
+  private openPositions: PartitionPositions | undefined;
+  private readonly groups = new SubscriptionIndex();
+  private readonly waiters = new CompletionWaiters();
   private readonly subscriptions = new Set<Subscription>();
-  private waitingForMove: (() => void)[] = [];
+  private appendWaiters: (() => void)[] = [];
 
   constructor(
     private readonly tail: LogTail,
     redis: RedisConnection,
     readonly sources: SubscriptionSources,
   ) {
-    this.history = new LogPager(redis);
+    this.pager = new LogPager(redis);
   }
 
   /** Resolves when every event from now on will be seen. Waits for Redis as long as it takes. */
   async start(): Promise<void> {
-    this.openTimeline = new PartitionPositions(await this.tail.locate());
+    this.openPositions = new PartitionPositions(await this.tail.seekToEnd());
     this.tail.follow(this);
   }
 
@@ -51,20 +51,20 @@ export class EventHub implements SubscriptionHost, TailListener {
   }
 
   get started(): boolean {
-    return this.openTimeline !== undefined;
+    return this.openPositions !== undefined;
   }
 
-  get timeline(): PartitionPositions {
-    if (this.openTimeline === undefined) throw new Error('The event hub was used before it was started: await hub.start() first');
-    return this.openTimeline;
+  get positions(): PartitionPositions {
+    if (this.openPositions === undefined) throw new Error('The event hub was used before it was started: await hub.start() first');
+    return this.openPositions;
   }
 
   /**
    * Waits for a call to end. Registered when this returns: register first, then submit, or look at the store afterwards
    * (the call may have ended before). Give a `timeoutMs` or a `signal`: without, it may wait for ever.
    */
-  watch(callId: string, options: WatchOptions = {}): Watch {
-    return this.watches.add(callId, options);
+  watch(callId: string, options: CompletionWaitOptions = {}): CompletionWaiter {
+    return this.waiters.add(callId, options);
   }
 
   /** Throws `invalid_request` for a cursor that cannot be read, before anything is delivered. */
@@ -75,12 +75,12 @@ export class EventHub implements SubscriptionHost, TailListener {
   }
 
   /** Where the log is now; take it before a submission to get all of the call's events without a look-up. */
-  moment(): Moment {
-    const positions = this.timeline.now();
+  currentPosition(): LogPosition {
+    const positions = this.positions.now();
     return {
       cursorOf: (callId) => {
         const partition = Number(partitionOf(callId));
-        return formatPoint(partition, positions[partition] ?? { epoch: 0, seq: 0 });
+        return encodeScalarCursor(partition, positions[partition] ?? { epoch: 0, seq: 0 });
       },
     };
   }
@@ -91,90 +91,90 @@ export class EventHub implements SubscriptionHost, TailListener {
    * cursor that cannot be read.
    */
   isBehind({ callId, lastSeq, meta }: CallSnapshot, cursor: string): boolean {
-    const only = this.timeline.partitionOf(meta.tenantId, { callId });
+    const only = this.positions.partitionOf(meta.tenantId, { callId });
     if (only === undefined) return false;
-    const place = this.timeline.parse(cursor, only)[only];
-    const now = this.timeline.recent(only).position;
+    const place = this.positions.parse(cursor, only)[only];
+    const now = this.positions.buffer(only).position;
     return place?.epoch === now.epoch && (place.seq === lastSeq || (place.seq > lastSeq && place.seq <= now.seq));
   }
 
   get counts(): { readonly subscriptions: number; readonly watches: number; readonly views: number } {
-    return { subscriptions: this.subscriptions.size, watches: this.watches.size, views: this.views.size };
+    return { subscriptions: this.subscriptions.size, watches: this.waiters.size, views: this.groups.size };
   }
 
   /** Idempotent. Watches resolve with undefined, subscriptions end without a word: their sockets are the caller's. */
   async close(): Promise<void> {
     this.tail.close();
     for (const subscription of this.subscriptions) subscription.close();
-    this.watches.release();
-    this.wake();
+    this.waiters.resolveAll();
+    this.notifyAppend();
   }
 
-  arrived(reads: readonly TailRead[]): void {
-    const before = this.timeline.now();
+  onEvents(reads: readonly TailRead[]): void {
+    const before = this.positions.now();
     const touched: SubscriptionGroup[] = [];
     for (const { partition, events, seq } of reads) {
-      const recent = this.timeline.recent(partition);
+      const recent = this.positions.buffer(partition);
       for (const event of events) {
         recent.push(event);
-        this.watches.route(event);
-        this.views.route(event, touched);
+        this.waiters.route(event);
+        this.groups.route(event, touched);
       }
       recent.advance(seq);
     }
-    const after = this.timeline.now();
+    const after = this.positions.now();
     for (const view of touched) this.deliverTo(view, before, after);
-    this.wake();
+    this.notifyAppend();
   }
 
-  reset(partition: number, position: Position, reason: TailReset): void {
-    this.timeline.recent(partition).reset(position);
-    this.watches.release(partitionName(partition));
+  onReset(partition: number, position: Position, reason: TailReset): void {
+    this.positions.buffer(partition).reset(position);
+    this.waiters.resolveAll(partitionName(partition));
     for (const subscription of this.subscriptions) subscription.reset(partition, reason);
-    this.wake();
+    this.notifyAppend();
   }
 
-  continues(partition: number, epoch: number): void {
-    this.timeline.recent(partition).continueIn(epoch);
-    this.wake();
+  onNewEpoch(partition: number, epoch: number): void {
+    this.positions.buffer(partition).continueIn(epoch);
+    this.notifyAppend();
   }
 
-  moved(): Promise<void> {
-    return new Promise((resolve) => this.waitingForMove.push(resolve));
+  nextAppend(): Promise<void> {
+    return new Promise((resolve) => this.appendWaiters.push(resolve));
   }
 
-  enter(reader: LiveReader, view: SubscriptionGroup): void {
-    this.views.enter(reader, view);
+  join(reader: Subscriber, view: SubscriptionGroup): void {
+    this.groups.join(reader, view);
   }
 
-  leave(reader: LiveReader, view: SubscriptionGroup): void {
-    this.views.leave(reader, view);
+  leave(reader: Subscriber, view: SubscriptionGroup): void {
+    this.groups.leave(reader, view);
   }
 
-  forget(subscription: Subscription): void {
+  remove(subscription: Subscription): void {
     this.subscriptions.delete(subscription);
   }
 
   private deliverTo(view: SubscriptionGroup, before: readonly Position[], after: readonly Position[]): void {
     const events = view.pending;
     view.pending = [];
-    const format = (positions: readonly Position[]) => this.timeline.format(positions, view.only);
-    for (const batch of batchesOf(events, before, view.only === undefined ? after : undefined, format, PIECE_CHARS)) {
-      for (const reader of view.readers) deliverOrFail(reader, batch);
+    const format = (positions: readonly Position[]) => this.positions.format(positions, view.singlePartition);
+    for (const batch of batchesOf(events, before, view.singlePartition === undefined ? after : undefined, format, BATCH_CHARS)) {
+      for (const reader of view.subscribers) pushOrFail(reader, batch);
     }
   }
 
-  private wake(): void {
-    const waiting = this.waitingForMove;
-    this.waitingForMove = [];
+  private notifyAppend(): void {
+    const waiting = this.appendWaiters;
+    this.appendWaiters = [];
     for (const resolve of waiting) resolve();
   }
 }
 
 /** One broken reader must not cost the others their events. */
-function deliverOrFail(reader: LiveReader, batch: EventBatch): void {
+function pushOrFail(reader: Subscriber, batch: EventBatch): void {
   try {
-    reader.live(batch);
+    reader.push(batch);
   } catch (error) {
     reader.fail(error);
   }

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../event-log.port.js';
 import { CallEventReader } from '../read/call-event-reader.js';
 import { readEntry, seqOf, toTailedEvent } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
-import { readLogEnd } from './log-tail-position.js';
+import { readTailPosition } from './log-tail-position.js';
 
 /** A run of a partition's log: its events up to and with `seq`. */
 export interface LogPage {
@@ -32,7 +32,7 @@ export class LogPager {
 
   /** The newest place of the partition in Redis, which may be ahead of what the tail has delivered. */
   end(partition: number): Promise<Position> {
-    return readLogEnd(this.redis, partitionName(partition));
+    return readTailPosition(this.redis, partitionName(partition));
   }
 
   /** Undefined when the index of the call cannot be relied on: the scan knows whether entries are missing. */

@@ -8,14 +8,14 @@ export interface LogTailPosition extends Position {
 }
 
 /** How a place that a reader remembers compares with the log of now. */
-export type PlaceVerdict =
+export type PositionCheck =
   | { readonly kind: 'there' }
   /** `continues`: the entry is there all the same, so nothing that the reader has seen was lost. */
   | { readonly kind: 'other_epoch'; readonly epoch: number; readonly continues: boolean }
   | { readonly kind: 'rolled_back' };
 
 /** Where `$` is now. The counter is read first: if the stream is empty then, nothing was appended in between. */
-export async function readLogEnd(redis: RedisConnection, partition: string): Promise<LogTailPosition> {
+export async function readTailPosition(redis: RedisConnection, partition: string): Promise<LogTailPosition> {
   const [epoch, counter, newest] = await Promise.all([
     redis.get(keys.epoch(partition)),
     redis.get(keys.seq(partition)),
@@ -30,7 +30,7 @@ export async function readLogEnd(redis: RedisConnection, partition: string): Pro
  * Whether the entry that a reader has seen is still in the log. A log that lost its newest entries (a failover, a
  * restored backup) is told by a counter that went back, or by another entry in the same place.
  */
-export async function checkPlace(redis: RedisConnection, partition: string, place: LogTailPosition): Promise<PlaceVerdict> {
+export async function checkPosition(redis: RedisConnection, partition: string, place: LogTailPosition): Promise<PositionCheck> {
   const [epoch, counter, found] = await Promise.all([
     redis.get(keys.epoch(partition)),
     redis.get(keys.seq(partition)),

@@ -25,17 +25,17 @@ class Recorder implements TailListener {
   readonly seqs: number[][] = Array.from({ length: PARTITIONS }, () => []);
   readonly resets: { partition: number; reason: TailReset; epoch: number; seq: number }[] = [];
 
-  arrived: TailListener['arrived'] = (reads) => {
+  onEvents: TailListener['onEvents'] = (reads) => {
     for (const { partition, events } of reads) this.seqs[partition]?.push(...events.map(({ seq }) => seq));
   };
 
-  reset: TailListener['reset'] = (partition, position, reason) => {
+  onReset: TailListener['onReset'] = (partition, position, reason) => {
     this.resets.push({ partition, reason, ...position });
   };
 
   readonly epochs: { partition: number; epoch: number }[] = [];
 
-  continues: TailListener['continues'] = (partition, epoch) => {
+  onNewEpoch: TailListener['onNewEpoch'] = (partition, epoch) => {
     this.epochs.push({ partition, epoch });
   };
 
@@ -51,9 +51,9 @@ afterEach(() => {
 
 async function follow(options: Partial<LogTailOptions> = {}) {
   const recorder = new Recorder();
-  const tail = new LogTail({ redisUrl: server.url, partitions: PARTITIONS, blockMs: 200, auditMs: 200, ...options });
+  const tail = new LogTail({ redisUrl: server.url, partitions: PARTITIONS, blockMs: 200, verifyMs: 200, ...options });
   open.push(tail);
-  const start = await tail.locate();
+  const start = await tail.seekToEnd();
   tail.follow(recorder);
   return { recorder, tail, start };
 }

@@ -24,15 +24,15 @@ export class LogTail {
   }
 
   /** Opens the connections and finds the newest place of each partition. To be called once. */
-  async locate(): Promise<Position[]> {
-    const { redisUrl, partitions, count = 1000, blockMs = 5000, auditMs = 5000 } = this.options;
+  async seekToEnd(): Promise<Position[]> {
+    const { redisUrl, partitions, count = 1000, blockMs = 5000, verifyMs: auditMs = 5000 } = this.options;
     const connect = this.options.connect ?? (() => createRedis(redisUrl, { role: 'blocking', name: 'tail' }));
     const all = Array.from({ length: partitions }, (_, index) => index);
     const groups = isCluster(redisUrl) ? all.map((index) => [index]) : [all];
-    this.readers = groups.map((group) => new TailReader(connect(), group, { count, blockMs, auditMs }));
+    this.readers = groups.map((group) => new TailReader(connect(), group, { count, blockMs, verifyMs: auditMs }));
 
     const positions: Position[] = [];
-    const located = await Promise.all(this.readers.map((reader) => reader.locateAll()));
+    const located = await Promise.all(this.readers.map((reader) => reader.seekToEnd()));
     for (const { partition, position } of located.flat()) positions[partition] = position;
     return positions;
   }

@@ -1,6 +1,6 @@
 import { ProblemError, type EventFilter } from '#contracts';
 import { partitionOf, partitionOfRoot } from '#redis';
-import { formatMap, formatPoint, parseMap, parsePoint, type Position } from './cursor.js';
+import { encodeVectorCursor, encodeScalarCursor, decodeVectorCursor, decodeScalarCursor, type Position } from './cursor.js';
 import { EventRingBuffer } from './event-ring-buffer.js';
 
 /** How much recent event text all partitions together keep in memory. */
@@ -8,45 +8,45 @@ const RECENT_CHARS = 16 * 1024 * 1024;
 
 /** Where this process is in each partition, and what it saw last there. */
 export class PartitionPositions {
-  private readonly partitions: readonly EventRingBuffer[];
+  private readonly buffers: readonly EventRingBuffer[];
 
   constructor(positions: readonly Position[]) {
     const maxChars = RECENT_CHARS / Math.max(16, positions.length);
-    this.partitions = positions.map(({ epoch, seq }) => new EventRingBuffer(epoch, seq, maxChars));
+    this.buffers = positions.map(({ epoch, seq }) => new EventRingBuffer(epoch, seq, maxChars));
   }
 
-  recent(partition: number): EventRingBuffer {
-    const recent = this.partitions[partition];
-    if (recent === undefined) throw new RangeError(`partition ${partition} of ${this.partitions.length}`);
+  buffer(partition: number): EventRingBuffer {
+    const recent = this.buffers[partition];
+    if (recent === undefined) throw new RangeError(`partition ${partition} of ${this.buffers.length}`);
     return recent;
   }
 
   /** A copy: where everything is now. */
   now(): Position[] {
-    return this.partitions.map(({ position }) => position);
+    return this.buffers.map(({ position }) => position);
   }
 
   /** The one partition that a call or session filter reads; undefined for filters that read all. Throws for an impossible call id. */
   partitionOf(tenantId: string, { callId, sessionId }: EventFilter): number | undefined {
     if (callId !== undefined) {
       const partition = Number(partitionOf(callId));
-      if (partition >= this.partitions.length) throw new ProblemError('resource_not_found', 'No call with this id');
+      if (partition >= this.buffers.length) throw new ProblemError('resource_not_found', 'No call with this id');
       return partition;
     }
-    if (sessionId !== undefined) return Number(partitionOfRoot(tenantId, sessionId, this.partitions.length));
+    if (sessionId !== undefined) return Number(partitionOfRoot(tenantId, sessionId, this.buffers.length));
     return undefined;
   }
 
   /** Throws `invalid_request` for a cursor that no frame for this kind of filter ever had. */
   parse(cursor: string, only: number | undefined): Position[] {
-    if (only === undefined) return parseMap(cursor, this.partitions.length);
+    if (only === undefined) return decodeVectorCursor(cursor, this.buffers.length);
     const positions = this.now();
-    positions[only] = parsePoint(cursor, only);
+    positions[only] = decodeScalarCursor(cursor, only);
     return positions;
   }
 
   format(positions: readonly Position[], only: number | undefined): string {
     const position = only === undefined ? undefined : positions[only];
-    return only === undefined || position === undefined ? formatMap(positions) : formatPoint(only, position);
+    return only === undefined || position === undefined ? encodeVectorCursor(positions) : encodeScalarCursor(only, position);
   }
 }

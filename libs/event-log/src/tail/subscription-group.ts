@@ -1,11 +1,11 @@
 import type { EventFilter, EventType } from '#contracts';
 import type { StoredEvent } from '../event-log.port.js';
-import { EVERYBODY } from '../stream/stored-system-event.js';
+import { ALL_TENANTS } from '../stream/stored-system-event.js';
 import type { EventBatch } from './event-batch.js';
 
 /** What is given to each live subscriber of a view. */
-export interface LiveReader {
-  live(batch: EventBatch): void;
+export interface Subscriber {
+  push(batch: EventBatch): void;
   /** Taking a batch threw. Must not throw itself. */
   fail(error: unknown): void;
 }
@@ -13,7 +13,7 @@ export interface LiveReader {
 /** One tenant's filter with everybody who watches through it, so that matching and joining is done once for all of them. */
 export class SubscriptionGroup {
   readonly key: string;
-  readonly readers = new Set<LiveReader>();
+  readonly subscribers = new Set<Subscriber>();
   /** Events of the tick that is being routed. */
   pending: StoredEvent[] = [];
   private readonly types: ReadonlySet<EventType> | undefined;
@@ -22,9 +22,9 @@ export class SubscriptionGroup {
   constructor(
     readonly tenantId: string,
     readonly filter: EventFilter,
-    readonly only: number | undefined,
+    readonly singlePartition: number | undefined,
   ) {
-    this.key = viewKey(tenantId, filter);
+    this.key = groupKey(tenantId, filter);
     this.types = filter.types && new Set(filter.types);
   }
 
@@ -32,7 +32,7 @@ export class SubscriptionGroup {
   matches({ callId, type, meta }: StoredEvent): boolean {
     const { filter } = this;
     return (
-      (meta.tenantId === this.tenantId || meta.tenantId === EVERYBODY) &&
+      (meta.tenantId === this.tenantId || meta.tenantId === ALL_TENANTS) &&
       (filter.callId === undefined || filter.callId === callId) &&
       (filter.sessionId === undefined || filter.sessionId === meta.sessionId) &&
       (filter.agentId === undefined || filter.agentId === meta.agentId) &&
@@ -43,6 +43,6 @@ export class SubscriptionGroup {
 }
 
 /** Two filters with the same key let the same events through. */
-export function viewKey(tenantId: string, { callId, sessionId, agentId, tool, types }: EventFilter): string {
+export function groupKey(tenantId: string, { callId, sessionId, agentId, tool, types }: EventFilter): string {
   return JSON.stringify([tenantId, callId, sessionId, agentId, tool, types && [...new Set(types)].sort()]);
 }

@@ -1,9 +1,9 @@
 import type { StoredEvent } from '../event-log.port.js';
-import { EVERYBODY } from '../stream/stored-system-event.js';
-import type { LiveReader, SubscriptionGroup } from './subscription-group.js';
+import { ALL_TENANTS } from '../stream/stored-system-event.js';
+import type { Subscriber, SubscriptionGroup } from './subscription-group.js';
 
 /** The views of one tenant by the most selective field of their filter. */
-interface TenantViews {
+interface TenantGroups {
   readonly bySession: Map<string, Set<SubscriptionGroup>>;
   readonly byAgent: Map<string, Set<SubscriptionGroup>>;
   readonly byTool: Map<string, Set<SubscriptionGroup>>;
@@ -16,45 +16,45 @@ interface TenantViews {
  * many there are in total.
  */
 export class SubscriptionIndex {
-  private readonly views = new Map<string, SubscriptionGroup>();
+  private readonly groups = new Map<string, SubscriptionGroup>();
   private readonly byCall = new Map<string, Set<SubscriptionGroup>>();
-  private readonly byTenant = new Map<string, TenantViews>();
+  private readonly byTenant = new Map<string, TenantGroups>();
 
   /** Adds a reader to the view of everybody with the same filter. `view` serves when there is none yet. */
-  enter(reader: LiveReader, view: SubscriptionGroup): void {
-    const shared = this.views.get(view.key) ?? this.add(view);
-    shared.readers.add(reader);
+  join(reader: Subscriber, view: SubscriptionGroup): void {
+    const shared = this.groups.get(view.key) ?? this.add(view);
+    shared.subscribers.add(reader);
   }
 
   /** Takes the reader out again; a view without readers is forgotten. */
-  leave(reader: LiveReader, { key }: SubscriptionGroup): void {
-    const view = this.views.get(key);
-    if (view?.readers.delete(reader) && view.readers.size === 0) this.remove(view);
+  leave(reader: Subscriber, { key }: SubscriptionGroup): void {
+    const view = this.groups.get(key);
+    if (view?.subscribers.delete(reader) && view.subscribers.size === 0) this.remove(view);
   }
 
   /** Adds the event to every view it matches; views that got their first one are added to `touched`. */
   route(event: StoredEvent, touched: SubscriptionGroup[]): void {
-    offer(this.byCall.get(event.callId), event, touched);
+    push(this.byCall.get(event.callId), event, touched);
     const tenant = this.byTenant.get(event.meta.tenantId);
-    if (tenant === undefined) return event.meta.tenantId === EVERYBODY ? this.routeToAll(event, touched) : undefined;
+    if (tenant === undefined) return event.meta.tenantId === ALL_TENANTS ? this.routeToAllTenants(event, touched) : undefined;
     const { sessionId, agentId, tool } = event.meta;
-    if (sessionId !== undefined) offer(tenant.bySession.get(sessionId), event, touched);
-    if (agentId !== undefined) offer(tenant.byAgent.get(agentId), event, touched);
-    offer(tenant.byTool.get(tool), event, touched);
-    offer(tenant.all, event, touched);
+    if (sessionId !== undefined) push(tenant.bySession.get(sessionId), event, touched);
+    if (agentId !== undefined) push(tenant.byAgent.get(agentId), event, touched);
+    push(tenant.byTool.get(tool), event, touched);
+    push(tenant.all, event, touched);
   }
 
   /** What happens to workers. */
-  private routeToAll(event: StoredEvent, touched: SubscriptionGroup[]): void {
-    for (const { all } of this.byTenant.values()) offer(all, event, touched);
+  private routeToAllTenants(event: StoredEvent, touched: SubscriptionGroup[]): void {
+    for (const { all } of this.byTenant.values()) push(all, event, touched);
   }
 
   get size(): number {
-    return this.views.size;
+    return this.groups.size;
   }
 
   private add(view: SubscriptionGroup): SubscriptionGroup {
-    this.views.set(view.key, view);
+    this.groups.set(view.key, view);
     this.place(
       view,
       (index, value) => addTo(index, value, view),
@@ -64,7 +64,7 @@ export class SubscriptionIndex {
   }
 
   private remove(view: SubscriptionGroup): void {
-    this.views.delete(view.key);
+    this.groups.delete(view.key);
     this.place(
       view,
       (index, value) => removeFrom(index, value, view),
@@ -89,7 +89,7 @@ export class SubscriptionIndex {
     wide(tenant.all);
   }
 
-  private tenant(tenantId: string): TenantViews {
+  private tenant(tenantId: string): TenantGroups {
     let tenant = this.byTenant.get(tenantId);
     if (tenant === undefined) {
       tenant = { bySession: new Map(), byAgent: new Map(), byTool: new Map(), all: new Set() };
@@ -99,7 +99,7 @@ export class SubscriptionIndex {
   }
 }
 
-function offer(views: Set<SubscriptionGroup> | undefined, event: StoredEvent, touched: SubscriptionGroup[]): void {
+function push(views: Set<SubscriptionGroup> | undefined, event: StoredEvent, touched: SubscriptionGroup[]): void {
   if (views === undefined) return;
   for (const view of views) {
     if (!view.matches(event)) continue;

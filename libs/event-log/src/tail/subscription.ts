@@ -5,7 +5,7 @@ import { batchesOf, type EventBatch } from './event-batch.js';
 import type { LogPager, LogPage } from './log-pager.js';
 import type { TailReset } from './tail-reader.js';
 import type { PartitionPositions } from './partition-positions.js';
-import { SubscriptionGroup, type LiveReader } from './subscription-group.js';
+import { SubscriptionGroup, type Subscriber } from './subscription-group.js';
 
 /** Why what follows does not continue what the subscriber has. */
 export type ResyncReason = TailReset | 'cursor_too_old' | 'cursor_ahead_of_log' | 'cursor_of_other_epoch';
@@ -30,25 +30,25 @@ export interface SubscribeRequest {
 
 /** Older state that a subscription asks for; both may reject while Redis is away. */
 export interface SubscriptionSources {
-  head(callId: string): Promise<Pick<CallSnapshot, 'lifecycleSeqs'> | undefined>;
+  callSnapshot(callId: string): Promise<Pick<CallSnapshot, 'lifecycleSeqs'> | undefined>;
   /** The calls that the filter is about, as they are now. */
   snapshot(tenantId: string, filter: EventFilter): Promise<readonly Call[]>;
 }
 
 /** What a subscription needs of the hub. */
 export interface SubscriptionHost {
-  readonly timeline: PartitionPositions;
-  readonly history: LogPager;
+  readonly positions: PartitionPositions;
+  readonly pager: LogPager;
   readonly sources: SubscriptionSources;
   /** Resolves when the tail brings something, or is reset. */
-  moved(): Promise<void>;
-  enter(reader: LiveReader, view: SubscriptionGroup): void;
-  leave(reader: LiveReader, view: SubscriptionGroup): void;
-  forget(subscription: Subscription): void;
+  nextAppend(): Promise<void>;
+  join(reader: Subscriber, view: SubscriptionGroup): void;
+  leave(reader: Subscriber, view: SubscriptionGroup): void;
+  remove(subscription: Subscription): void;
 }
 
 /** The largest piece of events that is delivered at once. */
-export const PIECE_CHARS = 128 * 1024;
+export const BATCH_CHARS = 128 * 1024;
 const READ_ATTEMPTS = 6;
 const READ_FAILED = 'The event log cannot be read now. Subscribe again from the last cursor.';
 
@@ -60,13 +60,13 @@ const READ_FAILED = 'The event log cannot be read now. Subscribe again from the 
  * the same synchronous step, so nothing can fall between and nothing comes twice. Nothing is buffered meanwhile: the log
  * and the memory of recent events are the buffer. A break in the log sends it back to catching up, after a resync.
  */
-export class Subscription implements LiveReader {
+export class Subscription implements Subscriber {
   private state: 'catching_up' | 'live' | 'closed' = 'catching_up';
   private positions: Position[];
   private started = false;
   private broken: ResyncReason | undefined;
-  private readonly view: SubscriptionGroup;
-  private readonly only: number | undefined;
+  private readonly group: SubscriptionGroup;
+  private readonly singlePartition: number | undefined;
   private readonly partitions: readonly number[];
 
   /** Throws `invalid_request` for a cursor that cannot be read. Delivers nothing before the caller's tick is over. */
@@ -74,23 +74,23 @@ export class Subscription implements LiveReader {
     private readonly request: SubscribeRequest,
     private readonly host: SubscriptionHost,
   ) {
-    const { timeline } = host;
-    this.only = timeline.partitionOf(request.tenantId, request.filter);
-    this.view = new SubscriptionGroup(request.tenantId, request.filter, this.only);
-    this.positions = request.cursor === undefined ? timeline.now() : timeline.parse(request.cursor, this.only);
-    this.partitions = this.only === undefined ? this.positions.map((_, index) => index) : [this.only];
+    const { positions: timeline } = host;
+    this.singlePartition = timeline.partitionOf(request.tenantId, request.filter);
+    this.group = new SubscriptionGroup(request.tenantId, request.filter, this.singlePartition);
+    this.positions = request.cursor === undefined ? timeline.now() : timeline.parse(request.cursor, this.singlePartition);
+    this.partitions = this.singlePartition === undefined ? this.positions.map((_, index) => index) : [this.singlePartition];
     queueMicrotask(() => void this.run());
   }
 
   /** Nothing is delivered afterwards. Idempotent. */
   close(): void {
     if (this.state === 'closed') return;
-    if (this.state === 'live') this.host.leave(this, this.view);
+    if (this.state === 'live') this.host.leave(this, this.group);
     this.state = 'closed';
-    this.host.forget(this);
+    this.host.remove(this);
   }
 
-  live(batch: EventBatch): void {
+  push(batch: EventBatch): void {
     this.deliver({ kind: 'events', batch });
   }
 
@@ -99,7 +99,7 @@ export class Subscription implements LiveReader {
     if (this.state === 'closed' || !this.partitions.includes(partition)) return;
     this.broken = reason;
     if (this.state !== 'live') return;
-    this.host.leave(this, this.view);
+    this.host.leave(this, this.group);
     this.state = 'catching_up';
     void this.run();
   }
@@ -110,7 +110,7 @@ export class Subscription implements LiveReader {
       try {
         if (!this.started) await this.begin();
         else if (this.broken !== undefined) await this.resync(this.broken);
-        else if (!this.join()) await this.catchUp();
+        else if (!this.goLive()) await this.catchUp();
         failures = 0;
       } catch (error) {
         if (++failures < READ_ATTEMPTS) await new Promise((resolve) => setTimeout(resolve, 100 * failures));
@@ -121,10 +121,10 @@ export class Subscription implements LiveReader {
 
   private async begin(): Promise<void> {
     const { callId } = this.request.filter;
-    if (callId !== undefined && this.only !== undefined && this.request.cursor === undefined) {
-      const head = await this.host.sources.head(callId);
-      const { epoch } = this.host.timeline.recent(this.only);
-      this.positions[this.only] = { epoch, seq: (head?.lifecycleSeqs[0] ?? 1) - 1 };
+    if (callId !== undefined && this.singlePartition !== undefined && this.request.cursor === undefined) {
+      const snapshot = await this.host.sources.callSnapshot(callId);
+      const { epoch } = this.host.positions.buffer(this.singlePartition);
+      this.positions[this.singlePartition] = { epoch, seq: (snapshot?.lifecycleSeqs[0] ?? 1) - 1 };
     }
     this.started = true;
     this.deliver({ kind: 'started', cursor: this.format(this.positions) });
@@ -133,7 +133,7 @@ export class Subscription implements LiveReader {
   /** Goes on from now, with the state of the calls instead of the events that cannot be had. */
   private async resync(reason: ResyncReason): Promise<void> {
     this.broken = undefined;
-    this.positions = this.host.timeline.now();
+    this.positions = this.host.positions.now();
     const cursor = this.format(this.positions);
     const snapshot = await this.host.sources.snapshot(this.request.tenantId, this.request.filter).catch((error: unknown) => {
       this.broken ??= reason;
@@ -143,25 +143,25 @@ export class Subscription implements LiveReader {
   }
 
   /** Delivers what is left and goes live, all in one synchronous step; false when more is left than fits one piece. */
-  private join(): boolean {
-    const { timeline } = this.host;
+  private goLive(): boolean {
+    const { positions: timeline } = this.host;
     const rest: StoredEvent[] = [];
     let chars = 0;
     for (const partition of this.partitions) {
       const position = this.positions[partition];
-      const recent = timeline.recent(partition);
+      const recent = timeline.buffer(partition);
       if (position === undefined || position.epoch !== recent.epoch || position.seq > recent.seq) return false;
       for (const event of recent.after(position.seq) ?? []) {
-        if (!this.view.matches(event)) continue;
+        if (!this.group.matches(event)) continue;
         chars += event.size;
         rest.push(event);
       }
-      if (chars > PIECE_CHARS || recent.after(position.seq) === undefined) return false;
+      if (chars > BATCH_CHARS || recent.after(position.seq) === undefined) return false;
     }
     this.deliverAll(rest, timeline.now());
     if (this.state !== 'catching_up') return true;
     this.state = 'live';
-    this.host.enter(this, this.view);
+    this.host.join(this, this.group);
     return true;
   }
 
@@ -170,7 +170,7 @@ export class Subscription implements LiveReader {
     const behind: number[] = [];
     for (const partition of this.partitions) {
       const position = this.positions[partition];
-      const recent = this.host.timeline.recent(partition);
+      const recent = this.host.positions.buffer(partition);
       if (position === undefined || position.epoch !== recent.epoch) return this.breakOff('cursor_of_other_epoch');
       if (position.seq > recent.seq) return this.waitForTail(partition, position);
       if (position.seq < recent.seq) behind.push(partition);
@@ -180,22 +180,22 @@ export class Subscription implements LiveReader {
       const page = pages[index];
       if (this.state !== 'catching_up' || this.broken !== undefined) return;
       if (page === undefined) return this.breakOff('cursor_too_old');
-      await this.take(partition, page);
+      await this.deliverPage(partition, page);
     }
   }
 
   /** From memory where that reaches back far enough, else from the log. */
   private async pageOf(partition: number): Promise<LogPage | undefined> {
     const position = this.positions[partition];
-    const recent = this.host.timeline.recent(partition);
+    const recent = this.host.positions.buffer(partition);
     if (position === undefined) return undefined;
     const events = recent.after(position.seq);
     if (events !== undefined) return { events, seq: recent.seq };
-    return this.host.history.page(partition, position, recent.seq, this.request.filter.callId);
+    return this.host.pager.page(partition, position, recent.seq, this.request.filter.callId);
   }
 
-  private async take(partition: number, { events, seq }: LogPage): Promise<void> {
-    const matching = events.filter((event) => this.view.matches(event));
+  private async deliverPage(partition: number, { events, seq }: LogPage): Promise<void> {
+    const matching = events.filter((event) => this.group.matches(event));
     const { epoch = 0 } = this.positions[partition] ?? {};
     const end = this.positions.with(partition, { epoch, seq });
     for (const batch of this.batches(matching, end)) {
@@ -205,13 +205,13 @@ export class Subscription implements LiveReader {
     }
     // A call has no event after its End: what lies between there and now need not be read.
     const over = this.request.filter.callId !== undefined && matching.at(-1)?.type === 'call.end';
-    this.positions = over ? this.host.timeline.now() : end;
+    this.positions = over ? this.host.positions.now() : end;
   }
 
   /** The subscriber knows more than this process: from another gateway that was quicker, or from a log that is no more. */
   private async waitForTail(partition: number, position: Position): Promise<void> {
-    const moved = this.host.moved();
-    const end = await this.host.history.end(partition);
+    const moved = this.host.nextAppend();
+    const end = await this.host.pager.end(partition);
     if (end.epoch === position.epoch && end.seq < position.seq) return this.breakOff('cursor_ahead_of_log');
     await moved;
   }
@@ -225,11 +225,17 @@ export class Subscription implements LiveReader {
   }
 
   private batches(events: readonly StoredEvent[], end: readonly Position[]): EventBatch[] {
-    return batchesOf(events, this.positions, this.only === undefined ? end : undefined, (positions) => this.format(positions), PIECE_CHARS);
+    return batchesOf(
+      events,
+      this.positions,
+      this.singlePartition === undefined ? end : undefined,
+      (positions) => this.format(positions),
+      BATCH_CHARS,
+    );
   }
 
   private format(positions: readonly Position[]): string {
-    return this.host.timeline.format(positions, this.only);
+    return this.host.positions.format(positions, this.singlePartition);
   }
 
   private deliver(delivery: Delivery): void {

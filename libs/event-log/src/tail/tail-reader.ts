@@ -3,7 +3,7 @@ import { telemetry } from '#observability';
 import type { StoredEvent } from '../event-log.port.js';
 import { seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
 import type { Position } from './cursor.js';
-import { checkPlace, fingerprintOf, raiseEpoch, readLogEnd } from './log-tail-position.js';
+import { checkPosition, fingerprintOf, raiseEpoch, readTailPosition } from './log-tail-position.js';
 
 /** Why a partition's readers must start anew: nothing after this place continues what they have. */
 export type TailReset = 'log_rolled_back' | 'epoch_changed' | 'events_missing';
@@ -17,10 +17,10 @@ export interface TailRead {
 
 /** Both are called synchronously and must not throw. */
 export interface TailListener {
-  arrived(reads: readonly TailRead[]): void;
-  reset(partition: number, position: Position, reason: TailReset): void;
+  onEvents(reads: readonly TailRead[]): void;
+  onReset(partition: number, position: Position, reason: TailReset): void;
   /** A new epoch begins behind what has arrived; nothing of it was lost. */
-  continues(partition: number, epoch: number): void;
+  onNewEpoch(partition: number, epoch: number): void;
 }
 
 export interface TailTiming {
@@ -29,10 +29,10 @@ export interface TailTiming {
   /** How long one XREAD waits for something new. */
   readonly blockMs: number;
   /** How often the log is compared with what was read, besides after every reconnect. */
-  readonly auditMs: number;
+  readonly verifyMs: number;
 }
 
-interface Place {
+interface TrackedPartition {
   readonly index: number;
   readonly name: string;
   readonly key: string;
@@ -54,12 +54,12 @@ const ANSWER_SLACK_MS = 10_000;
  * Since nothing but a place is remembered between two reads, a lost connection neither loses nor doubles an entry.
  */
 export class TailReader {
-  private readonly places: readonly Place[];
-  private readonly byKey: ReadonlyMap<string, Place>;
-  private suspicious = false;
-  private auditedAt = Date.now();
+  private readonly partitions: readonly TrackedPartition[];
+  private readonly byKey: ReadonlyMap<string, TrackedPartition>;
+  private needsVerification = false;
+  private verifiedAt = Date.now();
   private closed = false;
-  private listener: TailListener = { arrived: () => {}, reset: () => {}, continues: () => {} };
+  private listener: TailListener = { onEvents: () => {}, onReset: () => {}, onNewEpoch: () => {} };
   private following = false;
 
   constructor(
@@ -67,18 +67,18 @@ export class TailReader {
     partitions: readonly number[],
     private readonly timing: TailTiming,
   ) {
-    this.places = partitions.map((index) => {
+    this.partitions = partitions.map((index) => {
       const name = partitionName(index);
       return { index, name, key: keys.log(name), epoch: 0, seq: 0, fingerprint: undefined };
     });
-    this.byKey = new Map(this.places.map((place) => [place.key, place]));
-    connection.on('ready', () => (this.suspicious = true));
+    this.byKey = new Map(this.partitions.map((place) => [place.key, place]));
+    connection.on('ready', () => (this.needsVerification = true));
   }
 
   /** Finds the newest place of each partition: what comes after it will be read. Waits for Redis as long as it takes. */
-  async locateAll(): Promise<readonly { partition: number; position: Position }[]> {
-    await Promise.all(this.places.map((place) => this.locate(place)));
-    return this.places.map(({ index, epoch, seq }) => ({ partition: index, position: { epoch, seq } }));
+  async seekToEnd(): Promise<readonly { partition: number; position: Position }[]> {
+    await Promise.all(this.partitions.map((place) => this.seekPartitionToEnd(place)));
+    return this.partitions.map(({ index, epoch, seq }) => ({ partition: index, position: { epoch, seq } }));
   }
 
   follow(listener: TailListener): void {
@@ -102,13 +102,13 @@ export class TailReader {
     while (!this.closed) {
       try {
         const reply = await this.read();
-        const due = this.suspicious || Date.now() - this.auditedAt >= this.timing.auditMs;
-        const moved = due && !this.closed ? await this.audit() : [];
-        await this.handOn(reply, moved);
+        const due = this.needsVerification || Date.now() - this.verifiedAt >= this.timing.verifyMs;
+        const moved = due && !this.closed ? await this.verify() : [];
+        await this.publish(reply, moved);
         failures = 0;
       } catch {
         // Whatever Redis refused (a failover, a restart, a script that blocks it), the next read starts from the same places.
-        this.suspicious = true;
+        this.needsVerification = true;
         if (!this.closed) await pause(Math.min(50 * 2 ** failures++, 1000));
       }
     }
@@ -116,7 +116,7 @@ export class TailReader {
 
   private async read(): Promise<XreadReply> {
     const { count, blockMs } = this.timing;
-    const streams = [...this.places.map(({ key }) => key), ...this.places.map(({ seq }) => `${seq}-0`)];
+    const streams = [...this.partitions.map(({ key }) => key), ...this.partitions.map(({ seq }) => `${seq}-0`)];
     const dead = setTimeout(() => this.connection.disconnect(true), blockMs + ANSWER_SLACK_MS);
     try {
       return await this.connection.xread('COUNT', count, 'BLOCK', blockMs, 'STREAMS', ...streams);
@@ -129,30 +129,30 @@ export class TailReader {
    * Answers the places that had to be moved: what was read before does not continue them. A Redis that refuses writes is
    * asked again after the next read, and read meanwhile.
    */
-  private async audit(): Promise<readonly Place[]> {
-    this.suspicious = false;
+  private async verify(): Promise<readonly TrackedPartition[]> {
+    this.needsVerification = false;
     await noticeFailover(
       this.connection,
-      this.places.map(({ name }) => name),
-    ).catch(() => (this.suspicious = true));
-    const moved = await Promise.all(this.places.map((place) => this.auditPlace(place)));
-    this.auditedAt = Date.now();
-    return this.places.filter((_, index) => moved[index]);
+      this.partitions.map(({ name }) => name),
+    ).catch(() => (this.needsVerification = true));
+    const moved = await Promise.all(this.partitions.map((place) => this.verifyPartition(place)));
+    this.verifiedAt = Date.now();
+    return this.partitions.filter((_, index) => moved[index]);
   }
 
-  private async auditPlace(place: Place): Promise<boolean> {
-    const verdict = await checkPlace(this.connection, place.name, place);
+  private async verifyPartition(place: TrackedPartition): Promise<boolean> {
+    const verdict = await checkPosition(this.connection, place.name, place);
     if (verdict.kind === 'there' || this.closed) return false;
     if (verdict.kind === 'other_epoch' && verdict.continues) {
       // What was read meanwhile may be of the master before: it is read again.
       place.epoch = verdict.epoch;
-      this.listener.continues(place.index, verdict.epoch);
+      this.listener.onNewEpoch(place.index, verdict.epoch);
       return true;
     }
     if (verdict.kind === 'rolled_back') await raiseEpoch(this.connection, place.name, place.epoch);
-    await this.locate(place);
+    await this.seekPartitionToEnd(place);
     if (this.closed) return false;
-    this.listener.reset(
+    this.listener.onReset(
       place.index,
       { epoch: place.epoch, seq: place.seq },
       verdict.kind === 'rolled_back' ? 'log_rolled_back' : 'epoch_changed',
@@ -160,12 +160,12 @@ export class TailReader {
     return true;
   }
 
-  private async locate(place: Place): Promise<void> {
-    const { epoch, seq, fingerprint } = await readLogEnd(this.connection, place.name);
+  private async seekPartitionToEnd(place: TrackedPartition): Promise<void> {
+    const { epoch, seq, fingerprint } = await readTailPosition(this.connection, place.name);
     Object.assign(place, { epoch, seq, fingerprint });
   }
 
-  private async handOn(reply: XreadReply, moved: readonly Place[]): Promise<void> {
+  private async publish(reply: XreadReply, moved: readonly TrackedPartition[]): Promise<void> {
     if (reply === null) return;
     let reads: TailRead[] = [];
     for (const [key, entries] of reply) {
@@ -174,19 +174,19 @@ export class TailReader {
       const { whole, missingBefore } = await this.repaired(place, entries);
       if (this.closed) return;
       if (missingBefore !== undefined) {
-        this.tell(reads);
+        this.emit(reads);
         reads = [];
         place.seq = missingBefore - 1;
-        this.listener.reset(place.index, { epoch: place.epoch, seq: place.seq }, 'events_missing');
+        this.listener.onReset(place.index, { epoch: place.epoch, seq: place.seq }, 'events_missing');
       }
       reads.push(advance(place, whole));
     }
-    this.tell(reads);
+    this.emit(reads);
   }
 
   /** The entries without a hole before or between them; where one cannot be filled, only those after the last hole. */
   private async repaired(
-    place: Place,
+    place: TrackedPartition,
     entries: readonly StreamEntry[],
   ): Promise<{ whole: readonly StreamEntry[]; missingBefore?: number }> {
     const fresh = entries.filter(([id]) => seqOf(id) > place.seq);
@@ -200,17 +200,17 @@ export class TailReader {
     return { whole: again.slice(start), missingBefore: seqOf(again[start]?.[0] ?? last[0]) };
   }
 
-  private tell(reads: readonly TailRead[]): void {
+  private emit(reads: readonly TailRead[]): void {
     if (this.closed) return;
     const events = reads.reduce((sum, read) => sum + read.events.length, 0);
-    this.listener.arrived(reads);
+    this.listener.onEvents(reads);
     if (events === 0) return;
     const oldest = Math.min(...reads.map((read) => read.events[0]?.time ?? Infinity));
     telemetry.tailDelivered.emit({ events, lagMs: Math.max(0, Date.now() - oldest) });
   }
 }
 
-function advance(place: Place, entries: readonly StreamEntry[]): TailRead {
+function advance(place: TrackedPartition, entries: readonly StreamEntry[]): TailRead {
   const events: StoredEvent[] = [];
   for (const [id, fields] of entries) {
     const event = toTailedEvent(place.name, place.epoch, id, fields);

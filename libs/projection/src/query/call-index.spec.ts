@@ -47,7 +47,7 @@ describe('the index of calls', () => {
   const fail = async (callId: string, message: string) => {
     await start(callId);
     const data = { outcome: 'failed', attempts: 1, runMs: 7, error: { code: 'tool_failed', message, retryable: false } } as const;
-    await log.end({ callId, guard: { by: 'worker', fence: 1, wseq: 1 }, data, author });
+    await log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data, author });
   };
   const cancel = async (callId: string) => {
     const data = { outcome: 'cancelled', attempts: 0, error: { code: 'cancelled', message: 'no', retryable: false } } as const;

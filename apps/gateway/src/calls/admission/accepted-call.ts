@@ -3,7 +3,7 @@ import { foldCall, type NewCall } from '#event-log';
 
 /** The call as it stands right after its first transition: the answer to a submission, without reading the log again. */
 export function acceptedCall(call: NewCall, args: JsonValue, time: number): Call {
-  const { submitted, then } = call;
+  const { submitted, followUp: then } = call;
   const events: CallEvent[] = [envelope(call, 'call.submitted', 1, time, submitted)];
   if (then?.kind === 'approval') events.push(envelope(call, 'call.approval_requested', 2, time, then.data));
   if (then?.kind === 'refused') events.push(envelope(call, 'call.end', 2, time, then.data));

@@ -116,7 +116,7 @@ export function newCall(input: NewCallInput): NewCall {
   const bytes = Buffer.byteLength(argumentsText);
   const digest = approvalDigest(name, tool.version, input.secret ?? judged.args);
   const agentId = body.agentId ?? principal.agentId;
-  const then = followUpOf(judged, digest, Math.min(config.approvalMs, family?.remainingMs ?? Infinity), body.sessionId !== undefined);
+  const followUp = followUpOf(judged, digest, Math.min(config.approvalMs, family?.remainingMs ?? Infinity), body.sessionId !== undefined);
   const resultBytes = Math.min(input.resultBytes ?? Infinity, judged.resultBytes ?? Infinity);
   const {
     maxAttempts = tool.retry.maxAttempts,
@@ -175,7 +175,7 @@ export function newCall(input: NewCallInput): NewCall {
     author,
     ...(input.idempotency === undefined ? {} : { idempotency: input.idempotency }),
     ...(judged.hookRuns === undefined ? {} : { hookRuns: judged.hookRuns }),
-    ...(then === undefined ? {} : { then }),
+    ...(followUp === undefined ? {} : { followUp }),
   };
 }
 
@@ -184,7 +184,7 @@ export function endBeforeStart(outcome: CallOutcome, error: CallError, text = er
   return { outcome, isError: true, error, result: { content: [{ type: 'text', text }], isError: true }, attempts: 0 };
 }
 
-function followUpOf({ rejection, decision }: EvaluatedCall, digest: string, approvalMs: number, inSession: boolean): NewCall['then'] {
+function followUpOf({ rejection, decision }: EvaluatedCall, digest: string, approvalMs: number, inSession: boolean): NewCall['followUp'] {
   if (rejection !== undefined) return { kind: 'refused', data: endBeforeStart(rejection.outcome, rejection.error, rejection.text) };
   if (decision.effect !== 'ask') return undefined;
   const open = decision.reasons.filter(({ effect, satisfiedBy }) => effect === 'ask' && satisfiedBy === undefined);

@@ -41,7 +41,7 @@ export class CallReader {
   ) {}
 
   async head(principal: Principal, callId: string): Promise<CallSnapshot> {
-    const head = await this.store.head(callId);
+    const head = await this.store.snapshot(callId);
     if (head?.meta.tenantId !== principal.tenantId) throw callNotFound();
     return head;
   }
@@ -55,7 +55,7 @@ export class CallReader {
   /** With the numbers that explain the wait; without, when the queue cannot be asked or the call has just been taken. */
   private async withQueuePosition(call: Call): Promise<Call> {
     try {
-      const head = await this.store.head(call.id);
+      const head = await this.store.snapshot(call.id);
       if (head?.status !== 'queued' || call.waiting === undefined) return call;
       const place = await this.queue.position(head.pool, { callId: call.id, attempt: head.attempt + 1 });
       return place === undefined ? call : { ...call, waiting: explainWait(call.waiting, head.pool, place) };
@@ -87,7 +87,7 @@ export class CallReader {
   /** The calls that wait for a person, whole: with the question, and what could be trusted from now on. */
   async approvals({ tenantId }: Principal, query: ListApprovalsQuery): Promise<ApprovalPage> {
     const { calls, nextCursor } = await this.index.page(tenantId, { ...query, status: ['waiting_approval'] });
-    const whole = await this.store.outlines(calls.map(({ id }) => id));
+    const whole = await this.store.readSummaries(calls.map(({ id }) => id));
     const waiting = whole.filter((call) => call !== undefined).filter(({ status }) => status === 'waiting_approval');
     return { calls: waiting, ...(nextCursor === undefined ? {} : { nextCursor }) };
   }

@@ -106,7 +106,7 @@ function traceAccept(tracing: Tracing, { log }: TracedServices, submissions: Map
     try {
       const answer = await accept(call, sent);
       span.set({ 'toolyard.log.code': answer.code });
-      const refused = call.then?.kind === 'refused' ? call.then.data.error?.code : undefined;
+      const refused = call.followUp?.kind === 'refused' ? call.followUp.data.error?.code : undefined;
       submission.set({
         'toolyard.call.id': 'callId' in answer ? answer.callId : call.callId,
         'toolyard.call.repeated': 'callId' in answer,

@@ -6,7 +6,7 @@ import type { DeliveryLimits } from '../delivery/socket-outbox.js';
 
 /** What a socket needs of the gateway. */
 export interface StreamDependencies {
-  readonly hub: Pick<EventHub, 'subscribe' | 'moment'>;
+  readonly hub: Pick<EventHub, 'subscribe' | 'currentPosition'>;
   readonly submitCall: {
     submit(
       principal: Principal,

@@ -18,7 +18,7 @@ const unused = (): never => {
   throw new Error('not used here');
 };
 const services = (apiKeys = ring()): StreamDependencies => ({
-  hub: { subscribe: unused, moment: unused },
+  hub: { subscribe: unused, currentPosition: unused },
   submitCall: { submit: unused },
   cancelCall: { cancel: unused },
   decideApproval: { decide: unused },

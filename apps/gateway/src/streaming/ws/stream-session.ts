@@ -177,7 +177,7 @@ export class StreamSession {
     lane: WsSubscription,
   ): Promise<void> {
     await this.allow(principal, 'submit');
-    const moment = this.services.hub.moment();
+    const moment = this.services.hub.currentPosition();
     const clientDisconnectSignal = () => this.gone();
     const { call, created } = await this.services.submitCall.submit(principal, body, {
       idempotencyKey,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CallCommand } from './call.commands.js';
-import { decide } from './call.decider.js';
-import { decodeSnapshot, encodeSnapshot, type CallState, type CallOptions } from './call-snapshot.js';
-import { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS } from './evolve.js';
+import type { CallCommand } from './call-commands.js';
+import { decide } from './decide.js';
+import { decodeSnapshot, encodeSnapshot, type CallState, type CallOptions } from '../call/call-snapshot.js';
+import { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS } from '../call/timing.js';
 
 const T0 = 1_000_000;
 const terms: CallOptions = {
@@ -12,12 +12,12 @@ const terms: CallOptions = {
   effect: 'pure',
   pool: 'read',
   priority: 'normal',
-  startSpan: [1, 2],
+  startPayloadRange: [1, 2],
   digest: 'dig',
 };
 const callId = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
-function head(
+function accepted(
   changes: Partial<CallOptions> = {},
   totalMs = 60_000,
   then: Extract<CallCommand, { kind: 'accept' }>['then'] = 'queue',
@@ -30,13 +30,13 @@ function head(
 }
 function after(state: CallState | undefined, command: CallCommand, now: number): CallState {
   const decision = decide(state, command, { now, seq: state?.lastSeq ?? 0 });
-  if (decision.code !== 'OK' || !('head' in decision)) throw new Error(`${command.kind} was answered ${decision.code}`);
-  return decision.head;
+  if (decision.code !== 'OK' || !('state' in decision)) throw new Error(`${command.kind} was answered ${decision.code}`);
+  return decision.state;
 }
 const answer = (state: CallState | undefined, command: CallCommand, now: number) =>
   decide(state, command, { now, seq: state?.lastSeq ?? 0 });
 const claim = (attempt = 1, leaseMs = 3_000): CallCommand => ({ kind: 'claim', attempt, leaseMs, token: `t${attempt}` });
-const byWorker = (fence: number, wseq: number) => ({ by: 'worker', fence, wseq }) as const;
+const byWorker = (fence: number, writeSeq: number) => ({ by: 'worker', fence, writeSeq }) as const;
 const byReconciler = (fence: number) => ({ by: 'reconciler', fence }) as const;
 const retry = (
   guard: ReturnType<typeof byWorker> | ReturnType<typeof byReconciler>,
@@ -53,17 +53,17 @@ const retry = (
 
 describe('a call', () => {
   it('that was accepted is looked at after the fast path had its time, or when its queue wait is over', () => {
-    expect(head()).toMatchObject({ status: 'queued', version: 1, timer: T0 + DISPATCH_SAFETY_MS, deadline: T0 + 10_000 });
-    expect(head({ queueMs: 500 }).timer).toBe(T0 + 500);
-    expect(head({}, 700).deadline).toBe(T0 + 700);
+    expect(accepted()).toMatchObject({ status: 'queued', version: 1, timer: T0 + DISPATCH_SAFETY_MS, deadline: T0 + 10_000 });
+    expect(accepted({ queueMs: 500 }).timer).toBe(T0 + 500);
+    expect(accepted({}, 700).deadline).toBe(T0 + 700);
   });
 
   it('that was refused has its End and no timer', () => {
-    expect(head({}, 60_000, 'refuse')).toMatchObject({ status: 'ended', version: 2, timer: 0, lifecycleSeqs: [1, 2] });
+    expect(accepted({}, 60_000, 'refuse')).toMatchObject({ status: 'ended', version: 2, timer: 0, lifecycleSeqs: [1, 2] });
   });
 
   it('that waits for a person does so until the approval expires', () => {
-    const waiting = head({}, 60_000, { approvalWithinMs: 30_000 });
+    const waiting = accepted({}, 60_000, { approvalWithinMs: 30_000 });
     expect(waiting).toMatchObject({ status: 'waiting_approval', timer: T0 + 30_000 });
     const decision = (digest: string): CallCommand => ({
       kind: 'decideApproval',
@@ -81,7 +81,7 @@ describe('a call', () => {
   });
 
   it('runs until the smaller of its run limit and what is left of the total', () => {
-    expect(after(head(), claim(), T0 + 1_000)).toMatchObject({
+    expect(after(accepted(), claim(), T0 + 1_000)).toMatchObject({
       status: 'running',
       attempt: 1,
       fence: 1,
@@ -89,13 +89,13 @@ describe('a call', () => {
       leaseUntil: T0 + 4_000,
       timer: T0 + 4_000,
     });
-    expect(after(head({}, 3_000), claim(), T0 + 1_000).deadline).toBe(T0 + 3_000);
+    expect(after(accepted({}, 3_000), claim(), T0 + 1_000).deadline).toBe(T0 + 3_000);
   });
 
   it('is not started too late, too early, twice, or out of turn', () => {
-    expect(answer(head(), claim(), T0 + 10_000)).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
-    expect(answer(head(), claim(2), T0)).toEqual({ code: 'CONFLICT', version: 1 });
-    const running = after(head(), claim(), T0);
+    expect(answer(accepted(), claim(), T0 + 10_000)).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
+    expect(answer(accepted(), claim(2), T0)).toEqual({ code: 'CONFLICT', version: 1 });
+    const running = after(accepted(), claim(), T0);
     expect(answer(running, { ...claim(), token: 'another' } as CallCommand, T0)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
     expect(answer(running, claim(), T0)).toEqual({ code: 'REPLAY', version: 2, seq: 2, time: T0 });
     const delayed = after(running, retry(byWorker(1, 1), 2_000), T0);
@@ -104,7 +104,7 @@ describe('a call', () => {
   });
 
   it('is left to its worker past the deadline for as long as stopping a tool may take, however often the lease is renewed', () => {
-    const renewed = after(after(head(), claim(), T0), { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
+    const renewed = after(after(accepted(), claim(), T0), { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
     expect(renewed.timer).toBe(T0 + 5_000 + DEADLINE_SLACK_MS);
     // It may be ended then, but not given to another worker: this one still holds the lease.
     const due = renewed.timer;
@@ -113,7 +113,7 @@ describe('a call', () => {
   });
 
   it('that shall stop is looked at when the grace is over, however often the lease is renewed', () => {
-    const running = after(head(), claim(), T0);
+    const running = after(accepted(), claim(), T0);
     const cancelling = after(running, { kind: 'requestCancel', guard: { by: 'command', version: 2, commandId: 'c' }, graceMs: 1_000 }, T0);
     const renewed = after(cancelling, { kind: 'renew', fence: 1, leaseMs: 60_000 }, T0);
     expect(renewed).toMatchObject({ cancelRequested: true, timer: T0 + 1_000 });
@@ -122,7 +122,7 @@ describe('a call', () => {
   });
 
   it('whose worker was lost is taken from it for good', () => {
-    const running = after(head(), claim(), T0);
+    const running = after(accepted(), claim(), T0);
     expect(answer(running, retry(byReconciler(1)), T0 + 2_999)).toEqual({ code: 'NOT_DUE', retryInMs: 1 });
     const queued = after(running, retry(byReconciler(1)), T0 + 3_000);
     expect(queued).toMatchObject({ status: 'queued', fence: 2, failures: 1 });
@@ -130,18 +130,18 @@ describe('a call', () => {
   });
 
   it('of a late worker that nobody replaced still ends by it', () => {
-    expect(after(after(head(), claim(), T0), { kind: 'end', guard: byWorker(1, 1), outcome: 'completed' }, T0 + 50_000)).toMatchObject({
+    expect(after(after(accepted(), claim(), T0), { kind: 'end', guard: byWorker(1, 1), outcome: 'completed' }, T0 + 50_000)).toMatchObject({
       status: 'ended',
       timer: 0,
     });
   });
 
   it('is tried again only while attempts are left, and what must not happen twice never is', () => {
-    const once = after(head({ effect: 'once' }), claim(), T0);
+    const once = after(accepted({ effect: 'once' }), claim(), T0);
     expect(answer(once, retry(byWorker(1, 1)), T0)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
     expect(answer(once, retry(byReconciler(1), 0, false), T0 + 3_000)).toEqual({ code: 'BAD_TRANSITION', status: 'running' });
     expect(after(once, retry(byWorker(1, 1), 0, false), T0)).toMatchObject({ status: 'queued', failures: 0 });
-    expect(answer(after(head({ maxAttempts: 1 }), claim(), T0), retry(byWorker(1, 1)), T0)).toEqual({
+    expect(answer(after(accepted({ maxAttempts: 1 }), claim(), T0), retry(byWorker(1, 1)), T0)).toEqual({
       code: 'BAD_TRANSITION',
       status: 'running',
     });
@@ -149,18 +149,21 @@ describe('a call', () => {
 
   it('completes only while it runs, and is ended by a caller only while it does not', () => {
     const command = { by: 'command', version: 1, commandId: 'c' } as const;
-    expect(answer(head(), { kind: 'end', guard: command, outcome: 'completed' }, T0)).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
-    expect(after(head(), { kind: 'end', guard: command, outcome: 'cancelled' }, T0).status).toBe('ended');
-    expect(answer(after(head(), claim(), T0), { kind: 'end', guard: { ...command, version: 2 }, outcome: 'cancelled' }, T0)).toEqual({
+    expect(answer(accepted(), { kind: 'end', guard: command, outcome: 'completed' }, T0)).toEqual({
+      code: 'BAD_TRANSITION',
+      status: 'queued',
+    });
+    expect(after(accepted(), { kind: 'end', guard: command, outcome: 'cancelled' }, T0).status).toBe('ended');
+    expect(answer(after(accepted(), claim(), T0), { kind: 'end', guard: { ...command, version: 2 }, outcome: 'cancelled' }, T0)).toEqual({
       code: 'BAD_TRANSITION',
       status: 'running',
     });
   });
 
   it('takes a later write of its worker after one that never came', () => {
-    const running = after(head(), claim(), T0);
+    const running = after(accepted(), claim(), T0);
     expect(after(running, { kind: 'update', guard: byWorker(1, 4), updates: '1 ab' }, T0)).toMatchObject({
-      wseq: 4,
+      writeSeq: 4,
       version: 3,
       lifecycleSeqs: [1, 2],
     });
@@ -170,9 +173,9 @@ describe('a call', () => {
     expect(answer(undefined, claim(), T0)).toEqual({ code: 'NOT_FOUND' });
   });
 
-  it('has a head that survives packing', () => {
-    const state = after(after(head(), claim(), T0), { kind: 'update', guard: byWorker(1, 1), updates: '1 ab' }, T0);
-    const whole = { ...state, meta: { tenantId: 'acme', tool: 'grüße', agentId: 'bob', sessionId: 's', traceparent: '00-x' } };
+  it('has a state that survives packing', () => {
+    const packed = after(after(accepted(), claim(), T0), { kind: 'update', guard: byWorker(1, 1), updates: '1 ab' }, T0);
+    const whole = { ...packed, meta: { tenantId: 'acme', tool: 'grüße', agentId: 'bob', sessionId: 's', traceparent: '00-x' } };
     expect(decodeSnapshot(callId, encodeSnapshot(whole))).toEqual(whole);
     // As a release writes it that does not count updates.
     const older = encodeSnapshot({ ...whole, updates: '' });

@@ -1,6 +1,6 @@
 import type { CallEventType, CallOutcome } from '#contracts';
 import type { Applied, CallMeta, CommandGuard, ReconcilerGuard, Rejection, WorkerGuard } from '../event-log.port.js';
-import type { CallState, CallOptions } from './call-snapshot.js';
+import type { CallState, CallOptions } from '../call/call-snapshot.js';
 
 /** What can be asked of a call, reduced to the facts that decide. The texts of the events ride along outside of it. */
 export type CallCommand =
@@ -44,7 +44,7 @@ export type CallCommand =
   | { readonly kind: 'deferDispatch'; readonly fence: number; readonly delayMs: number };
 
 /** What the world looks like when a command is decided. All of it values: the clock is Redis's. */
-export interface Moment {
+export interface DecisionContext {
   readonly now: number;
   /** Last sequence number of the partition; the events decided get the next ones. */
   readonly seq: number;
@@ -54,8 +54,8 @@ export interface Moment {
   readonly keyHolder?: { readonly callId: string; readonly requestSha256: string };
 }
 
-/** One event of a call, reduced to what the head needs of it. */
-export type CallFact = { readonly seq: number; readonly time: number; readonly fence: number } & (
+/** One event of a call, reduced to what the state needs of it. */
+export type EventSummary = { readonly seq: number; readonly time: number; readonly fence: number } & (
   | {
       readonly type: 'call.submitted';
       readonly callId: string;
@@ -84,8 +84,8 @@ export interface DecidedEvent {
   readonly fence: number;
 }
 
-export type Decided =
-  | { readonly code: 'OK'; readonly events: readonly DecidedEvent[]; readonly head: CallState }
+export type Decision =
+  | { readonly code: 'OK'; readonly events: readonly DecidedEvent[]; readonly state: CallState }
   | ({ readonly code: 'REPLAY' } & Omit<Applied, 'code'>)
   | { readonly code: 'IDEM' | 'IDEM_MISMATCH'; readonly callId: string }
   | Rejection;

@@ -1,0 +1,126 @@
+import { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS } from '../call/timing.js';
+import { changesCall } from '#contracts';
+import type { CallState } from '../call/call-snapshot.js';
+import type { EventSummary } from './call-commands.js';
+import { countedUpdates, NO_UPDATES } from '../call/updates-digest.js';
+
+type EventOf<T extends EventSummary['type']> = Extract<EventSummary, { type: T }>;
+
+/**
+ * The state after one more event: the fold that the state is a cache of. Total over legal histories; which events are
+ * legal is `decide`'s business. What no event tells (lease renewals, `writeSeq`, claim tokens) is left as it is.
+ */
+export function evolve(state: CallState | undefined, event: EventSummary): CallState {
+  if (event.type === 'call.submitted') return submitted(event);
+  if (state === undefined) throw new Error(`The history of a call begins with ${event.type}; expected call.submitted.`);
+  const next: CallState = { ...state, version: state.version + 1, lastSeq: event.seq, lifecycleSeqs: lifecycle(state, event) };
+  switch (event.type) {
+    case 'call.update':
+      return { ...next, updates: countedUpdates(state.updates, event.updates) };
+    case 'call.progress':
+    case 'call.hook':
+      return next;
+    case 'call.approval_requested': {
+      const deadline = Math.min(event.time + event.withinMs, state.totalDeadline);
+      return { ...next, status: 'waiting_approval', deadline, timer: deadline };
+    }
+    case 'call.approval_decided':
+      return event.decision === 'allow' ? queued(next, event.time, 0) : next;
+    case 'call.start':
+      return started(next, event);
+    case 'call.retry':
+      return {
+        ...queued(next, event.time, event.delayMs),
+        fence: raised(state, event),
+        failures: state.failures + Number(event.countsAsFailure),
+      };
+    case 'call.cancel_requested': {
+      const cancelling = { ...next, cancelRequested: true, cancelBy: event.time + event.graceMs };
+      return { ...cancelling, timer: runningTimer(cancelling) };
+    }
+    case 'call.end':
+      return { ...next, status: 'ended', fence: raised(state, event), leaseUntil: 0, timer: 0 };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** When somebody must look at a running call: the lease, the deadline or the grace of a cancel is over. */
+export function runningTimer(state: Pick<CallState, 'leaseUntil' | 'deadline' | 'cancelBy'>): number {
+  return Math.min(state.leaseUntil, state.deadline + DEADLINE_SLACK_MS, state.cancelBy > 0 ? state.cancelBy : Infinity);
+}
+
+function submitted(event: EventOf<'call.submitted'>): CallState {
+  const { terms } = event;
+  const totalDeadline = event.time + event.totalMs;
+  const deadline = Math.min(event.time + terms.queueMs, totalDeadline);
+  return {
+    callId: event.callId,
+    status: 'queued',
+    version: 1,
+    attempt: 0,
+    fence: 0,
+    writeSeq: 0,
+    failures: 0,
+    cancelRequested: false,
+    cancelBy: 0,
+    deadline,
+    totalDeadline,
+    leaseUntil: 0,
+    notBefore: 0,
+    timer: Math.min(event.time + DISPATCH_SAFETY_MS, deadline),
+    submittedAt: event.time,
+    firstStartedAt: 0,
+    lastSeq: event.seq,
+    lifecycleSeqs: [event.seq],
+    lastWrite: { version: 0, seq: 0, time: 0 },
+    claimToken: '-',
+    updates: NO_UPDATES,
+    meta: event.meta,
+    options: terms,
+    pool: terms.pool,
+    priority: terms.priority,
+    effect: terms.effect,
+    maxAttempts: terms.maxAttempts,
+  };
+}
+
+function started(next: CallState, event: EventOf<'call.start'>): CallState {
+  const running: CallState = {
+    ...next,
+    status: 'running',
+    attempt: next.attempt + 1,
+    fence: event.fence,
+    writeSeq: 0,
+    deadline: Math.min(event.time + next.options.runMs, next.totalDeadline),
+    leaseUntil: event.time + event.leaseMs,
+    notBefore: 0,
+    firstStartedAt: next.firstStartedAt === 0 ? event.time : next.firstStartedAt,
+    updates: next.attempt === 0 ? NO_UPDATES : next.updates,
+  };
+  return { ...running, timer: runningTimer(running) };
+}
+
+/** Back to the queue (or into it, after an approval): a new queue wait begins when the delay is over. */
+function queued(next: CallState, time: number, delayMs: number): CallState {
+  const deadline = Math.min(time + delayMs + next.options.queueMs, next.totalDeadline);
+  const fromApproval = next.status === 'waiting_approval';
+  return {
+    ...next,
+    status: 'queued',
+    deadline,
+    leaseUntil: 0,
+    notBefore: fromApproval ? 0 : time + delayMs,
+    timer: Math.min(time + (fromApproval ? DISPATCH_SAFETY_MS : delayMs), deadline),
+    claimToken: '-',
+  };
+}
+
+/** A Retry or End that no worker wrote raises the fence: from then on the old worker is out. */
+function raised(state: CallState, event: EventSummary): number {
+  return event.fence === 0 ? state.fence + 1 : state.fence;
+}
+
+function lifecycle(state: CallState, { type, seq }: EventSummary): readonly number[] {
+  return changesCall(type) ? [...state.lifecycleSeqs, seq] : state.lifecycleSeqs;
+}
