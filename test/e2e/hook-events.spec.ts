@@ -28,6 +28,22 @@ const agentsOf = (files: HookTestCluster): HookTestAgents => {
     verbose: { hooks: [{ name: 'guard', on: 'before', command: 'printf "é%.0s" $(seq 2000) >&2; exit 2', maxOutputBytes: 8_000 }] },
     rewriting: { hooks: [{ name: 'guard', on: 'before', command: 'printf \'{"arguments":{"n":2}}\'' }] },
     caching: { hooks: [{ name: 'guard', on: 'before', command: `echo ran >> ${files.at('before-runs')}`, cacheMs: 60_000 }] },
+    reviewed: {
+      hooks: [
+        { name: 'check', on: 'before', command: 'true' },
+        { name: 'lint', on: 'after', command: 'printf fine' },
+        { name: 'review', on: 'after', command: `echo 'contains ${GITHUB}' >&2; exit 2` },
+        { name: 'archive', on: 'after_end', command: `echo ended >> ${files.at('ended')}` },
+      ],
+    },
+    'caching-after': { hooks: [{ name: 'lint', on: 'after', command: `echo ran >> ${files.at('after-runs')}`, cacheMs: 60_000 }] },
+    cancelled: { hooks: [{ name: 'lint', on: 'after', command: files.sleeper('stopped-pids'), timeoutMs: 60_000 }] },
+    updates: {
+      hooks: [
+        { name: 'filter', on: 'before_update', command: 'true' },
+        { name: 'mirror', on: 'after_update', command: 'true' },
+      ],
+    },
     'people-first': {
       policy: { hookOrder: 'permission_approval_hooks' },
       hooks: [{ name: 'guard', on: 'before', url: url('/people-first') }],
@@ -147,5 +163,70 @@ describe('hook runs before a call', () => {
     const asked = ['call.submitted', 'call.approval_requested', 'guard started'];
     expect(await decided({})).toEqual([...asked, 'guard finished allow', 'call.approval_decided', 'call.start', 'call.end']);
     expect(await decided({ decision: 'deny' })).toEqual([...asked, 'guard finished deny', 'call.end']);
+  });
+});
+
+describe('hook runs in the worker', () => {
+  it('are events between Start and End, without secrets; a hook that watches the End has none [EV-11, EV-15, HK-08]', async () => {
+    const call = await hooked.runAs('reviewed');
+    const events = await agent.events(call.id);
+    expect(outline(events)).toEqual([
+      'call.submitted',
+      'check started',
+      'check finished allow',
+      'call.start',
+      'lint started',
+      'lint finished allow',
+      'review started',
+      'review finished deny',
+      'call.end',
+    ]);
+    expect(events.filter(({ type }) => type === 'call.hook').map(({ attempt, fence }) => [attempt, fence])).toEqual([
+      ...[0, 0].map(() => [0, 0]),
+      ...[1, 2, 3, 4].map(() => [1, 1]),
+    ]);
+    expect(hookRuns(events).at(-1)).toMatchObject({ event: 'after', run: 2, reason: 'contains [REDACTED]', tookMs: expect.any(Number) });
+    await eventually(() => (hooked.linesOf('ended').length > 0 ? true : undefined), 'the hook of the End');
+    expect(await agent.events(call.id)).toEqual(events);
+  });
+
+  it('are one `cached` event where a stored answer is used [EV-11, HK-16]', async () => {
+    const sessionId = 'hook-events-cache-after';
+    const run = async () => outline(await agent.events((await hooked.runAs('caching-after', 'echo', { n: 1 }, { sessionId })).id));
+    expect(await run()).toEqual(['call.submitted', 'call.start', 'lint started', 'lint finished allow', 'call.end']);
+    expect(await run()).toEqual(['call.submitted', 'call.start', 'lint cached allow', 'call.end']);
+    expect(hooked.linesOf('after-runs')).toEqual(['ran']);
+  });
+
+  it('end as `stopped` when the call is cancelled while a hook runs [EV-11]', async () => {
+    const { body: call } = await hooked.submitAs('cancelled');
+    await hooked.pidsIn('stopped-pids');
+    expect(outline(await agent.events(call.id))).toEqual(['call.submitted', 'call.start', 'lint started']);
+    await agent.request('POST', `/v1/calls/${call.id}/cancel`, {});
+    await agent.ended(call.id);
+    expect(outline(await agent.events(call.id))).toEqual([
+      'call.submitted',
+      'call.start',
+      'lint started',
+      'call.cancel_requested',
+      'lint finished stopped',
+      'call.end',
+    ]);
+  });
+
+  it('stand around each update that they are asked about; the digest of the End covers the updates alone [EV-11]', async () => {
+    const call = await hooked.runAs('updates', 'shell', { command: 'echo one' });
+    const events = await agent.events(call.id);
+    expect(outline(events)).toEqual([
+      'call.submitted',
+      'call.start',
+      'filter started',
+      'filter finished allow',
+      'call.update',
+      'mirror started',
+      'mirror finished allow',
+      'call.end',
+    ]);
+    expect(events.at(-1)?.data).toMatchObject({ updates: { count: 1 } });
   });
 });

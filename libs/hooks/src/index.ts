@@ -1,5 +1,5 @@
 export { HookRunRecorder } from './hook-run-recorder.js';
-export { HookRunner, type HookRun } from './hook-runner.js';
+export { HookRunner, type HookInvocation, type HookRun } from './hook-runner.js';
 export { HookSnapshotStore } from './hook-snapshot-store.js';
 export { hookEventName, textOf } from './hook-input.js';
 export { redactHookRun } from './redact-hook-run.js';

@@ -1,7 +1,7 @@
 import { type AttemptDecision, cutUtf8, type HookFeedback, modelText } from '#attempts';
-import type { AppliedHook, Content, EndData, HookEvent, HookInput, HookSet, Result } from '#contracts';
+import type { AppliedHook, Content, EndData, HookEvent, HookInput, HookRunData, HookSet, Result } from '#contracts';
 import type { Claimed } from '#event-log';
-import { hookEventName, textOf, type HookRun } from '#hooks';
+import { hookEventName, HookRunRecorder, textOf, type HookInvocation, type HookRun } from '#hooks';
 import type { ContentSanitizer } from '#redaction';
 import { ToolError } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
@@ -15,6 +15,8 @@ import type { UpdateFilter } from './update-stream.js';
 const AFTER_DEADLINE_MS = 2_000;
 /** Hooks after End share this much; until they are done the worker's slot is taken. */
 const AFTER_END_MS = 10_000;
+/** Runs of update hooks in one attempt that are written as events; each has two. */
+const RECORDED_UPDATE_RUNS = 500;
 /** Of an output, what a hook gets to see. */
 const RESPONSE_BYTES = 1_048_576;
 
@@ -44,6 +46,7 @@ export async function loadHooks(
   attempt: Attempt,
   claimed: Claimed,
   safety: ContentSanitizer,
+  write: (step: HookRunData) => void,
   deps: HookDeps,
 ): Promise<CallHooks> {
   try {
@@ -59,7 +62,7 @@ export async function loadHooks(
     // This process may know secrets that the gateway did not.
     const tool_input = safety.redactor.json(jsonOf(shown)).value;
     const about = { ...inputOf(callId, claimed), cwd: root, tool_input };
-    return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, deps, claimed.runMs);
+    return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, write, deps, claimed.runMs);
   } catch (error) {
     deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be had');
     return { ...NO_HOOKS, unavailable: toFailure(error, attempt.callId) };
@@ -68,6 +71,10 @@ export async function loadHooks(
 
 class StoredHooks implements CallHooks {
   private readonly runs: HookRun[] = [];
+  private readonly recorder: HookRunRecorder;
+  /** Knows the secrets that hooks have seen. */
+  private readonly sayable: ContentSanitizer;
+  private recordedUpdateRuns = 0;
   private until: number;
   readonly updates?: UpdateFilter;
 
@@ -78,10 +85,13 @@ class StoredHooks implements CallHooks {
     /** The arguments as submitted, for hooks that may see secrets. */
     private readonly secretInput: HookInput['tool_input'],
     private readonly safety: ContentSanitizer,
+    write: (step: HookRunData) => void,
     private readonly deps: HookDeps,
     runMs: number,
   ) {
     this.until = performance.now() + runMs + AFTER_DEADLINE_MS;
+    this.recorder = new HookRunRecorder(deps.hooks, write);
+    this.sayable = secretInput === baseInput.tool_input ? safety : safety.withSecrets(safety.findSecrets({ secretInput }));
     if (this.hooksOn('before_update').length + this.hooksOn('after_update').length === 0) return;
     this.updates = {
       allows: async (content) => (await this.run('before_update', updateOf(content))) === 'allow',
@@ -116,7 +126,7 @@ class StoredHooks implements CallHooks {
       const tool_input = hook.secrets ? this.secretInput : this.baseInput.tool_input;
       const input: HookInput = { hook_event_name: hookEventName(event), event, hook: hook.name, ...this.baseInput, tool_input, ...more };
       try {
-        const run = await this.deps.hooks.run({
+        const run = await this.runOne({
           hook,
           input,
           signal,
@@ -130,6 +140,15 @@ class StoredHooks implements CallHooks {
       }
     }
     return 'allow';
+  }
+
+  /** Nothing is written after End, and of very many runs around updates only the first ones. */
+  private runOne(invocation: HookInvocation): Promise<HookRun> {
+    const { on } = invocation.hook;
+    const ofUpdate = on === 'before_update' || on === 'after_update';
+    if (ofUpdate) this.recordedUpdateRuns += 1;
+    if (on === 'after_end' || (ofUpdate && this.recordedUpdateRuns > RECORDED_UPDATE_RUNS)) return this.deps.hooks.run(invocation);
+    return this.recorder.run(invocation, (text, cut) => (cut ? this.sayable.truncatedText(text) : this.sayable.text(text)));
   }
 }
 

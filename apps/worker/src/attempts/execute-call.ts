@@ -8,7 +8,7 @@ import {
   workerIdentity,
   type Written,
 } from '#attempts';
-import type { CallJob, Pool } from '#contracts';
+import type { CallJob, HookRunData, Pool } from '#contracts';
 import { isApplied, type Claimed } from '#event-log';
 import type { DequeueHookResult } from '#redis';
 import { telemetry } from '#observability';
@@ -134,8 +134,9 @@ async function runAndFinish(
 
   const inForce = await safetyOf(claimed, deps);
   const { hooks: digest } = claimed.submitted;
-  const hooks = digest === undefined ? NO_HOOKS : await loadHooks(digest, attempt, claimed, inForce.safety, deps);
   const writer = new AttemptWriter(deps.log, attempt.callId, claimed.fence, workerAuthor(config.id), () => attempt.abort('lease_lost'));
+  const write = (step: HookRunData) => writer.hook(step);
+  const hooks = digest === undefined ? NO_HOOKS : await loadHooks(digest, attempt, claimed, inForce.safety, write, deps);
   const updates = new UpdateStream(
     {
       update: (data, count) => writer.update(data, count),

@@ -1,4 +1,4 @@
-import type { EndData, ProgressData, RetryData, UpdateData } from '#contracts';
+import type { EndData, HookRunData, ProgressData, RetryData, UpdateData } from '#contracts';
 import type { ForcedShutdown } from '../forced-shutdown.js';
 import type { Applied, EventOrigin, WorkerIdentity, EventLogWriter, Rejection, WorkerGuard } from '#event-log';
 
@@ -18,7 +18,7 @@ export class AttemptWriter {
   private writeSeq = 0;
 
   constructor(
-    private readonly log: Pick<EventLogWriter, 'update' | 'progress' | 'retry' | 'end'>,
+    private readonly log: Pick<EventLogWriter, 'update' | 'progress' | 'hook' | 'retry' | 'end'>,
     private readonly callId: string,
     private readonly fence: number,
     private readonly origin: EventOrigin,
@@ -35,6 +35,14 @@ export class AttemptWriter {
 
   progress(data: ProgressData): void {
     void this.log.progress({ callId: this.callId, guard: this.guard(), data, author: this.origin }).then(
+      (answer) => this.detectFencing(answer),
+      () => {},
+    );
+  }
+
+  /** For watchers, as `update`. Later events of the attempt follow it in the log. */
+  hook(data: HookRunData): void {
+    void this.log.hook({ callId: this.callId, guard: this.guard(), data, author: this.origin }).then(
       (answer) => this.detectFencing(answer),
       () => {},
     );
