@@ -107,7 +107,12 @@ export const ROUTES = {
     scope: 'submit',
     summary: 'Dry run: what a submission would meet',
     body: SubmitCallBody,
-    responses: { 200: { description: 'Verdicts of every step; nothing was changed. A quote runs no hooks: what a hook would say is not part of it.', schema: Quote } },
+    responses: {
+      200: {
+        description: 'Verdicts of every step; nothing was changed. A quote runs no hooks: what a hook would say is not part of it.',
+        schema: Quote,
+      },
+    },
     problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'not_implemented'],
   },
   ...QUERY_ROUTES,
