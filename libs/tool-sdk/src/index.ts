@@ -1,18 +1,14 @@
-export { BuiltinSource, type DecoratedTool } from './builtin.source.js';
-export { type ModelTool, formatCatalog, matchesSearch } from './catalog-formats.js';
-export { type ToolFacts, describeTool } from './tool-descriptor.js';
-export { type AnyToolHandler, Tool, ToolMetadata, type ToolOptions } from './tool.decorator.js';
-export {
-  type DeniedPaths,
-  type SharedRoot,
-  Suspension,
-  type ToolContext,
-  ToolError,
-  type ToolOutput,
-  type ToolOutputObject,
-  type ToolSource,
-  type UpdateStreamInfo,
-  type Workspace,
-  type WorkspaceQuota,
-} from './tool.port.js';
-export { type ValidatedCall, ToolRegistry } from './tool.registry.js';
+// For authors of tools and sources.
+export { Tool, type StructuredOutput, type ToolHandler, type ToolOptions } from './tool.decorator.js';
+export type { ToolContext, UpdateStreamInfo } from './tool-context.port.js';
+export { ToolError } from './tool-error.js';
+export { Suspension, type ToolOutput, type ToolOutputObject } from './tool-output.js';
+export type { DeniedPaths, SharedRoot, Workspace, WorkspaceQuota } from './workspace.port.js';
+export type { ArgumentHints, ToolSource } from './tool-source.port.js';
+export { describeTool, type ToolFacts } from './registry/tool-descriptor.js';
+
+// For processes that list, validate and run tools.
+export { BuiltinSource, type DecoratedTool } from './registry/builtin.source.js';
+export { formatCatalog, matchesSearch } from './registry/catalog-formats.js';
+export { ToolRegistry, type ValidatedCall } from './registry/tool.registry.js';
+export { ToolMetadata, type AnyToolHandler } from './tool.decorator.js';

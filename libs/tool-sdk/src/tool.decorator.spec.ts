@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Reflector } from '@nestjs/core';
 import { z } from 'zod';
 import { Tool, ToolMetadata, type StructuredOutput, type ToolOptions } from './tool.decorator.js';
-import type { ToolContext, ToolOutput } from './tool.port.js';
+import type { ToolContext } from './tool-context.port.js';
+import type { ToolOutput } from './tool-output.js';
 
 const input = z.strictObject({ path: z.string(), limit: z.number().int().default(5) });
 const options = { name: 'sample', description: 'A sample.', input } as const;

@@ -1,42 +1,43 @@
 import { DiscoveryService } from '@nestjs/core';
 import type { z } from 'zod';
 import type { ToolExample, Pool, RetryPolicy, ToolEffect, ToolSubject, ToolTier } from '#contracts';
-import type { Suspension, ToolContext, ToolOutput, ToolOutputObject } from './tool.port.js';
+import type { Suspension, ToolOutput, ToolOutputObject } from './tool-output.js';
+import type { ToolContext } from './tool-context.port.js';
 
-/** Arguments are an object that says what it does with unknown keys: `z.strictObject` refuses them, `z.looseObject` hands them on; boot refuses `z.object`. */
+/** `z.strictObject` rejects unknown keys, `z.looseObject` passes them on. The start refuses `z.object`, which drops them silently. */
 export type InputSchema = z.ZodObject;
 
-/** All that is said about a tool in its own file. Facts that are left out default from each other, always to the careful side. */
+/** The facts of a tool. Defaults are the careful ones: a tool without `tier` is privileged, and its effects never run twice. */
 export interface ToolOptions<I extends InputSchema = InputSchema, O extends z.ZodType = z.ZodType> {
   /** Wire name: a letter, then at most 63 letters, digits, `_` or `-`. */
   readonly name: string;
-  /** For people; never sent to a model. Default: the name. */
+  /** Shown to people, never sent to a model. Default: the name. */
   readonly label?: string;
-  /** What the model reads: what it does, its limits and its errors. */
+  /** Read by the model: what the tool does, its limits and its errors. */
   readonly description: string;
-  /** Becomes JSON Schema 2020-12; what JSON Schema cannot say (refine, transform, trim, coerce …) is refused at boot. */
+  /** Converted to JSON Schema 2020-12. The start refuses what JSON Schema cannot express (refine, transform, trim, coerce, …). */
   readonly input: I;
-  /** Form of `structuredContent`, which `run` must then return. */
+  /** Schema of `structuredContent`, which `run` must return when this is given. */
   readonly output?: O;
-  /** Default: privileged. */
+  /** Default: `privileged`. */
   readonly tier?: ToolTier;
-  /** Default: pure for read_only, once for the others. */
+  /** What a second run does. Default: `pure` for tier `read_only`, otherwise `once`. */
   readonly effect?: ToolEffect;
-  /** Default by tier: read_only → read, side_effecting → write, privileged → shell. */
+  /** Default by tier: `read_only` → `read`, `side_effecting` → `write`, `privileged` → `shell`. */
   readonly pool?: Pool;
-  /** The arguments that policy judges: paths, command lines, URLs. Default: none. */
+  /** The arguments that policy judges: paths, commands, URLs, operations, agents. Default: none. */
   readonly subjects?: readonly (ToolSubject & { readonly argument: keyof z.input<I> & string })[];
-  /** How long one attempt may run, unless the caller asks for less. Default 30,000 ms. */
+  /** Run time of one attempt in milliseconds; a caller may ask for less. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** Default: 3 attempts, 500 ms doubling to 30 s; 1 attempt for effect `once`. */
+  /** Default: 3 attempts with a delay of 500 ms, doubled up to 30 s; 1 attempt for the effect `once`. */
   readonly retry?: Partial<RetryPolicy>;
   /** Other wire names of the same tool. */
   readonly aliases?: readonly string[];
-  /** Must be valid arguments; the conformance suite runs them. `setup`: calls that make what an example needs in an empty workspace. */
+  /** Valid arguments; the tool contract suite runs them. `setup`: calls that create what an example needs in an empty workspace. */
   readonly examples?: readonly { readonly title: string; readonly arguments: z.input<I>; readonly setup?: ToolExample['setup'] }[];
-  /** Other names a model may use for an argument. The argument itself wins, then the first alias that is not empty. */
+  /** Argument → its aliases. The argument itself takes precedence, then the first alias that is not empty. */
   readonly argumentAliases?: Partial<Readonly<Record<keyof z.input<I> & string, readonly string[]>>>;
-  /** The argument that is meant when the arguments are a bare text instead of an object. */
+  /** The argument that a bare text stands for. */
   readonly rawArgument?: keyof z.input<I> & string;
 }
 
@@ -45,16 +46,20 @@ export type StructuredOutput<T> = (ToolOutputObject & { readonly structuredConte
 
 type Returned<O extends z.ZodType> = unknown extends z.output<O> ? ToolOutput : StructuredOutput<z.output<O>>;
 
-/** `args` are parsed, valid and complete (defaults filled). `run` returns content or throws a ToolError. */
+/** The methods of a tool class. `args` are parsed and valid, with defaults filled in. */
 export interface ToolHandler<A, R = ToolOutput> {
   // A property, not a method: method parameters are compared both ways, and a `run` with the wrong arguments would compile.
+  /** Runs the tool in a worker. @throws ToolError for a failure that the model should read */
   readonly run: (args: A, ctx: ToolContext) => R | Promise<R>;
   /**
-   * Says before anybody is asked about the call what its schema cannot: throws a ToolError. Called in the gateway, which
-   * does not see the workspace: pure and quick.
+   * Checks what the schema cannot express. Runs in the gateway before hooks and people are asked; it sees no workspace, must be
+   * fast and have no effect. @throws ToolError
    */
   readonly check?: (args: A) => void;
-  /** Asked right before `run`, in the worker and within the time of the call; false refuses the call as not confirmed. A person is asked by policy, not here: this holds a slot. */
+  /**
+   * Runs right before `run`, within the run time of the call; false rejects the call as not confirmed. It occupies a slot of the
+   * worker: questions to people belong to policy instead.
+   */
   readonly confirm?: (args: A, ctx: ToolContext) => boolean | Promise<boolean>;
 }
 
@@ -64,8 +69,18 @@ export type AnyToolHandler = ToolHandler<never>;
 export const ToolMetadata = DiscoveryService.createDecorator<ToolOptions>();
 
 /**
- * Makes a class a tool. The class is a Nest provider (its constructor is injected) and is found by the registry; a `run`
- * that does not fit `input` (or `output`) is a compile error.
+ * Declares a class as a tool. The class is a Nest provider, so its constructor is injected; the registry finds it. A `run` that does
+ * not fit `input` or `output` is a compile error.
+ *
+ * @example
+ * const input = z.strictObject({ text: z.string() });
+ *
+ * @Tool({ name: 'word_count', description: 'Counts the words of a text.', input, tier: 'read_only' })
+ * export class WordCountTool {
+ *   run({ text }: z.output<typeof input>): ToolOutput {
+ *     return String(text.trim().split(/\s+/).length);
+ *   }
+ * }
  */
 export function Tool<const I extends InputSchema, O extends z.ZodType = z.ZodType>(
   options: ToolOptions<I, O>,

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '#contracts';
-import type { ArgumentHints } from '../tool.port.js';
+import type { ArgumentHints } from '../tool-source.port.js';
 
 /** How the arguments of one tool may come, beyond its schema. Worked out once, when the tool is registered. */
 export interface ArgumentShape {

@@ -1,7 +1,10 @@
 import type { ToolDescriptor } from '#contracts';
 import { describeDecorated } from './tool-descriptor.js';
-import type { AnyToolHandler, ToolOptions } from './tool.decorator.js';
-import { ToolError, type ArgumentHints, type ToolContext, type ToolOutput, type ToolSource } from './tool.port.js';
+import type { AnyToolHandler, ToolOptions } from '../tool.decorator.js';
+import { ToolError } from '../tool-error.js';
+import type { ArgumentHints, ToolSource } from '../tool-source.port.js';
+import type { ToolContext } from '../tool-context.port.js';
+import type { ToolOutput } from '../tool-output.js';
 
 /** Models that know confirm functions know this text. */
 const NOT_CONFIRMED = 'Command was not confirmed by the user.';

@@ -1,11 +1,11 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ToolDescriptor, Violation } from '#contracts';
 import { descriptorProblems, LONG_DESCRIPTION_CHARACTERS } from './tool-descriptor.js';
-import type { ToolSource } from './tool.port.js';
-import { argumentShape, type ArgumentShape } from './validation/argument-shape.js';
-import { closestNames } from './validation/suggest.js';
-import { prepareArguments } from './validation/prepare-arguments.js';
-import { compileSchema, type Check } from './validation/schema-compiler.js';
+import type { ToolSource } from '../tool-source.port.js';
+import { argumentShape, type ArgumentShape } from '../validation/argument-shape.js';
+import { closestNames } from '../validation/suggest.js';
+import { prepareArguments } from '../validation/prepare-arguments.js';
+import { compileSchema, type Check } from '../validation/schema-compiler.js';
 
 export type ValidatedCall =
   | { readonly ok: true; readonly tool: ToolDescriptor; readonly args: Record<string, unknown>; readonly purpose?: string }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { JsonSchema, ToolName, type Pool, type RetryPolicy, type ToolDescriptor, type ToolEffect, type ToolTier } from '#contracts';
-import type { ToolOptions } from './tool.decorator.js';
-import { toInputSchema } from './validation/input-schema.js';
+import type { ToolOptions } from '../tool.decorator.js';
+import { toInputSchema } from '../validation/input-schema.js';
 
 /** What a source knows about a tool before the facts are completed. */
 export type ToolFacts = Pick<ToolDescriptor, 'name' | 'description' | 'source' | 'input'> &

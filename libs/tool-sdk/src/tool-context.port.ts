@@ -1,0 +1,56 @@
+import type { Content, PolicyProfile, ProgressData } from '#contracts';
+import type { Workspace } from './workspace.port.js';
+
+/** Names the stream that an update continues, for tools with several streams of text. */
+export interface UpdateStreamInfo {
+  readonly stream: string;
+  /** More text of this stream was discarded after this update. */
+  readonly truncated?: boolean;
+}
+
+/**
+ * What a running tool knows about its call besides the arguments, and how it reports. Fields may be added at any time.
+ *
+ * @example
+ * async run({ url }: z.output<typeof input>, ctx: ToolContext): Promise<ToolOutput> {
+ *   ctx.onProgress({ message: 'connecting' });
+ *   const response = await fetch(url, { signal: ctx.signal });
+ *   return response.text();
+ * }
+ */
+export interface ToolContext {
+  readonly callId: string;
+  /** The name that the caller used: the tool's own name or an alias. */
+  readonly toolName: string;
+  /** Counts from 1. */
+  readonly attempt: number;
+  /** Rises with every attempt. Pass it to services that can refuse writes of older attempts. */
+  readonly fence: number;
+  readonly tenantId: string;
+  readonly agentId?: string;
+  readonly sessionId?: string;
+  /** The policy profile whose texts and sizes the answer follows; absent for `core`. */
+  readonly profile?: PolicyProfile;
+  /** W3C traceparent of the tool's span. Absent when nothing is traced. */
+  readonly traceparent?: string;
+  /** Aborted by cancel, timeout, lost lease or shutdown. `signal.reason` is a ToolError that says which. Check it before every effect. */
+  readonly signal: AbortSignal;
+  /** End of the attempt's run time, in milliseconds since the epoch by the clock of this machine. */
+  readonly deadline: number;
+  /** Milliseconds between abort and kill. May change until the abort. */
+  readonly graceMs: number;
+  /** Milliseconds since the first attempt of the call started. A suspended call measures its waiting time by it. */
+  readonly sinceFirstStartMs: number;
+  readonly workspace: Workspace;
+  /** The environment variables that child processes may see, from the worker's allowlist. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: { debug(message: string, facts?: object): void; warn(message: string, facts?: object): void };
+  /** Sends partial content to watchers. Updates are coalesced and are not part of the result. */
+  onUpdate(content: readonly Content[], of?: UpdateStreamInfo): void;
+  /**
+   * The text with secrets replaced by `[REDACTED]`. Call it before cutting a text: half of a secret is not recognised any more.
+   * `truncated`: the text is the beginning of a longer one, so a possible half secret at its end is removed too.
+   */
+  redact(text: string, truncated?: boolean): string;
+  onProgress(progress: ProgressData): void;
+}

@@ -1,0 +1,29 @@
+import type { CallErrorCode, Violation } from '#contracts';
+
+/**
+ * The only error that a tool throws on purpose. Any other error ends the call as `internal`, without its message.
+ *
+ * @example
+ * throw new ToolError('tool_failed', 'File not found: notes.md. Use file_list to see what is there.', { retryable: false });
+ */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+  constructor(
+    readonly code: CallErrorCode,
+    /** Read by the model: says what to do next; no secrets, no stack, no path of the machine. */
+    message: string,
+    readonly options: {
+      /** Whether the same call may succeed when it runs again. The effect of the tool decides whether it does run again. */
+      readonly retryable?: boolean;
+      /** Which arguments are wrong, by JSON Pointer. */
+      readonly errors?: readonly Violation[];
+      /** The process of the tool was killed. */
+      readonly killed?: boolean;
+      /** The process ended with success after it was asked to stop: its work may be complete. */
+      readonly mayHaveFinished?: boolean;
+      readonly cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: options.cause });
+  }
+}

@@ -1,0 +1,28 @@
+import type { ToolDescriptor } from '#contracts';
+import type { ToolContext } from './tool-context.port.js';
+import type { ToolError } from './tool-error.js';
+import type { ToolOutput } from './tool-output.js';
+
+/** Spellings of arguments that a source accepts in addition to its schema. */
+export interface ArgumentHints {
+  /** Argument → its aliases. The argument itself takes precedence, then the first alias that is not empty. */
+  readonly aliases?: Readonly<Record<string, readonly string[] | undefined>>;
+  /** The argument that a bare text stands for. */
+  readonly rawArgument?: string;
+}
+
+/** Where tools come from: the built-in ones, an MCP server, an OpenAPI document. The registry and the worker see only this interface. */
+export interface ToolSource {
+  readonly name: string;
+  /** Complete descriptors; `describeTool` fills in defaults. */
+  list(): readonly ToolDescriptor[];
+  argumentHints?(tool: string): ArgumentHints | undefined;
+  /** What is wrong with arguments that fit the schema, as far as it shows without running the tool. Never throws. */
+  check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;
+  /** Runs a tool with validated arguments. Rejects with a ToolError for failures of the tool. Never throws outside of the promise. */
+  call(tool: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
+  /** Calls `listener` after `list()` has changed. Returns how to unsubscribe. */
+  onChange(listener: () => void): () => void;
+  /** Releases connections. Idempotent. */
+  close(): Promise<void>;
+}
