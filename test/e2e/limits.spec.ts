@@ -85,7 +85,7 @@ describe('limits of calls', () => {
     const { agent, claim } = await one({});
     const { body: root } = await agent.submit('echo', {});
     await claim(root.id);
-    const look = jest.spyOn(ChildCallService.prototype, 'isOrphan').mockRejectedValueOnce(new Error('Redis went away'));
+    const look = jest.spyOn(ChildCallService.prototype, 'isParentTerminal').mockRejectedValueOnce(new Error('Redis went away'));
     const { status, body: child } = await agent.submit('echo', {}, { parentCallId: root.id });
     expect([status, child.status, look.mock.calls.length]).toEqual([202, 'queued', 1]);
     look.mockRestore();

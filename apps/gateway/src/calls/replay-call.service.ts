@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type Principal, type ReplayBody, type SubmitCallBody } from '#contracts';
 import { REDACTED } from '#redaction';
 import { CallReader } from './read/call-reader.service.js';
-import { SubmitCallService, type Submission, type SubmitOptions } from './submit-call.service.js';
+import type { SubmitOptions } from './admission/submission.js';
+import { SubmitCallService, type SubmittedCall } from './submit-call.service.js';
 
 const SECRETS_ARE_GONE = `The arguments of this call held secrets or hidden characters, which are not kept: send all arguments, with the secrets in place of ${REDACTED}`;
 
@@ -18,7 +19,7 @@ export class ReplayCallService {
     private readonly submitCall: SubmitCallService,
   ) {}
 
-  async replay(principal: Principal, callId: string, edit: ReplayBody, options: SubmitOptions): Promise<Submission> {
+  async replay(principal: Principal, callId: string, edit: ReplayBody, options: SubmitOptions): Promise<SubmittedCall> {
     const { argumentsRedacted, ...call } = await this.reader.read(principal, callId);
     const { tool, arguments: args, sessionId, agentId, priority, timeouts, labels } = call;
     if (edit.arguments === undefined ? argumentsRedacted : JSON.stringify(edit.arguments).includes(REDACTED))

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import type { SubmitOptions } from './submit-call.service.js';
+import type { SubmitOptions } from './admission/submission.js';
 import { clientDisconnectSignal } from '../platform/http/client-disconnect.js';
 import { ProblemError, type Principal } from '#contracts';
 import { parseIdempotencyKey, parsePreferWait, parseTraceparent, prefersCancel } from '../platform/http/parse.js';

@@ -1,21 +1,24 @@
 import type { LimitResult } from '#limits';
-import type { EvaluatedCall } from './new-call.js';
+import type { EvaluatedCall } from './evaluated-call.js';
 
-/** Adds what the limits say to what a call was judged before. The refusal that lasts longest is told. Pure. */
-export function applyLimitResults(
-  judged: EvaluatedCall,
-  answers: readonly LimitResult[],
-): { judged: EvaluatedCall; refusal?: EvaluatedCall['rejection']; retryAfterMs?: number | undefined } {
-  if (answers.length === 0) return { judged };
-  const refusals = answers.flatMap(({ rejection }) => (rejection === undefined ? [] : [rejection]));
-  const [worst] = refusals.sort((a, b) => (b.retryAfterMs ?? Infinity) - (a.retryAfterMs ?? Infinity));
-  const reasons = [...judged.decision.reasons, ...answers.map(({ reason }) => reason)];
-  if (worst === undefined) return { judged: { ...judged, decision: { ...judged.decision, reasons } } };
+export interface LimitedCall {
+  readonly evaluated: EvaluatedCall;
+  readonly rejection?: EvaluatedCall['rejection'];
+  readonly retryAfterMs?: number | undefined;
+}
 
-  const { code, message, retryAfterMs } = worst;
-  const counted = code === 'rate_limited' || code === 'quota_exceeded';
-  const refusal: EvaluatedCall['rejection'] = {
-    outcome: counted ? 'denied' : 'failed',
+/** Adds the results of the limits to the reasons of the decision. Of several rejections the one that lasts longest counts. Pure. */
+export function applyLimitResults(evaluated: EvaluatedCall, answers: readonly LimitResult[]): LimitedCall {
+  if (answers.length === 0) return { evaluated };
+  const rejections = answers.flatMap(({ rejection }) => (rejection === undefined ? [] : [rejection]));
+  const [longest] = rejections.sort((a, b) => (b.retryAfterMs ?? Infinity) - (a.retryAfterMs ?? Infinity));
+  const reasons = [...evaluated.decision.reasons, ...answers.map(({ reason }) => reason)];
+  if (longest === undefined) return { evaluated: { ...evaluated, decision: { ...evaluated.decision, reasons } } };
+
+  const { code, message, retryAfterMs } = longest;
+  const isCounted = code === 'rate_limited' || code === 'quota_exceeded';
+  const rejection: EvaluatedCall['rejection'] = {
+    outcome: isCounted ? 'denied' : 'failed',
     error: {
       code,
       message,
@@ -23,5 +26,5 @@ export function applyLimitResults(
       ...(code === 'payload_too_large' ? { errors: [{ pointer: '', message }] } : {}),
     },
   };
-  return { judged: { ...judged, decision: { ...judged.decision, effect: 'deny', reasons }, rejection: refusal }, refusal, retryAfterMs };
+  return { evaluated: { ...evaluated, decision: { ...evaluated.decision, effect: 'deny', reasons }, rejection }, rejection, retryAfterMs };
 }

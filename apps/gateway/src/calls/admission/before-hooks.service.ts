@@ -6,21 +6,21 @@ import { REDACTED } from '#redaction';
 import { SessionCancelChannel } from '../../sessions/session-cancel-channel.service.js';
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import { CallEvaluator } from './call-evaluator.service.js';
-import type { CallHooks, EvaluatedCall } from './new-call.js';
+import type { CallHooks, EvaluatedCall } from './evaluated-call.js';
 import { reasonOf, rejectionMessage, rejectionFor } from './hook-texts.js';
 
 export interface HookRequest {
   readonly principal: Principal;
   readonly body: SubmitCallBody;
   readonly callId: string;
-  readonly judged: EvaluatedCall;
+  readonly evaluated: EvaluatedCall;
   /** Aborted when whoever submits has gone away. */
   readonly signal: AbortSignal;
 }
 
 /** `passing`: what became of the call says nothing about the next time it is submitted. */
 export interface BeforeHookResult {
-  readonly judged: EvaluatedCall;
+  readonly evaluated: EvaluatedCall;
   readonly transient?: boolean;
 }
 
@@ -43,7 +43,7 @@ export function hooksApply({ rejection }: EvaluatedCall, { order }: CallHooks): 
 /**
  * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
  * one before left them, with placeholders for secrets unless the config file lets it see them. Rewritten ones get their
- * secrets back and are judged from the start: schema, policy and all. What workers run later is stored, and the call gets
+ * secrets back and are evaluated from the start: schema, policy and all. What workers run later is stored, and the call gets
  * its digest. A cancel of the session stops a hook that runs, too. Rejects only when Redis has to be asked and is out of reach.
  */
 @Injectable()
@@ -58,29 +58,30 @@ export class BeforeHooks {
 
   async run(request: HookRequest, hooks: CallHooks): Promise<BeforeHookResult> {
     const { applied } = hooks;
-    const later = runsAfterApproval(request.judged, hooks);
-    const ran = later ? { judged: request.judged, runs: [], events: [] } : await this.runAll(request, hooks);
-    const { judged, transient: passing = false, runs, events } = ran;
-    const decision = { ...judged.decision, reasons: [...judged.decision.reasons, ...runs.map(reasonOf)] };
+    const later = runsAfterApproval(request.evaluated, hooks);
+    const ran = later ? { evaluated: request.evaluated, runs: [], events: [] } : await this.runAll(request, hooks);
+    const { evaluated, transient: passing = false, runs, events } = ran;
+    const decision = { ...evaluated.decision, reasons: [...evaluated.decision.reasons, ...runs.map(reasonOf)] };
     const feedback = runs
       .flatMap(({ feedback: said = [] }) => said)
       .join('\n')
       .slice(0, FEEDBACK_CHARACTERS);
-    const left = judged.rejection === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
+    const left = evaluated.rejection === undefined ? applied.filter(({ on }) => later || on !== 'before') : [];
     const hookSet = left.length === 0 ? undefined : await this.sets.save([...left]);
     const more = {
       hookRuns: events,
       ...(hookSet === undefined ? {} : { hookSet }),
       ...(feedback === '' ? {} : { hookFeedback: feedback }),
     };
-    return { judged: { ...judged, decision, ...more }, transient: passing };
+    return { evaluated: { ...evaluated, decision, ...more }, transient: passing };
   }
 
   /** Judges a call and asks its hooks before it is submitted, when they will be asked again. `callId` is what they are told. */
   async dryRun(principal: Principal, body: SubmitCallBody, callId: string): Promise<EvaluatedCall> {
-    const judged = await this.evaluator.evaluate(principal, body);
-    if (judged.hooks === undefined || !hooksApply(judged, judged.hooks) || runsAfterApproval(judged, judged.hooks)) return judged;
-    return (await this.runAll({ principal, body, callId, judged, signal: new AbortController().signal }, judged.hooks)).judged;
+    const evaluated = await this.evaluator.evaluate(principal, body);
+    if (evaluated.hooks === undefined || !hooksApply(evaluated, evaluated.hooks) || runsAfterApproval(evaluated, evaluated.hooks))
+      return evaluated;
+    return (await this.runAll({ principal, body, callId, evaluated, signal: new AbortController().signal }, evaluated.hooks)).evaluated;
   }
 
   private async runAll(request: HookRequest, hooks: CallHooks): Promise<BeforeHookRuns> {
@@ -104,12 +105,12 @@ export class BeforeHooks {
   }
 
   private async runEach(request: HookRequest, hooks: CallHooks, recorder: HookRunRecorder): Promise<Omit<BeforeHookRuns, 'events'>> {
-    let { judged } = request;
+    let { evaluated } = request;
     const runs: HookRun[] = [];
     for (const hook of hooks.applied.filter(({ on }) => on === 'before')) {
-      const about = this.redaction.redactorFor(judged.args);
-      const mask = this.redaction.masked(judged.args);
-      const input = inputOf(request, judged, hooks.cwd, hook, {
+      const about = this.redaction.redactorFor(evaluated.args);
+      const mask = this.redaction.masked(evaluated.args);
+      const input = inputOf(request, evaluated, hooks.cwd, hook, {
         shown: mask.masked,
         said: hook.secrets ? (text) => text : about,
         named: hook.secrets ? (text) => text : (text) => this.redaction.identifier(text),
@@ -122,33 +123,37 @@ export class BeforeHooks {
         if (!request.signal.aborted) throw error;
         const byPerson = request.signal.reason instanceof StoppedByPerson;
         const why = byPerson ? request.signal.reason.message : 'the caller went away';
-        return { judged: rejected(judged, 'cancelled', `Cancelled: ${why} while hook \`${hook.name}\` ran`), transient: !byPerson, runs };
+        return {
+          evaluated: rejected(evaluated, 'cancelled', `Cancelled: ${why} while hook \`${hook.name}\` ran`),
+          transient: !byPerson,
+          runs,
+        };
       }
       runs.push(run);
       if (run.verdict === 'deny') {
         const text = rejectionFor(hooks.profile, input.tool_name, run);
         return {
-          judged: rejected(judged, 'hook_rejected', rejectionMessage(run), text, run.failure !== undefined),
+          evaluated: rejected(evaluated, 'hook_rejected', rejectionMessage(run), text, run.failure !== undefined),
           transient: run.failure !== undefined,
           runs,
         };
       }
       if (run.arguments === undefined) continue;
       const meant = hook.secrets ? { ok: true as const, value: run.arguments } : mask.restore(run.arguments);
-      if (!meant.ok) return { judged: rejected(judged, 'hook_rejected', misplaced(hook, meant.pointer)), runs };
-      if (isDeepStrictEqual(meant.value, judged.args)) continue;
-      judged = await this.reevaluate(request, judged, meant.value, hook.name);
-      if (!hooksApply(judged, hooks)) return { judged, runs };
+      if (!meant.ok) return { evaluated: rejected(evaluated, 'hook_rejected', misplaced(hook, meant.pointer)), runs };
+      if (isDeepStrictEqual(meant.value, evaluated.args)) continue;
+      evaluated = await this.reevaluate(request, evaluated, meant.value, hook.name);
+      if (!hooksApply(evaluated, hooks)) return { evaluated, runs };
     }
-    return { judged, runs };
+    return { evaluated, runs };
   }
 
   /** A rewrite that does not fit is the hook's fault and not the model's, who could not mend it. */
   private async reevaluate({ principal, body }: HookRequest, before: EvaluatedCall, args: JsonValue, hook: string): Promise<EvaluatedCall> {
     const anew = await this.evaluator.evaluate(principal, { ...body, arguments: asArguments(args) });
-    const judged = before.purpose === undefined ? anew : { ...anew, purpose: before.purpose };
-    if (judged.rejection?.error.code !== 'invalid_arguments') return judged;
-    const { message, errors } = judged.rejection.error;
+    const evaluated = before.purpose === undefined ? anew : { ...anew, purpose: before.purpose };
+    if (evaluated.rejection?.error.code !== 'invalid_arguments') return evaluated;
+    const { message, errors } = evaluated.rejection.error;
     const text = `Hook \`${hook}\` rewrote the arguments into something that ${before.tool?.name ?? body.tool} does not take: ${message}`;
     const refused = rejected(before, 'hook_rejected', text);
     return errors === undefined || refused.rejection === undefined
@@ -163,15 +168,15 @@ function runsAfterApproval({ decision, rejection }: EvaluatedCall, { order }: Ca
 }
 
 function rejected(
-  judged: EvaluatedCall,
+  evaluated: EvaluatedCall,
   code: 'hook_rejected' | 'cancelled',
   message: string,
   text?: string,
   retryable = false,
 ): EvaluatedCall {
   return {
-    ...judged,
-    decision: { effect: 'deny', reasons: judged.decision.reasons },
+    ...evaluated,
+    decision: { effect: 'deny', reasons: evaluated.decision.reasons },
     rejection: {
       outcome: code === 'cancelled' ? 'cancelled' : 'denied',
       error: { code, message, retryable },
@@ -201,7 +206,7 @@ interface HookInputRedaction {
 
 function inputOf(
   { principal, body, callId }: HookRequest,
-  judged: EvaluatedCall,
+  evaluated: EvaluatedCall,
   cwd: string,
   hook: AppliedHook,
   { shown, said, named }: HookInputRedaction,
@@ -213,12 +218,12 @@ function inputOf(
     hook: hook.name,
     cwd,
     ...(body.sessionId === undefined ? {} : { session_id: body.sessionId }),
-    tool_name: judged.tool?.name ?? judged.requestedTool,
-    tool_input: hook.secrets ? judged.args : shown,
+    tool_name: evaluated.tool?.name ?? evaluated.requestedTool,
+    tool_input: hook.secrets ? evaluated.args : shown,
     call_id: callId,
     tenant_id: principal.tenantId,
     ...(agentId === undefined ? {} : { agent_id: agentId }),
     ...(body.toolCallId === undefined ? {} : { tool_call_id: named(body.toolCallId) }),
-    ...(judged.purpose === undefined ? {} : { purpose: said(judged.purpose) }),
+    ...(evaluated.purpose === undefined ? {} : { purpose: said(evaluated.purpose) }),
   };
 }

@@ -16,11 +16,8 @@ import { ToolRegistry } from '#tool-sdk';
 import { EffectivePolicyService, type EffectivePolicy } from './effective-policy.service.js';
 import { FileDenials } from '../../governance/file-denials.service.js';
 import { ToolAvailabilityService } from '../../workers/tool-availability.service.js';
-import type { EvaluatedCall } from './new-call.js';
+import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
 import { applyToolDefaults } from './apply-tool-defaults.js';
-
-/** The decision about a call that was refused before anybody asked the policy. */
-const NOT_EVALUATED: Decision = { effect: 'deny', reasons: [] };
 
 export const NO_DIALECTS = 'Dialects are not there yet; leave out `dialect` for the canonical names';
 
@@ -36,7 +33,7 @@ const MORE_DENIED: Decision = {
   ],
 };
 
-/** How models know a denial that they can mend by other arguments. */
+/** The wording by which models recognise a denial that other arguments can avoid. */
 const FORBIDDEN_ARGUMENTS = 'Tool use was rejected because the arguments supplied are forbidden:';
 
 /**
@@ -53,10 +50,17 @@ export class CallEvaluator {
     private readonly denials: FileDenials,
   ) {}
 
-  async evaluate(principal: Principal, body: SubmitCallBody): Promise<EvaluatedCall> {
+  /** Returns a promise only when the session has to be read. @throws ProblemError for a dialect, or an agent that the key may not act for */
+  evaluate(principal: Principal, body: SubmitCallBody): Promise<EvaluatedCall> | EvaluatedCall {
     if (body.dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
+    const policy = this.policies.of(principal, body);
+    return policy instanceof Promise
+      ? policy.then((rules) => this.evaluateBy(rules, principal, body))
+      : this.evaluateBy(policy, principal, body);
+  }
+
+  private evaluateBy(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody): EvaluatedCall {
     const call = { requestedTool: body.tool, args: body.arguments };
-    const rules = await this.policies.of(principal, body);
     const { hooks, policy } = rules;
     const tool = this.tools.resolve(body.tool);
     if (tool !== undefined) {
@@ -85,20 +89,20 @@ export class CallEvaluator {
 
     const { decision, facts } = decided(prepared.tool, prepared.args, rules, principal.keyId);
     const { profile, execution } = policy;
-    const judged: EvaluatedCall = {
+    const evaluated: EvaluatedCall = {
       requestedTool: body.tool,
       tool: prepared.tool,
       args: jsonOf(prepared.args),
       purpose: prepared.purpose,
       decision,
       files: decision.effect === 'deny' ? undefined : fileAccessOf(facts, decision),
-      // What those who answer take for granted is not said.
+      // Defaults are left out.
       profile: profile === 'core' ? undefined : profile,
       resultBytes: execution.resultBytes === LIMITS.modelOutputBytes ? undefined : execution.resultBytes,
       hooks: hooks.length === 0 ? undefined : hooksOf(prepared.tool, hooks, rules),
       sessionEpoch: rules.sessionEpoch === 0 ? undefined : rules.sessionEpoch,
     };
-    return decision.effect === 'deny' ? { ...judged, ...denied(decision) } : judged;
+    return decision.effect === 'deny' ? { ...evaluated, ...denied(decision) } : evaluated;
   }
 
   /**

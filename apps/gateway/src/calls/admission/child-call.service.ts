@@ -30,14 +30,15 @@ export class ChildCallService {
   ) {}
 
   /**
-   * The family of the call, and the call as one of it. Throws `resource_not_found` for a parent that is not there for this
-   * caller, `conflict` for one that does not run, and `invalid_request` when session or agent are not the parent's.
+   * The lineage of the call, and its body with the parent's session and agent.
+   * @throws ProblemError `resource_not_found` for an unknown parent, `conflict` for one that does not run, `invalid_request`
+   * when session or agent are not the parent's
    */
   async resolveLineage(
     principal: Principal,
     body: SubmitCallBody,
     parentCallId: string,
-  ): Promise<{ family: CallLineage; body: SubmitCallBody }> {
+  ): Promise<{ lineage: CallLineage; body: SubmitCallBody }> {
     const [head, [seconds, micros]] = await Promise.all([this.reader.head(principal, parentCallId), this.redis.time()]);
     if (!isRunning(head)) throw notRunning(head);
     const submitted = await this.reader.submission(parentCallId);
@@ -49,19 +50,19 @@ export class ChildCallService {
     if (leftMs <= 0) throw new ProblemError('conflict', 'The time of the parent call is over', { callId: parentCallId });
     const { rootCallId = parentCallId, depth = 0 } = submitted.data;
     return {
-      family: { parentCallId, rootCallId, depth: depth + 1, remainingMs: leftMs },
+      lineage: { parentCallId, rootCallId, depth: depth + 1, remainingMs: leftMs },
       body: { ...body, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) },
     };
   }
 
-  /** Before the child is accepted, so that no cancel of the parent overlooks it. */
+  /** Called before the child is accepted, so that no cancel of the parent misses it. */
   async registerChild(parentCallId: string, callId: string): Promise<void> {
     const key = keys.children(parentCallId);
     await Promise.all([this.redis.sadd(key, callId), this.redis.expire(key, REMEMBERED_SECONDS)]);
   }
 
-  /** Whether the parent was cancelled or ended while its child was on the way into the log. */
-  async isOrphan(principal: Principal, { parentCallId }: CallLineage): Promise<boolean> {
+  /** Whether the parent was cancelled or has ended while its child was being accepted. */
+  async isParentTerminal(principal: Principal, { parentCallId }: CallLineage): Promise<boolean> {
     return !isRunning(await this.reader.head(principal, parentCallId));
   }
 

@@ -1,6 +1,6 @@
 import type { Quote } from '#contracts';
 import type { QueueStats } from '#queue';
-import type { EvaluatedCall } from './new-call.js';
+import type { EvaluatedCall } from './evaluated-call.js';
 import { inBody } from '../../platform/http/rejection.js';
 
 /** What a submission would meet, as a caller reads it. `slots`: those of the tool's pool, undefined while nobody serves it. Pure. */

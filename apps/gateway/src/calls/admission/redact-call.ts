@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { JsonValue, SubmitCallBody, TrustOption } from '#contracts';
 import { escapeInvisibleJson, escapeInvisibleText, type Redactor } from '#redaction';
 import type { RedactionConfigService } from '../../governance/redaction-config.service.js';
-import type { EvaluatedCall, NewCallInput } from './new-call.js';
+import type { EvaluatedCall } from './evaluated-call.js';
+import type { NewCallInput } from './new-call.js';
 
 /** A submission as it may be stored and shown. */
 export interface RedactedCall {

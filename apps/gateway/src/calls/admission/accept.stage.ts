@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { EventLog } from '#event-log';
+import { BullCallQueue } from '#queue';
+import { acceptedCall } from './accepted-call.js';
+import { ChildCallService } from './child-call.service.js';
+import { dispatchCall } from './dispatch-call.js';
+import type { AdmissionStage, Submission } from './submission.js';
+
+/**
+ * Writes the call to the log: durable from here on, and queued, waiting for approval, or ended by its rejection. Then
+ * dispatches it. The dispatch is not awaited, since the log's timers dispatch again what was lost. It is written to Redis
+ * right behind the accept, unless only the answer of the log says whether the call is new and queued.
+ */
+@Injectable()
+export class AcceptStage implements AdmissionStage {
+  readonly name = 'accept';
+  readonly isAlwaysTraced = true;
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly queue: BullCallQueue,
+    private readonly children: ChildCallService,
+  ) {}
+
+  async run(submission: Submission): Promise<void> {
+    const { callId, lineage, principal, newCall } = submission;
+    const dispatch = () => dispatchCall(this.queue, { callId, attempt: 1 }, newCall.submitted, principal.tenantId);
+    const isNewAndQueued = newCall.followUp === undefined && newCall.idempotency === undefined;
+    if (lineage !== undefined) await this.children.registerChild(lineage.parentCallId, callId);
+    submission.mayBeWritten = true;
+    const answer = await this.log.accept(newCall, isNewAndQueued ? dispatch : undefined);
+    if ('callId' in answer) {
+      submission.accepted = { repeatedCallId: answer.callId, logCode: answer.code };
+      return submission.release?.();
+    }
+    const call = acceptedCall(newCall, submission.evaluated.args, answer.time);
+    submission.accepted = { call, logCode: answer.code };
+    if (call.status === 'queued' && !isNewAndQueued) dispatch();
+  }
+
+  spanAttributes({ accepted }: Submission): Record<string, string | undefined> {
+    return { 'toolyard.log.code': accepted.logCode };
+  }
+}

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { CallEvaluator } from './call-evaluator.service.js';
+import type { AdmissionStage, Submission } from './submission.js';
+
+/** Resolves the tool, checks that the key may use it, validates the arguments, and decides by permission mode and policy. */
+@Injectable()
+export class EvaluateStage implements AdmissionStage {
+  readonly name = 'judge';
+  readonly isAlwaysTraced = true;
+
+  constructor(private readonly evaluator: CallEvaluator) {}
+
+  run(submission: Submission): void | Promise<void> {
+    const evaluated = this.evaluator.evaluate(submission.principal, submission.body);
+    if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = it));
+    submission.evaluated = evaluated;
+  }
+
+  spanAttributes({ evaluated: { decision, rejection } }: Submission): Record<string, string | undefined> {
+    return { 'toolyard.decision.effect': decision.effect, 'toolyard.refusal.code': rejection?.error.code };
+  }
+}

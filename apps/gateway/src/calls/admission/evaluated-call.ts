@@ -1,0 +1,53 @@
+import type {
+  AppliedHook,
+  CallError,
+  CallOutcome,
+  Decision,
+  HookOrder,
+  HookRunData,
+  JsonValue,
+  PolicyProfile,
+  ToolDescriptor,
+} from '#contracts';
+import type { FileAccessDecision } from '#policy';
+
+/** What admission has found out about a call. A call with a rejection is recorded and ends without running. */
+export interface EvaluatedCall {
+  /** The name the caller used. */
+  readonly requestedTool: string;
+  /** Absent for a tool that does not exist. */
+  readonly tool?: ToolDescriptor;
+  readonly args: JsonValue;
+  /** Why the model makes the call, in its own words. */
+  readonly purpose?: string;
+  readonly decision: Decision;
+  /** Present when the call may open files outside its workspace, or may not open all files in it. */
+  readonly files?: FileAccessDecision;
+  /** The policy profile that words the texts for the model, and the most bytes of text that the model gets; absent for the defaults. */
+  readonly profile?: PolicyProfile;
+  readonly resultBytes?: number;
+  /** Present when hooks match the call. */
+  readonly hooks?: CallHooks;
+  /** How often the session has been deleted; absent for never. */
+  readonly sessionEpoch?: number;
+  /** Digest of the stored hooks that the worker runs. */
+  readonly hookSet?: string;
+  /** Events of the hooks that ran before the call. */
+  readonly hookRuns?: readonly HookRunData[];
+  /** Feedback of the hooks before the call, for the model. */
+  readonly hookFeedback?: string;
+  /** `text`: what the model reads; absent for the error's message. */
+  readonly rejection?: { readonly outcome: CallOutcome; readonly error: CallError; readonly text?: string };
+}
+
+/** Which hooks run for a call, and what they and their rejections need to know. */
+export interface CallHooks {
+  readonly applied: readonly AppliedHook[];
+  readonly profile: PolicyProfile;
+  readonly order: HookOrder;
+  /** The workspace as workers know it. */
+  readonly cwd: string;
+}
+
+/** The decision about a call that was rejected before the policy was evaluated, or is not evaluated yet. */
+export const NOT_EVALUATED: Decision = { effect: 'deny', reasons: [] };

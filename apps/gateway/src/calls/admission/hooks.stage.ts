@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { BeforeHooks, hooksApply } from './before-hooks.service.js';
+import type { CallHooks } from './evaluated-call.js';
+import type { AdmissionStage, Submission } from './submission.js';
+
+/**
+ * Runs the hooks before the call, if any match: they may reject it, or rewrite the arguments, which are then evaluated
+ * again. Hooks may take long, so the key is checked again after them; a batch checks its key before each call.
+ */
+@Injectable()
+export class HooksStage implements AdmissionStage {
+  readonly name = 'hooks';
+
+  constructor(
+    private readonly hooks: BeforeHooks,
+    private readonly apiKeys: ApiKeyStore,
+  ) {}
+
+  run(submission: Submission): void | Promise<void> {
+    const { evaluated } = submission;
+    if (evaluated.hooks === undefined) return;
+    if (hooksApply(evaluated, evaluated.hooks)) return this.runHooks(submission, evaluated.hooks);
+    this.assertKey(submission);
+  }
+
+  private async runHooks(submission: Submission, hooks: CallHooks): Promise<void> {
+    const { principal, body, callId, evaluated, options } = submission;
+    const signal = options.clientDisconnectSignal?.() ?? new AbortController().signal;
+    const result = await this.hooks.run({ principal, body, callId, evaluated, signal }, hooks);
+    submission.evaluated = result.evaluated;
+    submission.transient = result.transient ?? false;
+    if (result.evaluated.hooks !== undefined) this.assertKey(submission);
+  }
+
+  private assertKey({ principal, options }: Submission): void {
+    const rejection = options.batchId === undefined ? this.apiKeys.rejection(principal, 'submit') : undefined;
+    if (rejection !== undefined) throw rejection;
+  }
+}

@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { EventLog } from '#event-log';
+import { idempotencyScope } from './idempotency.js';
+import type { AdmissionStage, Submission } from './submission.js';
+
+/** Gives the call its id, which names its partition, and the key that recognises the same submission again. */
+@Injectable()
+export class IdentifyStage implements AdmissionStage {
+  readonly name = 'identify';
+
+  constructor(private readonly log: EventLog) {}
+
+  run(submission: Submission): void {
+    const { principal, body, lineage, options } = submission;
+    const { rootId, idempotency } = idempotencyScope(body, options.idempotencyKey, options.replayOf);
+    submission.idempotency = idempotency;
+    submission.callId =
+      lineage === undefined ? this.log.newCallId(principal.tenantId, rootId) : this.log.newCallIdBeside(lineage.parentCallId);
+  }
+}

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { ChildCallService } from './child-call.service.js';
+import type { AdmissionStage, Submission } from './submission.js';
+
+/** Of a call that another call makes: the parent runs, and gives the child its session, agent and remaining time. */
+@Injectable()
+export class LineageStage implements AdmissionStage {
+  readonly name = 'lineage';
+
+  constructor(private readonly children: ChildCallService) {}
+
+  run(submission: Submission): void | Promise<void> {
+    const { parentCallId } = submission.body;
+    if (parentCallId !== undefined) return this.resolve(submission, parentCallId);
+  }
+
+  private async resolve(submission: Submission, parentCallId: string): Promise<void> {
+    const { lineage, body } = await this.children.resolveLineage(submission.principal, submission.body, parentCallId);
+    submission.lineage = lineage;
+    submission.body = body;
+  }
+}

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { AcceptStage } from './accept.stage.js';
+import { ComposeStage } from './compose.stage.js';
+import { EvaluateStage } from './evaluate.stage.js';
+import { HooksStage } from './hooks.stage.js';
+import { IdentifyStage } from './identify.stage.js';
+import { LimitsStage } from './limits.stage.js';
+import { LineageStage } from './lineage.stage.js';
+import { RedactStage } from './redact.stage.js';
+import type { AdmissionStage, Submission } from './submission.js';
+import { WatchStage } from './watch.stage.js';
+
+/**
+ * The steps of a submission, in order. Each is a stage in a file of its own:
+ *
+ * 1. lineage   a call that another call makes gets its parent's session, agent and remaining time
+ * 2. evaluate  resolve the tool, may the key use it, validate the arguments, permission mode, policy
+ * 3. identify  the call's id, and what recognises the same submission again
+ * 4. hooks     hooks before the call: they may reject it, or rewrite the arguments, which are evaluated again
+ * 5. limits    budgets, rates, concurrency, sizes: counted here, returned when the call is not accepted
+ * 6. redact    secrets are taken out of what is stored and shown
+ * 7. compose   the first transition of the call
+ * 8. watch     when the caller waits: watch for the End, before the call can end
+ * 9. accept    write the call to the log, and dispatch it to the queue
+ *
+ * A rejection ends no stage but is kept with the submission: a rejected call is recorded like any other and ends where it
+ * starts. A quote passes the stages that change nothing: lineage, evaluate, and limits, which then only looks.
+ *
+ * A stage returns a promise only when it has to wait, and only then the pipeline awaits it (bench case `submit`).
+ */
+@Injectable()
+export class AdmissionPipeline {
+  private readonly submitStages: readonly AdmissionStage[];
+  private readonly quoteStages: readonly AdmissionStage[];
+
+  constructor(
+    lineage: LineageStage,
+    evaluate: EvaluateStage,
+    identify: IdentifyStage,
+    hooks: HooksStage,
+    limits: LimitsStage,
+    redact: RedactStage,
+    compose: ComposeStage,
+    watch: WatchStage,
+    accept: AcceptStage,
+  ) {
+    this.submitStages = [lineage, evaluate, identify, hooks, limits, redact, compose, watch, accept];
+    this.quoteStages = [lineage, evaluate, limits];
+  }
+
+  /** Rejects when the call was not accepted; then nothing of it counts for any limit, unless it may be in the log. */
+  async run(submission: Submission): Promise<void> {
+    const { trace } = submission;
+    try {
+      for (const stage of submission.isDryRun ? this.quoteStages : this.submitStages) {
+        const waiting = trace === undefined ? stage.run(submission) : trace.run(stage, submission);
+        if (waiting !== undefined) await waiting;
+      }
+    } catch (error) {
+      if (submission.wroteNothing(error)) await submission.release?.();
+      throw error;
+    }
+  }
+}

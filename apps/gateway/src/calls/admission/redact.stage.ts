@@ -1,0 +1,20 @@
+import { Injectable } from '@nestjs/common';
+import { RedactionConfigService } from '../../governance/redaction-config.service.js';
+import { redactSubmission } from './redact-call.js';
+import type { AdmissionStage, Submission } from './submission.js';
+
+/** Takes secrets out of everything that is stored and shown. The worker gets them apart from the log. */
+@Injectable()
+export class RedactStage implements AdmissionStage {
+  readonly name = 'redact';
+
+  constructor(private readonly redaction: RedactionConfigService) {}
+
+  run(submission: Submission): void {
+    const redacted = redactSubmission(this.redaction, submission.body, submission.evaluated);
+    submission.body = redacted.body;
+    submission.evaluated = redacted.evaluated;
+    submission.secret = redacted.secret;
+    submission.redactionSettings = redacted.safety;
+  }
+}
