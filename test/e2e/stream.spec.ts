@@ -7,6 +7,8 @@ import { BOOTSTRAP_KEY, sha256, startTestGateway, type TestGateway } from '../su
 
 const RIVAL_KEY = 'key-of-the-rival-tenant';
 const READER_KEY = 'key-that-may-only-read';
+/** Has a limit of its own, which is counted in Redis: each frame waits for a round trip before it is accepted. */
+const COUNTED_KEY = 'key-whose-requests-are-counted-in-redis';
 const TENANT = 'e2e-stream';
 
 let gateway: TestGateway;
@@ -18,6 +20,7 @@ beforeAll(async () => {
     keys: [
       { id: 'main', key: BOOTSTRAP_KEY, tenant: TENANT, scopes: ['submit', 'read', 'cancel', 'approve', 'admin'] },
       { id: 'rival', sha256: sha256(RIVAL_KEY), tenant: 'e2e-stream-rival', scopes: ['submit', 'read', 'cancel'] },
+      { id: 'counted', key: COUNTED_KEY, tenant: TENANT, scopes: ['submit', 'read'], ratePerMinute: 100_000 },
       { id: 'reader', sha256: sha256(READER_KEY), tenant: TENANT, scopes: ['read'] },
     ],
   });
@@ -185,6 +188,50 @@ describe('the stream keeps tenants and scopes apart', () => {
   });
 });
 
+describe('the stream accepts the frames of one socket in order', () => {
+  const keys: [string, string][] = [
+    ['a key that is counted in memory', BOOTSTRAP_KEY],
+    ['a key that is counted in Redis', COUNTED_KEY],
+  ];
+
+  it.each(keys)('fifty submissions sent at once, with %s', async (_what, key) => {
+    const stream = await connect(key);
+    const ids = Array.from({ length: 50 }, (_unused, id) => id);
+    const sessionId = `in-order-${Math.random()}`;
+    for (const id of ids) stream.send({ op: 'submit', id, call: { tool: 'echo', arguments: { id }, sessionId } });
+    const accepted = () => stream.frames.flatMap(({ frame }) => (frame.op === 'accepted' ? [frame] : []));
+    await eventually(() => accepted().length === ids.length, 'all submissions to be accepted');
+    expect(accepted().map(({ id }) => id)).toEqual(ids);
+    await eventually(() => ids.every((id) => stream.events(id).length > 0), 'the first event of each call');
+    const seqs = ids.map((id) => Number(stream.events(id)[0]?.event.id.split('.')[2]));
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
+  });
+
+  it.each(keys)('a subscribe after the unsubscribe of the same id, with %s', async (_what, key) => {
+    const stream = await connect(key);
+    stream.send({ op: 'subscribe', id: 'w' });
+    stream.send({ op: 'unsubscribe', id: 'w' });
+    stream.send({ op: 'subscribe', id: 'w' });
+    stream.send({ op: 'unsubscribe', id: 'w' });
+    stream.send({ op: 'unsubscribe', id: 'w' });
+    expect((await stream.frame('error', 'w')).problem.code).toBe('resource_not_found');
+    const ops = stream.frames.map(({ frame }) => frame.op).filter((op) => op === 'unsubscribed' || op === 'error');
+    expect(ops).toEqual(['unsubscribed', 'unsubscribed', 'error']);
+  });
+
+  it('a subscribe sent together with the key', async () => {
+    const frames: ServerFrame[] = [];
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/v1/stream`);
+    socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString())));
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.send(JSON.stringify({ op: 'auth', token: COUNTED_KEY }));
+    socket.send('{"op":"subscribe","id":1}');
+    await eventually(() => frames.length === 2, 'both answers');
+    expect(frames.map(({ op }) => op)).toEqual(['ready', 'subscribed']);
+    socket.terminate();
+  });
+});
+
 describe('the stream answers bad input', () => {
   const deep = `{"op":"submit","id":"d","call":{"tool":"echo","arguments":${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}}}`;
   it.each<[string, string | Buffer, string]>([
@@ -193,6 +240,8 @@ describe('the stream answers bad input', () => {
     ['an array', '[]', 'invalid_request'],
     ['null', 'null', 'invalid_request'],
     ['an unknown op', '{"op":"fly","id":1}', 'invalid_request'],
+    ['an op that every JavaScript object has', '{"op":"constructor","id":1}', 'invalid_request'],
+    ['an op that is no text', '{"op":["ping"],"id":1}', 'invalid_request'],
     ['an unknown field', '{"op":"ping","id":1,"x":2}', 'invalid_request'],
     ['a missing id', '{"op":"subscribe"}', 'invalid_request'],
     ['an unknown filter', '{"op":"subscribe","id":1,"filter":{"tenantId":"other"}}', 'invalid_request'],
@@ -315,5 +364,31 @@ describe('a draining gateway', () => {
     await other.close();
     expect((await stream.frame('reconnect')).afterMs).toBeGreaterThanOrEqual(0);
     expect((await eventually(() => stream.closed, 'the close')).code).toBe(CLOSE_CODES.goingAway);
+  });
+
+  it('cuts a socket whose client does not answer the close', async () => {
+    const other = await startTestGateway(TENANT);
+    const stream = new Stream(other.url, BOOTSTRAP_KEY);
+    await stream.opened;
+    await stream.frame('ready');
+    stream.socket.pause();
+    await other.close();
+    stream.socket.resume();
+    await eventually(() => stream.closed, 'the close');
+  });
+
+  it('accepts no frame after it asked to reconnect', async () => {
+    const other = await startTestGateway(TENANT);
+    const stream = new Stream(other.url, BOOTSTRAP_KEY);
+    await stream.opened;
+    await stream.frame('ready');
+    stream.socket.on('message', (data: Buffer) => {
+      if (!data.includes('"op":"reconnect"')) return;
+      stream.send({ op: 'ping', id: 'late' });
+      stream.send({ op: 'fly', id: 'late' });
+    });
+    await other.close();
+    await eventually(() => stream.closed, 'the close');
+    expect(stream.frames.at(-1)?.frame.op).toBe('reconnect');
   });
 });
