@@ -16,6 +16,7 @@ import { setupDashboard } from './operations/dashboard.js';
 import { createHttpAdapter, configureHttpServer } from './http-server.js';
 import { closeGateway } from './platform/shutdown.js';
 import { traceGateway } from './operations/tracing/trace-gateway.js';
+import { StreamConnections } from './streaming/ws/stream-connections.service.js';
 import { StreamAdapter } from './streaming/ws/stream.adapter.js';
 import { LOGGER } from './platform/tokens.js';
 
@@ -58,7 +59,8 @@ async function createGateway(config: GatewayConfig, module: DynamicModule, traci
   });
   configureHttpServer(app, config);
   if (tracing !== undefined) traceGateway(app, tracing);
-  app.useWebSocketAdapter(new StreamAdapter(app));
+  const connections = app.get(StreamConnections);
+  app.useWebSocketAdapter(new StreamAdapter(app, (client) => connections.sessionOf(client)));
   setupDocs(app, VERSION);
   await setupDashboard(app);
   await app.init();

@@ -2,11 +2,28 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, type Principal, type Scope } from '#contracts';
+import { assertScope, assertWithinRate, bearerToken, unknownKey } from './access.js';
 import { ApiKeyStore } from './api-key-store.service.js';
 import { RateLimits, type RateLimitResult } from './rate-limits.service.js';
 import { NO_KEY, REQUIRED_SCOPE } from './principal.decorator.js';
 
-/** Who asks (401), may they (403), and not too often (429). The one guard, on every route; it cannot be switched off. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the guard on every route that is not public. */
+    principal?: Principal;
+  }
+}
+
+/** What a handler or its class declares; undefined when neither says anything. */
+type Required = Scope | typeof NO_KEY | undefined;
+
+/** A frame of a WebSocket, whose session has checked the key before. */
+export interface GuardedFrame {
+  readonly principal: Principal;
+  readonly session: { passInOrder(check: Promise<boolean> | undefined): boolean | Promise<boolean> };
+}
+
+/** Checks key (401), scope (403) and rate (429) of every HTTP request and every WebSocket frame. It cannot be switched off. */
 @Injectable()
 export class PrincipalGuard implements CanActivate {
   constructor(
@@ -16,39 +33,39 @@ export class PrincipalGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const required = this.reflector.getAllAndOverride<Scope | typeof NO_KEY | undefined>(REQUIRED_SCOPE, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
-    if (required === NO_KEY) return true;
+    const required = this.reflector.getAllAndOverride<Required>(REQUIRED_SCOPE, [context.getHandler(), context.getClass()]);
+    if (context.getType() === 'ws') return this.admitFrame(context.getArgByIndex<GuardedFrame>(1), required);
+    return required === NO_KEY || this.admitRequest(context, required);
+  }
 
+  private admitRequest(context: ExecutionContext, required: Scope | undefined): boolean | Promise<boolean> {
     const request = context.getArgByIndex<FastifyRequest>(0);
     const principal = this.identify(request);
-    if (required === undefined || !principal.scopes.includes(required)) {
-      throw new ProblemError(
-        'forbidden',
-        `This route needs the scope ${required ?? '(none is set: nobody may call it)'}; the key has ${principal.scopes.join(', ')}`,
-      );
-    }
+    assertScope(principal, required);
     request.principal = principal;
-    const verdict = this.rateLimits.take(principal);
-    return verdict === undefined || verdict.then((taken) => applyRate(taken, context.getArgByIndex<FastifyReply>(1)));
+    const counting = this.rateLimits.take(principal);
+    return counting === undefined || counting.then((result) => applyRate(result, context.getArgByIndex<FastifyReply>(1)));
+  }
+
+  private admitFrame({ session, principal }: GuardedFrame, required: Required): boolean | Promise<boolean> {
+    if (required === NO_KEY) return session.passInOrder(undefined);
+    assertScope(principal, required);
+    return session.passInOrder(this.rateLimits.take(principal)?.then(assertWithinRate));
   }
 
   private identify(request: FastifyRequest): Principal {
-    const { authorization } = request.headers;
-    const token = authorization === undefined ? undefined : /^Bearer +(\S{1,8192}) *$/i.exec(authorization)?.[1];
+    const token = bearerToken(request.headers.authorization);
     if (token === undefined) throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key>');
     const principal = this.apiKeys.authenticate(token, request.raw.socket);
-    if (principal === undefined) throw new ProblemError('unauthenticated', 'The API key is unknown or has expired');
+    if (principal === undefined) throw unknownKey();
     return principal;
   }
 }
 
 /** Headers of draft-ietf-httpapi-ratelimit-headers; one policy, named after what it counts. */
-function applyRate({ allowed, limit, remaining, windowSeconds, resetMs }: RateLimitResult, reply: FastifyReply): boolean {
+function applyRate(result: RateLimitResult, reply: FastifyReply): boolean {
+  const { limit, remaining, windowSeconds, resetMs } = result;
   reply.header('RateLimit-Policy', `"requests";q=${limit};w=${windowSeconds}`);
   reply.header('RateLimit', `"requests";r=${remaining};t=${Math.ceil(resetMs / 1000)}`);
-  if (allowed) return true;
-  throw new ProblemError('too_many_requests', `The key may make ${limit} requests a minute`, { retryAfterMs: resetMs });
+  return assertWithinRate(result);
 }

@@ -19,7 +19,8 @@ import { SteerSessionService } from './steer-session.service.js';
 import { SubmitBatchService } from './submit-batch.service.js';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
-import { parse, parsePreferWait } from '../platform/http/parse.js';
+import { parsePreferWait } from '../platform/http/parse.js';
+import { ZodPipe } from '../platform/http/zod.pipe.js';
 import { SubmitBatchRequest } from './submit-batch-request.js';
 import { submitOptions, type SubmitHeaders } from '../calls/submit-headers.js';
 
@@ -71,18 +72,18 @@ export class BatchesController {
   @Endpoint(ROUTES.steerSession)
   steer(
     @CurrentPrincipal() caller: Principal,
-    @Param('id') id: string,
+    @Param('id', new ZodPipe(Label)) id: string,
     @RouteBody() { message }: BodyOf<typeof ROUTES.steerSession>,
   ): Promise<Steered> {
-    return this.steerSession.steer(caller, parse(Label, id, 'path'), message);
+    return this.steerSession.steer(caller, id, message);
   }
 
   @Endpoint(ROUTES.cancelSession)
   cancel(
     @CurrentPrincipal() caller: Principal,
-    @Param('id') id: string,
+    @Param('id', new ZodPipe(Label)) id: string,
     @RouteBody() body: BodyOf<typeof ROUTES.cancelSession>,
   ): Promise<SessionCancelled> {
-    return this.cancelSession.cancel(caller, parse(Label, id, 'path'), body);
+    return this.cancelSession.cancel(caller, id, body);
   }
 }

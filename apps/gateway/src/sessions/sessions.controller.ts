@@ -3,7 +3,7 @@ import { Label, ROUTES, type BodyOf, type Principal, type Session } from '#contr
 import { SessionStore } from './session-store.service.js';
 import { Endpoint, RouteBody } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
-import { parse } from '../platform/http/parse.js';
+import { ZodPipe } from '../platform/http/zod.pipe.js';
 
 /** How freely the tools of a session may act, and what people granted to it. */
 @Controller()
@@ -11,21 +11,21 @@ export class SessionsController {
   constructor(private readonly sessions: SessionStore) {}
 
   @Endpoint(ROUTES.getSession)
-  read(@CurrentPrincipal() caller: Principal, @Param('id') id: string): Promise<Session> {
-    return this.sessions.read(caller.tenantId, parse(Label, id, 'path'));
+  read(@CurrentPrincipal() caller: Principal, @Param('id', new ZodPipe(Label)) id: string): Promise<Session> {
+    return this.sessions.read(caller.tenantId, id);
   }
 
   @Endpoint(ROUTES.putSession)
   write(
     @CurrentPrincipal() caller: Principal,
-    @Param('id') id: string,
+    @Param('id', new ZodPipe(Label)) id: string,
     @RouteBody() body: BodyOf<typeof ROUTES.putSession>,
   ): Promise<Session> {
-    return this.sessions.write(caller, parse(Label, id, 'path'), body);
+    return this.sessions.write(caller, id, body);
   }
 
   @Endpoint(ROUTES.deleteSession)
-  end(@CurrentPrincipal() caller: Principal, @Param('id') id: string): Promise<void> {
-    return this.sessions.end(caller, parse(Label, id, 'path'));
+  end(@CurrentPrincipal() caller: Principal, @Param('id', new ZodPipe(Label)) id: string): Promise<void> {
+    return this.sessions.end(caller, id);
   }
 }

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { CallId, IdempotencyKey, LIMITS, ProblemError, Traceparent, type Violation } from '#contracts';
 
-/** A body can have a hundred thousand faults: so many tell what is wrong. */
+/** How errors name the part of a request that is not valid. */
+export type InputPart = 'body' | 'query' | 'path' | 'frame' | `header ${string}`;
+
+/** A body can have a hundred thousand faults; a problem lists the first ones. */
 const MOST_FAULTS = 100;
 
 /** The value in the documented form, or a ProblemError that lists its faults with their JSON Pointers, the first 100 of them. */
-export function parse<S extends z.ZodType>(
-  schema: S,
-  value: unknown,
-  what: 'body' | 'query' | 'path' | 'frame' | `header ${string}`,
-): z.output<S> {
+export function parse<S extends z.ZodType>(schema: S, value: unknown, what: InputPart): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.flatMap(violationsOf);

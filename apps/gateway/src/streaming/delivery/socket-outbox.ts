@@ -72,6 +72,13 @@ export class SocketOutbox {
     return new Promise((resolve) => this.drainWaiters.push(resolve));
   }
 
+  /** Sends a frame ahead of everything that waits, and drops the rest: the connection is closed after it. */
+  sendLast(text: string): void {
+    if (this.closed) return;
+    this.close();
+    this.connection.send(text, () => {});
+  }
+
   /** Drops what waits. Idempotent. */
   close(): void {
     this.closed = true;

@@ -2,50 +2,69 @@ import { z } from 'zod';
 import { ClientFrame, LIMITS, ProblemError } from '#contracts';
 import { withModelResult } from '../../platform/http/rejection.js';
 import { checkJson, parseJson } from '../../platform/http/json-body.js';
-import { parse } from '../../platform/http/parse.js';
 import { SubmitCallRequest } from '../../calls/submit-call-request.js';
 
-const OPS: readonly string[] = ClientFrame.options.map(({ shape }) => shape.op.value);
+type Op = ClientFrame['op'];
 
-/** The frame of every call: its arguments are not walked here, as for a submission over HTTP. */
-const SubmitFrame = z.strictObject({ ...submitShape(), call: SubmitCallRequest });
+const SCHEMAS: ReadonlyMap<unknown, z.ZodObject> = new Map(ClientFrame.options.map((schema) => [schema.shape.op.value, schema]));
+const OPS = [...SCHEMAS.keys()].join(', ');
 
-/** A frame as it came: the id to answer under, where there is one, and the frame or what is wrong with it. */
+/** A frame as it came: the id to answer under, where there is one, and its op and JSON, or what is wrong with it. */
 export interface ReceivedFrame {
   /** As JSON text. */
   readonly id: string | undefined;
-  readonly frame: ClientFrame | ProblemError;
+  readonly frame: { readonly op: Op; readonly body: unknown } | ProblemError;
 }
 
-/** Reads one text frame. Never throws: every fault is a problem to answer with. */
+/**
+ * Reads one text frame: valid JSON of a known op and an allowed size. Never throws: every fault is a problem to answer
+ * with. The fields are left to the pipe of the op's handler.
+ */
 export function readClientFrame(text: string): ReceivedFrame {
   let id: string | undefined;
   let submits = false;
   try {
-    const value = parseJson(text);
-    id = idOf(value);
-    submits = opOf(value) === 'submit';
-    checkJson(value, text);
-    return { id, frame: frameOf(value, text) };
+    const body = parseJson(text);
+    id = idOf(body);
+    const op = opOf(body);
+    submits = op === 'submit';
+    checkJson(body, text);
+    assertSize(op, text);
+    if (!isKnownOp(op)) throw unknownOp();
+    return { id, frame: { op, body } };
   } catch (error) {
     const problem = error instanceof ProblemError ? error : new ProblemError('invalid_request', 'The frame cannot be read');
     return { id, frame: submits ? withModelResult(problem) : problem };
   }
 }
 
-function frameOf(value: unknown, text: string): ClientFrame {
-  const op = opOf(value);
-  if (op === 'submit') return parse(SubmitFrame, value, 'frame');
+/** The schema of one kind of frame. */
+export function frameSchema(op: Exclude<Op, 'submit'>): z.ZodObject {
+  const schema = SCHEMAS.get(op);
+  if (schema === undefined) throw new Error(`ClientFrame has no variant ${op}`);
+  return schema;
+}
+
+/** The frame of every call: its arguments are not walked here, as for a submission over HTTP. */
+export const SubmitFrame = z.strictObject({ ...SCHEMAS.get('submit')?.shape, call: SubmitCallRequest });
+
+function assertSize(op: unknown, text: string): void {
+  if (op === 'submit') return;
   const bytes = Buffer.byteLength(text);
-  if (bytes > LIMITS.frameBytes) {
-    throw new ProblemError(
-      'payload_too_large',
-      `The frame has ${bytes} bytes: expected at most ${LIMITS.frameBytes}, or ${LIMITS.submitFrameBytes} for one that submits a call`,
-    );
-  }
-  if (OPS.some((known) => known === op)) return parse(ClientFrame, value, 'frame');
-  throw new ProblemError('invalid_request', `The frame has no known op: expected a JSON object with one of ${OPS.join(', ')}`, {
-    errors: [{ pointer: '/op', message: `expected one of ${OPS.join(', ')}` }],
+  if (bytes <= LIMITS.frameBytes) return;
+  throw new ProblemError(
+    'payload_too_large',
+    `The frame has ${bytes} bytes: expected at most ${LIMITS.frameBytes}, or ${LIMITS.submitFrameBytes} for one that submits a call`,
+  );
+}
+
+function isKnownOp(op: unknown): op is Op {
+  return SCHEMAS.has(op);
+}
+
+function unknownOp(): ProblemError {
+  return new ProblemError('invalid_request', `The frame has no known op: expected a JSON object with one of ${OPS}`, {
+    errors: [{ pointer: '/op', message: `expected one of ${OPS}` }],
   });
 }
 
@@ -58,10 +77,4 @@ function idOf(value: unknown): string | undefined {
   const { id } = value;
   const usable = (typeof id === 'string' && id.length >= 1 && id.length <= 128) || Number.isSafeInteger(id);
   return usable ? JSON.stringify(id) : undefined;
-}
-
-function submitShape() {
-  const option = ClientFrame.options.find((variant) => variant.shape.op.value === 'submit');
-  if (!option || !('call' in option.shape)) throw new Error('ClientFrame has no variant submit');
-  return option.shape;
 }

@@ -7,7 +7,6 @@ import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { readGatewayConfig } from '../../platform/gateway.config.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { StreamSession } from './stream-session.js';
-import type { StreamDependencies } from './stream-dependencies.js';
 
 const LIMITS = { authMs: 100, burst: 10, framesPerSecond: 10, inFlight: 10, followedCalls: 10, filters: 10, delivery: DELIVERY_LIMITS };
 const TOKEN = 'good-key-of-the-socket-tests';
@@ -17,16 +16,7 @@ const ring = () => new ApiKeyStore({ ...readGatewayConfig({ TOOLYARD_API_KEY: 'b
 const unused = (): never => {
   throw new Error('not used here');
 };
-const services = (apiKeys = ring()): StreamDependencies => ({
-  hub: { subscribe: unused, currentPosition: unused },
-  submitCall: { submit: unused },
-  cancelCall: { cancel: unused },
-  decideApproval: { decide: unused },
-  reader: { head: unused },
-  apiKeys,
-  rateLimits: { take: () => undefined },
-  onInternalError: () => {},
-});
+const contextOf = (apiKeys = ring()) => ({ hub: { subscribe: unused }, apiKeys, limits: LIMITS });
 
 describe('a socket of the stream', () => {
   let server: WebSocketServer;
@@ -41,12 +31,13 @@ describe('a socket of the stream', () => {
   });
 
   /** Both ends of one connection; `token` as the upgrade carried it. */
-  const connect = async (token: string | undefined, with_ = services(), autoPong = true) => {
+  const connect = async (token: string | undefined, context = contextOf(), autoPong = true) => {
     const accepted = once(server, 'connection');
     const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, { autoPong });
     clients.push(client);
     const [[wire]] = (await Promise.all([accepted, once(client, 'open')])) as [[WebSocket], unknown];
-    const socket = new StreamSession(wire, with_, LIMITS, token, { authenticate: () => undefined });
+    const socket = new StreamSession(wire, context, token, { authenticate: () => undefined });
+    wire.on('message', (data, isBinary) => void socket.receive(data, isBinary));
     return { client, wire, socket, closed: once(client, 'close') as Promise<[number, Buffer]> };
   };
 
@@ -64,7 +55,7 @@ describe('a socket of the stream', () => {
   });
 
   it('is cut off when it answered none of the last two pings, and not when it answers', async () => {
-    const dead = await connect(TOKEN, services(), false);
+    const dead = await connect(TOKEN, contextOf(), false);
     const alive = await connect(TOKEN);
     for (let beat = 0; beat < 3; beat++) {
       const pongs = once(alive.wire, 'pong');
@@ -79,7 +70,7 @@ describe('a socket of the stream', () => {
 
   it('is closed as soon as its key is no longer good, and not when other keys change', async () => {
     const apiKeys = ring();
-    const { client, closed } = await connect(TOKEN, services(apiKeys));
+    const { client, closed } = await connect(TOKEN, contextOf(apiKeys));
     apiKeys.replace([GOOD, { ...GOOD, id: 'other', key: 'another-key-of-the-socket-tests' }]);
     client.send(JSON.stringify({ op: 'ping' }));
     await once(client, 'message');

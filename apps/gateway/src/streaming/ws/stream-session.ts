@@ -1,32 +1,66 @@
 import type { RawData, WebSocket } from 'ws';
-import { CLOSE_CODES, LIMITS, ProblemError, type ClientFrame, type EventFilter, type Principal, type Scope } from '#contracts';
-import type { Delivery } from '#event-log';
+import { CLOSE_CODES, ClientFrame, LIMITS, ProblemError, type EventFilter, type Principal } from '#contracts';
+import type { Delivery, EventHub } from '#event-log';
+import type { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { unknownKey } from '../../auth/access.js';
 import type { SocketReservation } from '../../auth/open-sockets.service.js';
 import { TokenBucket } from '../../auth/token-bucket.js';
-import { SocketOutbox, type SlowConsumer } from '../delivery/socket-outbox.js';
-import { withModelResult } from '../../platform/http/rejection.js';
+import { parse } from '../../platform/http/parse.js';
 import { toProblem } from '../../platform/http/to-problem.js';
+import { SocketOutbox, type DeliveryLimits, type SlowConsumer } from '../delivery/socket-outbox.js';
 import { readClientFrame } from './client-frame.js';
 import { serverFrames } from './server-frames.js';
-import { WsSubscription } from './ws-subscription.js';
-import type { StreamLimits, StreamDependencies } from './stream-dependencies.js';
+import type { WsSubscription } from './ws-subscription.js';
 
-type FrameOf<Op extends ClientFrame['op']> = Extract<ClientFrame, { op: Op }>;
+export interface StreamLimits {
+  /** How long a socket may take to send its key, ms. */
+  readonly authMs: number;
+  readonly burst: number;
+  readonly framesPerSecond: number;
+  /** Frames that are being handled; at this number the socket is not read. */
+  readonly inFlight: number;
+  /** Submitted calls of one socket that have not ended. */
+  readonly followedCalls: number;
+  readonly filters: number;
+  readonly delivery: DeliveryLimits;
+}
+
+/** What a session needs of the gateway. */
+export interface SessionContext {
+  readonly hub: Pick<EventHub, 'subscribe'>;
+  readonly apiKeys: Pick<ApiKeyStore, 'authenticate' | 'current' | 'rejection' | 'watch' | 'onChange'>;
+  readonly limits: StreamLimits;
+}
+
+/** The ops that have a handler in `StreamGateway`; the session takes the others itself. */
+export type HandledOp = Exclude<ClientFrame['op'], 'auth' | 'ping'>;
+
+/** A frame for the handler of its op. */
+export interface AcceptedFrame {
+  readonly op: HandledOp;
+  /** As JSON text. */
+  readonly id: string | undefined;
+  /** Parsed JSON; its fields are not validated yet. */
+  readonly body: unknown;
+  /** The socket's key as it is now. */
+  readonly principal: Principal;
+}
 
 const CLOSE_REASON_BYTES = 123;
-const MISSED_BEATS = 2;
+/** A socket that answered none of this many pings is cut. */
+const MAX_MISSED_PONGS = 2;
 
 /**
- * One client on `/v1/stream`: reads its frames, does what they ask, and gives it its events. Each frame is answered;
- * nothing a client sends throws. The socket's errors end in its close event.
+ * The state of one socket on `/v1/stream`: its key, subscriptions, outbox and limits. It reads frames, which the
+ * adapter gives to the handlers of `StreamGateway`, and delivers events. Every byte to the client passes the outbox.
  *
- * What the key may do is looked up for each frame and each delivery, since the config changes while sockets are open. A
+ * The key is looked up for each frame and each delivery, because the config may change while the socket is open. A
  * socket ends with its key; a subscription ends when the key loses the scope that it needs.
  */
 export class StreamSession {
   private readonly outbox: SocketOutbox;
   private readonly subscriptions = new Map<string, WsSubscription>();
-  /** How many of the lanes follow a submitted call. */
+  /** How many of the subscriptions follow a submitted call. */
   private followed = 0;
   private readonly budget: TokenBucket;
   /** As the key was when the socket was authenticated. */
@@ -37,33 +71,130 @@ export class StreamSession {
   private inFlight = 0;
   private missedPongs = 0;
   private disconnected: AbortController | undefined;
-  /** Why this end closed the socket; the client did when it is undefined. */
+  /** The last frame's check, while it or an earlier one is pending. */
+  private lastCheck: Promise<boolean> | undefined;
+  /** Why the gateway closed the socket; undefined when the client did. */
   closedFor: string | undefined;
 
+  /** `token`: the key of the upgrade request, if it had one. The socket's errors end in its close event. */
   constructor(
     private readonly socket: WebSocket,
-    private readonly services: StreamDependencies,
-    private readonly limits: StreamLimits,
+    private readonly context: SessionContext,
     token: string | undefined,
     private readonly reservation: Pick<SocketReservation, 'authenticate'>,
   ) {
+    const { limits } = context;
     this.budget = new TokenBucket(limits.burst, limits.framesPerSecond);
-    this.outbox = new SocketOutbox(this.connection(), (why) => this.closeSlowConsumer(why), limits.delivery);
+    this.outbox = new SocketOutbox(connectionOf(socket), (why) => this.closeSlowConsumer(why), limits.delivery);
     this.authDeadline = setTimeout(
       () => this.endUnauthenticated('Expected the frame {"op":"auth","token":…} within 10 seconds'),
       limits.authMs,
     );
-    this.stopListening = services.apiKeys.onChange(() => this.dropForbidden());
+    this.stopListening = context.apiKeys.onChange(() => this.dropForbidden());
     socket.on('error', () => {});
     socket.on('pong', () => (this.missedPongs = 0));
     socket.on('close', () => this.dispose());
-    socket.on('message', (data, isBinary) => this.receive(data, isBinary));
     if (token !== undefined) this.authenticate(token);
   }
 
-  /** A ping, or the end of a socket that answered none of the last ones. */
+  /**
+   * Reads one frame. Returns it for its handler, or undefined when it is answered already: a fault, a key or a ping.
+   * The key is taken here and not by a handler, so that the frame after it already finds the socket authenticated. Pings
+   * are answered here, because they need no key.
+   */
+  receive(data: RawData, isBinary: boolean): AcceptedFrame | undefined {
+    if (this.closedFor !== undefined) return undefined;
+    if (!this.budget.take()) return void this.endFlood();
+    if (isBinary) {
+      return void this.sendError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
+    }
+    if (this.identity === undefined && sizeOf(data) > LIMITS.frameBytes)
+      return void this.endUnauthenticated(`Expected the frame {"op":"auth","token":…} first, of at most ${LIMITS.frameBytes} bytes`);
+    const { id, frame } = readClientFrame(textOf(data));
+    if (frame instanceof ProblemError) return void this.sendError(id, frame);
+    const { op, body } = frame;
+    if (op === 'auth' || op === 'ping') return void this.receiveOwn(id, body);
+    if (this.identity === undefined) return void this.endUnauthenticated('Expected the frame {"op":"auth","token":…} first', id);
+    const principal = this.context.apiKeys.current(this.identity);
+    if (principal === undefined) return void this.endWithLostKey(id);
+    return { op, id, body, principal };
+  }
+
+  /** Counts a frame that is being handled: too many at once stop the reading. `handling` never rejects. */
+  track(handling: Promise<unknown>): void {
+    const { inFlight: most } = this.context.limits;
+    this.inFlight += 1;
+    if (this.inFlight >= most) this.socket.pause();
+    void handling.finally(() => {
+      this.inFlight -= 1;
+      if (this.socket.isPaused && this.inFlight <= most / 2) this.socket.resume();
+    });
+  }
+
+  /**
+   * Lets frames pass their check in the order in which they came: a frame waits for earlier ones whose rate is being
+   * counted in Redis. The checks themselves run at the same time. True at once when nothing is pending.
+   */
+  passInOrder(check: Promise<boolean> | undefined): boolean | Promise<boolean> {
+    const before = this.lastCheck;
+    if (before === undefined && check === undefined) return true;
+    const passed: Promise<boolean> = Promise.allSettled([before, check]).then(() => check ?? true);
+    this.lastCheck = passed;
+    const forget = () => {
+      if (this.lastCheck === passed) this.lastCheck = undefined;
+    };
+    passed.then(forget, forget);
+    return passed;
+  }
+
+  send(frame: string): void {
+    this.outbox.send(frame);
+  }
+
+  sendError(id: string | undefined, problem: ProblemError): void {
+    this.outbox.send(serverFrames.error(id, problem.toProblem()));
+  }
+
+  /** The id is taken from the frame's acceptance on, and free again when `operation` fails. */
+  async withSubscription(subscription: WsSubscription, operation: () => Promise<void>): Promise<void> {
+    this.add(subscription);
+    try {
+      await operation();
+    } catch (error) {
+      this.drop(subscription);
+      throw error;
+    }
+  }
+
+  /** Begins to deliver, unless the subscription or the socket was closed meanwhile. */
+  openSubscription(subscription: WsSubscription, tenantId: string, filter: EventFilter, cursor: string | undefined): void {
+    if (subscription.closed || this.closedFor !== undefined) return;
+    const deliver = (delivery: Delivery) => this.deliver(subscription, delivery);
+    subscription.open(this.context.hub.subscribe({ tenantId, filter, cursor, deliver, writable: () => this.outbox.writable() }));
+  }
+
+  /** @throws ProblemError `resource_not_found` */
+  unsubscribe(id: string): void {
+    const subscription = this.subscriptions.get(id);
+    if (subscription === undefined) throw new ProblemError('resource_not_found', 'This socket has no subscription with this id');
+    this.drop(subscription);
+  }
+
+  /** Aborted when the client disconnects. One for the socket, made at the first use. */
+  clientDisconnectSignal(): AbortSignal {
+    if (this.disconnected === undefined) {
+      const disconnected = new AbortController();
+      const abort = () => disconnected.abort(new Error('The client went away.'));
+      if (this.socket.readyState === this.socket.OPEN) this.socket.once('close', abort);
+      else abort();
+      this.disconnected = disconnected;
+    }
+    return this.disconnected.signal;
+  }
+
+  /** Sends a ping, or cuts a socket that answered none of the last ones. */
   heartbeat(): void {
-    if (this.missedPongs >= MISSED_BEATS) {
+    if (this.missedPongs >= MAX_MISSED_PONGS) {
       this.closedFor ??= 'no_pong';
       return this.socket.terminate();
     }
@@ -71,10 +202,10 @@ export class StreamSession {
     this.socket.ping();
   }
 
-  /** Asks the client to come back, here or elsewhere, after `afterMs`. */
+  /** Asks the client to connect again, here or elsewhere, after `afterMs`, and closes. */
   reconnect(afterMs: number, reason: string): void {
     this.closedFor ??= 'drain';
-    this.socket.send(serverFrames.reconnect(afterMs, reason));
+    this.outbox.sendLast(serverFrames.reconnect(afterMs, reason));
     this.socket.close(CLOSE_CODES.goingAway, reason);
   }
 
@@ -82,154 +213,43 @@ export class StreamSession {
     this.socket.terminate();
   }
 
-  private receive(data: RawData, isBinary: boolean): void {
-    if (this.closedFor !== undefined) return;
-    if (!this.budget.take()) {
-      const problem = new ProblemError('too_many_requests', `This socket sent more than ${this.limits.framesPerSecond} frames a second`, {
-        retryAfterMs: 1000,
-      });
-      return this.end(CLOSE_CODES.tooManyFrames, 'too many frames', problem);
-    }
-    if (isBinary)
-      return this.answerError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
-    if (this.identity === undefined && sizeOf(data) > LIMITS.frameBytes)
-      return this.endUnauthenticated(`Expected the frame {"op":"auth","token":…} first, of at most ${LIMITS.frameBytes} bytes`);
-    const { id, frame } = readClientFrame(textOf(data));
-    if (frame instanceof ProblemError) return this.answerError(id, frame);
-    if (frame.op === 'auth') return this.authenticate(frame.token, id);
-    if (frame.op === 'ping') return this.outbox.send(serverFrames.pong(id));
-    if (this.identity === undefined) return this.endUnauthenticated('Expected the frame {"op":"auth","token":…} first', id);
-    const principal = this.services.apiKeys.current(this.identity);
-    if (principal === undefined) return this.endWithLostKey(id);
-    this.track(this.perform(frame, principal, id ?? ''), id);
-  }
-
-  /** Every asynchronous operation goes through here: its error is answered, and too many at once stop the reading. */
-  private track(operation: Promise<void>, id: string | undefined): void {
-    this.inFlight += 1;
-    if (this.inFlight >= this.limits.inFlight) this.socket.pause();
-    void operation
-      .catch((error: unknown) => this.answerError(id, error))
-      .finally(() => {
-        this.inFlight -= 1;
-        if (this.socket.isPaused && this.inFlight <= this.limits.inFlight / 2) this.socket.resume();
-      });
-  }
-
-  private async perform(frame: Exclude<ClientFrame, FrameOf<'auth' | 'ping'>>, principal: Principal, id: string): Promise<void> {
-    switch (frame.op) {
-      case 'unsubscribe':
-        return this.unsubscribe(id);
-      case 'subscribe':
-        return this.withSubscription(new WsSubscription(id, false, frame.batch), (lane) => this.subscribe(frame, principal, lane));
-      case 'submit':
-        return this.withSubscription(new WsSubscription(id, true, frame.batch), (lane) => this.submit(frame, principal, lane)).catch(
-          (error: unknown) => this.answerError(id, error, withModelResult),
-        );
-      case 'cancel': {
-        await this.allow(principal, 'cancel');
-        const call = await this.services.cancelCall.cancel(principal, frame.callId, {
-          graceMs: frame.graceMs,
-          ...(frame.reason === undefined ? {} : { reason: frame.reason }),
-        });
-        return this.outbox.send(serverFrames.ok(id, call));
-      }
-      case 'decide': {
-        await this.allow(principal, 'approve');
-        const { op: _op, id: _id, callId, ...decision } = frame;
-        return this.outbox.send(serverFrames.ok(id, await this.services.decideApproval.decide(principal, callId, decision)));
-      }
-      default:
-        return frame satisfies never;
-    }
-  }
-
-  /** The id is taken from the frame's arrival on, and free again when the operation fails. */
-  private async withSubscription(lane: WsSubscription, operation: (lane: WsSubscription) => Promise<void>): Promise<void> {
-    const { id, followed } = lane;
+  private add(subscription: WsSubscription): void {
+    const { id, followed } = subscription;
+    const { filters, followedCalls } = this.context.limits;
     if (this.subscriptions.has(id))
       throw new ProblemError('conflict', 'This id is in use on this socket: unsubscribe it first, or take another');
-    const { filters, followedCalls } = this.limits;
     if (!followed && this.subscriptions.size - this.followed >= filters)
       throw new ProblemError('too_many_requests', `A socket may have ${filters} subscriptions at once`);
     if (followed && this.followed >= followedCalls)
       throw new ProblemError('too_many_requests', `A socket may have ${followedCalls} submitted calls under way`);
-    this.subscriptions.set(id, lane);
+    this.subscriptions.set(id, subscription);
     if (followed) this.followed += 1;
-    try {
-      await operation(lane);
-    } catch (error) {
-      this.drop(lane);
-      throw error;
-    }
   }
 
-  private async subscribe({ filter, cursor }: FrameOf<'subscribe'>, principal: Principal, lane: WsSubscription): Promise<void> {
-    await this.allow(principal, 'read');
-    if (filter.callId !== undefined) await this.services.reader.head(principal, filter.callId);
-    this.openSubscription(lane, principal, filter, cursor);
+  private drop(subscription: WsSubscription): void {
+    subscription.close();
+    if (this.subscriptions.get(subscription.id) !== subscription) return;
+    this.subscriptions.delete(subscription.id);
+    if (subscription.followed) this.followed -= 1;
   }
 
-  /** The moment is taken first: everything that happens to the call comes after it. A repeated submission starts with the call's first event. */
-  private async submit(
-    { call: body, idempotencyKey, traceparent }: FrameOf<'submit'>,
-    principal: Principal,
-    lane: WsSubscription,
-  ): Promise<void> {
-    await this.allow(principal, 'submit');
-    const moment = this.services.hub.currentPosition();
-    const clientDisconnectSignal = () => this.gone();
-    const { call, created } = await this.services.submitCall.submit(principal, body, {
-      idempotencyKey,
-      traceparent,
-      clientDisconnectSignal,
-    });
-    this.outbox.send(serverFrames.accepted(lane.id, call));
-    this.openSubscription(lane, principal, { callId: call.id }, created ? moment.cursorOf(call.id) : undefined);
-  }
-
-  /** Aborted when the client goes away. One for the socket, made when somebody asks for it. */
-  private gone(): AbortSignal {
-    if (this.disconnected === undefined) {
-      const left = new AbortController();
-      const abort = () => left.abort(new Error('The client went away.'));
-      if (this.socket.readyState === this.socket.OPEN) this.socket.once('close', abort);
-      else abort();
-      this.disconnected = left;
-    }
-    return this.disconnected.signal;
-  }
-
-  private unsubscribe(id: string): void {
-    const lane = this.subscriptions.get(id);
-    if (lane === undefined) throw new ProblemError('resource_not_found', 'This socket has no subscription with this id');
-    this.drop(lane);
-    this.outbox.send(serverFrames.unsubscribed(id));
-  }
-
-  private openSubscription(lane: WsSubscription, { tenantId }: Principal, filter: EventFilter, cursor: string | undefined): void {
-    if (lane.closed || this.closedFor !== undefined) return;
-    const deliver = (delivery: Delivery) => this.deliver(lane, delivery);
-    lane.open(this.services.hub.subscribe({ tenantId, filter, cursor, deliver, writable: () => this.outbox.writable() }));
-  }
-
-  private deliver(lane: WsSubscription, delivery: Delivery): void {
-    if (this.endForbidden(lane)) return;
+  private deliver(subscription: WsSubscription, delivery: Delivery): void {
+    if (this.endForbidden(subscription)) return;
     switch (delivery.kind) {
       case 'started':
-        if (!lane.followed) this.outbox.send(serverFrames.subscribed(lane.id, delivery.cursor));
+        if (!subscription.followed) this.outbox.send(serverFrames.subscribed(subscription.id, delivery.cursor));
         return;
       case 'events':
-        this.outbox.deliver(lane, delivery.batch);
-        if (lane.followed && delivery.batch.events.at(-1)?.type === 'call.end') this.drop(lane);
+        this.outbox.deliver(subscription, delivery.batch);
+        if (subscription.followed && delivery.batch.events.at(-1)?.type === 'call.end') this.drop(subscription);
         return;
       case 'resync':
-        this.outbox.send(serverFrames.resync(lane.id, delivery.reason, delivery.snapshot, delivery.cursor));
-        if (lane.followed && delivery.snapshot.every(({ status }) => status === 'ended')) this.drop(lane);
+        this.outbox.send(serverFrames.resync(subscription.id, delivery.reason, delivery.snapshot, delivery.cursor));
+        if (subscription.followed && delivery.snapshot.every(({ status }) => status === 'ended')) this.drop(subscription);
         return;
       case 'failed':
-        this.drop(lane);
-        return this.answerError(lane.id, delivery.problem);
+        this.drop(subscription);
+        return this.sendError(subscription.id, delivery.problem);
       default:
         return delivery satisfies never;
     }
@@ -237,56 +257,50 @@ export class StreamSession {
 
   /** After a change of the keys. */
   private dropForbidden(): void {
-    for (const lane of this.subscriptions.values()) this.endForbidden(lane);
+    for (const subscription of this.subscriptions.values()) this.endForbidden(subscription);
   }
 
   /** Ends the subscription, or the socket, when the key may not have the events any more. */
-  private endForbidden(lane: WsSubscription): boolean {
-    const problem = this.identity && this.services.apiKeys.rejection(this.identity, lane.scope);
+  private endForbidden(subscription: WsSubscription): boolean {
+    const problem = this.identity && this.context.apiKeys.rejection(this.identity, subscription.scope);
     if (problem === undefined) return false;
     if (problem.code === 'unauthenticated') this.endWithLostKey();
-    else if (this.subscriptions.get(lane.id) === lane) {
-      this.drop(lane);
-      this.answerError(lane.id, problem);
+    else if (this.subscriptions.get(subscription.id) === subscription) {
+      this.drop(subscription);
+      this.sendError(subscription.id, problem);
     }
     return true;
   }
 
-  private drop(lane: WsSubscription): void {
-    lane.close();
-    if (this.subscriptions.get(lane.id) !== lane) return;
-    this.subscriptions.delete(lane.id);
-    if (lane.followed) this.followed -= 1;
+  private receiveOwn(id: string | undefined, body: unknown): void {
+    try {
+      const frame = parse(ClientFrame, body, 'frame');
+      if (frame.op === 'auth') this.authenticate(frame.token, id);
+      else this.outbox.send(serverFrames.pong(id));
+    } catch (error) {
+      this.sendError(id, toProblem(error));
+    }
   }
 
-  /** The same checks as the guard of the HTTP routes: scope, then the key's budget. */
-  private async allow(principal: Principal, scope: Scope): Promise<void> {
-    const refusal = this.services.apiKeys.rejection(principal, scope);
-    if (refusal !== undefined) throw refusal;
-    const taking = this.services.rateLimits.take(principal);
-    if (taking === undefined) return;
-    const { allowed, limit, resetMs } = await taking;
-    if (!allowed) throw new ProblemError('too_many_requests', `The key may make ${limit} requests a minute`, { retryAfterMs: resetMs });
-  }
-
-  /** Also again on an open socket, with a fresh key of the same tenant. */
+  /** Also on an authenticated socket, with a newer key of the same tenant. */
   private authenticate(token: string, id?: string): void {
-    const principal = this.services.apiKeys.authenticate(token);
-    if (principal === undefined) return this.endUnauthenticated('The API key is unknown or has expired', id);
+    const { apiKeys } = this.context;
+    const principal = apiKeys.authenticate(token);
+    if (principal === undefined) return this.endUnauthenticated(unknownKey().detail, id);
     if (this.identity && this.identity.tenantId !== principal.tenantId)
       return this.endUnauthenticated('The key belongs to another tenant than this socket', id);
-    const full = this.reservation.authenticate(principal);
-    if (full !== undefined) return this.end(CLOSE_CODES.tooManySockets, 'too many sockets', full, id);
+    const tooMany = this.reservation.authenticate(principal);
+    if (tooMany !== undefined) return this.end(CLOSE_CODES.tooManySockets, 'too many sockets', tooMany, id);
     this.identity = principal;
     clearTimeout(this.authDeadline);
     this.unwatchKey();
-    this.unwatchKey = this.services.apiKeys.watch(principal, undefined, () => this.endWithLostKey());
+    this.unwatchKey = apiKeys.watch(principal, undefined, () => this.endWithLostKey());
     this.outbox.send(serverFrames.ready(principal));
     this.dropForbidden();
   }
 
   private endWithLostKey(id?: string): void {
-    const problem = this.identity && this.services.apiKeys.rejection(this.identity);
+    const problem = this.identity && this.context.apiKeys.rejection(this.identity);
     if (problem !== undefined) this.endUnauthenticated(problem.detail, id);
   }
 
@@ -294,25 +308,24 @@ export class StreamSession {
     this.end(CLOSE_CODES.unauthenticated, 'unauthenticated', new ProblemError('unauthenticated', detail), id);
   }
 
+  private endFlood(): void {
+    const detail = `This socket sent more than ${this.context.limits.framesPerSecond} frames a second`;
+    this.end(CLOSE_CODES.tooManyFrames, 'too many frames', new ProblemError('too_many_requests', detail, { retryAfterMs: 1000 }));
+  }
+
   private end(code: number, reason: string, problem: ProblemError, id?: string): void {
     if (this.closedFor !== undefined) return;
     this.closedFor = reason.replaceAll(' ', '_');
-    for (const lane of this.subscriptions.values()) lane.close();
-    this.socket.send(serverFrames.error(id, problem.toProblem()));
+    for (const subscription of this.subscriptions.values()) subscription.close();
+    this.outbox.sendLast(serverFrames.error(id, problem.toProblem()));
     this.socket.close(code, reason);
   }
 
-  private answerError(id: string | undefined, error: unknown, shown = (problem: ProblemError) => problem): void {
-    const problem = toProblem(error);
-    if (problem.code === 'internal') this.services.onInternalError(error);
-    this.outbox.send(serverFrames.error(id, shown(problem).toProblem()));
-  }
-
-  /** The client is too slow. With one subscription the reason tells where to go on; with more each frame did. */
+  /** With one subscription the close reason has the cursor to go on from; with more, each sent frame had one. */
   private closeSlowConsumer(why: SlowConsumer): void {
     this.closedFor ??= why;
-    const [lane, another] = this.subscriptions.values();
-    const reason = lane && !another ? `cursor=${lane.sentCursor}` : 'slow consumer';
+    const [subscription, another] = this.subscriptions.values();
+    const reason = subscription && !another ? `cursor=${subscription.sentCursor}` : 'slow consumer';
     this.socket.close(CLOSE_CODES.slowConsumer, reason.length <= CLOSE_REASON_BYTES ? reason : 'slow consumer');
     for (const open of this.subscriptions.values()) open.close();
   }
@@ -323,26 +336,25 @@ export class StreamSession {
     this.unwatchKey();
     this.stopListening();
     this.outbox.close();
-    for (const lane of this.subscriptions.values()) lane.close();
+    for (const subscription of this.subscriptions.values()) subscription.close();
     this.subscriptions.clear();
   }
+}
 
-  private connection() {
-    const { socket } = this;
-    return {
-      get bufferedBytes() {
-        return socket.bufferedAmount;
-      },
-      send: (frame: string | Buffer, flushed: () => void) => socket.send(frame, { binary: false }, flushed),
-    };
-  }
+function connectionOf(socket: WebSocket) {
+  return {
+    get bufferedBytes() {
+      return socket.bufferedAmount;
+    },
+    send: (frame: string | Buffer, flushed: () => void) => socket.send(frame, { binary: false }, flushed),
+  };
 }
 
 function sizeOf(data: RawData): number {
   return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength;
 }
 
-/** `ws` gives one Buffer unless told otherwise. */
+/** `ws` gives one Buffer by default. */
 function textOf(data: RawData): string {
   if (Buffer.isBuffer(data)) return data.toString();
   return Array.isArray(data) ? Buffer.concat(data).toString() : Buffer.from(data).toString();

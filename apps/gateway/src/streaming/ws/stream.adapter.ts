@@ -1,19 +1,39 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { INestApplicationContext, WsMessageHandler } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
-import type { WebSocketServer } from 'ws';
+import type { WebSocket, WebSocketServer } from 'ws';
 import { writeRawHttpError } from '../../platform/http/client-error.js';
+import { StreamRequest } from './stream-request.js';
+import type { StreamSession } from './stream-session.js';
 
 export const STREAM_PATH = '/v1/stream';
 
 /**
- * Nest's adapter without its message protocol: it would parse every frame a second time, drop what it does not know
- * without a word, and log each client's faults as errors. `stream-session.ts` reads the frames itself.
+ * Maps the `op` of a frame to the `@SubscribeMessage` handler of that name. Nest's own mapping drops malformed and
+ * unknown frames without an answer and sends what handlers return past the outbox; here the session answers such
+ * frames and handlers return nothing.
  */
 export class StreamAdapter extends WsAdapter {
   private disposed = false;
 
-  override bindMessageHandlers(): void {}
+  constructor(
+    app: INestApplicationContext,
+    private readonly sessionOf: (client: WebSocket) => StreamSession | undefined,
+  ) {
+    super(app);
+  }
+
+  /** Handlers of one socket are called in the order of its frames. Each passes the same guard and pipes, so they begin in that order, too. */
+  override bindMessageHandlers(client: WebSocket, handlers: readonly WsMessageHandler[]): void {
+    const session = this.sessionOf(client);
+    if (session === undefined) return;
+    const byOp = new Map(handlers.map(({ message, callback }) => [message, callback]));
+    client.on('message', (data, isBinary) => {
+      const frame = session.receive(data, isBinary);
+      if (frame !== undefined) session.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
+    });
+  }
 
   override bindErrorHandler(server: WebSocketServer): WebSocketServer {
     server.on('wsClientError', (error, socket) => writeRawHttpError(socket, '400 Bad Request', error.message));

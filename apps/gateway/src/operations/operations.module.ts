@@ -1,0 +1,26 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import type { MetricsProbes } from '#observability';
+import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { GovernanceModule } from '../governance/governance.module.js';
+import { EXTRA_METRICS_PROBES } from '../platform/tokens.js';
+import { WorkersModule } from '../workers/workers.module.js';
+import { DiagnosticsService } from './diagnostics.service.js';
+import { gatewayMetrics } from './gateway-metrics.js';
+import { HealthController } from './health.controller.js';
+import { NotImplementedController } from './not-implemented.controller.js';
+import { OperationsController } from './operations.controller.js';
+import { Readiness } from './readiness.service.js';
+
+/** Health, metrics, diagnostics, queues and workers: what an operator or a probe asks this process. */
+@Module({})
+export class OperationsModule {
+  /** `extraProbes` read what else runs in this process. */
+  static forRoot(extraProbes: MetricsProbes): DynamicModule {
+    return {
+      module: OperationsModule,
+      imports: [GovernanceModule, WorkersModule, ApprovalsModule],
+      controllers: [OperationsController, NotImplementedController, HealthController],
+      providers: [{ provide: EXTRA_METRICS_PROBES, useValue: extraProbes }, gatewayMetrics, Readiness, DiagnosticsService],
+    };
+  }
+}
