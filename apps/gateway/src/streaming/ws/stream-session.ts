@@ -98,25 +98,25 @@ export class StreamSession {
   }
 
   /**
-   * Reads one frame. Returns it for its handler, or undefined when it is answered already: a fault, a key or a ping.
+   * Reads one frame. Returns it for its handler, or nothing when it is answered already: a fault, a key or a ping.
    * The key is taken here and not by a handler, so that the frame after it already finds the socket authenticated. Pings
    * are answered here, because they need no key.
    */
-  receive(data: RawData, isBinary: boolean): AcceptedFrame | undefined {
-    if (this.closedFor !== undefined) return undefined;
-    if (!this.budget.take()) return void this.endFlood();
+  receive(data: RawData, isBinary: boolean): AcceptedFrame | void {
+    if (this.closedFor !== undefined) return;
+    if (!this.budget.take()) return this.endFlood();
     if (isBinary) {
-      return void this.sendError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
+      return this.sendError(undefined, new ProblemError('invalid_request', 'Expected text frames with JSON; this one was binary'));
     }
     if (this.identity === undefined && sizeOf(data) > LIMITS.frameBytes)
-      return void this.endUnauthenticated(`Expected the frame {"op":"auth","token":…} first, of at most ${LIMITS.frameBytes} bytes`);
+      return this.endUnauthenticated(`Expected the frame {"op":"auth","token":…} first, of at most ${LIMITS.frameBytes} bytes`);
     const { id, frame } = readClientFrame(textOf(data));
-    if (frame instanceof ProblemError) return void this.sendError(id, frame);
+    if (frame instanceof ProblemError) return this.sendError(id, frame);
     const { op, body } = frame;
-    if (op === 'auth' || op === 'ping') return void this.receiveOwn(id, body);
-    if (this.identity === undefined) return void this.endUnauthenticated('Expected the frame {"op":"auth","token":…} first', id);
+    if (op === 'auth' || op === 'ping') return this.receiveOwn(id, body);
+    if (this.identity === undefined) return this.endUnauthenticated('Expected the frame {"op":"auth","token":…} first', id);
     const principal = this.context.apiKeys.current(this.identity);
-    if (principal === undefined) return void this.endWithLostKey(id);
+    if (principal === undefined) return this.endWithLostKey(id);
     return { op, id, body, principal };
   }
 

@@ -31,7 +31,7 @@ export class StreamAdapter extends WsAdapter {
     const byOp = new Map(handlers.map(({ message, callback }) => [message, callback]));
     client.on('message', (data, isBinary) => {
       const frame = session.receive(data, isBinary);
-      if (frame !== undefined) session.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
+      if (frame) session.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
     });
   }
 
