@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApprovalPage, Call, CallEvent, CallEventOf, CallEventType, CallPage, ToolDescriptor } from '#contracts';
-import { executeCall } from '../../apps/worker/src/attempts/execute-call.js';
+import { executeAttempt } from '../../apps/worker/src/attempts/execute-attempt.js';
 import { newMarker, processesWith } from '../../libs/tools/src/testing/shell-runs.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
@@ -287,7 +287,7 @@ describe('what a tool is given, and what becomes of what it gives', () => {
 
   const run = async (args: object = {}) => {
     const callId = await parts.submit('probe', JSON.parse(JSON.stringify(args)), { sessionId: 's1' });
-    await executeCall({ callId, attempt: 1 }, 'read', parts.worker());
+    await executeAttempt({ callId, attempt: 1 }, 'read', parts.worker());
     return callId;
   };
 

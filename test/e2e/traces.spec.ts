@@ -60,13 +60,15 @@ describe('traces', () => {
     const { body } = await submit('shell', { command: 'echo "$TRACEPARENT"' }, traceparent, { toolCallId: 'toolu_1', sessionId: 'traced' });
     expect(body.outcome).toBe('completed');
     const names = ['POST /v1/calls', 'submit_call shell', 'judge', 'accept', 'queue shell', 'execute_tool shell'];
-    const spans = await collector.whole(traceId, names, spanId);
+    const attemptStages = ['run', 'load_inputs', 'call_tool', 'commit'];
+    const spans = await collector.whole(traceId, [...names, ...attemptStages], spanId);
 
-    expect(spans.map(({ name }) => name).sort()).toEqual([...names].sort());
+    expect(spans.map(({ name }) => name).sort()).toEqual([...names, ...attemptStages].sort());
     expect(named(spans, 'POST /v1/calls')[0]).toMatchObject({ parentSpanId: spanId, kind: 'server', service: 'toolyard-gateway' });
     expect(named(spans, 'submit_call shell')[0]).toMatchObject({ kind: 'producer', failed: false });
     for (const name of ['judge', 'accept', 'queue shell', 'execute_tool shell'])
       expect(parentOf(spans, named(spans, name)[0])).toBe('submit_call shell');
+    for (const name of attemptStages) expect(parentOf(spans, named(spans, name)[0])).toBe('execute_tool shell');
     const [execute] = named(spans, 'execute_tool shell');
     expect(execute).toMatchObject({
       service: 'toolyard-worker',

@@ -65,7 +65,7 @@ export class WorkerParts {
     });
   }
 
-  /** What `executeCall` needs, with a renewal loop in this thread. */
+  /** What `executeAttempt` needs, with a renewal loop in this thread. */
   worker(options: { id?: string; leaseMs?: number; stopGraceMs?: number; toolEnv?: Record<string, string> } = {}): AttemptDependencies {
     const { id = 'w1', leaseMs = 30_000, stopGraceMs = 300, toolEnv = {} } = options;
     const leases = new LeaseRenewer(

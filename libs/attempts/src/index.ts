@@ -1,7 +1,8 @@
 export { type AbortReason, type Failure, type HookFeedback, type RunResult } from './commit/attempt-result.js';
-export { AttemptWriter, workerOrigin as workerAuthor, workerIdentity } from './commit/attempt-writer.js';
-export { commitAttempt, type CommitResult as Written } from './commit/commit-attempt.js';
-export { type AttemptDecision, decideAttempt, type AttemptFacts as FinishFacts, howEnded } from './commit/decide-attempt.js';
+export { claimAttempt, type NotClaimed } from './claim/claim-attempt.js';
+export { AttemptWriter, workerOrigin, workerIdentity } from './commit/attempt-writer.js';
+export { commitAttempt, type CommitResult } from './commit/commit-attempt.js';
+export { type AttemptDecision, decideAttempt, type AttemptFacts, howEnded } from './commit/decide-attempt.js';
 export { cutUtf8, modelText } from './commit/limit-output.js';
 export { ForcedShutdown } from './forced-shutdown.js';
 export { LeaseRenewer, renewInThread } from './leases/lease-renewer.js';

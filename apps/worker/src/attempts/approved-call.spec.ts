@@ -5,7 +5,7 @@ import { approvalDigest } from '#policy';
 import { Tool, type ToolContext } from '#tool-sdk';
 import { registryWith } from '../../../../test/support/fixture-tools.js';
 import { WorkerParts } from '../../../../test/support/worker-parts.js';
-import { executeCall } from './execute-call.js';
+import { executeAttempt } from './execute-attempt.js';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 
 const ASKED: Pick<SubmittedData, 'decision'> = { decision: { effect: 'ask', reasons: [] } };
@@ -26,7 +26,7 @@ describe('a call that had to be approved', () => {
   const run = async (args: Record<string, string>, more: Partial<SubmittedData>) => {
     ran = [];
     const callId = await parts.submit('careful', args, { ...ASKED, ...more });
-    await executeCall({ callId, attempt: 1 }, 'read', worker);
+    await executeAttempt({ callId, attempt: 1 }, 'read', worker);
     return parts.store.read(callId);
   };
 
@@ -64,7 +64,7 @@ describe('a call that was judged', () => {
   const run = async (more: Partial<SubmittedData>) => {
     ran = 0;
     const callId = await parts.submit('file_write', { path: 'a' }, more);
-    await executeCall({ callId, attempt: 1 }, 'write', parts.worker());
+    await executeAttempt({ callId, attempt: 1 }, 'write', parts.worker());
     return parts.store.read(callId);
   };
 
@@ -107,7 +107,7 @@ describe('a tool with a confirm function', () => {
     const registry = await registryWith([DeployTool]);
     const run = async (to: string) => {
       const callId = await parts.submit('deploy', { to }, { tier: 'privileged', effect: 'once' });
-      await executeCall({ callId, attempt: 1 }, 'shell', { ...parts.worker(), tools: registry });
+      await executeAttempt({ callId, attempt: 1 }, 'shell', { ...parts.worker(), tools: registry });
       return parts.store.read(callId);
     };
     expect(await run('production')).toMatchObject({

@@ -1,21 +1,13 @@
-import type { Written } from '#attempts';
+import type { CommitResult } from '#attempts';
 import type { Pool } from '#contracts';
 import { isApplied, type CallStore, type Claimed } from '#event-log';
 import type { Attributes, Span, Tracing } from '#observability';
+import type { AttemptRun, AttemptStage, AttemptTrace } from './attempt-run.js';
 
-/** Of arguments and results, where they may be shown, an attribute holds so many characters. */
+/** The length of an attribute that holds arguments or results, where these may be exported. */
 const CONTENT_CHARS = 8_192;
 
-/** The span of one attempt. */
-export interface AttemptTrace {
-  /** For whatever the tool starts elsewhere. */
-  readonly traceparent: string;
-  run<T>(work: () => T): T;
-  /** Undefined when the attempt broke off without anything written. */
-  end(written: Written | undefined): void;
-}
-
-/** Makes spans of attempts: how long one waited, and how it ran. */
+/** Records spans of attempts: the wait in the queue, the attempt, and its stages. */
 export class AttemptTracer {
   constructor(
     private readonly tracing: Tracing,
@@ -45,18 +37,18 @@ export class AttemptTracer {
         ...this.contentOf('gen_ai.tool.call.arguments', submitted.arguments),
       },
     });
-    return { traceparent: span.traceparent, run: (work) => span.run(work), end: (written) => this.end(span, written) };
+    return new AttemptSpans(this.tracing, span, (committed) => this.end(span, committed));
   }
 
-  private end(span: Span, written: Written | undefined): void {
-    if (written === undefined || written.kind === 'nothing' || !isApplied(written.answer)) {
+  private end(span: Span, committed: CommitResult | undefined): void {
+    if (committed === undefined || committed.kind === 'nothing' || !isApplied(committed.answer)) {
       span.end({ failed: { type: 'worker_lost' } });
-    } else if (written.kind === 'retried') {
-      const { reason, error } = written.data;
-      span.set({ 'toolyard.retry.reason': reason, 'toolyard.retry.delay_ms': written.delayMs });
+    } else if (committed.kind === 'retried') {
+      const { reason, error } = committed.data;
+      span.set({ 'toolyard.retry.reason': reason, 'toolyard.retry.delay_ms': committed.delayMs });
       span.end(reason === 'suspended' ? {} : { failed: this.failure(error?.code ?? reason, error?.message) });
     } else {
-      const { outcome, error, stopped, result } = written.data;
+      const { outcome, error, stopped, result } = committed.data;
       span.set({
         'toolyard.outcome': outcome,
         'toolyard.stopped.how': stopped?.how,
@@ -106,4 +98,55 @@ export class AttemptTracer {
     const [event] = await this.store.events(callId, { afterSeq: before - 1, limit: 1 });
     return event?.time;
   }
+}
+
+/**
+ * The span of one attempt, and below it one for each stage that waits. Stages are recorded when the attempt ends: a lost
+ * worker then leaves no spans without a parent.
+ */
+class AttemptSpans implements AttemptTrace {
+  private readonly stages: { readonly name: string; readonly startedAt: number; readonly endedAt: number; readonly failed: boolean }[] = [];
+  private ended = false;
+
+  constructor(
+    private readonly tracing: Tracing,
+    private readonly span: Span,
+    private readonly endSpan: (committed: CommitResult | undefined) => void,
+  ) {}
+
+  get traceparent(): string {
+    return this.span.traceparent;
+  }
+
+  runStage(stage: AttemptStage, run: AttemptRun): void | Promise<void> {
+    const startedAt = epochNow();
+    const waiting = this.span.run(() => stage.run(run));
+    return waiting === undefined ? undefined : this.finish(stage.name, startedAt, waiting);
+  }
+
+  end(committed: CommitResult | undefined): void {
+    if (this.ended) return;
+    this.ended = true;
+    for (const { name, startedAt, endedAt, failed } of this.stages) {
+      this.tracing
+        .start({ name, parent: this.traceparent, startedAt, endedAt, attributes: {} })
+        .end(failed ? { failed: { type: 'stage_failed' } } : {});
+    }
+    this.endSpan(committed);
+  }
+
+  private async finish(name: string, startedAt: number, waiting: Promise<void>): Promise<void> {
+    let failed = true;
+    try {
+      await waiting;
+      failed = false;
+    } finally {
+      this.stages.push({ name, startedAt, endedAt: epochNow(), failed });
+    }
+  }
+}
+
+/** Milliseconds since the epoch, with a fraction: most stages take less than one. */
+function epochNow(): number {
+  return performance.timeOrigin + performance.now();
 }

@@ -5,7 +5,7 @@ import { ToolError } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
 import { CancelListener } from './cancel-listener.js';
-import { executeCall } from './execute-call.js';
+import { executeAttempt } from './execute-attempt.js';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 
 describe('CancelListener', () => {
@@ -45,7 +45,7 @@ describe('CancelListener', () => {
 
   it('aborts the tool with the reason and less than the grace that the caller gave [CC-43]', async () => {
     const callId = await parts.submit('wait');
-    const running = executeCall({ callId, attempt: 1 }, 'read', worker);
+    const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
     await parts.cancel(callId, 60_000);
     await running;
@@ -60,7 +60,7 @@ describe('CancelListener', () => {
 
   it('ends a call whose tool does not listen when the grace is over', async () => {
     const callId = await parts.submit('deaf');
-    const running = executeCall({ callId, attempt: 1 }, 'read', worker);
+    const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
     const cancelledAt = performance.now();
     await parts.cancel(callId, 300);
@@ -74,7 +74,7 @@ describe('CancelListener', () => {
 
   it('hears of a cancel that came while its connection was away', async () => {
     const callId = await parts.submit('wait');
-    const running = executeCall({ callId, attempt: 1 }, 'read', worker);
+    const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
     await started(callId);
     // All subscribers are cut; the cancel goes out before they are back.
     await Promise.all([parts.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'), parts.cancel(callId, 5_000)]);
@@ -86,7 +86,7 @@ describe('CancelListener', () => {
     parts.tool('quick', { run: () => new Promise((resolve) => setImmediate(() => resolve('done'))) });
     for (let n = 0; n < 50; n++) {
       const callId = await parts.submit('quick');
-      const running = executeCall({ callId, attempt: 1 }, 'read', worker);
+      const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
       await parts.cancel(callId, 1_000).catch(() => {});
       await running;
       expect((await parts.types(callId)).filter((type) => type === 'call.end')).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
-import { executeCall } from './execute-call.js';
+import { executeAttempt } from './execute-attempt.js';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import { drainAttempts } from './drain-attempts.js';
 
@@ -24,7 +24,7 @@ describe('drainCalls', () => {
   /** Starts a call and resolves when its tool runs. */
   const begin = async (worker: AttemptDependencies, tool: string) => {
     const callId = await parts.submit(tool);
-    const done = executeCall({ callId, attempt: 1 }, 'read', worker);
+    const done = executeAttempt({ callId, attempt: 1 }, 'read', worker);
     await eventually(async () => (await parts.store.snapshot(callId))?.status === 'running', `${tool} to run`);
     return { callId, done };
   };
@@ -58,7 +58,7 @@ describe('drainCalls', () => {
     const worker = parts.worker();
     worker.inFlight.requeueAll();
     const callId = await parts.submit('write');
-    await executeCall({ callId, attempt: 1 }, 'read', worker);
+    await executeAttempt({ callId, attempt: 1 }, 'read', worker);
     expect(await parts.types(callId)).toEqual(['call.submitted', 'call.start', 'call.retry']);
   });
 

@@ -3,7 +3,7 @@ import { CALL_ERRORS } from '#contracts';
 import { Suspension, ToolError, type ToolOutput } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
 
-/** A failure stands in End as it is, twice: so much of it fits. */
+/** End carries a failure twice, as error and as result. This much of its message fits. */
 export const MESSAGE_BYTES = 2_000;
 const VIOLATIONS = 16;
 
@@ -11,8 +11,8 @@ const VIOLATIONS = 16;
 export type ToolRunResult = RunResult<Exclude<ToolOutput, Suspension>>;
 
 /**
- * Runs the tool until it answers or, once it was told to stop, until its time for that is over. Never rejects. A tool
- * that answers later than that is not listened to any more.
+ * Waits for the tool until it returns or, after an abort, until its grace is over. Never rejects. An answer after the grace
+ * is ignored.
  */
 export function runTool(call: () => Promise<ToolOutput>, attempt: Attempt): Promise<ToolRunResult> {
   if (attempt.abortInfo) return Promise.resolve({ kind: 'not_started' });
@@ -28,7 +28,7 @@ function toRunResult(output: ToolOutput): ToolRunResult {
     : { kind: 'output', output };
 }
 
-/** An error that is no ToolError may hold anything, so the model gets a fixed text and the log gets the error under the call's id. */
+/** An unexpected error may hold secrets: the model gets a fixed text, and the service log gets the error with the call's id. */
 export function toFailure(error: unknown, callId: string): ToolRunResult & { kind: 'failure' } {
   if (!(error instanceof ToolError)) {
     const message = `The tool failed unexpectedly. The worker's log has the details under ${callId}.`;

@@ -1,4 +1,4 @@
-import { workerAuthor } from '#attempts';
+import { workerOrigin } from '#attempts';
 import { DrainRequest, type NoticeData, type WorkerNoticeType, type WorkerStatus } from '#contracts';
 import type { SystemEventLog } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
@@ -84,7 +84,7 @@ export class WorkerHeartbeat {
   private async announce<T extends WorkerNoticeType>(type: T, data: NoticeData<T>): Promise<void> {
     const { id } = this.status();
     try {
-      await this.notices.ofWorker(id, type, data, workerAuthor(id));
+      await this.notices.ofWorker(id, type, data, workerOrigin(id));
     } catch (error) {
       this.logger.debug({ err: error, type }, 'could not tell what happens to this worker');
     }

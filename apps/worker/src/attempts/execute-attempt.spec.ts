@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { Suspension, ToolError } from '#tool-sdk';
 import { eventually } from '../../../../test/support/eventually.js';
 import { stopReason, WorkerParts } from '../../../../test/support/worker-parts.js';
-import { executeCall } from './execute-call.js';
+import { executeAttempt } from './execute-attempt.js';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 
-describe('executeCall', () => {
+describe('executeAttempt', () => {
   let parts: WorkerParts;
   let worker: AttemptDependencies;
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('executeCall', () => {
   });
   afterAll(() => parts.close());
 
-  const run = (callId: string, attempt = 1) => executeCall({ callId, attempt }, 'read', worker);
+  const run = (callId: string, attempt = 1) => executeAttempt({ callId, attempt }, 'read', worker);
 
   it('claims, runs and ends a call in three events, with what the tool returned', async () => {
     parts.tool('greet', { run: ({ name }) => `hello ${String(name)}` });
@@ -201,7 +201,7 @@ describe('executeCall', () => {
   it('lets a tool that waits give back its slot, without a failure', async () => {
     parts.tool('nap', { run: (_args, ctx) => (ctx.attempt === 1 ? new Suspension(1) : 'rested') });
     const callId = await parts.submit('nap', {}, { retry: { maxAttempts: 1, backoffMs: 0, maxBackoffMs: 0 } });
-    expect(await run(callId)).toMatchObject({ written: { kind: 'retried', delayMs: 1, nextAttempt: 2 } });
+    expect(await run(callId)).toMatchObject({ committed: { kind: 'retried', delayMs: 1, nextAttempt: 2 } });
     await eventually(async () => (await run(callId, 2)).kind === 'executed', 'the call to be due');
     expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed', attempt: 2 });
   });
@@ -220,7 +220,7 @@ describe('executeCall', () => {
       });
     });
     const callId = await parts.submit('slow');
-    const running = executeCall({ callId, attempt: 1 }, 'read', parts.worker({ id: 'w2', leaseMs: 120 }));
+    const running = executeAttempt({ callId, attempt: 1 }, 'read', parts.worker({ id: 'w2', leaseMs: 120 }));
     await started;
     await eventually(async () => {
       const answer = await parts.log.end({

@@ -1,0 +1,105 @@
+import type { AttemptDecision, AttemptWriter, CommitResult, HookFeedback, NotClaimed } from '#attempts';
+import type { CallJob, Pool, Result, ToolDescriptor } from '#contracts';
+import type { Claimed } from '#event-log';
+import type { DequeueHookResult } from '#redis';
+import type { ToolOutput, Workspace } from '#tool-sdk';
+import type { AttemptDependencies } from './attempt-dependencies.js';
+import { Attempt } from './attempt.js';
+import { type CallHooks, NO_HOOKS } from './call-hooks.js';
+import type { OutputSanitizer } from './output-sanitizer.js';
+import type { LoadedArguments } from './read-arguments.js';
+import type { ActiveRedaction } from './redaction-settings.service.js';
+import type { ToolRunResult } from './run-tool.js';
+import type { UpdateStream } from './update-stream.js';
+
+export interface AttemptOptions {
+  /** The claim that ran in the script that dequeued the job. */
+  readonly dequeueClaim?: DequeueHookResult | undefined;
+  /** Called when the End was written to the connection, before it is acknowledged. Not called where hooks run after the End. */
+  readonly onEndSent?: (() => void) | undefined;
+}
+
+/**
+ * One attempt on its way through the stages of `attempt-pipeline.ts`. Each stage sets its part, and later stages read it.
+ * One object for all stages: a stage costs no allocation.
+ */
+export class AttemptRun {
+  readonly attempt: Attempt;
+  /** Set by `claim` when this worker may not run the attempt. Nothing else happens then. */
+  notClaimed: NotClaimed | undefined;
+  /** Set by `claim`. */
+  claimed!: Claimed;
+  /** Set by `claim`. Gives the lease back. Idempotent. */
+  releaseLease: (() => void) | undefined;
+  /** Set by `claim` while spans are exported. */
+  trace: AttemptTrace | undefined;
+  /** Set by `redaction`. */
+  redaction!: ActiveRedaction;
+  /** Set by `hooks`. */
+  hooks: CallHooks = NO_HOOKS;
+  /** Set by `claim`: writes the events of this attempt. */
+  writer!: AttemptWriter;
+  /** Set by `output`: what watchers see while the tool runs. */
+  updates!: UpdateStream;
+  /** Set by `output`: redacts all that the tool says. */
+  sanitizer!: OutputSanitizer;
+  /** Set by `resolve_tool`. */
+  tool!: ToolDescriptor;
+  /** Set by `load_inputs`. */
+  inputs!: LoadedArguments & { readonly workspace: Workspace };
+  /** Set by `call_tool`. Read by `run` only: a tool that answers after its grace sets it too late. */
+  toolOutput!: ToolOutput;
+  /** Set by `run`: by the monotonic clock. */
+  startedAt = 0;
+  endedAt = 0;
+  /** Set by `run`: how the tool ended, or why it did not run. Redacted by `sanitize`. */
+  toolResult!: ToolRunResult;
+  /** Set by `sanitize` when the tool returned a valid output. */
+  result: Result | undefined;
+  /** Set by `decide`, and again by `after_hooks`. */
+  decision!: AttemptDecision;
+  /** Set by `after_hooks`. */
+  feedback: HookFeedback | undefined;
+  /** Set by `commit`. */
+  committed: CommitResult | undefined;
+
+  constructor(
+    readonly job: CallJob,
+    readonly pool: Pool,
+    readonly deps: AttemptDependencies,
+    readonly options: AttemptOptions,
+  ) {
+    this.attempt = new Attempt(job.callId, deps.clock, deps.config.stopGraceMs);
+  }
+
+  /** How long the tool ran. */
+  get runMs(): number {
+    return this.endedAt - this.startedAt;
+  }
+}
+
+/** One step of an attempt. Returns a promise only when it has to wait. */
+export interface AttemptStage {
+  /** Also the name of its span. */
+  readonly name: string;
+  run(run: AttemptRun): void | Promise<void>;
+}
+
+/** Spans of one attempt. */
+export interface AttemptTrace {
+  /** For what the tool starts elsewhere. */
+  readonly traceparent: string;
+  /** Runs a stage in the span of the attempt, and records a span for a stage that waits: the others take microseconds. */
+  runStage(stage: AttemptStage, run: AttemptRun): void | Promise<void>;
+  /** Undefined when nothing was committed. Idempotent. */
+  end(committed: CommitResult | undefined): void;
+}
+
+/** Runs stages one after the other, until one rejects or the attempt was not claimed. */
+export async function runStages(stages: readonly AttemptStage[], run: AttemptRun): Promise<void> {
+  for (const stage of stages) {
+    const waiting = run.trace === undefined ? stage.run(run) : run.trace.runStage(stage, run);
+    if (waiting !== undefined) await waiting;
+    if (run.notClaimed !== undefined) return;
+  }
+}

@@ -1,0 +1,36 @@
+import { AttemptWriter, claimAttempt, workerIdentity } from '#attempts';
+import { telemetry } from '#observability';
+import type { AttemptStage } from '../attempt-run.js';
+
+/**
+ * Takes the call for this worker, holds its lease and opens its fenced writer. The log answers with everything about the call, or with the reason
+ * why another worker, or none, runs it.
+ */
+export const claimStage: AttemptStage = {
+  name: 'claim',
+  async run(run) {
+    const { attempt, deps, job, options, pool } = run;
+    const wait = (ms: number) => new Promise<void>((resolve) => deps.clock.after(ms, resolve));
+    const identity = workerIdentity(deps.config);
+    const claimed = await claimAttempt(job, identity, deps.log, wait, options.dequeueClaim);
+    if (!('submitted' in claimed)) {
+      telemetry.dispatchDuplicate.emit({ pool, code: claimed.code });
+      run.notClaimed = claimed;
+      return;
+    }
+    run.claimed = claimed;
+    deps.inFlight.onClaimed(attempt, { fence: claimed.fence, effect: claimed.submitted.effect });
+    run.releaseLease = deps.leases.hold(job.callId, claimed.fence, {
+      lost: () => attempt.abort('lease_lost'),
+      cancelRequested: () => attempt.abort('cancelled'),
+    });
+    run.writer = new AttemptWriter(deps.log, job.callId, claimed.fence, identity.author, () => attempt.abort('lease_lost'));
+    run.trace = deps.tracer?.start(job.callId, claimed, pool);
+    telemetry.attemptStarted.emit({
+      tool: claimed.meta.tool,
+      pool,
+      cause: claimed.attempt === 1 ? 'first' : 'retry',
+      queueWaitMs: Math.max(0, claimed.time - claimed.submittedAt),
+    });
+  },
+};

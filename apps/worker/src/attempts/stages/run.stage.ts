@@ -1,0 +1,35 @@
+import { type AttemptRun, type AttemptStage, runStages } from '../attempt-run.js';
+import { NO_HOOKS } from '../call-hooks.js';
+import { runTool, type ToolRunResult } from '../run-tool.js';
+
+/**
+ * Runs the stages up to the tool under the run deadline. Never rejects: a stage that throws, an abort, and a tool that does
+ * not end in its grace all become the `toolResult`. Afterwards the output is complete.
+ */
+export function runStage(stages: readonly AttemptStage[]): AttemptStage {
+  return {
+    name: 'run',
+    async run(run) {
+      const { attempt, deps, hooks } = run;
+      run.startedAt = deps.clock.now();
+      run.toolResult = hooks.unavailable ?? (await underDeadline(stages, run));
+      run.sanitizer.flush();
+      run.endedAt = deps.clock.now();
+      if (hooks === NO_HOOKS) attempt.finishing = true;
+      else await run.updates.drain();
+    },
+  };
+}
+
+async function underDeadline(stages: readonly AttemptStage[], run: AttemptRun): Promise<ToolRunResult> {
+  const { attempt, claimed, deps } = run;
+  const cancelDeadline = deps.clock.after(claimed.runMs, () => attempt.abort('run_timeout'));
+  try {
+    const ran = await runTool(() => runStages(stages, run).then(() => run.toolOutput), attempt);
+    if (ran.kind === 'failure' && ran.unexpected !== undefined)
+      deps.logger.error({ callId: attempt.callId, tool: claimed.meta.tool, err: ran.unexpected }, 'a tool threw an unexpected error');
+    return ran;
+  } finally {
+    cancelDeadline();
+  }
+}

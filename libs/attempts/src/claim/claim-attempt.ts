@@ -1,0 +1,38 @@
+import type { CallJob } from '#contracts';
+import type { Claimed, EventLogWriter, WorkerIdentity } from '#event-log';
+import type { DequeueHookResult } from '#redis';
+
+/** The job is late or a duplicate. `retryInMs`: it came too early, and the call is due then. */
+export interface NotClaimed {
+  readonly code: string;
+  readonly retryInMs?: number;
+}
+
+/**
+ * Redis may read a job a moment before the accept of its call, which is written on another connection. A call that is not
+ * found is looked up again after these pauses. After the last one it was never accepted.
+ */
+const NOT_FOUND_RETRY_MS = [1, 5, 25, 100];
+
+/**
+ * Claims the attempt that a job names. `dequeueClaim` is the claim that ran when the job was dequeued: then this costs no
+ * round trip.
+ *
+ * @throws EventLogUnavailable while Redis is out of reach
+ */
+export async function claimAttempt(
+  { callId, attempt }: CallJob,
+  identity: WorkerIdentity,
+  log: Pick<EventLogWriter, 'claim'>,
+  wait: (ms: number) => Promise<void>,
+  dequeueClaim?: DequeueHookResult,
+): Promise<Claimed | NotClaimed> {
+  let answer = await log.claim({ callId, attempt, ...identity }, dequeueClaim);
+  for (const ms of NOT_FOUND_RETRY_MS) {
+    if (answer.code !== 'NOT_FOUND') break;
+    await wait(ms);
+    answer = await log.claim({ callId, attempt, ...identity });
+  }
+  if ('submitted' in answer) return answer;
+  return { code: answer.code, ...(answer.code === 'NOT_DUE' ? { retryInMs: answer.retryInMs } : {}) };
+}
