@@ -12,6 +12,7 @@ describe('CancelListener', () => {
   let parts: WorkerParts;
   let worker: AttemptDependencies;
   let listener: CancelListener;
+  let waiting = 0;
   const seen: { graceMs: number; reason: unknown }[] = [];
 
   beforeAll(async () => {
@@ -27,12 +28,13 @@ describe('CancelListener', () => {
     await listener.start();
     parts.tool('wait', {
       run: (_args, ctx) =>
-        new Promise((_resolve, reject) =>
+        new Promise((_resolve, reject) => {
+          waiting += 1;
           ctx.signal.addEventListener('abort', () => {
             seen.push({ graceMs: ctx.graceMs, reason: ctx.signal.reason });
             reject(stopReason(ctx.signal));
-          }),
-        ),
+          });
+        }),
     });
     parts.tool('deaf', { run: () => new Promise(() => {}) });
   });
@@ -46,7 +48,7 @@ describe('CancelListener', () => {
   it('aborts the tool with the reason and less than the grace that the caller gave [CC-43]', async () => {
     const callId = await parts.submit('wait');
     const running = executeAttempt({ callId, attempt: 1 }, 'read', worker);
-    await started(callId);
+    await eventually(() => waiting === 1, 'the tool to run');
     await parts.cancel(callId, 60_000);
     await running;
     expect(seen).toEqual([{ graceMs: expect.any(Number), reason: expect.any(ToolError) }]);
