@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallEvent, type EndData } from '#contracts';
-import { CallStore, EventLog, isApplied, type EventLogOptions, type NewCall, type WorkerGuard } from '#event-log';
+import { CallStore, EventLog, isApplied, readPendingApprovals, type EventLogOptions, type NewCall, type WorkerGuard } from '#event-log';
 import { createRedis, keys, partitionName, type RedisConnection } from '#redis';
 import { checkInvariants } from '../support/log-invariants.js';
 import { aCall, aSubmission, author, endOf } from '../support/sample-calls.js';
@@ -186,6 +186,28 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
         await log.decideApproval({ callId: denied, guard, data: { ...data, decision: 'deny' }, end: endOf('denied'), author }),
       ).toMatchObject({ code: 'OK', version: 4 });
       expect(await store.readMany([allowed, denied])).toMatchObject([{ status: 'queued' }, { status: 'ended', outcome: 'denied' }]);
+    });
+
+    it('counts calls that wait for a person until they are allowed, cancelled or due', async () => {
+      const pending = async () => {
+        const names = Array.from({ length: place.options.partitions }, (_unused, index) => partitionName(index));
+        const all = await Promise.all(names.map((partition) => readPendingApprovals(redis, store, partition)));
+        return all.reduce((sum, { waiting }) => sum + waiting, 0);
+      };
+      const before = await pending();
+      const question = (expiresInMs: number): Partial<NewCall> => ({
+        followUp: { kind: 'approval', data: { reasons: ['writes files'], digest: 'dig', expiresInMs } },
+      });
+      const allowed = await submit(question(60_000));
+      const cancelled = await submit(question(60_000));
+      const expired = await submit(question(0));
+      expect(await pending()).toBe(before + 3);
+      const guard = { by: 'command', version: 2, commandId: 'd' } as const;
+      await log.decideApproval({ callId: allowed, guard, data: { decision: 'allow', scope: 'once', digest: 'dig' }, author });
+      expect(await pending()).toBe(before + 2);
+      await log.end({ callId: cancelled, guard, data: endOf('cancelled'), author });
+      await log.end({ callId: expired, guard: { by: 'reconciler', fence: 0 }, data: endOf('timed_out'), author });
+      expect(await pending()).toBe(before);
     });
 
     it('keeps large arguments beside the log', async () => {

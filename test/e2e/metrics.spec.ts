@@ -152,6 +152,22 @@ describe('the metrics of a run', () => {
     expect(idle).toEqual([]);
   }, 240_000);
 
+  it('count the calls that wait for a person, until one is decided or cancelled', async () => {
+    const sessionId = 'metrics-approvals';
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
+    const [gateway] = toolyard.gateways;
+    if (gateway === undefined) throw new Error('no gateway');
+    const waiting = async () => Number(/^toolyard_approvals_waiting_calls (\d+)/m.exec(await scrape(gateway))?.[1]);
+    const before = await waiting();
+    const submit = async () => (await agent.submit('shell', { command: 'touch a' }, { sessionId })).body.id;
+    const [denied, cancelled] = [await submit(), await submit()];
+    expect(await waiting()).toBe(before + 2);
+    await agent.request('POST', `/v1/calls/${denied}/decision`, { decision: 'deny' });
+    expect(await waiting()).toBe(before + 1);
+    await agent.request('POST', `/v1/calls/${cancelled}/cancel`, {});
+    expect(await waiting()).toBe(before);
+  });
+
   it('pass promtool check metrics, in every process', async () => {
     for (const app of [...toolyard.gateways, ...toolyard.workers]) {
       const run = spawnSync('promtool', ['check', 'metrics'], { input: await scrape(app), encoding: 'utf8' });

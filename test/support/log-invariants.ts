@@ -91,10 +91,19 @@ function checkKeys(calls: ReadonlyMap<string, readonly CallEvent[]>): string[] {
   });
 }
 
+function isWaiting(events: readonly CallEvent[]): boolean {
+  const last = events.findLast(({ type }) => type !== 'call.hook')?.type;
+  return last === 'call.approval_requested';
+}
+
 async function checkHeads(redis: RedisConnection, partition: string, calls: ReadonlyMap<string, readonly CallEvent[]>): Promise<string[]> {
   const violations: string[] = [];
   const store = new CallStore(redis);
   const timers = new Set(await redis.zrange(keys.outbox(partition), '0', '-1'));
+  const pending = await redis.zrange(keys.pendingApprovals(partition), '0', '-1');
+  const waiting = [...calls].flatMap(([callId, events]) => (isWaiting(events) ? [callId] : []));
+  if (pending.sort().join() !== waiting.sort().join())
+    violations.push(`pending approvals of partition ${partition}: ${pending.join()}; the log says ${waiting.join()}`);
   for (const callId of timers) if (!calls.has(callId)) violations.push(`I9 ${callId}: has a timer and no events`);
   for (const [callId, events] of calls) {
     const ended = events.at(-1)?.type === 'call.end';

@@ -85,7 +85,6 @@ export class EventLog implements EventLogWriter {
     const { tool } = call.meta;
     telemetry.callSubmitted.emit({ tool, pool: call.submitted.pool });
     if (call.followUp?.kind === 'refused') emitEnded(tool, call.followUp.data);
-    if (call.followUp?.kind === 'approval') telemetry.approvalRequested.emit({ callId: call.callId });
     return answer;
   }
 

@@ -16,5 +16,6 @@ export { NO_UPDATES, UpdatesDigest } from './call/updates-digest.js';
 export { upcastEvent } from './call/upcasters.js';
 export { BLOB_LIMITS, BlobStore } from './read/blob-store.js';
 export { CallStore, type EventPage } from './read/call-store.js';
+export { readPendingApprovals } from './read/pending-approvals.js';
 export { LogReader } from './read/log-reader.js';
 export { foldCall } from './read/fold-call.js';

@@ -30,7 +30,6 @@ export const telemetry = {
   /** Once for each call that was accepted into the log, also a refused one. */
   callSubmitted: telemetryEvent<{ tool: string; pool: Pool }>('call.submitted'),
   /** A call waits for a person from now on. */
-  approvalRequested: telemetryEvent<{ callId: string }>('approval.requested'),
   /** Once for each End, by whoever wrote it. */
   callEnded: telemetryEvent<{ tool: string; outcome: CallOutcome; code?: CallErrorCode }>('call.ended'),
   /** A claim that was granted. `cause`: first, or the reason of the retry before it. */

@@ -17,6 +17,8 @@ export const keys = {
   /** Workers that the log has told of and not told gone. */
   announcedWorkers: (partition: string) => `{p${partition}}:workers`,
   outbox: (partition: string) => `{p${partition}}:timers`,
+  /** Calls that wait for a person, by the Redis time at which they were asked about. */
+  pendingApprovals: (partition: string) => `{p${partition}}:approvals`,
   call: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}`,
   /** Sequence numbers of the call's Updates, Progress and hook runs. It is kept exactly as long as `call`. */
   updateIndex: (callId: string) => `{p${partitionOf(callId)}}:call:${callId}:updates`,
@@ -62,8 +64,6 @@ export const keys = {
   /** Safety settings by their digest, for the workers of calls that were accepted under them. */
   redactionSettings: (digest: string) => `safety:${digest}`,
   worker: (workerId: string) => `worker:${workerId}`,
-  /** Calls that wait for a person, by when they began to; kept for numbers only. */
-  approvals: () => 'approvals',
   /** Who asked this worker to take no more calls. */
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,
   workers: () => 'workers',

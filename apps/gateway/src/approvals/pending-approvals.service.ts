@@ -1,43 +1,32 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { CallStore } from '#event-log';
-import { type ApprovalsSample, telemetry } from '#observability';
-import { keys, type RedisConnection } from '#redis';
+import { Inject, Injectable } from '@nestjs/common';
+import { CallStore, readPendingApprovals } from '#event-log';
+import type { ApprovalsSample } from '#observability';
+import { partitionName, type RedisConnection } from '#redis';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** So many of the longest waiting are looked at; of more, those that were decided meanwhile count until it is their turn. */
-const LOOKED_AT = 200;
-
 /**
- * How many calls of all tenants wait for a person, and since when: for operators, not for decisions. Each gateway notes
- * the questions it asked; whoever reads the list strikes what waits no longer, so nothing else must be told. A note
- * that Redis did not take is missing from the number and from nothing else.
+ * How many calls of all tenants wait for a person, and for how long: for operators, not for decisions. The event log keeps
+ * these calls in a set that changes together with them, so each gateway reads the same numbers.
  */
 @Injectable()
-export class PendingApprovalsGauge implements OnModuleDestroy {
-  private readonly stop: () => void;
+export class PendingApprovalsGauge {
+  private readonly partitions: readonly string[];
 
   constructor(
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
     private readonly store: CallStore,
+    @Inject(GATEWAY_CONFIG) { partitions }: GatewayConfig,
   ) {
-    this.stop = telemetry.approvalRequested.on(({ callId }) => {
-      this.redis.zadd(keys.approvals(), Date.now(), callId).catch(() => {});
-    });
+    this.partitions = Array.from({ length: partitions }, (_unused, index) => partitionName(index));
   }
 
   async sample(): Promise<ApprovalsSample> {
-    const [oldest, all] = await Promise.all([
-      this.redis.zrange(keys.approvals(), '0', String(LOOKED_AT - 1)),
-      this.redis.zcard(keys.approvals()),
-    ]);
-    const heads = await Promise.all(oldest.map((callId) => this.store.snapshot(callId)));
-    const over = oldest.filter((_callId, index) => heads[index]?.status !== 'waiting_approval');
-    if (over.length > 0) await this.redis.zrem(keys.approvals(), ...over);
-    const [first] = heads.filter((head) => head?.status === 'waiting_approval');
-    return { waiting: all - over.length, oldestMs: first === undefined ? 0 : Math.max(0, Date.now() - first.submittedAt) };
-  }
-
-  onModuleDestroy(): void {
-    this.stop();
+    const pending = await Promise.all(this.partitions.map((partition) => readPendingApprovals(this.redis, this.store, partition)));
+    const since = pending.flatMap((of) => of.since ?? []);
+    return {
+      waiting: pending.reduce((sum, { waiting }) => sum + waiting, 0),
+      oldestMs: Math.max(0, ...since.map((at) => Date.now() - at)),
+    };
   }
 }

@@ -52,6 +52,7 @@ export function acceptTransition(call: NewCall): Transition {
       text.whole,
       then === undefined ? '' : then.kind === 'refused' ? endText(call.author, then.data) : eventText(call.author, then.data),
       ...hookArguments(callId, call.author, call.hookRuns),
+      then?.kind === 'approval' ? pendingApprovals(callId) : 0,
     ],
   };
 }
@@ -99,7 +100,13 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
 
 export function endTransition({ callId, guard, data, hookRuns, author }: Input<'end'>): Transition {
   if (hookRuns !== undefined && guard.by !== 'command') throw new TypeError(`end: hook runs come with a command only; got ${guard.by}.`);
-  const args = [...guardArguments(callId, guard), data.outcome, endText(author, data), ...hookArguments(callId, author, hookRuns)];
+  const args = [
+    ...guardArguments(callId, guard),
+    data.outcome,
+    endText(author, data),
+    ...hookArguments(callId, author, hookRuns),
+    guard.by === 'worker' ? 0 : pendingApprovals(callId),
+  ];
   return transition('end', callId, args, true);
 }
 
@@ -121,6 +128,7 @@ export function decideTransition({ callId, guard, data, end, hookRuns, author }:
     eventText(author, data),
     end ? endText(author, end) : '',
     ...hookArguments(callId, author, hookRuns),
+    pendingApprovals(callId),
   ];
   return transition('decide', callId, args, true);
 }
@@ -140,6 +148,10 @@ function guardArguments(callId: string, guard: WorkerGuard | ReconcilerGuard | C
     default:
       return guard satisfies never;
   }
+}
+
+function pendingApprovals(callId: string): { key: string } {
+  return { key: keys.pendingApprovals(partitionOf(callId)) };
 }
 
 function commandKey(callId: string, { commandId }: CommandGuard): { key: string } {

@@ -11,25 +11,26 @@
   Input:
     KEYS[1..3P]        for each of P partitions: its log, its seq, its timers
     KEYS[3P+1..3P+C]   the heads of C calls, each named once
-    KEYS[3P+C+1..]     idempotency and command keys, update indexes; transitions name them by index, 0 means none
+    KEYS[3P+C+1..]     idempotency and command keys, update indexes, pending approvals; transitions name them by index, 0 means none
 
     ARGV[1]  channel that tells workers to stop a call
     ARGV[2]  P    ARGV[3]  C    ARGV[4]  number of transitions
     then for each call:  its partition's index (1..P), its id
     then for each transition:  operation, index of the call (1..C), and
-      accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 terms meta text1 text2 hooks index
+      accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 terms meta text1 text2 hooks index approvals
       claim     attempt leaseMs token textBefore textAfter
       take      the same, but never granted again: for a job that was just taken from its queue
       update    fence wseq text index updates     progress  fence wseq text index     hook      fence wseq text index
       renew     fence leaseMs            defer     fence delayMs
       retry     by(worker|reconciler) fence wseq nextAttempt delayMs counts(0|1) text
-      end       by(worker|reconciler|command) fenceOrVersion wseqOrKey outcome text hooks index
+      end       by(worker|reconciler|command) fenceOrVersion wseqOrKey outcome text hooks index approvals
       cancel    version key graceMs text
-      decide    version key decision(allow|deny) digest text endText hooks index
+      decide    version key decision(allow|deny) digest text endText hooks index approvals
     `text` is what an event holds beside what is stamped here: JSON members without braces. Of an End the last brace is
     left out: what is said here of the updates of the call comes before it. `updates` is how many there are by now, and
     their digest, as in call/updates-digest.ts. `index` is the key of the call's update index, see read/update-index.ts.
     `hooks` are the texts of hook runs in the gateway, each followed by a line feed; without any, `index` may be 0.
+    `approvals` is the key of the partition's calls that wait for a person; 0 where the call cannot begin or end to wait.
 
   Output: [now in ms, answer, answer ...], an answer being
     [version, seq]         applied; a third item is the tool (retry, end, decide) or 1 (renew under a cancel)
@@ -199,6 +200,11 @@ local function withUpdates(h, text)
   return text .. ',"updates":{"count":' .. count .. ',"sha256":"' .. sha256 .. '"}}'
 end
 
+-- `approvals` is the argument of that name.
+local function stopsWaiting(c, approvals)
+  if c.head[ST] == 'w' then call('ZREM', KEYS[tonumber(approvals)], c.id) end
+end
+
 local function toEnd(c)
   c.head[ST], c.head[LEASE] = 'e', 0
   setTimer(c, 0)
@@ -233,6 +239,7 @@ function operations.accept(c, a)
     append(c, 'call.approval_requested', 0, text2)
     h[ST], h[DEADLINE] = 'w', math.min(now + approvalMs, total)
     setTimer(c, h[DEADLINE])
+    call('ZADD', KEYS[tonumber(ARGV[a + 12])], now, c.id)
   else
     append(c, 'call.end', 0, withUpdates(h, text2))
     raiseFence(h)
@@ -350,6 +357,7 @@ operations['end'] = function(c, a)
   appendHooks(c, a + 5)
   append(c, 'call.end', by == 'worker' and mark or 0, withUpdates(h, text))
   if by == 'worker' then wroteByWorker(h, other) else raiseFence(h) end
+  stopsWaiting(c, ARGV[a + 7])
   toEnd(c)
   if by == 'command' then rememberCommand(c, other) end
   return okTool(c)
@@ -379,6 +387,7 @@ function operations.decide(c, a)
   if now >= h[DEADLINE] then return wrongState(c) end
   appendHooks(c, a + 6)
   append(c, 'call.approval_decided', 0, ARGV[a + 4])
+  stopsWaiting(c, ARGV[a + 8])
   if decision == 'allow' then
     toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
   else
@@ -391,7 +400,7 @@ function operations.decide(c, a)
 end
 
 -- How many arguments follow the operation and the call's index.
-local arity = { accept = 12, claim = 5, take = 5, update = 5, progress = 4, hook = 4, renew = 2, defer = 2, retry = 7, ['end'] = 7, cancel = 4, decide = 8 }
+local arity = { accept = 13, claim = 5, take = 5, update = 5, progress = 4, hook = 4, renew = 2, defer = 2, retry = 7, ['end'] = 8, cancel = 4, decide = 9 }
 
 local function apply(operation, c, a)
   if c.broken then return 'ERROR ' .. c.broken end
