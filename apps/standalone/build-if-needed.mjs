@@ -75,7 +75,7 @@ function removeOthers(written) {
 }
 
 function run(...command) {
-  // Whoever starts it (a test run, say): what is built is what is shipped, React without its checks for development.
+  // Also in a test run the production build is made: React without its checks for development.
   const env = { ...process.env, NODE_ENV: 'production' };
   return spawnSync(process.execPath, command, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] }).status === 0;
 }

@@ -52,13 +52,13 @@ describe('what happens beside calls', () => {
     await at(agent, 'elsewhere', '/steer', { message: 'over here' });
     await at(agent, 'changed', '/steer', { message: 'a secret word' });
     await at(agent, 'changed', '/cancel', {});
-    await agent.request('DELETE', '/v1/sessions/told');
+    await agent.request('DELETE', '/v1/sessions/changed');
 
     const story = ['session.put', 'session.steered', 'session.cancelled', 'session.deleted'];
     await eventually(() => typesOf(narrow).length >= 4, 'the story of the session');
     expect(narrow.notices('w').map((event) => Notice.parse(event))).toEqual(narrow.notices('w'));
     expect(narrow.notices('w')).toMatchObject([
-      { type: story[0], subject: 'session/told', tenantid: 'default', sessionid: 'changed', data: { changed: ['posture', 'strategy'] } },
+      { type: story[0], subject: 'session/changed', tenantid: 'default', sessionid: 'changed', data: { changed: ['posture', 'strategy'] } },
       { type: story[1], data: { messageId: expect.any(String), waiting: 1 } },
       { type: story[2], actor: 'apikey:bootstrap', data: { calls: 0, batches: 0 } },
       { type: story[3], source: expect.stringMatching(/^\/gateway\//), data: {} },
@@ -75,7 +75,7 @@ describe('what happens beside calls', () => {
     expect(typesOf(calls)).toEqual([]);
 
     const again = await watch(agent, { types }, cursor);
-    await eventually(() => typesOf(again).length >= 5, 'what was told before');
+    await eventually(() => typesOf(again).length >= 5, 'the earlier events');
     expect(new Set(again.notices('w').map(({ id }) => id))).toEqual(new Set(mine.notices('w').map(({ id }) => id)));
     for (const stream of [mine, theirs, narrow, calls, again]) stream.close();
   });
@@ -110,7 +110,7 @@ describe('what happens beside calls', () => {
     watching.close();
   });
 
-  it('is told of what an approval grants to its session', async () => {
+  it('reports what an approval grants to its session', async () => {
     const stream = await watch(agent, { types: ['session.put'], sessionId: 'granted' });
     await agent.request('PUT', '/v1/sessions/granted', { posture: { permissionMode: 'prompt' } });
     const { body } = await agent.submit('file_write', { path: 'a', content: 'b' }, { sessionId: 'granted' });
@@ -133,7 +133,7 @@ describe('what happens beside calls', () => {
     watching.close();
   });
 
-  it('to workers is told to every tenant, once: it is there, it drains, it is gone, it is lost', async () => {
+  it('of a worker reach every tenant, once: started, draining, gone, lost', async () => {
     const [mine, theirs] = [await watch(agent, { types }), await watch(other, { types })];
     const of = (stream: Stream, id: string) =>
       stream.notices('w').flatMap(({ subject, type, data }) => (subject === `worker/${id}` ? [[type, data]] : []));

@@ -21,7 +21,7 @@ export interface FullLog {
 
 /**
  * Reads the whole log and returns what is wrong with it, one sentence a violation, none when all is well.
- * Checked: I2 one End, and last (missing Ends only at rest); I3 and I15 ends in time, where it is known when nobody could
+ * Checked: I2 one End, and last (missing Ends only at rest); I3 and I15 ends in time, where it is known when no app could
  * end calls; I4 legal paths, `callver` and `seq` without holes; I5 attempts and fences; I6 no event of a fenced-off worker;
  * I7 effects; I8 one call for each idempotency key; I9 timers are exactly the calls that have not ended; I11 approvals;
  * I16 no secrets; besides, heads agree with the log, Ends with the updates, and hook runs with their place in the call. What clients saw (I1, I10, I12) is `client-histories.ts`.

@@ -78,7 +78,7 @@ export class OtlpCollector {
     return this.spans.filter((span) => span.traceId === traceId);
   }
 
-  /** The spans of a trace, once every name is there as often as it is asked for, and every parent but the given one, which is somebody else's. */
+  /** The spans of a trace, once every name is there as often as it is asked for, and every parent but the given one, which another process exports. */
   whole(traceId: string, names: readonly string[], foreignParent: string): Promise<CollectedSpan[]> {
     return eventually(
       () => {

@@ -14,7 +14,7 @@ export interface PolicyCase {
   readonly sessionId?: string;
 }
 
-/** What became of a submission at the door: the call, whether it was let in, must wait, or was refused. */
+/** The result of a submission: the call, and whether it was accepted, waits for approval, or was rejected. */
 export interface PolicyOutcome {
   readonly status: number;
   readonly code: string | undefined;

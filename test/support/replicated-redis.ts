@@ -74,7 +74,7 @@ export async function startReplicatedRedis({ replicas = 2, settings = [] as read
   return redis;
 }
 
-/** A Sentinel that has not heard of the others and of the replicas yet can elect and promote nobody. */
+/** A Sentinel that does not know the other Sentinels and the replicas yet cannot elect a leader or promote a replica. */
 async function knowsAll(port: number, replicas: number): Promise<void> {
   const sentinel = createRedis(`redis://127.0.0.1:${port}`);
   try {
@@ -82,7 +82,7 @@ async function knowsAll(port: number, replicas: number): Promise<void> {
       const fields = stringsOf(await sentinel.call('SENTINEL', 'MASTER', NAME));
       const field = (name: string) => Number(fields[fields.indexOf(name) + 1]);
       return field('num-slaves') === replicas && field('num-other-sentinels') === 2;
-    }, `the Sentinel at port ${port} to know everybody`);
+    }, `the Sentinel at port ${port} to know all others`);
   } finally {
     sentinel.disconnect();
   }

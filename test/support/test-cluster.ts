@@ -12,7 +12,7 @@ import { freePort, startRedisServer, type RedisServer } from './redis-server.mjs
 
 export const TEST_KEY = 'test-key-of-the-default-tenant';
 
-/** Nobody is asked; what is asked and denied is the subject of tests that say so. An empty text is what a gateway has by itself. */
+/** No call waits for approval; tests about approvals set their own. An empty text is the gateway's own default. */
 export const OPEN_POSTURE = { DEFAULT_AUTONOMY: 'full', DEFAULT_PERMISSION_MODE: 'danger-full-access' };
 
 /** One app of Toolyard as a real process of its own. */

@@ -9,7 +9,7 @@ export interface WebhookRequest {
   readonly input: HookInput;
 }
 
-/** A server that webhooks are sent to: it remembers all of them and answers as it was told, by path. */
+/** A server that webhooks are sent to: it remembers all of them and answers as configured, by path. */
 export interface WebhookServer {
   readonly port: number;
   readonly url: string;

@@ -28,7 +28,7 @@ export type AwayMs = (from: number, to: number) => number;
 export interface CallCheck {
   /** Nothing is under way any more: the call must have its End. */
   readonly atRest?: boolean;
-  /** Absent where nobody knows it: then the bounds of time (I3, I15) are not checked. */
+  /** Absent where it is unknown: then the bounds of time (I3, I15) are not checked. */
   readonly awayMs?: AwayMs;
 }
 
@@ -116,7 +116,7 @@ function checkApproval(callId: string, events: readonly CallEvent[]): string[] {
   const [submitted] = ofType(events, 'call.submitted');
   const violations: string[] = [];
   if (submitted?.data.decision.effect === 'ask' && asked === undefined && ofType(events, 'call.start').length > 0)
-    violations.push(`I11 ${callId}: policy asks, nobody was asked, and it started`);
+    violations.push(`I11 ${callId}: policy asks, no approval was requested, and it started`);
   if (asked === undefined) return violations;
   if (decided.length > 1) violations.push(`I11 ${callId}: decided ${decided.length} times`);
   for (const { data } of decided)

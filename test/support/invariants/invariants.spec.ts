@@ -8,9 +8,9 @@ const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-type Told = { type: CallEvent['type']; data?: object; at?: number; attempt?: number; fence?: number };
-function events(told: readonly Told[], subject = CALL, tenantid = 'acme'): CallEvent[] {
-  return told.map(
+type EventFacts = { type: CallEvent['type']; data?: object; at?: number; attempt?: number; fence?: number };
+function events(facts: readonly EventFacts[], subject = CALL, tenantid = 'acme'): CallEvent[] {
+  return facts.map(
     ({ type, data = {}, at = 0, attempt = 0, fence = 0 }, index) =>
       ({
         id: `1.7.${index + 1}`,
@@ -28,20 +28,20 @@ function events(told: readonly Told[], subject = CALL, tenantid = 'acme'): CallE
   );
 }
 
-const submitted = (changes: Parameters<typeof aSubmission>[0] = {}): Told => ({ type: 'call.submitted', data: aSubmission(changes) });
-const start = (attempt = 1, fence = attempt): Told => ({ type: 'call.start', attempt, fence });
-const retry = (reason: string, attempt = 1): Told => ({ type: 'call.retry', attempt, data: { reason } });
-const end = (more: Partial<Told> = {}): Told => ({
+const submitted = (changes: Parameters<typeof aSubmission>[0] = {}): EventFacts => ({ type: 'call.submitted', data: aSubmission(changes) });
+const start = (attempt = 1, fence = attempt): EventFacts => ({ type: 'call.start', attempt, fence });
+const retry = (reason: string, attempt = 1): EventFacts => ({ type: 'call.retry', attempt, data: { reason } });
+const end = (more: Partial<EventFacts> = {}): EventFacts => ({
   type: 'call.end',
   data: { outcome: 'completed', updates: { count: 0, sha256: EMPTY } },
   ...more,
 });
-const asked: Told = { type: 'call.approval_requested', data: { digest: 'd' } };
-const decided = (decision: string, digest = 'd'): Told => ({ type: 'call.approval_decided', data: { decision, digest } });
-const cancel: Told = { type: 'call.cancel_requested', attempt: 1, data: { graceMs: 1_000 } };
+const asked: EventFacts = { type: 'call.approval_requested', data: { digest: 'd' } };
+const decided = (decision: string, digest = 'd'): EventFacts => ({ type: 'call.approval_decided', data: { decision, digest } });
+const cancel: EventFacts = { type: 'call.cancel_requested', attempt: 1, data: { graceMs: 1_000 } };
 
-const found = (told: readonly Told[], awayMs = 0) => {
-  const list = events(told);
+const found = (facts: readonly EventFacts[], awayMs = 0) => {
+  const list = events(facts);
   return [...checkCall(CALL, list, { atRest: true, awayMs: () => awayMs }), ...checkUpdates(CALL, list, true)].map(
     (line) => line.split(' ')[0],
   );
@@ -56,7 +56,7 @@ describe('the checker of invariants', () => {
     expect(found([submitted({ effect: 'once' }), start(), retry('worker_drained'), start(2), end({ attempt: 2, fence: 2 })])).toEqual([]);
   });
 
-  it.each<[string, Told[]]>([
+  it.each<[string, EventFacts[]]>([
     ['I2', [submitted(), start()]],
     ['I2', [submitted(), end(), end()]],
     ['I3', [submitted({ timeouts: { queueMs: 1, runMs: 1, totalMs: 1_000 } }), end({ at: 6_001 })]],
@@ -72,11 +72,11 @@ describe('the checker of invariants', () => {
       'updates',
       [submitted(), start(), { type: 'call.update', attempt: 1, fence: 1, data: { content: [] } }, end({ attempt: 1, fence: 1 })],
     ],
-  ])('finds %s', (invariant, told) => {
-    expect(found(told)).toContain(invariant);
+  ])('finds %s', (invariant, facts) => {
+    expect(found(facts)).toContain(invariant);
   });
 
-  it('leaves out the time in which nobody could end calls', () => {
+  it('leaves out the time in which no app could end calls', () => {
     const late = [submitted(), start(), cancel, end({ attempt: 1, fence: 1, at: 6_001 })];
     expect([found(late), found(late, 1)]).toEqual([['I15'], []]);
   });
