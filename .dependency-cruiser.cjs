@@ -24,7 +24,7 @@ const MAY_ALSO_SEE = {
   // The life of an attempt is written to the log, sent by the queue and kept alive over Redis; error texts from outside are marked.
   attempts: ['redis', 'event-log', 'queue', 'redaction'],
   hooks: ['redis', 'sandbox'],
-  platform: ['redis', 'event-log'],
+  platform: ['redis', 'event-log', 'redaction'],
   sandbox: ['tool-sdk'],
   tools: ['tool-sdk', 'sandbox'],
   queue: ['redis'],

@@ -6,11 +6,10 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
-import { waitForRedis, runService, StartupError, VERSION } from '#platform';
+import { ConfigError, createLogger, nestLogger, runService, StartupError, VERSION, waitForRedis } from '#platform';
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
 import { setupDocs } from './operations/docs/setup-docs.js';
-import { ConfigError, readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
-import { createLogger, nestLogger } from './platform/logger.js';
+import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
 import { GatewayModule } from './gateway.module.js';
 import { setupDashboard } from './operations/dashboard.js';
 import { createHttpAdapter, configureHttpServer } from './http-server.js';
@@ -31,11 +30,7 @@ export interface Gateway {
 /** Starts a gateway in this process; `moreProbes` read what else runs in it, `tools` are classes besides those in `builtin/`. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
 export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<Gateway> {
   await waitForRedis(config, 'gateway-start');
-  const tracing = await openTracing(
-    config.tracing,
-    { version: VERSION, instance: config.name },
-    createLogger(config.logLevel, config.name, config.secrets),
-  );
+  const tracing = await openTracing(config.tracing, { version: VERSION, instance: config.name }, loggerOf(config));
   const app = await createGateway(config, await GatewayModule.forRoot(config, moreProbes, tools), tracing);
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= closeGateway(app, config.drainMs, tracing));
@@ -51,7 +46,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
 
 /** The application, ready but not listening. */
 async function createGateway(config: GatewayConfig, module: DynamicModule, tracing?: Tracing): Promise<NestFastifyApplication> {
-  const logger = createLogger(config.logLevel, config.name, config.secrets);
+  const logger = loggerOf(config);
   const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(config), {
     logger: nestLogger(logger),
     bodyParser: false,
@@ -65,6 +60,10 @@ async function createGateway(config: GatewayConfig, module: DynamicModule, traci
   await setupDashboard(app);
   await app.init();
   return app;
+}
+
+function loggerOf({ logLevel, name, secrets }: GatewayConfig): Logger {
+  return createLogger({ level: logLevel, base: { app: 'gateway', name }, secrets });
 }
 
 function readOrFail(): GatewayConfig {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LOCAL_INSTALLATION } from '#contracts';
+import { withoutEmpty } from '#platform';
 import { StartupError } from './start-failure.js';
 
 const StandaloneEnv = z.object({
@@ -18,7 +19,7 @@ export interface StandaloneConfig {
 
 /** What standalone itself reads; gateway and worker read the rest from the same environment. `NAME=` means not set. */
 export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
-  const parsed = StandaloneEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  const parsed = StandaloneEnv.safeParse(withoutEmpty(env));
   if (!parsed.success) throw new StartupError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));
   return { dataDirectory: parsed.data.TOOLYARD_DATA, redisUrl: parsed.data.REDIS_URL, apiKey: parsed.data.TOOLYARD_API_KEY };
 }

@@ -5,7 +5,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Reconciler } from '#attempts';
-import { ensureDirectory, waitForRedis, runService, VERSION } from '#platform';
+import { createLogger, nestLogger, ensureDirectory, waitForRedis, runService, VERSION } from '#platform';
 import { type SlotSample, openTracing } from '#observability';
 import { Projector } from '#projection';
 import { CancelListener } from './attempts/cancel-listener.js';
@@ -13,7 +13,6 @@ import { ToolCallProcessor } from './attempts/tool-call.processor.js';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
-import { createLogger, nestLogger } from './platform/worker.logger.js';
 import { WorkerModule } from './worker.module.js';
 
 export interface RunningWorker {
@@ -31,7 +30,12 @@ export interface RunningWorker {
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
   ensureDirectory(config.workspaceRoot, 'workspace directory', 'WORKSPACE_ROOT');
   await waitForRedis(config, 'worker-start');
-  const logger = createLogger(config.logLevel, config.id, config.secrets);
+  const logger = createLogger({
+    level: config.logLevel,
+    base: { app: 'worker', worker: config.id },
+    secrets: config.secrets,
+    buffered: true,
+  });
   const options = { logger: nestLogger(logger), abortOnError: false };
   const tracing = await openTracing(config.tracing, { version: VERSION, instance: config.id }, logger);
   const module = await WorkerModule.forRoot(config, logger, tracing);

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Diagnostics } from '#contracts';
-import { VERSION } from '#platform';
+import { ConfigError, VERSION } from '#platform';
 import { getServerInfo, type RedisConnection } from '#redis';
 import { configFactsOf } from '../platform/config-facts.js';
-import { ConfigError, GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ConfigReload } from '../governance/config-reload.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 

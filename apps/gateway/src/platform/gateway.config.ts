@@ -19,6 +19,7 @@ import {
   type SafetySettings,
 } from '#contracts';
 import { type EgressPolicy, egressPolicyFrom } from '#sandbox';
+import { commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
 import { readConfigFile } from './config-file.config.js';
@@ -96,20 +97,7 @@ export interface GatewayConfig {
   readonly egress?: EgressPolicy;
 }
 
-/** A setting is wrong. `message` lists every fault, one a line, and what would be right. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== ''),
-  );
+const list = z.string().default('').transform(commaList);
 const integer = (min: number, max: number, preset: number) => {
   const error = ({ input }: { readonly input?: unknown }) => `expected a whole number from ${min} to ${max}; got ${JSON.stringify(input)}`;
   return z
@@ -250,9 +238,4 @@ function agentsByTenant({ agents, tenants }: ConfigFile): AgentsByTenant {
 
 function bootstrapKey(key: string): ApiKeyConfig {
   return { id: 'bootstrap', key, tenant: DEFAULT_TENANT, agents: ['*'], scopes: [...SCOPES] };
-}
-
-/** `NAME=` in a shell or compose file means "not set". */
-function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 }

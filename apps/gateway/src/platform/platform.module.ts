@@ -4,6 +4,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, SystemEventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
+import { createLogger } from '#platform';
 import { CallLimits } from '#limits';
 import { CallIndex, Numbers, SessionList } from '#projection';
 import { BullCallQueue } from '#queue';
@@ -12,7 +13,6 @@ import { EgressPolicy } from '#sandbox';
 import { DurableWrites } from './durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 import { ProblemFilter } from './http/problem.filter.js';
-import { createLogger } from './logger.js';
 import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
@@ -91,7 +91,7 @@ const governance: Provider[] = [
 const logger: Provider = {
   provide: LOGGER,
   inject: [GATEWAY_CONFIG],
-  useFactory: ({ logLevel, name, secrets }: GatewayConfig) => createLogger(logLevel, name, secrets),
+  useFactory: ({ logLevel, name, secrets }: GatewayConfig) => createLogger({ level: logLevel, base: { app: 'gateway', name }, secrets }),
 };
 
 /**

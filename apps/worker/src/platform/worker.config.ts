@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { POOLS, Pool } from '#contracts';
-import { StartupError } from '#platform';
+import { commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import {
   type EgressPolicy,
@@ -29,16 +29,10 @@ const milliseconds = (fallback: number, least: number, most: number) =>
     .max(most)
     .default(fallback);
 
-const list = (text: string) =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-
 const pools = z
   .string()
   .default(POOLS.join(','))
-  .transform(list)
+  .transform(commaList)
   .pipe(z.array(z.enum(POOLS, { error: `expected a list of ${POOLS.join(', ')}` })).min(1, 'expected at least one pool'));
 
 const slots = z
@@ -46,7 +40,7 @@ const slots = z
   .default('')
   .transform((text, context) => {
     const bySlot: Partial<Record<Pool, number>> = {};
-    for (const part of list(text)) {
+    for (const part of commaList(text)) {
       const match = /^([a-z]+)=(\d{1,4})$/.exec(part);
       const pool = Pool.safeParse(match?.[1]);
       const count = Number(match?.[2]);
@@ -64,7 +58,7 @@ const roots = z
   .string()
   .default('')
   .transform((text, context) =>
-    list(text).flatMap((part) => {
+    commaList(text).flatMap((part) => {
       const match = /^(read|write)=(\/.*[^/])$/.exec(part);
       const [, access, path = ''] = match ?? [];
       if (match !== null && isFolder(path)) return [{ path, access: access === 'write' ? ('write' as const) : ('read' as const) }];
@@ -81,7 +75,7 @@ const roots = z
 const outsideRoots = z
   .string()
   .default('none')
-  .transform((text) => (text.trim() === 'none' ? [] : list(text)))
+  .transform((text) => (text.trim() === 'none' ? [] : commaList(text)))
   .pipe(z.array(z.string().startsWith('/', 'expected none, or a list of absolute paths such as /srv/data,/home/me')));
 
 const GIBIBYTE = 1_073_741_824;
@@ -115,7 +109,7 @@ const WorkerEnv = z.object({
     })
     .default(7412),
   METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
-  REDACT_ENV: z.string().default('').transform(list),
+  REDACT_ENV: z.string().default('').transform(commaList),
   WORKSPACE_ROOT: z.string().min(1).optional(),
   SHARED_ROOTS: roots,
   OUTSIDE_ROOTS: outsideRoots,
@@ -129,7 +123,7 @@ const WorkerEnv = z.object({
   STOP_GRACE_MS: milliseconds(3_000, 0, 3_500),
   RETRY_MAX_ATTEMPTS: z.coerce.number().int().min(1).max(20).optional(),
   RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000),
-  TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(list),
+  TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(commaList),
   ...SANDBOX_ENV,
   ...TRACING_ENV,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -182,20 +176,20 @@ export interface WorkerConfig {
   readonly logLevel: z.output<typeof WorkerEnv>['LOG_LEVEL'];
 }
 
-/** `NAME=` means not set. Throws one StartupError whose message lists every fault, one a line. */
+/** `NAME=` means not set. Throws one ConfigError whose message lists every fault, one a line. */
 export function readWorkerConfig(env: Readonly<Record<string, string | undefined>>): WorkerConfig {
-  const parsed = WorkerEnv.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
-  if (!parsed.success) throw new StartupError(faultsOf(parsed.error));
+  const parsed = WorkerEnv.safeParse(withoutEmpty(env));
+  if (!parsed.success) throw new ConfigError(faultsOf(parsed.error));
   const values = parsed.data;
   const unused = Object.keys(values.WORKER_CONCURRENCY).filter((pool) => !values.WORKER_POOLS.some((served) => served === pool));
   if (env['WORKER_POOLS'] !== undefined && unused.length > 0) {
-    throw new StartupError(
+    throw new ConfigError(
       `The worker's environment is wrong:\n  WORKER_CONCURRENCY: names ${unused.join(', ')}, which WORKER_POOLS does not`,
     );
   }
   const sandbox = sandboxConfig(values);
   const contradictions = validateSandboxConfig(sandbox);
-  if (contradictions.length > 0) throw new StartupError(`The worker's environment is wrong:\n  ${contradictions.join('\n  ')}`);
+  if (contradictions.length > 0) throw new ConfigError(`The worker's environment is wrong:\n  ${contradictions.join('\n  ')}`);
   const dataFolder = resolve(values.TOOLYARD_DATA);
   const workspaceRoot = resolve(values.WORKSPACE_ROOT ?? `${values.TOOLYARD_DATA}/workspaces`);
   return {
@@ -243,7 +237,7 @@ function egressOf(env: Readonly<Record<string, string | undefined>>): EgressPoli
   try {
     return egressPolicyFrom(env);
   } catch (error) {
-    throw new StartupError(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`The worker's environment is wrong:\n  ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
