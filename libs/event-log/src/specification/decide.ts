@@ -1,3 +1,4 @@
+// Part of the executable specification of stream/transition.lua: tests run it, the product does not.
 import type { Rejection } from '../event-log.port.js';
 import type { CallCommand, EventSummary, DecidedEvent, Decision, DecisionContext } from './call-commands.js';
 import type { CallState } from '../call/call-snapshot.js';
@@ -8,9 +9,10 @@ type CommandOf<K extends CallCommand['kind']> = Extract<CallCommand, { kind: K }
 type NewEvent = EventSummary extends infer F ? (F extends EventSummary ? Omit<F, 'seq' | 'time'> : never) : never;
 
 /**
- * The state machine of a call (see the README's diagram): answers what a command does to it, as values only.
- * transition.lua answers the same for the same summaries; a property test holds the two together.
+ * Executable specification of the state machine in `stream/transition.lua`; no product code runs it.
  *
+ * Returns what a command does to a call, as values only. A property test runs random transitions through this function
+ * and through the script on a real Redis, and compares answers, snapshots, events and timers.
  * The order of the checks is part of the contract: exists, was applied before, has ended, guard, state.
  */
 export function decide(state: CallState | undefined, command: CallCommand, context: DecisionContext): Decision {

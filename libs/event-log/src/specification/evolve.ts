@@ -1,3 +1,4 @@
+// Part of the executable specification of stream/transition.lua: tests run it, the product does not.
 import { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS } from '../call/timing.js';
 import { changesCall } from '#contracts';
 import type { CallState } from '../call/call-snapshot.js';
@@ -7,8 +8,8 @@ import { countedUpdates, NO_UPDATES } from '../call/updates-digest.js';
 type EventOf<T extends EventSummary['type']> = Extract<EventSummary, { type: T }>;
 
 /**
- * The state after one more event: the fold that the state is a cache of. Total over legal histories; which events are
- * legal is `decide`'s business. What no event tells (lease renewals, `writeSeq`, claim tokens) is left as it is.
+ * Executable specification of the call snapshot: the state after one more event. Total over legal histories; `decide`
+ * says which events are legal. What no event holds (lease renewals, write sequence, claim tokens) stays as it is.
  */
 export function evolve(state: CallState | undefined, event: EventSummary): CallState {
   if (event.type === 'call.submitted') return submitted(event);
