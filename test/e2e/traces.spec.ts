@@ -32,7 +32,9 @@ describe('traces', () => {
     site = await startSite();
     folder = mkdtempSync(join(tmpdir(), 'toolyard-traces-'));
     const config = join(folder, 'config.yaml');
-    writeFileSync(config, 'policy: { egress: { privateHosts: [127.0.0.1, localhost] } }\n');
+    const policy = 'policy: { egress: { privateHosts: [127.0.0.1, localhost] } }';
+    const checked = 'checked: { hooks: [{ name: guard, on: before, command: "true" }], limits: { actionsPerHour: 100 } }';
+    writeFileSync(config, `${policy}\nagents: { ${checked} }\n`);
     toolyard = await startTestCluster({
       env: {
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -100,6 +102,17 @@ describe('traces', () => {
     // The events say it too.
     const [event] = await agent.events(body.id);
     expect(event?.traceparent).toBe(`00-${traceId}-${named(spans, 'submit_call shell')[0]?.spanId}-01`);
+  });
+
+  it('shows each stage of a submission that waited: hooks and limits where an agent has them', async () => {
+    const { traceId, spanId, traceparent } = agentSpan();
+    await submit('echo', { text: 'x' }, traceparent, { agentId: 'checked' });
+    const stages = ['judge', 'hooks', 'limits', 'accept'];
+    const spans = await collector.whole(traceId, [...stages, 'submit_call echo', 'execute_tool echo'], spanId);
+    for (const stage of stages) expect([stage, parentOf(spans, named(spans, stage)[0])]).toEqual([stage, 'submit_call echo']);
+    const starts = stages.map((stage) => named(spans, stage)[0]?.startMs ?? 0);
+    expect(starts).toEqual([...starts].sort((a, b) => a - b));
+    expect(named(spans, 'judge')[0]).toMatchObject({ attributes: { 'toolyard.decision.effect': 'allow' } });
   });
 
   it('shows each attempt of a call that is retried, and how long each waited; named hosts get the trace', async () => {
