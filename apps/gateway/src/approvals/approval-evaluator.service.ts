@@ -11,7 +11,7 @@ import { CallEvaluator } from '../calls/admission/call-evaluator.service.js';
 
 const SaltedArguments = z.object({ arguments: Json });
 
-/** Judges an approved call again, by what holds when it is to run: as the call of the key that submitted it, as that is now. */
+/** Evaluates an approved call again before it runs, as a call of the key that submitted it, by what is active now. */
 @Injectable()
 export class ApprovalEvaluator {
   constructor(
@@ -21,7 +21,7 @@ export class ApprovalEvaluator {
     private readonly redaction: RedactionConfigService,
   ) {}
 
-  /** Undefined when nothing denies it. What is said about its arguments is shown without their secrets. */
+  /** Undefined when nothing denies it. Secrets of the arguments are redacted from the texts. */
   async denialNow(call: Call, { requester, files }: Pick<SubmissionInfo, 'requester' | 'files'>): Promise<HookDenial | undefined> {
     const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [] };
     const current = this.apiKeys.current(named);
@@ -38,13 +38,13 @@ export class ApprovalEvaluator {
     return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
   }
 
-  /** As they would run, secrets and all. */
+  /** The arguments as they would run, with secrets. */
   async argumentsOf(call: Call): Promise<JsonValue> {
     const salted = call.argumentsRedacted ? SaltedArguments.safeParse(await this.submittedOf(call)).data : undefined;
     return salted?.arguments ?? call.arguments;
   }
 
-  /** What the approval is bound to: as they were submitted, with a salt where they hold secrets. */
+  /** What the approval is bound to: the arguments as submitted, with a salt where they hold secrets. */
   async submittedOf({ id, arguments: args, argumentsRedacted }: Call): Promise<unknown> {
     const secret = argumentsRedacted ? await this.blobs.get(id, 'secret-arguments') : undefined;
     return secret === undefined ? args : JSON.parse(secret.toString('utf8'));

@@ -13,13 +13,13 @@ const WATCHED_MS = 2 * 3_600_000;
 
 export interface ApprovedCall {
   readonly call: Call;
-  /** As they were submitted, secrets and all: asked for only when a hook may see them. */
+  /** The arguments as submitted, with secrets. Called only when a hook may see them. */
   readonly args: () => Promise<HookInput['tool_input']>;
   /** Digest of the hooks that the call was accepted with. */
   readonly hookSet: string;
 }
 
-/** Why a call ends that a person has allowed. `text` is for the model where it is not the error's message. */
+/** Why a call ends that a person has allowed. `text`: what the model reads; undefined for the error's message. */
 export interface HookDenial {
   readonly error: CallError;
   readonly text?: string | undefined;
@@ -32,9 +32,8 @@ export interface ApprovalHookResult {
 }
 
 /**
- * Asks the hooks before a call that come after a person (`hookOrder`): those among the hooks that the call was accepted
- * with. They may refuse; what they would add or rewrite finds no place any more, since what was approved is what runs.
- * They are stopped with the call.
+ * Runs the before-hooks that come after approval (`hookOrder`), of the hooks that the call was accepted with. They may
+ * deny the call, but not rewrite its arguments, since what was approved is what runs. They stop when the call ends.
  */
 @Injectable()
 export class ApprovalHooks {

@@ -18,12 +18,12 @@ import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { endBeforeStart } from '../calls/admission/new-call.js';
 
-/** A session that was deleted remembers it for longer. */
+/** Less than a deleted session keeps its epoch. */
 const REPEATABLE_MS = 86_400_000;
 
 /**
- * A person allows or denies a call that waits. Steps: the call waits → may this key decide → what the answer grants, and the
- * session has not been deleted since → an allowed call is judged again by what holds now → hooks that come after people →
+ * A person allows or denies a pending call. Steps: the call waits → may this key decide → what the answer grants, and the
+ * session has not been deleted since → an allowed call is evaluated again by what is active now → hooks that come after approval →
  * what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant to
  * the session → read the call.
  *
@@ -103,7 +103,7 @@ export class DecideApprovalService {
     return { ended: true, hookRuns };
   }
 
-  /** A yes to a call of a batch that is all or nothing waits for the other answers of the batch. */
+  /** An approval may have to wait for the other decisions of a batch. */
   private async settle(
     principal: Principal,
     head: CallSnapshot,
@@ -149,7 +149,7 @@ export class DecideApprovalService {
     throw changedConcurrently(call.id);
   }
 
-  /** Of what would run now. When the tool changed since the question was asked it differs, and the log refuses. */
+  /** The digest of what would run now. If the tool has changed since the question was asked, it differs and the log rejects the write. */
   private async digestNow(call: Call): Promise<string> {
     return approvalDigest(call.tool, this.tools.resolve(call.tool)?.version ?? 'none', await this.evaluator.submittedOf(call));
   }

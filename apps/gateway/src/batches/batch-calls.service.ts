@@ -78,12 +78,12 @@ export class BatchCalls {
     }
   }
 
-  /** Records a call that cannot be submitted for a fault of ours, which the log of this process tells. */
+  /** Records a call that cannot be submitted because of an internal error, which is logged. */
   recordInternalError(batch: BatchRecord, index: number): Promise<string> {
     return this.record(batch, index, failure('The call could not be submitted: something went wrong inside'));
   }
 
-  /** Records the call as one that its batch did not run. Its arguments are not kept: nobody has checked them. */
+  /** Records the call as one that its batch did not run. Its arguments are not kept: they were not checked. */
   recordSkipped(batch: BatchRecord, index: number, text: string): Promise<string> {
     return this.record(batch, index, { outcome: 'cancelled', error: cancelled(text) });
   }
@@ -105,7 +105,7 @@ export class BatchCalls {
   }
 
   /**
-   * Lets an approved call run, in the name of whoever approved it, or ends it as denied when what holds by now denies it.
+   * Lets an approved call run, in the name of the approver, or ends it as denied when the active policy denies it now.
    * Nothing when it has ended meanwhile; rejects when the log refuses, until the approval expires.
    */
   async releaseApproved(batch: BatchRecord, callId: string, { actor, hookRuns = [], ...approval }: DeferredApproval): Promise<void> {
@@ -149,7 +149,7 @@ export class BatchCalls {
     const idempotencyKey = idempotencyKeyOf(batch, index);
     const { rootId, idempotency } = idempotencyScope(body, idempotencyKey);
     const tool = this.tools.resolve(body.tool);
-    const judged: EvaluatedCall = {
+    const evaluated: EvaluatedCall = {
       requestedTool: body.tool,
       ...(tool === undefined ? {} : { tool }),
       args: null,
@@ -158,7 +158,7 @@ export class BatchCalls {
     };
     const callId = this.log.newCallId(principal.tenantId, rootId);
     const author = eventOrigin(this.config.name, principal);
-    const shown = redactSubmission(this.redaction, body, judged);
+    const shown = redactSubmission(this.redaction, body, evaluated);
     const answer = await this.log.accept(
       newCall({ callId, principal, ...shown, origin: author, traceparent, idempotencyKey, idempotency, batchId: id, config: this.config }),
     );

@@ -62,9 +62,9 @@ export class BatchCoordinator implements OnApplicationBootstrap, OnApplicationSh
       this.log.warn({ batchId, err: error }, 'a step of a batch failed; it is tried again');
     const run = new BatchExecutor(batch, { store, calls, hub, closing: this.closing.signal, failed });
     this.executors.set(id, run);
-    const deafen = this.notifications.subscribe(id, () => run.poke());
+    const unsubscribe = this.notifications.subscribe(id, () => run.poke());
     void run.over.then(() => {
-      deafen();
+      unsubscribe();
       this.executors.delete(id);
     });
     run.poke();

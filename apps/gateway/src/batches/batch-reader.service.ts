@@ -33,19 +33,19 @@ export class BatchReader {
    * `unauthenticated` or `forbidden` when the key is lost meanwhile, or its `scope`.
    */
   async readEnded(principal: Principal, batchId: string, waitMs: number, scope: Scope = 'read'): Promise<Batch> {
-    let deafen = () => {};
+    let unsubscribe = () => {};
     let unwatchKey = () => {};
-    const news = new Promise<void>((resolve) => {
-      deafen = this.listenForEnd(principal, batchId, waitMs, resolve);
+    const ended = new Promise<void>((resolve) => {
+      unsubscribe = this.listenForEnd(principal, batchId, waitMs, resolve);
       unwatchKey = this.apiKeys.watch(principal, scope, () => resolve());
     });
     try {
-      if ((await this.record(principal, batchId)).endedAt === undefined) await news;
+      if ((await this.record(principal, batchId)).endedAt === undefined) await ended;
       const refusal = this.apiKeys.rejection(principal, scope);
       if (refusal !== undefined) throw refusal;
       return await this.read(principal, batchId);
     } finally {
-      deafen();
+      unsubscribe();
       unwatchKey();
     }
   }
@@ -59,12 +59,12 @@ export class BatchReader {
   /** Calls `done` at the end of the batch, of the time, or of this process. Answers how to give up. */
   private listenForEnd(principal: Principal, batchId: string, waitMs: number, done: () => void): () => void {
     const look = () => this.record(principal, batchId).then(({ endedAt }) => endedAt !== undefined && done(), done);
-    const deafen = this.notifications.subscribe(batchId, () => void look());
+    const unsubscribe = this.notifications.subscribe(batchId, () => void look());
     const timer = setTimeout(done, waitMs);
     this.drain.signal.addEventListener('abort', done, { once: true });
     if (this.drain.draining) done();
     return () => {
-      deafen();
+      unsubscribe();
       clearTimeout(timer);
       this.drain.signal.removeEventListener('abort', done);
     };

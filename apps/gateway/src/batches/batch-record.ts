@@ -6,11 +6,11 @@ import { DeferredApproval } from '../approvals/approval-deferrals.service.js';
 export const BatchDefinition = z.object({
   v: z.literal(1),
   id: z.string(),
-  /** Whoever submitted the batch, as the key was then. Each step looks up by `keyId` what the key may do now. */
+  /** The key that submitted the batch, as it was then. Each step looks up by `keyId` what the key may do now. */
   principal: Principal,
   sessionId: z.string().optional(),
   agentId: z.string().optional(),
-  /** Of whoever submitted the batch: its calls continue it. */
+  /** The trace of the submission: its calls continue it. */
   traceparent: z.string().optional(),
   strategy: BatchStrategy,
   onFailure: OnFailure,

@@ -22,7 +22,7 @@ export interface BatchIdempotency {
 
 /**
  * Batches and messages of people in Redis. Every method fails at once while Redis is out of reach, and may be repeated. What
- * is acknowledged to somebody (`create`, `stop`, `hold`, `queueSteering`) waits for replicas where DURABILITY says so.
+ * is acknowledged to a client (`create`, `stop`, `hold`, `queueSteering`) waits for replicas where DURABILITY says so.
  */
 @Injectable()
 export class BatchStore {
@@ -64,7 +64,7 @@ export class BatchStore {
     await this.redis.hset(keys.batch(id), Object.fromEntries(callIds.map(([index, callId]) => [fieldOf.call(index), callId])));
   }
 
-  /** True when the batch goes on no more because of this. Told also when it was written and not replicated. */
+  /** True when this stopped the batch. Notifies also when it was written and not replicated. */
   async stop(id: string, stop: BatchStop): Promise<boolean> {
     try {
       return (await this.durable.run(stopScript, [keys.batch(id)], [JSON.stringify(stop)])) === 1;
@@ -89,7 +89,7 @@ export class BatchStore {
     ]);
   }
 
-  /** False when somebody said yes before. */
+  /** False when the call was approved before. */
   async saveDeferredApproval(id: string, callId: string, approval: DeferredApproval): Promise<boolean> {
     try {
       return (await this.durable.run(holdScript, [keys.batch(id)], [fieldOf.held(callId), JSON.stringify(approval)])) === 1;
@@ -98,18 +98,18 @@ export class BatchStore {
     }
   }
 
-  /** Renews the leases of `owned` and answers the batches of the partition, at most `limit`, that are nobody's and now the caller's. */
+  /** Renews the leases of `owned`. Returns at most `limit` orphaned batches of the partition, which the caller owns now. */
   async renewAndClaimOrphans(partition: string, owned: readonly string[], limit: number): Promise<string[]> {
     const found = await sweepScript.run(this.redis, [keys.batches(partition)], [LEASE_MS, limit, ...owned]);
     return Array.isArray(found) ? found.map(String) : [];
   }
 
-  /** For the caller's next moments nobody else looks for orphans. */
+  /** True when the caller is the only one to look for orphans for `forMs`. */
   async tryAcquireSweep(forMs: number): Promise<boolean> {
     return (await this.redis.set(keys.batchSweeper(), this.config.name, 'PX', forMs, 'NX')) === 'OK';
   }
 
-  /** Hands a batch to whoever sweeps next. */
+  /** Gives up a batch; the next sweep of any gateway takes it. */
   async release(id: string): Promise<void> {
     await this.redis.zadd(keys.batches(partitionOf(id)), 'XX', '0', id);
   }
@@ -136,7 +136,7 @@ export class BatchStore {
     return partitionOfRoot(tenantId, sessionId, this.config.partitions);
   }
 
-  /** Nobody can queue a message for the empty session, which stands for none. */
+  /** The empty session means none; no message can be queued for it. */
   private steeringOf({ id, principal, sessionId = '' }: BatchDefinition): string {
     return keys.steering(partitionOf(id), principal.tenantId, sessionId);
   }

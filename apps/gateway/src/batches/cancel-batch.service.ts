@@ -38,7 +38,7 @@ export class CancelBatchService {
   }
 }
 
-/** A call that a rollback of the log took away is submitted by nobody any more. */
+/** A call that was lost with a rollback of the log is not submitted again. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof ProblemError) || error.code !== 'resource_not_found') throw error;
 }

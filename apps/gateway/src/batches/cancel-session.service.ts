@@ -20,7 +20,7 @@ export class CancelSessionService {
     private readonly cancels: SessionCancelChannel,
     private readonly store: CallStore,
     private readonly cancelCall: CancelCallService,
-    private readonly news: SessionEventPublisher,
+    private readonly events: SessionEventPublisher,
     private readonly safety: RedactionConfigService,
   ) {}
 
@@ -36,7 +36,7 @@ export class CancelSessionService {
       await Promise.all(calls.slice(from, from + AT_ONCE).map((callId) => this.cancelCall.cancel(principal, callId, request)));
     }
     const done = { calls: calls.length, batches: stopped.filter(Boolean).length };
-    await this.news.publish(principal, sessionId, 'session.cancelled', done);
+    await this.events.publish(principal, sessionId, 'session.cancelled', done);
     return { sessionId, ...done };
   }
 }

@@ -10,11 +10,11 @@ import { BatchStore } from './batch-store.service.js';
 export class SteerSessionService {
   constructor(
     private readonly store: BatchStore,
-    private readonly news: SessionEventPublisher,
+    private readonly events: SessionEventPublisher,
     private readonly safety: RedactionConfigService,
   ) {}
 
-  /** Rejects with `conflict` when too many messages wait: nobody seems to listen. */
+  /** Rejects with `conflict` when too many messages wait: no agent takes them. */
   async steer(principal: Principal, sessionId: string, text: string): Promise<Steered> {
     const message = { id: ulid(), message: this.safety.text(text), from: `apikey:${principal.keyId}`, at: new Date().toISOString() };
     const waiting = await this.store.queueSteering(principal.tenantId, sessionId, message);
@@ -24,7 +24,7 @@ export class SteerSessionService {
         `${BATCH_LIMITS.steeringMessages} messages wait in this session already; a batch takes them between its steps`,
       );
     }
-    await this.news.publish(principal, sessionId, 'session.steered', { messageId: message.id, waiting });
+    await this.events.publish(principal, sessionId, 'session.steered', { messageId: message.id, waiting });
     return { message, waiting };
   }
 }

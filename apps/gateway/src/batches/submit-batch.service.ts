@@ -32,21 +32,21 @@ export class SubmitBatchService {
     private readonly store: BatchStore,
     private readonly runs: BatchCoordinator,
     private readonly reader: BatchReader,
-    private readonly rulebook: PolicyConfigService,
+    private readonly policyConfig: PolicyConfigService,
     private readonly sessions: SessionStore,
   ) {}
 
   /**
-   * 1. abort: judge every call and ask its hooks, since one that may not run keeps all others from running
+   * 1. abort: evaluate every call and run its hooks, since one that may not run keeps all others from running
    * 2. keep the batch: durable from here on, whatever happens to this process
-   * 3. bring it forward; not awaited, and whoever survives this process goes on
+   * 3. execute it; not awaited, and another gateway continues if this process ends
    * 4. answer, at once or when it has ended
    *
-   * A call that is refused is a result of the batch, not an error of the request.
+   * A call that is rejected is a result of the batch, not an error of the request.
    */
   async submit(principal: Principal, body: SubmitBatchBody, { idempotencyKey, traceparent, waitMs }: SubmitBatchOptions): Promise<Batch> {
     const { sessionId, agentId, calls } = body;
-    const { execution } = this.rulebook.of(principal.tenantId, agentOf(principal, agentId)).policy;
+    const { execution } = this.policyConfig.of(principal.tenantId, agentOf(principal, agentId)).policy;
     const { onFailure = execution.onFailure } = body;
     const strategy = body.strategy ?? (await this.sessions.state(principal.tenantId, sessionId)).strategy ?? execution.strategy;
     const idempotency = idempotencyOf(body, idempotencyKey);

@@ -25,10 +25,10 @@ import { ChildCallService } from './admission/child-call.service.js';
 const TRIES = 20;
 
 /**
- * Cancels a call, whoever holds it. Steps: read the head → decide by its status → write on the version that was read →
+ * Cancels a call in any state. Steps: read the snapshot → decide by its status → write on the version that was read →
  * the calls that it made → read the call. Safe to repeat: an ended call, or one on its way there, is answered as it is.
  * - waiting or queued: ends at once, and its job leaves the queue;
- * - running: the worker is told, stops the tool within the grace, and writes the End.
+ * - running: the worker gets the request, stops the tool within the grace period, and writes the End.
  */
 @Injectable()
 export class CancelCallService {

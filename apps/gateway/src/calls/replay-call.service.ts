@@ -10,7 +10,7 @@ const SECRETS_ARE_GONE = `The arguments of this call held secrets or hidden char
 /**
  * Runs a call again as a new call of the same session, with the same arguments or edited ones; `replayOf` keeps the
  * lineage. Of arguments that held secrets, or hidden characters that were written out for a person, only what was
- * shown is kept: such a call needs them anew. It passes every step of a submission: today's tool, posture and policy judge it, not those of then.
+ * shown is kept: such a call needs them again. It passes every stage of a submission: the current tool, posture and policy apply.
  */
 @Injectable()
 export class ReplayCallService {

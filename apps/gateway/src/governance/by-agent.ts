@@ -1,11 +1,11 @@
 import type { AgentSettings } from '#contracts';
 import type { AgentsByTenant } from '../platform/gateway.config.js';
 
-/** Something of single agents, worked out once an edition of the config and looked up by tenant and name. */
+/** A value for each agent, computed once for a config and looked up by tenant and name. */
 export class ByAgent<T> {
   private readonly tenants: ReadonlyMap<string, ReadonlyMap<string, T>>;
 
-  /** Agents for which `valueOf` answers undefined are left out. */
+  /** Agents for which `valueOf` returns undefined are left out. */
   constructor(agents: AgentsByTenant, valueOf: (settings: AgentSettings) => T | undefined) {
     this.tenants = new Map(
       Object.entries(agents).map(([tenant, named]) => {

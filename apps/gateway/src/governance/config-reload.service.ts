@@ -19,8 +19,8 @@ const SETTLE_MS = 100;
 /**
  * Takes over the config file when it changes or on SIGHUP: policy, agents, limits, keys, hooks, safety. Two phases: everything
  * is made ready, also what workers read from Redis, then all of it is switched at once. When something fails, the whole
- * file is refused, logged and named by `warning`, and what was in force stays; what Redis did not store is tried again.
- * Of overlapping reloads the newest counts. Calls that were judged before are not judged again.
+ * file is refused, logged and named by `warning`, and what was active stays; what Redis did not store is tried again.
+ * Of overlapping reloads the newest counts. Calls that were evaluated before are not evaluated again.
  */
 @Injectable()
 export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -42,7 +42,7 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** Why the file as it is now is not in force, without its contents; undefined when it is. */
+  /** Why the file as it is now is not active, without its contents; undefined when it is. */
   get warning(): string | undefined {
     return this.rejection;
   }
@@ -73,20 +73,20 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
   async reload(): Promise<void> {
     const { file } = this.config;
     if (file === undefined) return;
-    const edition = ++this.newest;
+    const generation = ++this.newest;
     clearTimeout(this.retry);
     this.text = textOf(file.path);
     try {
       const fresh = file.read();
       const prepared = [this.policies.prepare(fresh), this.limits.prepare(fresh), this.hooks.prepare(fresh)];
       await this.store(fresh, prepared);
-      if (edition !== this.newest) return;
+      if (generation !== this.newest) return;
       this.keys.replace(fresh.keys);
       for (const takeOver of prepared) takeOver();
       this.rejection = undefined;
       this.log.info({ path: file.path }, 'the config file was taken over');
     } catch (error) {
-      if (edition !== this.newest) return;
+      if (generation !== this.newest) return;
       this.reject(file.path, error);
     }
     telemetry.configRead.emit({ ok: this.rejection === undefined });
@@ -117,10 +117,10 @@ export class ConfigReload implements OnApplicationBootstrap, OnApplicationShutdo
   }
 }
 
-/** Not the fault of the file: the next try may succeed. */
+/** The file is valid but was not stored: the next try may succeed. */
 class NotStored extends Error {}
 
-/** Undefined while it cannot be read, which a changed file may be for a moment. */
+/** Undefined while the file cannot be read, which may happen for a moment when it is replaced. */
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

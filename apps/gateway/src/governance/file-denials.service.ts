@@ -19,7 +19,7 @@ export class FileDenials {
     this.store = new ContentAddressedStore(redis);
   }
 
-  /** What the call carries. Rejects while Redis is out of reach and denials have to be stored: no worker could read them. */
+  /** Returns what the call carries. Rejects when denials have to be stored and Redis is out of reach: no worker could read them. */
   async keep({ denials, ...files }: FileAccessDecision): Promise<FileAccess> {
     return denials === undefined ? files : { ...files, denials: await this.digestOf(denials) };
   }

@@ -11,7 +11,7 @@ interface ConfigSnapshot {
   readonly sessionCommands: boolean;
 }
 
-/** The hooks in force. A new edition holds from the next call on; a call that was accepted keeps the ones it was accepted with. */
+/** The active hooks. A new config applies from the next call on; an accepted call keeps the hooks it was accepted with. */
 @Injectable()
 export class HookConfigService {
   private active: ConfigSnapshot;
@@ -20,12 +20,12 @@ export class HookConfigService {
     this.active = snapshotOf(settings);
   }
 
-  /** Whether sessions may bring commands along. */
+  /** Whether sessions may have command hooks. */
   get sessionCommands(): boolean {
     return this.active.sessionCommands;
   }
 
-  /** In the order in which they run: everybody's, the agent's, the session's. Commands of a session count only while they are allowed. */
+  /** In the order in which they run: for all agents, the agent's, the session's. Commands of a session count only while allowed. */
   of(tenantId: string, agentId: string | undefined, session: readonly SessionHook[] = []): readonly AppliedHook[] {
     const { everybody, byAgent, sessionCommands } = this.active;
     const operators = byAgent.of(tenantId, agentId) ?? everybody;
@@ -34,10 +34,10 @@ export class HookConfigService {
     return [...operators, ...allowed.map((hook): AppliedHook => ({ ...hook, by: 'session', secrets: false }))];
   }
 
-  /** The settings made ready; in force when the answer is called, which never fails. */
+  /** Prepares new settings. Calling the returned function activates them; it never throws. */
   prepare(settings: HookSettings): () => void {
-    const edition = snapshotOf(settings);
-    return () => void (this.active = edition);
+    const snapshot = snapshotOf(settings);
+    return () => void (this.active = snapshot);
   }
 }
 

@@ -20,7 +20,7 @@ export class LimitConfigService {
     return this.byAgent.of(tenantId, agentId) ?? this.defaults;
   }
 
-  /** The limits made ready; in force for the next call when the answer is called, which never fails. What was counted stays counted. */
+  /** Prepares new limits. Calling the returned function activates them for the next call; it never throws. Counts stay. */
   prepare({ limits = {}, agents = {}, policy }: Settings): () => void {
     const defaults = { ...profileLimits(policy), ...limits };
     const byAgent = merged(limits, agents, policy);

@@ -4,7 +4,7 @@ import { resolvePolicy } from '#policy';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { ByAgent } from './by-agent.js';
 
-/** What holds for the calls of an agent before its session says anything. */
+/** What applies to the calls of an agent before its session changes anything. */
 export interface AgentPolicy {
   readonly policy: PolicyConfig;
   readonly posture: Posture;
@@ -18,7 +18,7 @@ interface ConfigSnapshot {
   readonly fourEyes: boolean;
 }
 
-/** The rules in force, worked out once an edition. A new edition holds from the next call on; what was judged stays judged. */
+/** The active policy, computed once for a config. A new config applies from the next call on; decisions made before stay. */
 @Injectable()
 export class PolicyConfigService {
   private active: ConfigSnapshot;
@@ -36,10 +36,10 @@ export class PolicyConfigService {
     return this.active.fourEyes;
   }
 
-  /** The settings made ready; in force when the answer is called, which never fails. */
+  /** Prepares new settings. Calling the returned function activates them; it never throws. */
   prepare(settings: RuleSettings): () => void {
-    const edition = snapshotOf(settings);
-    return () => void (this.active = edition);
+    const snapshot = snapshotOf(settings);
+    return () => void (this.active = snapshot);
   }
 }
 
@@ -53,8 +53,8 @@ function snapshotOf({ defaultPosture, policy, agents = {}, fourEyes = false, egr
 }
 
 /**
- * Hosts of EGRESS_ALLOW_HOSTS may be reached by every agent whose policy is open to the web. Who limits the domains of an
- * agent, or says `privateHosts`, says all of them.
+ * Every agent whose policy is open to the web may reach the hosts of EGRESS_ALLOW_HOSTS. An agent whose domains are
+ * limited, or whose policy sets `privateHosts`, gets only what its policy lists.
  */
 function withPrivateHosts(hosts: readonly string[], settings: readonly (PolicySettings | undefined)[]): PolicyConfig {
   const policy = resolvePolicy(...settings);

@@ -12,7 +12,7 @@ const STORE_AGAIN_MS = 24 * 3_600_000;
 
 export type SafetyConfig = Pick<GatewayConfig, 'safety' | 'secrets'>;
 
-/** The safety settings in force here, and the digest by which workers find them. */
+/** The active redaction settings, and the digest by which workers find them. */
 @Injectable()
 export class RedactionConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly store: ContentAddressedStore;
@@ -40,8 +40,8 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
   }
 
   /**
-   * The settings made ready and stored for the workers; in force when the answer is called, which never fails. Rejects
-   * when they cannot be stored: then those before stay in force.
+   * Prepares new settings and stores them for the workers. Calling the returned function activates them; it never throws.
+   * Rejects when they cannot be stored: then the settings before stay active.
    */
   async prepare(config: SafetyConfig): Promise<() => void> {
     const safety = createSafety(config);
@@ -61,13 +61,13 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     return this.stored;
   }
 
-  /** For what others say about a call: the secrets of its arguments go, too. `cut`: the text is the beginning of a longer one. */
+  /** Redacts texts about a call, including the secrets of its arguments. `cut`: the text is the beginning of a longer one. */
   redactorFor(args: JsonValue): (text: string, cut?: boolean) => string {
     const safety = this.safety.withSecrets(this.safety.redactor.json(args).secrets);
     return (text, cut = false) => (cut ? safety.truncatedText(text) : safety.text(text));
   }
 
-  /** The arguments as hooks see them that may not see secrets, and what their answer means. */
+  /** The arguments with placeholders, for hooks that may not see secrets, and how to restore what they return. */
   masked(args: JsonValue): MaskedValue {
     return maskSecrets(this.safety.redactor, args);
   }
@@ -76,12 +76,12 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     return this.safety.findSecrets(value).length > 0;
   }
 
-  /** A name that a caller made up, such as its Idempotency-Key. */
+  /** Redacts a name that the caller chose, such as its Idempotency-Key. */
   identifier(name: string): string {
     return this.safety.redactor.identifier(name);
   }
 
-  /** What a person says about a call. */
+  /** Redacts what a person writes about a call. */
   text(text: string): string {
     return this.safety.text(text);
   }
@@ -92,7 +92,7 @@ export class RedactionConfigService implements OnApplicationBootstrap, OnApplica
     return text === JSON.stringify(DEFAULTS) ? undefined : this.store.put(text);
   }
 
-  /** Changes nothing but how long Redis keeps the settings in force. */
+  /** Stores the active settings again, so that Redis keeps them. */
   private async renewStored(): Promise<void> {
     try {
       await this.storedFor(this.safety);

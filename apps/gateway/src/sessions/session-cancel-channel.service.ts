@@ -15,8 +15,8 @@ const rememberScript = new LuaScript(`#!lua flags=allow-oom
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
 
 /**
- * Tells that a session was cancelled to whoever holds something of it that the log does not know, such as a call whose
- * hooks are being asked. It is written down, too, for those who could not hear it.
+ * Notifies gateways that a session was cancelled, for work that is not in the log yet, such as a call whose hooks are
+ * running. The cancel is also stored, for subscribers that were disconnected.
  */
 @Injectable()
 export class SessionCancelChannel {
@@ -31,23 +31,23 @@ export class SessionCancelChannel {
     await this.redis.publish(keys.batchChannel(), topicOf(tenantId, sessionId));
   }
 
-  /** Calls `told`, at least once, when the session is cancelled from now on, until the returned function is called. Asks Redis without waiting for it. */
-  subscribe(tenantId: string, sessionId: string, told: () => void): () => void {
+  /** Calls `onCancel`, at least once, when the session is cancelled, until the returned function is called. Reads the last cancel from Redis without waiting for it. */
+  subscribe(tenantId: string, sessionId: string, onCancel: () => void): () => void {
     const over = new AbortController();
     const last = () => this.redis.get(keys.sessionCancel(tenantId, sessionId));
-    // Without an answer nobody can tell an earlier cancel from a new one; hooks have their timeouts, too.
+    // Without an answer an earlier cancel cannot be told from a new one; then the timeouts of the hooks apply.
     const before = last().catch(() => undefined);
-    const deafen = this.notifications.subscribe(topicOf(tenantId, sessionId), (surely) => {
-      if (surely) told();
-      else void this.cancelledSince(last, before, over.signal).then((cancelled) => cancelled && told());
+    const unsubscribe = this.notifications.subscribe(topicOf(tenantId, sessionId), (confirmed) => {
+      if (confirmed) onCancel();
+      else void this.cancelledSince(last, before, over.signal).then((cancelled) => cancelled && onCancel());
     });
     return () => {
-      deafen();
+      unsubscribe();
       over.abort();
     };
   }
 
-  /** Whether there was a cancel since `before`. Asks until Redis answers or nobody wants to know. Never rejects. */
+  /** Whether there was a cancel since `before`. Retries until Redis answers or `over` aborts. Never rejects. */
   private async cancelledSince(
     last: () => Promise<string | null>,
     before: Promise<string | null | undefined>,

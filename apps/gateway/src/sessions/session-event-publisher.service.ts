@@ -6,7 +6,7 @@ import { eventOrigin } from '../platform/event-origin.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { LOGGER } from '../platform/tokens.js';
 
-/** Tells those who watch what somebody did to a session, after it was done. */
+/** Publishes a system event about a session after it was changed. */
 @Injectable()
 export class SessionEventPublisher {
   constructor(
@@ -15,13 +15,13 @@ export class SessionEventPublisher {
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
-  /** In the log when it resolves. Never rejects: the deed is done, told or not. */
+  /** Resolves when the event is in the log. Never rejects: the session is changed already. */
   async publish<T extends SessionNoticeType>(principal: Principal, sessionId: string, type: T, data: NoticeData<T>): Promise<void> {
     const { tenantId } = principal;
     try {
       await this.systemEvents.ofSession({ tenantId, sessionId }, type, data, eventOrigin(this.config.name, principal));
     } catch (error) {
-      this.log.warn({ tenant: tenantId, session: sessionId, type, err: error }, 'could not tell what happened to a session');
+      this.log.warn({ tenant: tenantId, session: sessionId, type, err: error }, 'could not publish an event of a session');
     }
   }
 }

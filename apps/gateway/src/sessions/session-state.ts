@@ -15,7 +15,7 @@ import {
 } from '#contracts';
 import { addGrant, upgradeGrants } from '#policy';
 
-/** A session as it is stored: only what somebody set. */
+/** A session as it is stored: only what was set. */
 export const SessionState = z.object({
   posture: Posture.partial().default({}),
   tools: z.array(ToolPattern).optional(),
@@ -27,7 +27,7 @@ export const SessionState = z.object({
   epoch: z.number().int().default(0),
   /** Keys that changed what calls are judged by, since the session began: with four eyes that does not loosen their own calls. */
   applyPut: z.array(z.string()).default([]),
-  /** When its time to live began anew, ms since the epoch. */
+  /** When its time to live was last renewed, ms since the epoch. */
   touchedAt: z.number().default(0),
 });
 export type SessionState = z.output<typeof SessionState>;

@@ -19,7 +19,7 @@ const LIFE_MS = 30 * DAY_MS;
 const TRIES = 50;
 
 /**
- * Writes a session if nobody wrote it since it was read.
+ * Writes a session if it has not changed since it was read.
  * KEYS[1] the session; ARGV[1] its text as it was read, empty for none; ARGV[2] its new text; ARGV[3] life in ms. Answers 1, or 0.
  */
 const WRITE = new LuaScript(`#!lua

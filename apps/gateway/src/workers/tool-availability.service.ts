@@ -5,7 +5,7 @@ import type { Availability } from '#policy';
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
 
-/** As often as workers tell how they are. */
+/** The interval of the workers' heartbeats. */
 const LOOK_MS = 2_000;
 
 const READY: Availability = { ok: true };

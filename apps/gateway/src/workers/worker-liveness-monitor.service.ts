@@ -5,10 +5,10 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { LOGGER } from '../platform/tokens.js';
 import { WorkerRegistry } from './worker-registry.service.js';
 
-/** As often as workers tell how they are. */
+/** The interval of the workers' heartbeats. */
 const LOOK_MS = 2_000;
 
-/** Tells of workers that went without a word. Each gateway looks; the log takes the first that says it. */
+/** Publishes `worker.gone` for workers that expired. Every gateway checks; the log takes the first event of a worker. */
 @Injectable()
 export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
@@ -31,14 +31,14 @@ export class WorkerLivenessMonitor implements OnApplicationBootstrap, OnApplicat
     clearInterval(this.timer);
   }
 
-  /** Never rejects: whoever looks next finds what was not told. */
+  /** Never rejects: the next check publishes what is missing. */
   private async check(): Promise<void> {
     if (this.checking) return;
     this.checking = true;
     try {
-      const told = await this.systemEvents.announcedWorkers();
-      // Looked at afterwards: a worker is on the list before it is told of, and told gone before it leaves the list.
-      const lost = await this.registry.expired(told);
+      const announced = await this.systemEvents.announcedWorkers();
+      // Read second: a worker registers before it is announced, and is announced as gone before it unregisters.
+      const lost = await this.registry.expired(announced);
       const author = { source: `/gateway/${this.config.name}`, actor: 'system:gateway' };
       for (const id of lost) await this.systemEvents.ofWorker(id, 'worker.gone', { how: 'lost' }, author);
     } catch (error) {

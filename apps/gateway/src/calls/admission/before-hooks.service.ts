@@ -14,11 +14,11 @@ export interface HookRequest {
   readonly body: SubmitCallBody;
   readonly callId: string;
   readonly evaluated: EvaluatedCall;
-  /** Aborted when whoever submits has gone away. */
+  /** Aborts when the submitting client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** `passing`: what became of the call says nothing about the next time it is submitted. */
+/** `transient`: the same submission may have another outcome next time. */
 export interface BeforeHookResult {
   readonly evaluated: EvaluatedCall;
   readonly transient?: boolean;
@@ -29,22 +29,22 @@ interface BeforeHookRuns extends BeforeHookResult {
   readonly events: readonly HookRunData[];
 }
 
-/** Why hooks are given up: a person stopped what the call belongs to. */
+/** The reason of an abort: a person cancelled the session or the batch of the call. */
 export class StoppedByPerson extends Error {}
 
-/** Of what hooks say before a call, what goes with it. */
+/** The most feedback of hooks that is stored with the call. */
 const FEEDBACK_CHARACTERS = 1_500;
 
-/** Hooks have a say about what nobody refused and, where they come first, about what policy denies. */
+/** Hooks run for a call that is not rejected and, where the order puts them first, for one that the policy denies. */
 export function hooksApply({ rejection }: EvaluatedCall, { order }: CallHooks): boolean {
   return rejection === undefined || (order === 'hooks_permission_approval' && rejection.error.code === 'policy_denied');
 }
 
 /**
- * Asks the hooks before a call, one after the other; the first that refuses is the last. Each sees the arguments as the
- * one before left them, with placeholders for secrets unless the config file lets it see them. Rewritten ones get their
- * secrets back and are evaluated from the start: schema, policy and all. What workers run later is stored, and the call gets
- * its digest. A cancel of the session stops a hook that runs, too. Rejects only when Redis has to be asked and is out of reach.
+ * Runs the hooks before a call, one after the other; the first that denies is the last. Each sees the arguments as the
+ * one before left them, with placeholders for secrets unless the config file allows it to see them. Rewritten ones get their
+ * secrets back and are evaluated again: schema and policy. What workers run later is stored, and the call gets
+ * its digest. A cancel of the session also stops a running hook. Rejects only when Redis is needed and out of reach.
  */
 @Injectable()
 export class BeforeHooks {
@@ -76,7 +76,7 @@ export class BeforeHooks {
     return { evaluated: { ...evaluated, decision, ...more }, transient: passing };
   }
 
-  /** Judges a call and asks its hooks before it is submitted, when they will be asked again. `callId` is what they are told. */
+  /** Evaluates a call and runs its hooks before it is submitted; they run again at the submission. `callId` is the id they get. */
   async dryRun(principal: Principal, body: SubmitCallBody, callId: string): Promise<EvaluatedCall> {
     const evaluated = await this.evaluator.evaluate(principal, body);
     if (evaluated.hooks === undefined || !hooksApply(evaluated, evaluated.hooks) || runsAfterApproval(evaluated, evaluated.hooks))
@@ -88,13 +88,13 @@ export class BeforeHooks {
     const { sessionId } = request.body;
     if (sessionId === undefined) return this.runUntilDenied(request, hooks);
     const cancelled = new AbortController();
-    const deafen = this.cancels.subscribe(request.principal.tenantId, sessionId, () => {
+    const unsubscribe = this.cancels.subscribe(request.principal.tenantId, sessionId, () => {
       cancelled.abort(new StoppedByPerson('the session was cancelled'));
     });
     try {
       return await this.runUntilDenied({ ...request, signal: AbortSignal.any([request.signal, cancelled.signal]) }, hooks);
     } finally {
-      deafen();
+      unsubscribe();
     }
   }
 
@@ -148,10 +148,10 @@ export class BeforeHooks {
     return { evaluated, runs };
   }
 
-  /** A rewrite that does not fit is the hook's fault and not the model's, who could not mend it. */
+  /** Invalid rewritten arguments are a fault of the hook: the model could not correct them. */
   private async reevaluate({ principal, body }: HookRequest, before: EvaluatedCall, args: JsonValue, hook: string): Promise<EvaluatedCall> {
-    const anew = await this.evaluator.evaluate(principal, { ...body, arguments: asArguments(args) });
-    const evaluated = before.purpose === undefined ? anew : { ...anew, purpose: before.purpose };
+    const reevaluated = await this.evaluator.evaluate(principal, { ...body, arguments: asArguments(args) });
+    const evaluated = before.purpose === undefined ? reevaluated : { ...reevaluated, purpose: before.purpose };
     if (evaluated.rejection?.error.code !== 'invalid_arguments') return evaluated;
     const { message, errors } = evaluated.rejection.error;
     const text = `Hook \`${hook}\` rewrote the arguments into something that ${before.tool?.name ?? body.tool} does not take: ${message}`;
@@ -162,7 +162,7 @@ export class BeforeHooks {
   }
 }
 
-/** A person comes first: whoever takes the answer asks the hooks (`ApprovalHooks`). */
+/** The call is approved first; `ApprovalHooks` runs its hooks after that. */
 function runsAfterApproval({ decision, rejection }: EvaluatedCall, { order }: CallHooks): boolean {
   return order === 'permission_approval_hooks' && rejection === undefined && decision.effect === 'ask';
 }
@@ -192,12 +192,12 @@ function misplaced({ name }: AppliedHook, pointer: string): string {
   );
 }
 
-/** What a hook answered is an object, and stays one when its placeholders are replaced. */
+/** The arguments in a hook's output are an object, and stay one when placeholders are replaced. */
 function asArguments(value: JsonValue): Record<string, JsonValue> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
-/** What a hook may see of the arguments, of texts about the call, and of names that the caller made up. */
+/** How the arguments, texts about the call, and names chosen by the caller are redacted for a hook. */
 interface HookInputRedaction {
   readonly shown: JsonValue;
   readonly said: (text: string) => string;

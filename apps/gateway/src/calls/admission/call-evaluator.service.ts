@@ -106,8 +106,8 @@ export class CallEvaluator {
   }
 
   /**
-   * Why a call that waits for a person may not run by now, whatever the person says: posture, policy and denials in force
-   * at this moment. Undefined when nothing denies it. `args` are those that would run; `files` is what the call was submitted with.
+   * Why a call that waits for approval may not run even if approved: by the posture, policy and denials that are active
+   * now. Undefined when nothing denies it. `args` are those that would run; `files` is what the call was submitted with.
    * Its worker hides the paths that were denied at submission, so a call that would need to hide more is denied.
    */
   async denialNow(
@@ -162,11 +162,11 @@ function hooksOf(
 }
 
 function jsonOf(args: Record<string, unknown>): JsonValue {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry hands out copies of what was JSON at the door
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the registry returns copies of what was parsed from JSON
   return args as JsonValue;
 }
 
-/** Nobody denied it: the same call may run another time. */
+/** Not a denial: the same call may run later. */
 function unavailable(reason: string): Pick<EvaluatedCall, 'decision' | 'rejection'> {
   return {
     decision: { effect: 'deny', reasons: [{ axis: 'facts', rule: 'readiness', effect: 'deny', reason }] },

@@ -10,39 +10,39 @@ import type { SessionState } from '../../sessions/session-state.js';
 import { SessionStore } from '../../sessions/session-store.service.js';
 import { PolicyConfigService } from '../../governance/policy-config.service.js';
 
-/** Whose call it is, as far as rules look at it. */
+/** Whose call it is, as far as policy looks at it. */
 export interface PolicySubject {
   readonly sessionId?: string | undefined;
   readonly agentId?: string | undefined;
 }
 
-/** What a decision looks at besides tool and arguments. */
+/** What a decision depends on besides tool and arguments. */
 export interface PolicyInputs {
   readonly posture: Posture;
   readonly policy: PolicyConfig;
   readonly grants: SessionGrants;
 }
 
-/** Everything but tool and arguments that a call is judged by. */
+/** Everything but tool and arguments that decides about a call. */
 export interface EffectivePolicy extends PolicyInputs {
-  /** What holds without what the session trusts, where the key that submits has changed the session and four eyes are asked for: the call must pass this, too. */
+  /** The inputs without what the session trusts. Set when four eyes are required and the submitting key has changed the session: the call must pass these too. */
   readonly withoutSession?: PolicyInputs;
   /** How often the session was deleted. */
   readonly sessionEpoch: number;
   readonly workspaceRoot: string;
-  /** Of everybody, the agent and the session, in their order, whatever the tool. */
+  /** Hooks of the config, the agent and the session, in this order, for any tool. */
   readonly hooks: readonly AppliedHook[];
-  /** Whether the tool is there for this call; the same answer for the catalog and for the call. */
+  /** Whether the tool is available to this call; the same for the catalog and for the call. */
   readonly available: (tool: ToolDescriptor) => Availability;
 }
 
 /**
- * Puts together what holds for a call: everybody's policy, the agent's, the session's, and the key's tools. A call may
- * name only an agent that its key may act for, so that nobody picks another's rules.
+ * Combines what applies to a call: the default policy, the agent's, the session's, and the tools of the key. A call may
+ * name only an agent that its key may act for, so that a caller cannot choose another agent's policy.
  */
 @Injectable()
 export class EffectivePolicyService {
-  /** With the slash behind it. */
+  /** Ends with a slash. */
   private readonly workspaces: string;
 
   constructor(
@@ -54,12 +54,12 @@ export class EffectivePolicyService {
     this.workspaces = join(workspaceRoot, '/');
   }
 
-  /** As workers know it. Tenants and sessions are labels, which lead nowhere else. */
+  /** The path on workers. Tenants and sessions are labels, which cannot lead out of it. */
   workspaceOf(tenantId: string, sessionId: string | undefined): string {
     return `${this.workspaces}${tenantId}/${sessionId === undefined ? 'default' : `sessions/${sessionId}`}`;
   }
 
-  /** A call without a session waits for nothing. Throws `forbidden` for an agent that the key may not act for. */
+  /** Returns a promise only for a call with a session. @throws ProblemError `forbidden` for an agent that the key may not act for */
   of(principal: Principal, { sessionId, agentId: named }: PolicySubject): Promise<EffectivePolicy> | EffectivePolicy {
     const subject = { sessionId, agentId: agentOf(principal, named) };
     const session = this.sessions.state(principal.tenantId, sessionId);

@@ -1,10 +1,10 @@
 import type { DecisionReason, PolicyProfile } from '#contracts';
 import type { HookRun } from '#hooks';
 
-/** Reasons stand in an event with much else. */
+/** The most characters of one reason in an event. */
 const REASON_CHARACTERS = 1_000;
 
-/** What a hook before a call did, among the reasons of the call's decision. */
+/** What a hook before a call did, as one of the reasons of the call's decision. */
 export function reasonOf({ hook, verdict, failure, reason, feedback, arguments: rewritten, cached, tookMs }: HookRun): DecisionReason {
   const took = cached ? 'answered before' : `${tookMs} ms`;
   const said = failure === undefined ? (reason ?? feedback) : `${failure}; ${failureEffect(verdict)}`;
@@ -13,13 +13,13 @@ export function reasonOf({ hook, verdict, failure, reason, feedback, arguments: 
   return { axis: 'hooks', rule: hook.name, effect: verdict, reason: text.slice(0, REASON_CHARACTERS) };
 }
 
-/** The error of a call that a hook refused. */
+/** The error message of a call that a hook denied. */
 export function rejectionMessage({ hook, failure, reason }: HookRun): string {
   if (failure !== undefined) return `${failure}; ${failureEffect('deny')}`.slice(0, REASON_CHARACTERS);
   return `Rejected by hook \`${hook.name}\`${reason === undefined ? '' : `: ${reason}`}`.slice(0, REASON_CHARACTERS);
 }
 
-/** The same for the model, in the words of the agents whose rules the profile follows; undefined: as in the error. */
+/** The text for the model, in the wording of the agent that the profile follows; undefined for the error's message. */
 export function rejectionFor(profile: PolicyProfile, tool: string, run: HookRun): string | undefined {
   if (run.failure !== undefined) return undefined;
   const reason = run.reason?.slice(0, REASON_CHARACTERS);

@@ -10,7 +10,7 @@ export interface IdempotencyScope {
 }
 
 /**
- * How a submission is told from, or recognised as, one before. The scope of a key is (tenant, session or none); the two
+ * What recognises a submission that was made before. The scope of a key is (tenant, session or none); the two
  * kinds of key never meet: `ik:` is the caller's Idempotency-Key, `tc:` the model's own id of the call in its session.
  */
 export function idempotencyScope(body: SubmitCallBody, idempotencyKey: string | undefined, replayOf?: string): IdempotencyScope {

@@ -9,11 +9,11 @@ import type { NewCallInput } from './new-call.js';
 export interface RedactedCall {
   readonly body: SubmitCallBody;
   readonly evaluated: EvaluatedCall;
-  /** The arguments as they were submitted, when those to be shown are others: for the worker and nobody else. */
+  /** The arguments as submitted, when the redacted ones differ. Only the worker gets them. */
   readonly secretArguments?: JsonValue;
 }
 
-/** What JSON.parse quotes of a text that is none may be half of a secret. */
+/** JSON.parse quotes part of a malformed text, which may be half of a secret. */
 const QUOTED_BY_PARSER = /,? (?:\.\.\.)?".{0,60}?"(?:\.\.\.)? is not valid JSON/s;
 
 /** The call as it may be stored and shown, and what its worker needs besides. */
@@ -27,15 +27,16 @@ export function redactSubmission(
   return { body: redacted.body, evaluated: redacted.evaluated, secret, safety: settingsDigest };
 }
 
-/** A call as everybody may see it and, when a person is asked about it, as nothing in it hides from them. Pure. */
+/** The call without secrets and, when it needs approval, with invisible characters escaped. Pure. */
 export function redactCall(redactor: Redactor, body: SubmitCallBody, judged: EvaluatedCall): RedactedCall {
   const shown = withoutSecrets(redactor, body, judged);
   return judged.decision.effect === 'ask' && judged.rejection === undefined ? withHiddenTextShown(shown, judged.args) : shown;
 }
 
 /**
- * What a reader does not see and a shell or a model does is written out, in the arguments and in what was said about them.
- * The tool gets the arguments as they are. Trust options with such characters are not offered: nobody could tell what they grant.
+ * Characters that a reader cannot see, but a shell or a model can, are escaped in the arguments and in texts about them.
+ * The tool gets the arguments as submitted. Trust options with such characters are not offered: a person could not read
+ * what they grant.
  */
 function withHiddenTextShown({ body, evaluated: judged, secretArguments }: RedactedCall, asSubmitted: JsonValue): RedactedCall {
   const args = escapeInvisibleJson(judged.args);
@@ -88,7 +89,7 @@ function withoutSecrets(redactor: Redactor, body: SubmitCallBody, judged: Evalua
   };
 }
 
-/** Neither one of its texts nor what they make together. */
+/** Checks each text of the option, and the option as a whole. */
 function holdsNone(redactor: Redactor, option: TrustOption): boolean {
   const text = JSON.stringify(option);
   return redactor.json(option).value === option && redactor.text(text) === text;

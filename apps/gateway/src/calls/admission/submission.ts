@@ -94,7 +94,7 @@ export class Submission {
     this.acceptedSubmission = accepted;
   }
 
-  /** Whether the log surely has nothing of this submission after `error`. */
+  /** Whether it is certain that the log has nothing of this submission after `error`. */
   wroteNothing(error: unknown): boolean {
     return !this.mayBeWritten || error instanceof EventLogFull || error instanceof RangeError;
   }

@@ -2,7 +2,7 @@ import type { Call, CallEvent } from '#contracts';
 import { foldCall, upcastEvent, type StoredEvent } from '#event-log';
 
 /**
- * The ended call out of the events that a watch saw, which saves reading it again. Undefined when they do not tell all:
+ * Builds the ended call from the events that a watch saw, which saves reading it. Undefined when they are not all of it:
  * the watch gave up, began too late, or a value lives beside the log.
  */
 export function watchedCall(seen: readonly StoredEvent[] | undefined): Call | undefined {
