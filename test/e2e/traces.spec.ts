@@ -106,10 +106,10 @@ describe('traces', () => {
 
   it('shows each stage of a submission that waited: hooks and limits where an agent has them', async () => {
     const { traceId, spanId, traceparent } = agentSpan();
-    await submit('echo', { text: 'x' }, traceparent, { agentId: 'checked' });
+    await submit('shell', { command: 'true' }, traceparent, { agentId: 'checked' });
     const stages = ['judge', 'hooks', 'limits', 'accept'];
-    const spans = await collector.whole(traceId, [...stages, 'submit_call echo', 'execute_tool echo'], spanId);
-    for (const stage of stages) expect([stage, parentOf(spans, named(spans, stage)[0])]).toEqual([stage, 'submit_call echo']);
+    const spans = await collector.whole(traceId, [...stages, 'submit_call shell', 'execute_tool shell'], spanId);
+    for (const stage of stages) expect([stage, parentOf(spans, named(spans, stage)[0])]).toEqual([stage, 'submit_call shell']);
     const starts = stages.map((stage) => named(spans, stage)[0]?.startMs ?? 0);
     expect(starts).toEqual([...starts].sort((a, b) => a - b));
     expect(named(spans, 'judge')[0]).toMatchObject({ attributes: { 'toolyard.decision.effect': 'allow' } });
