@@ -34,9 +34,9 @@ const release = leases.hold(callId, claimed.fence, { lost: () => heard.push('los
 const until = performance.now() + 5 * leaseMs;
 while (performance.now() < until);
 
-const head = await new CallStore(redis, { partitions }).head(callId);
+const snapshot = await new CallStore(redis, { partitions }).snapshot(callId);
 const [seconds, micros] = await redis.time();
-const leftMs = head.leaseUntil - (seconds * 1000 + micros / 1000);
+const leftMs = snapshot.leaseUntil - (seconds * 1000 + micros / 1000);
 release();
 await leases.close();
 await log.close();

@@ -1,8 +1,8 @@
 import { SwapRemoveList } from './swap-remove-list.js';
 
 /**
- * The moment at which even the last writes are given up. Every call that is being written down listens, so to listen is an
- * entry in a list and no more.
+ * The end of a drain: from here on no write is repeated. Every attempt that is being committed listens, so a listener is one
+ * entry in a list, not an AbortSignal listener.
  */
 export class ForcedShutdown {
   private readonly listeners = new SwapRemoveList<() => void>();
@@ -12,7 +12,7 @@ export class ForcedShutdown {
     return this.hasTriggered;
   }
 
-  /** Calls the listener once, at once when the moment has passed. Answers how to listen no more. */
+  /** Calls the listener once, at once after the trigger. Returns a function that removes it. */
   on(listener: () => void): () => void {
     if (this.hasTriggered) listener();
     else this.listeners.add(listener);

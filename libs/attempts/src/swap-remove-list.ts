@@ -1,8 +1,9 @@
 /**
- * A set of what comes and goes thousands of times a second, some hundreds at once. Nothing may be added that is here already.
+ * A collection for members that come and go thousands of times a second, some hundreds at once. A member must not be added
+ * twice.
  *
- * Not a Set: V8 moves one that is used up into a new table, and the old table points at the new. An old table that has
- * not been collected yet keeps the new one alive, and so all that ever stood in any of them, until a full collection.
+ * Not a Set: V8 rehashes a busy Set into a new table, and the old table refers to the new one. An old table that is not
+ * collected yet keeps every later table and its members alive until a full collection.
  */
 export class SwapRemoveList<T> {
   private readonly members: T[] = [];
@@ -15,7 +16,7 @@ export class SwapRemoveList<T> {
     this.members.push(member);
   }
 
-  /** The order of the others may change. Harmless for what is not here. */
+  /** The order of the others may change. Does nothing for a value that is no member. */
   delete(member: T): void {
     const index = this.members.lastIndexOf(member);
     if (index < 0) return;

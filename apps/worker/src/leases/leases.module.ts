@@ -10,7 +10,7 @@ import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
       provide: LeaseRenewer,
       inject: [WORKER_CONFIG, LOGGER],
       useFactory: ({ redisUrl, partitions, leaseMs, pools }: WorkerConfig, logger: WorkerLog) =>
-        new LeaseRenewer(leaseRows(pools), renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }), (error) =>
+        new LeaseRenewer(leaseSlots(pools), renewInThread({ redisUrl, partitions, leaseMs, name: 'worker' }), (error) =>
           logger.error({ err: error }, 'lease renewal stopped; it is restarted'),
         ),
     },
@@ -19,7 +19,7 @@ import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 })
 export class LeasesModule {}
 
-/** One row for each slot, and as many again for aborted attempts whose tools still run. */
-function leaseRows(pools: WorkerConfig['pools']): number {
+/** One lease for each task slot, and as many again for aborted attempts whose tools still run. */
+function leaseSlots(pools: WorkerConfig['pools']): number {
   return 2 * pools.reduce((sum, { slots }) => sum + slots, 0) + 64;
 }

@@ -4,7 +4,7 @@ import type { Applied, EventOrigin, WorkerIdentity, EventLogWriter, Rejection, W
 
 const RETRY_MS = 250;
 
-/** Who this worker is in every event that it writes. */
+/** Source and actor of every event that a worker writes. */
 export function workerOrigin(workerId: string): EventOrigin {
   return { source: `/worker/${workerId}`, actor: `worker:${workerId}` };
 }
@@ -13,7 +13,10 @@ export function workerIdentity({ id, leaseMs }: { readonly id: string; readonly 
   return { worker: id, leaseMs, author: workerOrigin(id) };
 }
 
-/** Writes the events of one attempt: numbers them, so that a repeated write counts once, and tells when the attempt is not ours any more. */
+/**
+ * Writes the events of one attempt. Numbers them, so that the log applies a repeated write once. Calls `onLeaseLost` when the
+ * log refuses a write because another worker owns the call or it has ended.
+ */
 export class AttemptWriter {
   private writeSeq = 0;
 
@@ -25,7 +28,7 @@ export class AttemptWriter {
     private readonly onLeaseLost: () => void,
   ) {}
 
-  /** For watchers only: nobody waits for it, and when it cannot be written it is gone. */
+  /** For watchers only: not awaited, and dropped when it cannot be written. */
   update(data: UpdateData, updates: string): void {
     void this.log.update({ callId: this.callId, guard: this.guard(), data, updates, author: this.origin }).then(
       (answer) => this.detectFencing(answer),
@@ -49,21 +52,21 @@ export class AttemptWriter {
   }
 
   /** As `end`. */
-  retry(data: RetryData, countsAsFailure: boolean, leaving: ForcedShutdown): Promise<Applied | Rejection> {
+  retry(data: RetryData, countsAsFailure: boolean, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
     const guard = this.guard();
     return this.retryUntilAcknowledged(
       () => this.log.retry({ callId: this.callId, guard, data, countsAsFailure, author: this.origin }),
-      leaving,
+      shutdown,
     );
   }
 
   /**
    * Repeats the same write until Redis has answered: the fence keeps that safe, however long it takes. Rejects when
-   * the worker leaves before. `sent` is told when it was written for the first time.
+   * a forced shutdown comes first. `sent` is called when it was written for the first time.
    */
-  end(data: EndData, leaving: ForcedShutdown, sent?: () => void): Promise<Applied | Rejection> {
+  end(data: EndData, shutdown: ForcedShutdown, sent?: () => void): Promise<Applied | Rejection> {
     const guard = this.guard();
-    return this.retryUntilAcknowledged(() => this.log.end({ callId: this.callId, guard, data, author: this.origin }, sent), leaving);
+    return this.retryUntilAcknowledged(() => this.log.end({ callId: this.callId, guard, data, author: this.origin }, sent), shutdown);
   }
 
   private guard(): WorkerGuard {
@@ -71,8 +74,8 @@ export class AttemptWriter {
     return { by: 'worker', fence: this.fence, writeSeq: this.writeSeq };
   }
 
-  private async retryUntilAcknowledged(write: () => Promise<Applied | Rejection>, leaving: ForcedShutdown): Promise<Applied | Rejection> {
-    const shutdownRace = raceShutdown(leaving);
+  private async retryUntilAcknowledged(write: () => Promise<Applied | Rejection>, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
+    const shutdownRace = raceShutdown(shutdown);
     try {
       for (;;) {
         try {
@@ -80,7 +83,7 @@ export class AttemptWriter {
           this.detectFencing(answer);
           return answer;
         } catch (error) {
-          if (leaving.triggered || error instanceof RangeError) throw error;
+          if (shutdown.triggered || error instanceof RangeError) throw error;
           await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), shutdownRace.promise]);
         }
       }
@@ -94,11 +97,11 @@ export class AttemptWriter {
   }
 }
 
-/** Rejects when the worker leaves, and listens no longer than until `close`. */
-function raceShutdown(leaving: ForcedShutdown): { readonly promise: Promise<never>; close(): void } {
+/** Rejects at a forced shutdown. `close` removes its listener. */
+function raceShutdown(shutdown: ForcedShutdown): { readonly promise: Promise<never>; close(): void } {
   let close = () => {};
   const promise = new Promise<never>((_resolve, reject) => {
-    close = leaving.on(() => reject(new Error('The worker left before the log had answered.')));
+    close = shutdown.on(() => reject(new Error('A forced shutdown came before the log acknowledged the event.')));
   });
   promise.catch(() => {});
   return { promise, close };

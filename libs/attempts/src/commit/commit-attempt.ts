@@ -13,11 +13,11 @@ export interface FinishedAttempt {
   readonly callId: string;
   /** What the tool returned, when that counts. */
   readonly result?: Result;
-  /** How much text there was, when the tool kept less. */
+  /** The size of the tool's output, when the tool kept less. */
   readonly seenBytes?: number;
   /** How the tool ended. */
   readonly how: Stopped['how'];
-  /** What hooks after the call have to say. */
+  /** Feedback of the hooks after the call. */
   readonly feedback?: HookFeedback;
   readonly runMs: number;
 }
@@ -34,11 +34,11 @@ export type CommitResult =
   | { readonly kind: 'nothing' };
 
 /**
- * Writes what was decided about an attempt.
+ * Writes the decision about an attempt to the log.
  *
- * 1. a retry is one event; when a cancel came in between, the call ends as cancelled instead
- * 2. for an end, values that are too large for an event are stored beside the log first, so that End never points at nothing
- * 3. End, repeated until Redis has it; `ending` is told when it left for the first time
+ * 1. a retry is one event; when a cancel came first, the call ends as cancelled instead
+ * 2. for an end, values too large for an event are stored out of line first, so that End never refers to a missing value
+ * 3. End, repeated until Redis acknowledges it; `onEndSent` is called when it was sent for the first time
  */
 export async function commitAttempt(
   attempt: FinishedAttempt,
@@ -65,7 +65,7 @@ export async function commitAttempt(
   }
   const data = await endData(attempt, decision, new ResultStore(attempt.callId, blobs));
   const answer = await writer.end(data, shutdown, onEndSent);
-  // Not waited for: whoever dies here leaves it to its time to live.
+  // Not awaited: if this process dies first, the value expires.
   if (attempt.claimed.submitted.argumentsRedacted && isApplied(answer))
     void blobs.delete(attempt.callId, 'secret-arguments').catch(() => {});
   return { kind: 'ended', data, answer };
@@ -101,7 +101,7 @@ function successOf(outcome: EndData['outcome'], given: Result, feedback: HookFee
   return { isError, ...(note === undefined ? {} : { note }) };
 }
 
-/** `details` tell people what the hooks did; a hook that refused makes an error of any result. */
+/** `details` list for people what the hooks did. A hook that denied makes any result an error. */
 function withFeedback(result: Result, feedback: HookFeedback | undefined): Result {
   if (feedback === undefined) return result;
   return {
@@ -111,7 +111,7 @@ function withFeedback(result: Result, feedback: HookFeedback | undefined): Resul
   };
 }
 
-/** `origin`: who outside may have written the message. */
+/** `origin`: the external source that may have written the message. */
 export function errorResult(message: string, origin?: string): Result {
   const content: Result['content'] = [{ type: 'text', text: message }];
   if (origin === undefined) return { content, isError: true };

@@ -4,7 +4,7 @@ import type { AbortReason, Failure, RunResult } from './attempt-result.js';
 
 export interface AttemptFacts {
   readonly run: RunResult;
-  /** There when the attempt was told to stop; `tookMs` from then until the tool's answer. */
+  /** Set when the attempt was aborted. `tookMs`: from the abort until the tool ended. */
   readonly aborted?: { readonly reason: AbortReason; readonly tookMs: number };
   readonly effect: ToolEffect;
   /** Failed attempts before this one. */
@@ -12,12 +12,12 @@ export interface AttemptFacts {
   readonly retry: RetryPolicy;
   readonly maxAttempts: number;
   readonly maxBackoffMs: number;
-  /** What is left of the time for the whole call. */
+  /** Milliseconds left until the deadline of the whole call. */
   readonly leftMs: number;
   readonly runLimitMs: number;
 }
 
-/** What to write about an attempt. `nothing`: the call belongs to somebody else. */
+/** What to write about an attempt. `nothing`: another worker owns the call. */
 export type AttemptDecision =
   | { readonly kind: 'end'; readonly outcome: CallOutcome; readonly failure?: Failure; readonly stopped?: Stopped }
   | {
@@ -37,7 +37,7 @@ export const OUTCOME_UNKNOWN: Failure = {
 };
 export const CANCELLED: Failure = { code: 'cancelled', message: 'Cancelled', retryable: false };
 
-/** Pure. A tool that ran to its end keeps its result whatever was asked meanwhile, except that a deadline is a deadline. */
+/** Pure. A tool that ran to its end keeps its result, also after an abort, except after the run deadline. */
 export function decideAttempt(facts: AttemptFacts, random: () => number): AttemptDecision {
   const { run, aborted: stop } = facts;
   if (stop?.reason === 'lease_lost') return { kind: 'nothing' };
@@ -52,7 +52,7 @@ export function decideAttempt(facts: AttemptFacts, random: () => number): Attemp
     return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: howEnded(run, 'cancelled'), tookMs: stop.tookMs } };
   if (run.kind === 'suspended') return { kind: 'retry', reason: 'suspended', delayMs: run.resumeInMs, countsAsFailure: false };
   if (stop?.reason === 'drained') return drained(facts, stop.tookMs);
-  if (run.kind !== 'failure') throw new Error(`A run that nobody stopped ended as ${run.kind}.`);
+  if (run.kind !== 'failure') throw new Error(`An attempt that was not aborted ended as ${run.kind}.`);
   return retryOr(facts, 'tool_failed', run.failure, random, { kind: 'end', outcome: outcomeOf(run.failure), failure: run.failure });
 }
 
@@ -60,7 +60,7 @@ function timedOut(facts: AttemptFacts, tookMs: number, random: () => number): At
   const failure: Failure = {
     code: 'run_timeout',
     message: `The call timed out after ${facts.runLimitMs.toLocaleString('en-US')} ms and was stopped.`,
-    // A tool that knows that another attempt takes as long says so.
+    // A tool may know that another attempt takes as long.
     retryable: facts.run.kind !== 'failure' || facts.run.failure.code !== 'run_timeout' || facts.run.failure.retryable,
   };
   return retryOr(facts, 'run_timeout', failure, random, {
@@ -77,7 +77,7 @@ function drained(facts: AttemptFacts, tookMs: number): AttemptDecision {
   return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, stopped: { how: howEnded(facts.run, 'drained'), tookMs } };
 }
 
-/** Retries only when the failure may pass, running twice does no harm, an attempt is left, and there is time for it. */
+/** Retries only a retryable failure of a call that may run twice, while attempts and time are left. */
 function retryOr(facts: AttemptFacts, reason: RetryReason, failure: Failure, random: () => number, end: AttemptDecision): AttemptDecision {
   const maxAttempts = Math.min(facts.retry.maxAttempts, facts.maxAttempts);
   if (!failure.retryable || facts.effect === 'once' || facts.failures + 1 >= maxAttempts) return end;
@@ -85,7 +85,7 @@ function retryOr(facts: AttemptFacts, reason: RetryReason, failure: Failure, ran
   return delayMs >= facts.leftMs ? end : { kind: 'retry', reason, delayMs, countsAsFailure: true, failure };
 }
 
-/** What a tool throws that ended because it was asked to. */
+/** The code that a tool throws when it ended because of the abort. */
 const ABORT_CODES: Readonly<Record<AbortReason, Failure['code']>> = {
   run_timeout: 'run_timeout',
   cancelled: 'cancelled',
@@ -93,7 +93,7 @@ const ABORT_CODES: Readonly<Record<AbortReason, Failure['code']>> = {
   lease_lost: 'worker_lost',
 };
 
-/** What is known of how the tool ended; `reason`: why it was aborted, if it was. A tool that does not answer may still run. */
+/** How the tool ended, as far as known. `reason`: why it was aborted, if it was. An unresponsive tool may still run. */
 export function howEnded(run: RunResult, reason: AbortReason | undefined): Stopped['how'] {
   switch (run.kind) {
     case 'output':

@@ -4,10 +4,10 @@ import { sha256Hex } from '#redis';
 import { telemetry } from '#observability';
 import { cutUtf8, limitOutput } from './limit-output.js';
 
-/** A result above this many bytes of JSON lives beside the log. */
+/** A result above this many bytes of JSON is stored out of line. */
 export const INLINE_BYTES = 6_144;
 const PREVIEW_BYTES = 1_024;
-/** Text that surely fits into an event, however it is escaped there. */
+/** Text that fits into an event in any escaping. */
 const LAST_RESORT_BYTES = 1_000;
 
 export interface KeepOptions {
@@ -16,7 +16,7 @@ export interface KeepOptions {
   readonly seenBytes?: number | undefined;
 }
 
-/** Puts a result where it belongs: into End when it is small, beside the log when not, and its whole text there too when the model gets only a part. */
+/** Keeps a small result in End and stores a large one out of line, with its full text when the model gets only a part. */
 export class ResultStore {
   constructor(
     private readonly callId: string,

@@ -6,8 +6,8 @@ import { RenewalLoop } from './renewal-loop.js';
 import { LeaseThreadData } from './lease-renewer.js';
 
 /**
- * Entry of the renewing thread: its own event loop and its own connection, so neither a tool that computes nor a
- * connection full of updates delays a renewal. Ends when the parent says so.
+ * Entry of the renewing thread. It has its own event loop and its own connection: neither a tool that blocks its thread nor
+ * a connection full of updates delays a renewal. Ends at a message of the parent.
  */
 const data = LeaseThreadData.parse(workerData);
 const port = parentPort;
@@ -20,7 +20,7 @@ for (const [event, connected] of [
 ] as const)
   redis.on(event, () => port.postMessage({ connected }));
 const log = new EventLog(redis, { partitions: data.partitions });
-const loop = new RenewalLoop(log, new LeaseTable(data.memory), data.leaseMs, (notice) => port.postMessage(notice));
+const loop = new RenewalLoop(log, new LeaseTable(data.memory), data.leaseMs, (event) => port.postMessage(event));
 
 port.once('message', () => {
   loop.close();

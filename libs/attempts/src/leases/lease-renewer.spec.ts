@@ -9,10 +9,10 @@ type Renew = EventLogWriter['renew'];
 const CALL = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 
 /** The renewer over a log whose answers the test decides. The lease outlives the pauses of a busy machine. */
-function renewer(renew: Renew, leaseMs = 900, rows = 8) {
+function renewer(renew: Renew, leaseMs = 900, slots = 8) {
   const heard: string[] = [];
   const leases = new LeaseRenewer(
-    rows,
+    slots,
     (table, notify) => {
       const loop = new RenewalLoop({ renew }, table, leaseMs, notify);
       return { close: async () => loop.close() };
@@ -33,7 +33,7 @@ describe('LeaseRenewer', () => {
   };
   afterEach(() => Promise.all(open.splice(0).map((leases) => leases.close())));
 
-  it('renews what is held with its fence, again and again, and nothing after it was given back', async () => {
+  it('renews a held lease with its fence again and again, and not after its release', async () => {
     const asked: string[] = [];
     const { hold, heard } = start(async ({ callId, fence, leaseMs }) => {
       asked.push(`${callId} ${fence} ${leaseMs}`);
@@ -52,38 +52,38 @@ describe('LeaseRenewer', () => {
     expect(heard).toEqual([]);
   });
 
-  it('does not ask for a lease that is young', async () => {
+  it('does not renew a young lease', async () => {
     let asked = 0;
     const { hold } = start(async () => ((asked += 1), { code: 'OK', cancelRequested: false }), 60_000);
     const table = LeaseTable.ofSize(1);
     table.take(CALL, 1);
     const loop = new RenewalLoop({ renew: async () => ((asked += 1), { code: 'OK', cancelRequested: false }) }, table, 60_000, () => {});
     hold();
-    loop.look();
+    loop.check();
     loop.close();
     expect(asked).toBe(0);
   });
 
-  it('tells at once when the call belongs to somebody else, and of a cancel', async () => {
+  it('reports at once that another worker owns the call, and that a cancel was requested', async () => {
     const fenced = start(async () => ({ code: 'FENCED', fence: 4 }));
     fenced.hold();
-    await eventually(() => fenced.heard.includes('lost'), 'the loss to be told');
+    await eventually(() => fenced.heard.includes('lost'), 'the loss to be reported');
     const cancelled = start(async () => ({ code: 'OK', cancelRequested: true }));
     cancelled.hold();
-    await eventually(() => cancelled.heard.includes('cancel'), 'the cancel to be told');
+    await eventually(() => cancelled.heard.includes('cancel'), 'the cancel to be reported');
     expect(cancelled.heard).not.toContain('lost');
   });
 
-  it('tells that a lease is lost when it could not be renewed for two thirds of its length', async () => {
+  it('reports a lease as lost when it was not renewed for two thirds of its length', async () => {
     const startedAt = performance.now();
     const { hold, heard } = start(() => new Promise(() => {}), 4_500);
     hold();
-    await eventually(() => heard.includes('lost'), 'the loss to be told');
+    await eventually(() => heard.includes('lost'), 'the loss to be reported');
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(2_999);
     expect(performance.now() - startedAt).toBeLessThan(4_500);
   });
 
-  it('has room for as many leases as rows, again and again', () => {
+  it('holds as many leases as it has slots, again and again', () => {
     const { hold } = start(async () => ({ code: 'OK', cancelRequested: false }), 60_000, 4);
     for (let round = 0; round < 100; round++) {
       const releases = [1, 2, 3, 4].map((fence) => hold(CALL, fence));

@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { SwapRemoveList } from '../swap-remove-list.js';
 import { type HeldLease, LeaseTable } from './lease-table.js';
-import type { LeaseNotice } from './renewal-loop.js';
+import type { LeaseEvent } from './renewal-loop.js';
 
-/** What the renewing thread is started with. */
+/** The data that the renewing thread is started with. */
 export const LeaseThreadData = z.object({
   redisUrl: z.string(),
   partitions: z.number(),
@@ -19,16 +19,16 @@ export interface LeaseListener {
   cancelRequested(): void;
 }
 
-/** Runs a renewal loop over the table until closed; `failed` means that nobody renews any more. */
-export type StartRenewal = (table: LeaseTable, notify: (notice: LeaseNotice) => void, failed: (error: Error) => void) => Renewal;
+/** Runs a renewal loop over the table until closed. Calls `failed` when the loop ended by itself. */
+export type StartRenewal = (table: LeaseTable, notify: (event: LeaseEvent) => void, failed: (error: Error) => void) => Renewal;
 
 export interface Renewal {
-  /** Whether its connection to Redis stands; left out where there is none. */
+  /** Whether its connection to Redis is up. Left out where it has no connection of its own. */
   readonly connected?: boolean;
   close(): Promise<void>;
 }
 
-/** Holds the leases of this process. What happens to a lease is told until it is given back, never afterwards. */
+/** Holds the leases of this process. A listener is called until its lease is released, never afterwards. */
 export class LeaseRenewer {
   private readonly table: LeaseTable;
   private readonly held = new SwapRemoveList<{ readonly lease: HeldLease; readonly listener: LeaseListener }>();
@@ -37,11 +37,11 @@ export class LeaseRenewer {
   private healthy = true;
 
   constructor(
-    rows: number,
+    slots: number,
     private readonly start: StartRenewal,
     private readonly onFailure: (error: Error) => void,
   ) {
-    this.table = LeaseTable.ofSize(rows);
+    this.table = LeaseTable.ofSize(slots);
     this.renewal = this.startRenewal();
   }
 
@@ -50,7 +50,7 @@ export class LeaseRenewer {
     return this.healthy && !this.closed && this.renewal.connected !== false;
   }
 
-  /** Returns how to give the lease back; doing that twice does nothing. */
+  /** Returns a function that releases the lease. Idempotent. */
   hold(callId: string, fence: number, listener: LeaseListener): () => void {
     const lease = this.table.take(callId, fence);
     const held = { lease, listener };
@@ -71,19 +71,19 @@ export class LeaseRenewer {
   private startRenewal(): Renewal {
     return this.start(
       this.table,
-      (notice) => this.deliver(notice),
+      (event) => this.deliver(event),
       (error) => this.restart(error),
     );
   }
 
-  private deliver(notice: LeaseNotice): void {
-    const held = this.held.all().find(({ lease }) => lease.generation === notice.generation);
+  private deliver(event: LeaseEvent): void {
+    const held = this.held.all().find(({ lease }) => lease.generation === event.generation);
     if (!held) return;
-    if (notice.kind === 'cancel') held.listener.cancelRequested();
+    if (event.kind === 'cancel') held.listener.cancelRequested();
     else held.listener.lost();
   }
 
-  /** A renewal that ended by itself is started again once a second: leases in the table stay and are renewed late, or are found lost. */
+  /** Restarts a renewal that ended by itself, once a second. Leases stay in the table and are renewed late, or found lost. */
   private restart(error: Error): void {
     if (this.closed) return;
     this.healthy = false;
@@ -106,7 +106,7 @@ export function renewInThread(data: Omit<LeaseThreadData, 'memory'>): StartRenew
     let closing = false;
     let connected = false;
     const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
-    thread.on('message', (message: LeaseNotice | { readonly connected: boolean }) => {
+    thread.on('message', (message: LeaseEvent | { readonly connected: boolean }) => {
       if ('connected' in message) connected = message.connected;
       else notify(message);
     });

@@ -1,21 +1,21 @@
 import type { EventLogWriter } from '#event-log';
-import { sharedNow, type HeldLease, type LeaseTable } from './lease-table.js';
+import { monotonicNow, type HeldLease, type LeaseTable } from './lease-table.js';
 
-export interface LeaseNotice {
-  readonly row: number;
+export interface LeaseEvent {
+  readonly slot: number;
   readonly generation: number;
-  /** `lost`: the call belongs to somebody else, or could not be renewed for too long. `cancel`: somebody asked for it. */
+  /** `lost`: another worker owns the call, or the lease was not renewed in time. `cancel`: a cancel was requested. */
   readonly kind: 'lost' | 'cancel';
 }
 
-/** A lease is renewed every third of its length; when that did not succeed for two thirds, the work is given up. */
+/** A lease is renewed every third of its length. When two thirds pass without a renewal, it counts as lost. */
 const RENEW_AFTER = 1 / 3;
 const LOST_AFTER = 2 / 3;
-const LOOKS_PER_LEASE = 12;
+const CHECKS_PER_LEASE = 12;
 
 /**
- * Renews every lease of the table that is due, all of one look in one script run. Lives in a thread of its own, so that
- * no tool can hold it up. Notices may come more than once and after the lease was given back.
+ * Renews every lease of the table that is due; those of one check go to Redis in one script run. Runs in a thread of its
+ * own, so that no tool delays it. Events may repeat, and may come after a lease was released.
  */
 export class RenewalLoop {
   private readonly inFlight = new Set<number>();
@@ -25,37 +25,37 @@ export class RenewalLoop {
     private readonly log: Pick<EventLogWriter, 'renew'>,
     private readonly table: LeaseTable,
     private readonly leaseMs: number,
-    private readonly notify: (notice: LeaseNotice) => void,
+    private readonly notify: (event: LeaseEvent) => void,
   ) {
-    this.timer = setInterval(() => this.look(), Math.max(10, leaseMs / LOOKS_PER_LEASE));
+    this.timer = setInterval(() => this.check(), Math.max(10, leaseMs / CHECKS_PER_LEASE));
   }
 
-  /** Idempotent. What is in flight is not waited for. */
+  /** Idempotent. Does not wait for renewals in flight. */
   close(): void {
     clearInterval(this.timer);
   }
 
-  look(): void {
-    const now = sharedNow();
+  check(): void {
+    const now = monotonicNow();
     for (const lease of this.table.held()) {
       const age = now - lease.renewedAt;
-      if (age >= this.leaseMs * LOST_AFTER) this.notify({ row: lease.row, generation: lease.generation, kind: 'lost' });
+      if (age >= this.leaseMs * LOST_AFTER) this.notify({ slot: lease.slot, generation: lease.generation, kind: 'lost' });
       else if (age >= this.leaseMs * RENEW_AFTER && !this.inFlight.has(lease.generation)) void this.renew(lease, now);
     }
   }
 
   private async renew(lease: HeldLease, now: number): Promise<void> {
-    const { row, generation, callId, fence } = lease;
+    const { slot, generation, callId, fence } = lease;
     this.inFlight.add(generation);
     try {
       const answer = await this.log.renew({ callId, fence, leaseMs: this.leaseMs });
-      if (answer.code !== 'OK') this.notify({ row, generation, kind: 'lost' });
+      if (answer.code !== 'OK') this.notify({ slot, generation, kind: 'lost' });
       else {
         this.table.renewed(lease, now);
-        if (answer.cancelRequested) this.notify({ row, generation, kind: 'cancel' });
+        if (answer.cancelRequested) this.notify({ slot, generation, kind: 'cancel' });
       }
     } catch {
-      // Redis is out of reach: the next look tries again until two thirds of the lease are over.
+      // Redis is out of reach: the next check tries again, until two thirds of the lease are over.
     } finally {
       this.inFlight.delete(generation);
     }

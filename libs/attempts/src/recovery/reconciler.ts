@@ -22,7 +22,7 @@ const SWEEP_MS = 500;
 const DUE_PER_PARTITION = 100;
 const LOST_QUEUE_CHECK_MS = 2_000;
 const REDISPATCH_BATCH = 500;
-/** After Redis came back its clock has gone on, but workers had no chance to renew or to write what they finished meanwhile. */
+/** After a reconnect, workers get this long to renew leases and to write what they finished meanwhile. */
 const RECONNECT_GRACE_MS = 2_000;
 
 /** The part of pino's logger that recovery uses. */
@@ -44,9 +44,8 @@ export interface ReconcilerDeps {
 }
 
 /**
- * Looks after calls that nobody moves on: every call that has not ended has a timer in the log, and what is due gets a
- * action. Runs in every worker. Two reconcilers, or one that is late, do no harm: the log checks each act by the fence
- * and the timer.
+ * Recovers calls whose timer is due. Every call that has not ended has a timer in the log. Runs in every worker. Two
+ * reconcilers, or a late one, do no harm: the log checks each action by the fence and the timer.
  */
 export class Reconciler {
   private readonly origin: EventOrigin;
@@ -69,7 +68,7 @@ export class Reconciler {
     this.timer = setInterval(() => void this.tick(), SWEEP_MS);
   }
 
-  /** Waits for a sweep under way. Idempotent. */
+  /** Waits for a running sweep. Idempotent. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
@@ -80,7 +79,7 @@ export class Reconciler {
     await this.deps.lock.release();
   }
 
-  /** One look at everything that is due, whoever holds the lease. Rejects when Redis is out of reach. */
+  /** Handles everything that is due, whether or not this worker holds the lock. Rejects when Redis is out of reach. */
   async sweep(): Promise<void> {
     const [seconds, micros] = await this.deps.redis.time();
     const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
@@ -89,14 +88,14 @@ export class Reconciler {
     if (performance.now() - this.lostJobsCheckedAt >= LOST_QUEUE_CHECK_MS) await this.requeueLostJobs();
   }
 
-  /** A sweep that takes long is not joined by another. */
+  /** Sweeps never overlap. */
   private async tick(): Promise<void> {
     if (this.sweeping || this.closed || this.deps.redis.status !== 'ready' || performance.now() < this.resumeAt) return;
     this.sweeping = this.sweepIfLocked();
     try {
       await this.sweeping;
     } catch (error) {
-      this.deps.logger.warn({ err: error }, 'a sweep over due calls failed and is tried again');
+      this.deps.logger.warn({ err: error }, 'a sweep over due calls failed and is repeated');
     } finally {
       this.sweeping = undefined;
     }
@@ -111,12 +110,12 @@ export class Reconciler {
     await Promise.all(due.map(({ callId, score }) => this.tryRecover(callId, score, now)));
   }
 
-  /** One call that cannot be settled does not keep the others waiting. */
+  /** A failure of one call does not stop the others. */
   private async tryRecover(callId: string, dueAt: number, now: number): Promise<void> {
     try {
       await this.recover(callId, dueAt, now);
     } catch (error) {
-      this.deps.logger.warn({ callId, err: error }, 'a due call could not be settled and is looked at again');
+      this.deps.logger.warn({ callId, err: error }, 'a due call could not be recovered; the next sweep tries again');
     }
   }
 
@@ -169,7 +168,7 @@ export class Reconciler {
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
   }
 
-  /** Milliseconds since the request, which is the last thing that happened to the call besides its updates. */
+  /** Milliseconds since the cancel request, which is the last lifecycle event of the call. */
   private async sinceCancel(head: CallSnapshot, now: number): Promise<number> {
     const [request] = await this.deps.store.events(head.callId, { afterSeq: (head.lifecycleSeqs.at(-1) ?? 0) - 1, limit: 1 });
     return request?.type === 'call.cancel_requested' ? Math.max(0, now - request.time) : 0;
@@ -189,7 +188,7 @@ export class Reconciler {
     this.emitLeaseExpired(head, answer, true);
     if (!isApplied(answer)) return;
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, action, now);
-    this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, nextAttempt }, 'the worker of a call was lost, it runs again');
+    this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, nextAttempt }, 'the worker of a call was lost; the call is retried');
     await this.deps.queue.dispatch(head.pool, { callId: head.callId, attempt: nextAttempt }, head.priority, head.meta.tenantId);
   }
 
@@ -197,7 +196,7 @@ export class Reconciler {
     if (isApplied(answer) && leaseExpired) telemetry.leaseExpired.emit({ tool: head.meta.tool });
   }
 
-  /** A queue that holds fewer jobs than there are calls which wait in it has lost some: they are added again at once, a bounded number at a time. */
+  /** A queue with fewer jobs than waiting calls has lost some. They are added again at once, a bounded number at a time. */
   private async requeueLostJobs(): Promise<void> {
     this.lostJobsCheckedAt = performance.now();
     const counts = this.backoff.counts();
@@ -214,7 +213,7 @@ export class Reconciler {
       await Promise.all(
         waiting.slice(0, REDISPATCH_BATCH).map(({ job, priority, tenantId }) => this.deps.queue.dispatch(pool, job, priority, tenantId)),
       );
-      this.deps.logger.warn({ pool, calls: waiting.length }, 'a queue has lost jobs; they are added again');
+      this.deps.logger.warn({ pool, calls: waiting.length }, 'a queue lost jobs; they are added again');
     }
   }
 

@@ -2,7 +2,7 @@ import type { CallJob, Pool, Priority } from '#contracts';
 
 const FIRST_DEFER_MS = 2_000;
 const LONGEST_DEFER_MS = 600_000;
-/** Beyond it the oldest are forgotten: they are dispatched again in their turn, at the latest after the longest delay. */
+/** Beyond it the oldest entries are dropped. Their timers dispatch them, at the latest after the longest delay. */
 const CAPACITY = 100_000;
 
 export interface DeferredDispatch {
@@ -14,13 +14,13 @@ export interface DeferredDispatch {
 }
 
 /**
- * The queued calls that were dispatched again and whose timers were moved away: how far to move them the next time, and
- * whom to dispatch at once should a queue turn out to be empty. Only an optimisation, so it lives in memory.
+ * Queued calls that were dispatched again: how far to move their timers next time, and which calls to dispatch at once when a
+ * queue lost its jobs. Only an optimisation, so it lives in memory.
  */
 export class RedispatchBackoff {
   private readonly byCall = new Map<string, DeferredDispatch>();
 
-  /** Notes one more dispatch; answers how long to wait for the next: 2 s, 4 s, 8 s … 10 min. */
+  /** Counts one more dispatch. Returns the delay until the next: 2 s, 4 s, 8 s … 10 min. */
   defer(pool: Pool, job: CallJob, priority: Priority, tenantId: string): number {
     const known = this.byCall.get(job.callId);
     const times = known && known.job.attempt === job.attempt ? known.times + 1 : 0;
@@ -38,7 +38,7 @@ export class RedispatchBackoff {
     return [...this.byCall.values()].filter((deferred) => deferred.pool === pool);
   }
 
-  /** The pools that have some, with how many. */
+  /** The number of entries by pool. */
   counts(): Map<Pool, number> {
     const counts = new Map<Pool, number>();
     for (const { pool } of this.byCall.values()) counts.set(pool, (counts.get(pool) ?? 0) + 1);

@@ -1,8 +1,8 @@
 import { keys, type RedisConnection } from '#redis';
 
 /**
- * Lets one of all workers do the sweeps. Only saves work: two sweepers at a time do no harm, and none is replaced when
- * its lease is over.
+ * Lets one of all workers do the sweeps. It only saves work: two sweepers do no harm, and a lost one is replaced when its
+ * lock expires.
  */
 export class SweeperLock {
   constructor(
@@ -19,12 +19,12 @@ export class SweeperLock {
     return (await this.redis.pexpire(keys.sweeperLock(), this.ttlMs)) === 1;
   }
 
-  /** So that another worker sweeps at once. Never rejects. */
+  /** Lets another worker sweep at once. Never rejects. */
   async release(): Promise<void> {
     try {
       if ((await this.redis.get(keys.sweeperLock())) === this.workerId) await this.redis.del(keys.sweeperLock());
     } catch {
-      // It runs out by itself.
+      // The lock expires by itself.
     }
   }
 }

@@ -3,8 +3,8 @@ import type { Tracing } from '#observability';
 import type { RecoveryAction } from './decide-recovery.js';
 
 /**
- * What nobody else can tell: how a call ended, or an attempt, without a worker. A call that never started shows what it
- * waited for; of a lost attempt only the moment is known.
+ * Records the span of a call or attempt that ended without a worker. For a call that never started it covers the wait; of a
+ * lost attempt only the moment of recovery is known.
  */
 export function traceReconciled(
   tracing: Tracing,
