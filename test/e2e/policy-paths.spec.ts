@@ -216,7 +216,7 @@ describe('what a call names', () => {
       await write('trusting', 'src/a', { runs: /./ });
       await read('trusting', 'src/deep/../a', { runs: 'written' });
       await read('trusting', 'src/secret/x', { denied: literally('by the pattern src/secret') });
-      await read('trusting', 'docs/x', { asks: literally('docs/x is in the workspace, and nobody has trusted it') });
+      await read('trusting', 'docs/x', { asks: literally('docs/x is in the workspace, and it is not trusted') });
       await read('trusting-tool', 'src/secret/x', { denied: literally('by the pattern src/secret') });
     });
 

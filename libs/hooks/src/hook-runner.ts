@@ -13,7 +13,7 @@ export interface HookRunnerOptions extends CommandEnvironment {
   readonly redis: RedisConnection;
   /** Where webhooks of sessions may go. */
   readonly sessionEgress: EgressPolicy;
-  /** Told why a hook failed, with what nobody else may see. */
+  /** Called with the reason of a failure, including what must not leave the log. */
   readonly onFailure: (hook: string, error: unknown) => void;
 }
 
@@ -30,7 +30,7 @@ export interface HookInvocation {
   readonly started?: () => void;
 }
 
-/** What became of asking a hook. */
+/** The result of running a hook. */
 export interface HookRun {
   readonly hook: AppliedHook;
   /** After `onError` was applied. */
@@ -45,7 +45,7 @@ export interface HookRun {
   readonly tookMs: number;
 }
 
-/** Asks hooks, whatever they are: commands, webhooks, functions of modules. */
+/** Runs hooks of all kinds: commands, webhooks, functions of modules. */
 export class HookRunner {
   private readonly webhooks: Webhooks;
   private readonly cache: HookCache;
@@ -55,7 +55,7 @@ export class HookRunner {
     this.cache = new HookCache(options.redis);
   }
 
-  /** Rejects only when `signal` is aborted, with its reason, and then nothing of the hook is left; a hook that fails is an answer by its `onError`. */
+  /** Runs one hook. A hook that fails gives a verdict by its `onError`. Rejects only with the reason of `signal`; the hook is stopped then. */
   async run(invocation: HookInvocation): Promise<HookRun> {
     const { hook, input, signal, holdsSecrets } = invocation;
     const startedAt = performance.now();

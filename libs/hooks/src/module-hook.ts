@@ -6,8 +6,8 @@ import { HookFailure } from './hook-failure.js';
 
 /**
  * Calls the default export of a module in this process. It may answer with a verdict, with a text (feedback), with true
- * or false (may the call go on), or with nothing. It is not listened to any more when `signal` is aborted, but nothing can
- * stop it: a module is code of the operator and is trusted as such. A module that changed is loaded anew.
+ * or false (may the call go on), or with nothing. Its result is ignored after `signal` is aborted, but it cannot be
+ * stopped: a module is trusted code of the operator. A module that changed is loaded again.
  */
 export async function runModuleHook(hook: AppliedHook, path: string, input: HookInput, signal: AbortSignal): Promise<HookVerdict> {
   const hookFunction = await load(path);

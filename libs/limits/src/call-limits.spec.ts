@@ -97,7 +97,7 @@ describe('limits of calls', () => {
     expect(await admit('c1', checks)).toBe(true);
   });
 
-  it('never has more calls open than allowed, and loses no place, whoever tells of their ends or does not', async () => {
+  it('never has more calls open than allowed, and loses no place, whether or not their ends are reported', async () => {
     const step = fc.record({ by: fc.nat(2), what: fc.constantFrom('submit', 'end', 'end unheard') });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 4 }), async (steps, allowed) => {
@@ -143,7 +143,7 @@ describe('limits of calls', () => {
     expect(await admit('last', checks)).toBe(true);
   });
 
-  it('gives places that nobody gave back to all who find them at once', async () => {
+  it('frees places that were not released, for concurrent processes', async () => {
     const checks = checksOf({ concurrency: [{ per: 'tenant', calls: 9 }] });
     for (let round = 0; round < 5; round++) {
       const ids = Array.from({ length: 9 }, (_unused, n) => `r${round}-${n}`);

@@ -5,7 +5,7 @@ import type { LimitCheck } from './limit-checks.js';
 
 const ACQUIRE = LuaScript.load(new URL('./lua/acquire.lua', import.meta.url));
 
-/** A call is counted before the log has it; for so long it may be missing there and still be on its way. */
+/** A call is counted before the log has it. For this long a call that is missing there may still be accepted. */
 const ACCEPT_MS = 60_000;
 
 /** Which of these calls have not ended: `gone` ones are not in the log (yet, or any more). */
@@ -15,9 +15,8 @@ export type CallStateLookup = (callIds: readonly string[]) => Promise<('open' | 
  * Counts calls against limits, exact for any number of processes: all limits of a call are checked and taken by one
  * script run. Rejects when Redis is out of reach.
  *
- * Calls that have not ended are members of a set. Whoever learns of a call's End gives its places back; that may get
- * lost with a process, so a set that is full is compared with the log before anybody is refused. Nothing leaks, and a
- * place is never given away while its call has not ended.
+ * Calls that have not ended are members of a set. A process that sees a call's End releases its places. A crash may lose that,
+ * so a full set is compared with the log before a call is rejected. A place is never reused while its call has not ended.
  */
 export class CallLimits {
   constructor(
@@ -30,12 +29,12 @@ export class CallLimits {
     return this.evaluate('consume', tenantId, callId, checks);
   }
 
-  /** The same answers, and nothing is counted. */
+  /** The same results without counting. */
   peek(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<LimitResult[]> {
     return this.evaluate('peek', tenantId, callId, checks);
   }
 
-  /** Gives the places of an ended call back. Idempotent. */
+  /** Releases the places of an ended call. Idempotent. */
   async releaseOpen(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<void> {
     await this.release(
       tenantId,
@@ -44,7 +43,7 @@ export class CallLimits {
     );
   }
 
-  /** The call was never accepted: nothing of it counts. Idempotent. */
+  /** Removes a call that was not accepted from all limits. Idempotent. */
   async release(tenantId: string, callId: string, checks: readonly LimitCheck[]): Promise<void> {
     await Promise.all(checks.map(({ name }) => this.redis.zrem(keys.limit(tenantId, name), callId)));
   }
@@ -76,7 +75,7 @@ export class CallLimits {
     return checks.map((check, index) => countedResult(check, Number(answer[2 * index + 2]), Number(answer[2 * index + 3])));
   }
 
-  /** Takes out the members whose calls have ended; answers how many are left. Others may have done it just before. */
+  /** Removes the members whose calls have ended and returns how many are left. Concurrent processes may do the same. */
   private async evictEnded(key: string): Promise<number> {
     const [members, time] = await Promise.all([this.redis.zrangebyscore(key, '-inf', '+inf', 'WITHSCORES'), this.redis.time()]);
     const ids = members.filter((_member, index) => index % 2 === 0);

@@ -1,7 +1,7 @@
 import type { CallErrorCode, DecisionReason } from '#contracts';
 import type { LimitCheck } from './limit-checks.js';
 
-/** When to ask again where nobody can know: what is full gets free when a call ends. */
+/** `Retry-After` where the time is unknown: room is there when a call ends. */
 const RETRY_AFTER_MS = 1_000;
 
 /** What one limit says about a call. */
@@ -18,7 +18,7 @@ export interface LimitRejection {
   readonly retryAfterMs?: number;
 }
 
-/** How full one counted limit is: `count` other calls, and how long until one leaves it (0: nobody knows). */
+/** The result of one counted limit: `count` other calls are in it; `waitMs` until there is room (0: unknown). */
 export function countedResult(check: LimitCheck, count: number, waitMs: number): LimitResult {
   const { rule, scopeLabel, calls } = check;
   const fill = `${count} of ${calls} ${unitOf(check)} of ${scopeLabel}`;
@@ -52,7 +52,7 @@ export function argumentBytesResult(bytes: number, limit: number): LimitResult {
   });
 }
 
-/** How far below its root a call stands. */
+/** How many levels a call is below the root of its tree. */
 export function treeDepthResult(depth: number, limit: number): LimitResult {
   const place = `the call is ${depth} below the call at the top of its tree, at most ${limit} are allowed`;
   if (depth <= limit) return { reason: { axis: 'limits', rule: 'tree-depth', effect: 'allow', reason: place } };
@@ -65,7 +65,7 @@ export function queueDepthResult(pool: string, waiting: number, limit: number): 
   return rejected('queue-depth', { code: 'unavailable', message: `No capacity: ${fill}`, retryAfterMs: RETRY_AFTER_MS });
 }
 
-/** A setting without an evaluator is shown, so that nobody takes it for one that bites. */
+/** Costs are not counted yet. The result says so, so that the setting is not mistaken for a limit. */
 export function costResult(cents: number): LimitResult {
   return {
     reason: {

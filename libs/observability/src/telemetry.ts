@@ -2,8 +2,8 @@ import { channel } from 'node:diagnostics_channel';
 import type { CallErrorCode, CallOutcome, HookEvent, Pool, RetryReason, Stopped } from '#contracts';
 
 /**
- * What happens inside, told to whoever listens (metrics, tests) without knowing them. A signal nobody listens to costs
- * one property read. Listeners must not throw and must not block.
+ * An event for metrics and tests; the code that emits it knows no subscriber. Without subscribers it costs one property read.
+ * Listeners must not throw and must not block.
  */
 export interface TelemetryEvent<T> {
   emit(facts: T): void;
@@ -30,7 +30,7 @@ export const telemetry = {
   /** Once for each call that was accepted into the log, also a refused one. */
   callSubmitted: telemetryEvent<{ tool: string; pool: Pool }>('call.submitted'),
   /** A call waits for a person from now on. */
-  /** Once for each End, by whoever wrote it. */
+  /** Once for each End, in the process that wrote it. */
   callEnded: telemetryEvent<{ tool: string; outcome: CallOutcome; code?: CallErrorCode }>('call.ended'),
   /** A claim that was granted. `cause`: first, or the reason of the retry before it. */
   attemptStarted: telemetryEvent<{ tool: string; pool: Pool; cause: 'first' | 'retry'; queueWaitMs: number }>('attempt.started'),
@@ -69,7 +69,7 @@ export const telemetry = {
   hookRun: telemetryEvent<{ event: HookEvent; verdict: 'allow' | 'deny' | 'failed' | 'cancelled'; cached: boolean; tookMs: number }>(
     'hook.run',
   ),
-  /** The output of a command told of unusual system calls. */
+  /** The output of a command reports unusual system calls. */
   securityAlert: telemetryEvent<{ kind: 'unknown_syscall' | 'denied_syscall' | 'denied_rate_exceeded' | 'event_rate_exceeded' }>(
     'security.alert',
   ),

@@ -16,7 +16,7 @@ import { postureRule } from './rules/posture.rule.js';
 import { sessionDenialRule } from './rules/session-denial.rule.js';
 import { riskArgumentsOf, type RiskArguments } from './risk-arguments/risk-arguments.js';
 
-/** In the order in which their answers are shown; the first denial is the one people read. */
+/** In the order in which their results are shown. People read the first denial. */
 const rules: readonly Rule[] = [
   sessionDenialRule,
   availabilityRule,
@@ -32,8 +32,11 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * Judges a call: deny beats ask beats allow, and all answers are kept. An ask that trust in the tool or in the arguments makes
- * unnecessary says so in `satisfiedBy`; nothing does that for a deny. Pure: the same facts give the same decision anywhere.
+ * Judges a call. Deny takes precedence over ask, ask over allow; the results of all rules are kept. An ask that trust in the tool
+ * or its arguments makes unnecessary has `satisfiedBy`; a deny never has. Pure: the same facts give the same decision.
+ *
+ * @example
+ * const { effect, reasons } = decide({ tool, args: { command: 'ls' }, posture, policy, grants, workspaceRoot: '/w' });
  */
 export function decide(facts: CallFacts): Decision {
   const subjects = riskArgumentsOf(facts);

@@ -206,7 +206,7 @@ describe('the evaluator of operations', () => {
     );
   });
 
-  it('grows no stricter by what is allowed, no looser by what is denied, and asks nobody unattended', () => {
+  it('grows no stricter by what is allowed, no looser by what is denied, and asks nothing in unattended sessions', () => {
     fc.assert(
       fc.property(service, operation, patterns, patterns, pattern, (service, operation, allowedServices, deniedServices, more) => {
         const under = (allowedServices: string[], deniedServices: string[]) => of(service, operation, { allowedServices, deniedServices });
@@ -283,7 +283,7 @@ describe('the evaluators of commands', () => {
     );
   });
 
-  it('ask nobody about a chain exactly when each of its parts is allowed', () => {
+  it('ask nothing about a chain exactly when each of its parts is allowed', () => {
     fc.assert(
       fc.property(fc.array(simple, { minLength: 1, maxLength: 3 }), fc.subarray([0, 1, 2]), operator, (parts, allowed, operator) => {
         const allowedCommands = allowed.flatMap((index) => parts[index] ?? []).map(quoteExpression);

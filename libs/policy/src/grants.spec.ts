@@ -208,7 +208,7 @@ describe('a policy of several settings', () => {
     });
   });
 
-  it('is the preset where nobody says anything, and one can be chosen and changed', () => {
+  it('is the preset by default, and one can be chosen and changed', () => {
     expect(resolvePolicy()).toEqual(POLICY_PROFILES.core);
     expect(resolvePolicy({ profile: 'zeroclaw' })).toEqual(POLICY_PROFILES.zeroclaw);
     expect(resolvePolicy({ profile: 'zeroclaw' }, { paths: { forbidden: ['/x'] } }).paths.forbidden).toEqual(['/x']);

@@ -23,7 +23,7 @@ describe('paths of a call', () => {
     },
   );
 
-  it('outside of it are left to the tool where nobody is there to be asked', () =>
+  it('outside of it are left to the tool in unattended sessions', () =>
     expect(read('/other', { posture: UNATTENDED }).effect).toBe('allow'));
 
   it.each([

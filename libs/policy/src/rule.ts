@@ -3,12 +3,12 @@ import type { CallFacts } from './call-facts.js';
 import type { RiskArguments } from './risk-arguments/risk-arguments.js';
 
 /**
- * One answer of a rule. `liftedBy` says what makes an `ask` unnecessary: trust in the tool alone, or also trust in these
+ * One result of a rule. `liftedBy` says what makes an `ask` unnecessary: trust in the tool alone, or also trust in these
  * arguments (their paths, their commands). Without it only trust in the tool does.
  */
 export interface RuleResult extends Omit<DecisionReason, 'satisfiedBy'> {
   readonly liftedBy?: 'tool' | 'arguments';
 }
 
-/** One evaluator of one axis: no answer when the call has nothing that the rule is about. Pure, and never throws. */
+/** Evaluates one axis. No result when the call has nothing that the rule is about. Pure, and never throws. */
 export type Rule = (facts: CallFacts, subjects: RiskArguments) => readonly RuleResult[];

@@ -79,7 +79,7 @@ describe('the settings of a tool', () => {
     ).toBe('read_only');
   });
 
-  it('of a profile are for built-in tools: nobody else gets a tier by a name [PP-54]', () => {
+  it('of a profile apply to built-in tools only: other tools get no tier by their name [PP-54]', () => {
     const stranger = { ...TOOLS.git_status, name: 'read_file', tier: 'privileged' as const };
     expect(tierOf(stranger, POLICY_PROFILES.claw)).toBe('privileged');
     expect(tierOf({ ...stranger, source: 'builtin' }, POLICY_PROFILES.claw)).toBe('read_only');

@@ -10,7 +10,7 @@ export interface ProcessSecrets {
   readonly values: readonly string[];
 }
 
-/** The settings of `safety`, made ready. Immutable; one for all calls that were accepted under the same settings. */
+/** Cleans and redacts by the settings of `safety`. Immutable; one for all calls with the same settings. */
 export class ContentSanitizer {
   private constructor(
     readonly settings: SafetySettings,
@@ -26,7 +26,7 @@ export class ContentSanitizer {
     );
   }
 
-  /** The same for a call whose arguments held these secrets: what its tool repeats of them is one, too. */
+  /** A sanitizer that also removes these secrets of the call's arguments from the output. */
   withSecrets(secrets: readonly string[]): ContentSanitizer {
     return secrets.length === 0 ? this : new ContentSanitizer(this.settings, this.redactor.withSecrets(secrets.flatMap(encodingsOf)));
   }
@@ -77,7 +77,7 @@ export class ContentSanitizer {
     return this.redactor.mapTexts(value, (text) => this.text(text));
   }
 
-  /** A result as everybody may see it; where it comes from stands with it. */
+  /** A result without secrets; `origin` marks it as untrusted content of that source. */
   result(result: Result, origin?: string): Result {
     const { structuredContent, details } = result;
     return {
@@ -100,7 +100,7 @@ export class ContentSanitizer {
     };
   }
 
-  /** Where the content of a call of this tool comes from, when that is outside and nobody said that it is trusted. */
+  /** The outside source of a tool's content; undefined when it is not from outside or is trusted. */
   untrustedOrigin(tool: ToolDescriptor, args: unknown): string | undefined {
     const { mark, trusted } = this.settings.provenance;
     const origin = mark ? originOf(tool, args, trusted) : undefined;
@@ -108,7 +108,7 @@ export class ContentSanitizer {
   }
 }
 
-/** A secret as it stands in JSON, URLs, Basic credentials and Markdown. */
+/** A secret as written in JSON, URLs, Basic credentials and Markdown. */
 function encodingsOf(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
   const markdown = secret.replaceAll(/[\\_*[\]`]/g, String.raw`\$&`);

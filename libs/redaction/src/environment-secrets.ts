@@ -4,8 +4,8 @@ const SHORTEST_NAMED = 6;
 
 /**
  * The secrets in the environment of a process: the variables that `named` lists, those that are named like secrets, and
- * passwords in URLs. Those that commands of tools see anyway (`visible`) are none. A value that is too plain to be told
- * from words is left out, unless its variable was listed.
+ * passwords in URLs. Those that commands of tools see anyway (`visible`) are none. A value that looks like a
+ * plain word is left out, unless its variable was listed.
  */
 export function environmentSecrets(
   env: Readonly<Record<string, string | undefined>>,

@@ -2,7 +2,7 @@ import type { Json } from './json-value.js';
 import type { Redactor } from './redactor.js';
 import { REDACTED } from './secrets/secret-match.js';
 
-/** `pointer` (RFC 6901): where a placeholder stands that names no secret. */
+/** `pointer` (RFC 6901): where there is a placeholder that names no secret. */
 export type Restored = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly pointer: string };
 
 /** A value with placeholders in place of its secrets, and the way back. */

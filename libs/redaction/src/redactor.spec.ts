@@ -208,7 +208,7 @@ describe('Redactor', () => {
       expect(random.text(harmless)).toBe(harmless);
   });
 
-  it('goes through JSON at any depth, by keys and by texts, and tells what it took', () => {
+  it('redacts JSON at any depth, by keys and by texts, and returns the secrets', () => {
     const value = {
       password: 'short',
       port: 5432,

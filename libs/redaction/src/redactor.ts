@@ -21,7 +21,7 @@ const SHORTEST_MARKED = 6;
 export interface RedactedStream {
   /** What is decided by now. What may still become a secret is held back, at most a few KiB of it. */
   push(piece: string): string;
-  /** The rest: nothing more comes. `cut`: more came, which nobody gets; then what may be half of a secret goes. */
+  /** The rest of the text. `cut`: the text goes on and the rest is discarded; what may be half of a secret is removed. */
   flush(cut?: boolean): string;
 }
 
@@ -35,7 +35,7 @@ export class Redactor {
     return new Redactor(new SecretFinder(settings));
   }
 
-  /** The same, for which these texts are secret too, wherever they stand; what is too short to be told apart is left out. */
+  /** A redactor that also removes these texts everywhere. Texts of fewer than 6 characters are ignored. */
   withSecrets(values: readonly string[]): Redactor {
     const telling = values.filter((value) => value.length >= SHORTEST_KNOWN);
     return telling.length === 0 ? this : new Redactor(this.finder.with(telling));
@@ -77,7 +77,7 @@ export class Redactor {
     return { value: this.walk(value, { text, named }) as T, secrets };
   }
 
-  /** The same walk for whoever has a way of their own with texts. */
+  /** The same walk with another function for texts. */
   mapTexts<T extends Json>(value: T, text: (text: string) => string): T {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as in `json`
     return this.walk(value, { text, named: () => {} }) as T;
@@ -150,11 +150,11 @@ export class Redactor {
 
 interface Walk {
   readonly text: (text: string) => string;
-  /** Told of what was secret by its name. */
+  /** Called with each value that is secret because of its name. */
   readonly named: (secret: string) => void;
 }
 
-/** The pieces of a text on their way, with the places of what was taken out, for whoever has marks of its own to place. */
+/** Redacts a text that arrives in pieces and reports the edits with their lengths, so that callers can place marks of their own. */
 export class EditStream implements RedactedStream {
   /** Some decided text, to judge what follows, then what is not decided. */
   private held = '';
@@ -245,7 +245,7 @@ function changedItems(items: Json[], change: (item: Json) => Json): Json[] {
   return changed.some((item, index) => item !== items[index]) ? changed : items;
 }
 
-/** A shorter key is no secret that could be told from other texts. */
+/** Maps keys to their redacted form. Keys of fewer than 6 characters are never secret. */
 function renamedKeys(fields: Readonly<Record<string, Json>>, shown: (key: string) => string): Map<string, string> | undefined {
   let names: Map<string, string> | undefined;
   for (const key in fields) {

@@ -6,11 +6,11 @@
   ARGV[1] call id    ARGV[2] `consume`, or `peek` to count nothing
   then for each limit: kind, calls, ms
     window  at most `calls` within `ms`; older members are forgotten here
-    open    at most `calls` members, which whoever learns of their end takes out; the key is forgotten after `ms`
+    open    at most `calls` members, removed when the call ends; the key expires after `ms`
     total   at most `calls` members ever; the key is forgotten after `ms`
 
   Answers { now, 1 when all have room else 0, then for each limit: members besides this call, ms until there is room }.
-  0 ms: nobody knows when. A call that was counted before is not counted again: the same script may be sent twice.
+  0 ms: unknown. A call that was counted before is not counted again: the same script may be sent twice.
 ]]
 local id, consume = ARGV[1], ARGV[2] == 'consume'
 local time = redis.call('TIME')

@@ -59,16 +59,12 @@ export function createMeters(registry: Registry) {
     // Log and dispatch
     transitionsRefused: counter('toolyard_transitions_refused_total', 'Transitions the log refused, by code.', ['transition', 'code']),
     scriptRun: histogram('toolyard_script_run_seconds', 'Round trip of one run of the transition script.', [], SHORT_BUCKETS),
-    scriptTransitions: histogram(
-      'toolyard_script_transitions',
-      'Transitions that travelled in one run of the transition script.',
-      [],
-      BATCH_BUCKETS,
+    scriptTransitions: histogram('toolyard_script_transitions', 'Transitions in one run of the transition script.', [], BATCH_BUCKETS),
+    dispatchDuplicates: counter(
+      'toolyard_dispatch_duplicates_total',
+      'Jobs whose claim was refused because they are duplicates or late; harmless.',
+      ['pool', 'code'],
     ),
-    dispatchDuplicates: counter('toolyard_dispatch_duplicates_total', 'Jobs whose claim was refused: doubled or late, harmless.', [
-      'pool',
-      'code',
-    ]),
     dispatchFailures: counter('toolyard_dispatch_failures_total', 'Jobs that could not be added at once; the reconciler adds them.', [
       'pool',
     ]),
@@ -80,8 +76,8 @@ export function createMeters(registry: Registry) {
       [],
       SHORT_BUCKETS,
     ),
-    tailGapsRepaired: counter('toolyard_tail_gaps_repaired_total', 'Holes in the sequence of a partition that the tail read again.', []),
-    tailEventsRepaired: counter('toolyard_tail_events_repaired_total', 'Events that were read again to close such holes.', []),
+    tailGapsRepaired: counter('toolyard_tail_gaps_repaired_total', 'Gaps in the sequence of a partition that the tail repaired.', []),
+    tailEventsRepaired: counter('toolyard_tail_events_repaired_total', 'Events that were read again to repair gaps.', []),
 
     // Projection (what lists and numbers are answered from)
     projectionLag: histogram(
@@ -97,23 +93,23 @@ export function createMeters(registry: Registry) {
     sockets: gauge('toolyard_sockets', 'Open event streams by kind.', ['kind']),
     socketsOpened: counter('toolyard_sockets_opened_total', 'Event streams opened.', ['kind']),
     socketsClosed: counter('toolyard_sockets_closed_total', 'Event streams closed, by why.', ['kind', 'why']),
-    updatesCoalesced: counter('toolyard_updates_merged_total', 'Updates a fast tool or a slow socket did not get one by one.', ['where']),
-    configRefused: gauge('toolyard_config_refused', '1 while the config file as it is was refused and the one before is in force.', []),
+    updatesCoalesced: counter('toolyard_updates_merged_total', 'Updates that were coalesced for a fast tool or a slow consumer.', [
+      'where',
+    ]),
+    configRefused: gauge('toolyard_config_refused', '1 while the current config file is rejected and the previous one is active.', []),
     spansExported: counter('toolyard_spans_exported_total', 'Spans of traces handed to the collector, by result: ok or failed.', [
       'result',
     ]),
-    securityAlerts: counter('toolyard_security_alerts_total', 'Alerts about system calls that the output of commands told of, by kind.', [
-      'kind',
-    ]),
+    securityAlerts: counter('toolyard_security_alerts_total', 'Alerts about system calls in the output of commands, by kind.', ['kind']),
     rateLimitHits: counter('toolyard_rate_limit_hits_total', 'Requests refused by a rate limit.', ['limit']),
 
     // Hooks
     hookRuns: counter(
       'toolyard_hook_runs_total',
-      'Hooks asked, by event and verdict: allow, deny, failed or cancelled; cached ones were not run.',
+      'Hook runs by event and verdict: allow, deny, failed or cancelled; cached verdicts were not run.',
       ['event', 'verdict', 'cached'],
     ),
-    hookRun: histogram('toolyard_hook_run_seconds', 'Time until a hook had answered, cached answers left out.', ['event'], WAIT_BUCKETS),
+    hookRun: histogram('toolyard_hook_run_seconds', 'Run time of a hook, without cached verdicts.', ['event'], WAIT_BUCKETS),
 
     // Queues and slots (read by probes at scrape)
     queueWaiting: gauge('toolyard_queue_waiting_calls', 'Calls waiting for a worker; the same from every gateway: take max.', ['pool']),
@@ -145,7 +141,7 @@ export function createMeters(registry: Registry) {
       'Probes that failed or took too long at a scrape; their gauges are absent then.',
       ['probe'],
     ),
-    buildInfo: gauge('toolyard_build_info', 'Always 1; the labels tell what runs here.', ['role', 'version', 'node']),
+    buildInfo: gauge('toolyard_build_info', 'Always 1; role and versions are labels.', ['role', 'version', 'node']),
   };
 }
 

@@ -10,7 +10,7 @@ export interface MetricsOptions {
   readonly role: 'gateway' | 'worker';
   readonly version?: string;
   readonly probes?: MetricsProbes;
-  /** Which tool names may stand in labels; all others become `other`. Without it the first 200 names pass. */
+  /** Which tool names may be label values; all others become `other`. Without it the first 200 names pass. */
   readonly isKnownTool?: (name: string) => boolean;
   /** Tools whose counters begin at 0, asked at each scrape; the others begin with their first event. */
   readonly tools?: () => readonly ToolLabels[];

@@ -21,7 +21,7 @@ export interface ApprovalsSample {
 }
 
 /**
- * Facts that are looked up at a scrape instead of being told. The app hands in what it has; a probe that rejects or
+ * Values that are read at a scrape. The app passes the probes that it has; a probe that rejects or
  * takes longer than the scrape allows leaves its gauges out of that scrape and is counted. Probes must be safe to run twice at once.
  */
 export interface MetricsProbes {

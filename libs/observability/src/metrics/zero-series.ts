@@ -1,7 +1,7 @@
 import { HookEvent, POOLS, RetryReason, Stopped, type Pool } from '#contracts';
 import type { Meters } from './meters.js';
 
-/** A tool of this process, as it stands in labels. */
+/** A tool of this process, as labels name it. */
 export interface ToolLabels {
   readonly name: string;
   readonly pool: Pool;

@@ -8,7 +8,7 @@ export interface SpanStart {
   readonly parent: string | undefined;
   /** Ms since the epoch, when it began before now. */
   readonly startedAt?: number;
-  /** The same, of a span that is told after the fact. */
+  /** End of a span that is recorded after the fact, ms since the epoch. */
   readonly endedAt?: number;
   readonly attributes: Attributes;
 }
@@ -26,7 +26,7 @@ export interface Span {
 
 /** Spans of one app, exported in the background. There is none while tracing is off: callers hold `Tracing | undefined`. */
 export interface Tracing {
-  /** Whether arguments, results and messages may stand in attributes. */
+  /** Whether arguments, results and messages may be attributes. */
   readonly content: boolean;
   /** The traceparent of the span that is active here. */
   readonly active: string | undefined;
@@ -35,7 +35,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Where it is told that spans cannot be exported, and that they can again. */
+/** Log for failing and recovering exports. */
 export interface TracingLog {
   warn(facts: object, message: string): void;
 }

@@ -62,7 +62,7 @@ function namedPaths(facts: CallFacts, decision: Decision): NamedPath[] {
   ];
 }
 
-/** Somebody has said yes to the path, or will have when the call runs. */
+/** The path is trusted, or a person is asked about it before the call runs. */
 function isTrustedOrAsked(subject: PathArgument, rule: string, facts: CallFacts, decision: Decision): boolean {
   const { effect, trustedBy } = evaluatePath(subject, facts);
   if (effect !== 'ask') return trustedBy !== undefined;

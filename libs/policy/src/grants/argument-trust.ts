@@ -14,7 +14,7 @@ import { settingsOf } from './tool-settings.js';
 export function toolTrust({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'policy' | 'grants'>): string | undefined {
   const allowed = matchingPattern(policy.allowedTools, tool);
   if (allowed !== undefined) return `allowedTools: ${allowed}`;
-  if (settingsOf(tool, policy).autoAllow === true) return `toolsSettings: nobody is asked about ${tool.name}`;
+  if (settingsOf(tool, policy).autoAllow === true) return `toolsSettings: ${tool.name} runs without approval`;
   return matchingPattern(grants.trustedTools, tool) === undefined ? undefined : `trusted for the session: ${tool.name}`;
 }
 
@@ -43,7 +43,7 @@ export function argumentTrust(facts: CallFacts, { commands, paths, urls, operati
   return reasons.length === 0 ? undefined : [...new Set(reasons)].join('; ');
 }
 
-/** Why a command needs nobody's word: patterns of the configuration or the session, or that it only reads. */
+/** Why a command needs no approval: patterns of the configuration or the session, or that it only reads. */
 export function commandTrust(reading: ParsedCommand, { policy, grants }: Pick<CallFacts, 'policy' | 'grants'>): string | undefined {
   if (findDangerousCommand(reading) !== undefined) return undefined;
   if (policy.commands.autoAllowReadonly && isReadonly(reading)) return 'the command only reads';
@@ -58,7 +58,7 @@ export function commandTrust(reading: ParsedCommand, { policy, grants }: Pick<Ca
   return matched.every((pattern) => pattern !== undefined) ? `allowed commands: ${[...new Set(matched)].join(', ')}` : undefined;
 }
 
-/** Why an operation needs nobody's word: the settings of the tool, or that it only reads. */
+/** Why an operation needs no approval: the settings of the tool, or that it only reads. */
 export function operationTrust(operation: OperationArgument, { tool, policy }: Pick<CallFacts, 'tool' | 'policy'>): string | undefined {
   const { allowedServices = [], autoAllowReadonly = true } = settingsOf(tool, policy);
   const allowed = matchingOperation(allowedServices, operation);

@@ -35,7 +35,7 @@ export function evaluatePath({ path, access }: PathArgument, facts: Facts): Path
   if (trustedBy !== undefined) return { effect: 'allow', reason: `${path} is trusted by ${trustedBy}`, trustedBy };
   if (isWithin(at, normalizePath(workspaceRoot))) {
     if (policy.paths.trustWorkspace) return { effect: 'allow', reason: `${path} is in the workspace` };
-    return { effect: 'ask', reason: `${path} is in the workspace, and nobody has trusted it for ${facts.tool.name} yet` };
+    return { effect: 'ask', reason: `${path} is in the workspace, and it is not trusted for ${facts.tool.name} yet` };
   }
   const root = policy.paths.roots.find((it) => isWithin(at, normalizePath(it.path)));
   if (root !== undefined) return { effect: 'allow', reason: `${path} is in the allowed root ${root.path}` };
@@ -82,7 +82,7 @@ export function denialReason(at: string, access: PathArgument['access'], facts: 
   return forbidden(at, facts) ?? deniedByPattern(at, access, facts) ?? deniedByRoot(at, access, facts);
 }
 
-/** False when surely nothing below a folder of the workspace, or of a root, is denied. */
+/** False when nothing below a folder of the workspace, or of a root, is denied. May be true without need. */
 export function mayDenyBelow(folder: string, { denials, workspaceRoot }: DenialFacts): boolean {
   const meets = (path: string): boolean => isWithin(path, folder) || isWithin(folder, path);
   const { forbidden: folders, denied, session, literal = NO_PATHS, roots } = denials;

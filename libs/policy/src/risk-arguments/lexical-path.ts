@@ -4,18 +4,18 @@ const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const ENCODED = /(?:^|[/\\]|%2f|%5c)(?:%2e|\.){2}(?:%2f|%5c|[/\\]|$)|(?:%2f|%5c)(?:%2e|\.){2}/i;
 const LONGEST_PATH = 4_096;
 
-/** A path as far as its text tells; links are the business of whoever opens it. */
+/** A path judged by its text alone; the worker resolves links when it opens the file. */
 export type LexicalPath =
   | {
       readonly ok: true;
-      /** Absolute, without `.` and `..`; `~` stands for a home folder nobody looked up. */ readonly absolute: string;
+      /** Absolute, without `.` and `..`; `~` is a home folder that is not looked up. */ readonly absolute: string;
       readonly given: string;
       readonly parents: boolean;
       readonly relative: boolean;
     }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads a path that a model gave. Refuses what is only there to be misread: NUL and control characters, `..` in disguise, `~user`. */
+/** Reads a path that a model gave. Refuses what is meant to be misread: NUL and control characters, `..` in disguise, `~user`. */
 export function lexicalPath(given: string, workspaceRoot: string): LexicalPath {
   if (given.length > LONGEST_PATH) return rejected(`Path is longer than ${LONGEST_PATH} characters`);
   if (given.includes('\0')) return rejected('Path has a NUL byte in it');

@@ -66,7 +66,7 @@ function fieldOf(value: unknown, field: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, field) ? Reflect.get(value, field) : undefined;
 }
 
-/** Nobody watches this session: what may not run must be denied by name, since nothing is asked. */
+/** No person watches this session: nothing is asked, so what must not run has to be denied. */
 export function isUnattended({ autonomy, permissionMode }: Posture): boolean {
   return permissionMode === 'allow' || (autonomy === 'full' && permissionMode === 'danger-full-access');
 }

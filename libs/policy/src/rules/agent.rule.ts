@@ -18,6 +18,6 @@ function answer(name: string, facts: CallFacts): RuleResult {
     return { ...said, effect: 'deny', reason: `Agent '${name}' is not available for crew stages` };
   const trust = agentTrust(name, facts);
   if (trust !== undefined) return { ...said, effect: 'allow', reason: trust };
-  if (isUnattended(facts.posture)) return { ...said, effect: 'allow', reason: 'nobody is asked about agents in this posture' };
+  if (isUnattended(facts.posture)) return { ...said, effect: 'allow', reason: 'this posture asks nothing about agents' };
   return { ...said, effect: 'ask', reason: `the agent '${name}' is not trusted`, liftedBy: 'arguments' };
 }

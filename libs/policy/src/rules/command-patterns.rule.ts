@@ -17,7 +17,7 @@ function answer(command: ParsedCommand, facts: CallFacts): RuleResult {
   const trust = commandTrust(command, facts);
   if (trust !== undefined) return { ...said, effect: 'allow', reason: trust };
   if (facts.policy.commands.denyByDefault) return { ...said, effect: 'deny', reason: 'Command not in allowed list' };
-  if (!commandRulesApply(facts)) return { ...said, effect: 'allow', reason: 'nobody is asked about commands in this posture' };
+  if (!commandRulesApply(facts)) return { ...said, effect: 'allow', reason: 'this posture asks nothing about commands' };
   const danger = findDangerousCommand(command);
   if (danger !== undefined) return { ...said, effect: 'ask', reason: `Dangerous command: ${danger}`, liftedBy: 'tool' };
   return { ...said, effect: 'ask', reason: 'no allowed pattern matches every part of the command', liftedBy: 'arguments' };

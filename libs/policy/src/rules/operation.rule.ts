@@ -17,6 +17,6 @@ function answer(operation: OperationArgument, facts: CallFacts): RuleResult {
   if (denied !== undefined) return { ...said, effect: 'deny', reason: `Operation ${operation.text} matches the denied pattern: ${denied}` };
   const trust = operationTrust(operation, facts);
   if (trust !== undefined) return { ...said, effect: 'allow', reason: trust };
-  if (isUnattended(facts.posture)) return { ...said, effect: 'allow', reason: 'nobody is asked about operations in this posture' };
+  if (isUnattended(facts.posture)) return { ...said, effect: 'allow', reason: 'this posture asks nothing about operations' };
   return { ...said, effect: 'ask', reason: `no allowed pattern matches the operation ${operation.text}`, liftedBy: 'arguments' };
 }

@@ -8,8 +8,8 @@ import type { RuleResult, Rule } from '../rule.js';
 
 /**
  * Second axis: the paths among the arguments, and the words of commands that are or may be paths. One denied path denies the
- * call; undecided ones are asked for together. In unattended sessions nobody is asked: the tool, which opens nothing outside
- * of its roots, has the last word.
+ * call; undecided ones are asked for together. In unattended sessions nothing is asked; the
+ * worker still opens nothing outside of the workspace and its roots.
  */
 export const pathRule: Rule = (facts, { paths, commands }) => [
   ...combined('path', overBudget(paths, facts) ?? paths.map((subject) => evaluatePath(subject, facts)), facts),
@@ -63,7 +63,7 @@ function combined(rule: string, verdicts: readonly PathDecision[], { posture }: 
   if (denied !== '') return [{ ...said, effect: 'deny', reason: denied }];
   const asked = named('ask');
   if (asked === '') return [{ ...said, effect: 'allow', reason: named('allow') }];
-  if (isUnattended(posture)) return [{ ...said, effect: 'allow', reason: `${asked}; nobody is asked in this posture` }];
+  if (isUnattended(posture)) return [{ ...said, effect: 'allow', reason: `${asked}; this posture asks nothing` }];
   return [{ ...said, effect: 'ask', reason: asked }];
 }
 

@@ -59,7 +59,7 @@ function answer(
   return { effect, reason: `tool '${name}' requires ${need} permission; current mode ${permissionMode} grants it` };
 }
 
-/** Whether a command of low risk needs nobody in a supervised session: an engine looks at its form and its class is known. */
+/** Whether a command of low risk needs no approval in a supervised session: an engine looks at its form and its class is known. */
 function isJudgedByCommandRules({ subjects }: CallFacts['tool'], { commands }: CallFacts['policy']): boolean {
   return commands.classify && commands.engines.length > 0 && subjects.some(({ kind }) => kind === 'command');
 }

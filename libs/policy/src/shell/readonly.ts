@@ -65,7 +65,7 @@ function reads(command: SubCommand): boolean {
   return exception === undefined || !args.some((arg) => exception.test(arg));
 }
 
-/** Standard streams and the null device take what nobody keeps. */
+/** Writing to standard streams and the null device changes nothing. */
 function isHarmlessTarget(operator: string, target: string): boolean {
   return target === '/dev/null' || (operator === '>&' && /^\d$/.test(target));
 }

@@ -19,7 +19,7 @@ export interface ShellRedirect {
 /** Where a command's standard input comes from, besides the terminal. `text`: a here-document whose text is known. */
 export type ShellInput = { readonly from: 'pipe' | 'file' } | { readonly from: 'text'; readonly text: string; readonly dynamic: boolean };
 
-/** One simple command of a command line, wherever it stands in it. */
+/** One simple command of a command line, at any depth. */
 export interface SubCommand {
   /** Executable and arguments; empty when there are only assignments or redirections. */
   readonly words: readonly ShellWord[];
@@ -28,7 +28,7 @@ export interface SubCommand {
   readonly input?: ShellInput;
   /** As written, without leading assignments. */
   readonly text: string;
-  /** True for what another command runs by its arguments (`xargs rm`, `bash -c …`), which nobody wrote as a command. */
+  /** True for what another command runs by its arguments (`xargs rm`, `bash -c …`), which was not written as a command. */
   readonly inner: boolean;
 }
 

@@ -30,7 +30,7 @@ describe('SyscallAnomalyDetector', () => {
     expect(detector().inspect('x', line, 0)[0]?.syscall).toBe(syscall);
   });
 
-  it('is silent about ordinary calls, and about output that tells of none', () => {
+  it('is silent about ordinary calls, and about output without system calls', () => {
     expect(detector().inspect('x', 'syscall=read\nauditing the books\nall is well', 0)).toEqual([]);
     expect(detector({ strict: false, baseline: ['ptrace'] }).inspect('x', DENIED, 0)).toEqual([]);
   });
@@ -45,7 +45,7 @@ describe('SyscallAnomalyDetector', () => {
     expect(many.inspect('x', 'syscall=another', 61_000)).toHaveLength(1);
   });
 
-  it('tells when there are too many, denied or in all, within a minute [PP-104]', () => {
+  it('reports when there are too many, denied or in all, within a minute [PP-104]', () => {
     const rates = detector({ strict: false, baseline: ['ptrace'] });
     const kinds = Array.from({ length: 120 }, () => rates.inspect('x', DENIED, 0))
       .flat()

@@ -13,7 +13,7 @@ const LONGEST_GAP = 8;
 const NOT_QUOTED = charSet(/[^\s,;&"'`<>(){}|\\]/, true);
 /** `NAME=value` as shells and .env files have it: all of the word. */
 const SHELL_WORD = charSet(/[^\s"'`]/, true);
-/** Of a header in a line of its own, or in quotes of somebody else's. */
+/** The value of a header on its own line, or inside quotes. */
 const LINE = charSet(/[^\r\n"'`\\]/, true);
 const IN_QUOTES = charSet(/[^\r\n]/, true);
 

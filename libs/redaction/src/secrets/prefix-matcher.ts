@@ -14,7 +14,7 @@ export interface Prefix {
   match(text: string, trigger: number, final: boolean): MatchResult;
 }
 
-/** Characters by how rarely they stand in texts: the best triggers first. */
+/** Characters by how rare they are in texts: the best triggers first. */
 const RARE = [/[_\-$%^&*+~@#!?<>|[\]{}\\/]/, /[.]/, /[A-Z]/, /\d/];
 const DEEPEST_TRIGGER = 9;
 const NO_PREFIXES: readonly Prefix[] = [];
@@ -109,7 +109,7 @@ function triggerOf(prefix: string): number {
   return usable[0] ?? prefix.split('').findIndex((character) => character.charCodeAt(0) > 127);
 }
 
-/** Whether the prefix stands here, or that more must come to know. */
+/** Whether the prefix is here; `undecided` when more text is needed. */
 function compare(text: string, start: number, prefix: string, final: boolean): boolean | 'undecided' {
   if (text.length - start >= prefix.length) return text.startsWith(prefix, start);
   return !final && prefix.startsWith(text.slice(start)) ? 'undecided' : false;

@@ -10,7 +10,7 @@ import { isPartial, type MatchResult, type PartialMatch, type SecretMatch } from
 /** Of decided text so much is needed to judge what follows. */
 export const CONTEXT = LOOK_BACK + 8;
 
-/** Where a scan stands: all places are in the text that is scanned. */
+/** The state of a scan; offsets are in the scanned text. */
 export interface ScanState {
   /** The next character to look at. */
   readonly from: number;
@@ -35,7 +35,7 @@ export interface Scan {
 }
 
 export interface FinderSettings {
-  /** Texts that are secret wherever they stand. */
+  /** Texts that are secret everywhere. */
   readonly values?: readonly string[];
   /** More endings of names of secrets. */
   readonly names?: readonly string[];
@@ -52,9 +52,8 @@ const NO_MATCHES: readonly Match[] = [];
 const NOWHERE = /(?!)/g;
 
 /**
- * Finds secrets in one pass: a pattern goes from one place to the next where something may begin or be told, and only
- * there is it looked at. What a place tells depends on a bounded part of the text around it, so a text that comes in pieces is
- * decided as if it had come whole. Immutable but for a memory of names; share it.
+ * Finds secrets in one pass. A pattern finds the offsets where a secret may begin; only there the text is examined. The result at
+ * an offset depends on a bounded part of the text around it, so a text in pieces gives the same matches as the whole text. Immutable but for a memory of names; share it.
  */
 export class SecretFinder {
   readonly names: SecretNames;

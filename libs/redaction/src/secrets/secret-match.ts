@@ -1,6 +1,6 @@
 import type { CharSet } from './char-set.js';
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = '[REDACTED]';
 
 /** A longer run is a secret all the same; what follows of it is swallowed without being looked at again. */
@@ -13,12 +13,12 @@ export interface SecretMatch {
   readonly tail?: CharSet | undefined;
 }
 
-/** More text is needed to know; what stands before `undecidedFrom` is no part of it. */
+/** More text is needed to decide; nothing before `partialFrom` belongs to it. */
 export interface PartialMatch {
   readonly partialFrom: number;
 }
 
-/** Undefined: no secret is told by this place. */
+/** Undefined: there is no secret at this offset. */
 export type MatchResult = SecretMatch | PartialMatch | undefined;
 
 export function isPartial(verdict: SecretMatch | PartialMatch): verdict is PartialMatch {

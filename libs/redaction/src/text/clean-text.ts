@@ -3,8 +3,8 @@
 export type HiddenCharacters = 'drop' | 'escape';
 
 /**
- * What stood at this place of the cleaned text: a colour or style (SGR), or the writing of a character that nobody sees.
- * It stands beside the text, since a secret with something inside of it would be none.
+ * What was at this offset of the cleaned text: a colour or style (SGR), or the written form of an invisible character. It is held
+ * beside the text, because a secret with something inside is not recognised.
  */
 export interface HeldText {
   readonly at: number;

@@ -9,7 +9,7 @@ export interface RevealedText {
 
 /** Nothing hides among these, and nearly every text has no other: one look at it is all that most texts cost. */
 const NOT_PLAIN = /[^\t\n\r -~]/;
-/** What nobody sees. Blanks and line ends are no such thing: they part words for whoever reads. */
+/** Invisible characters, without blanks and line ends, which separate words. */
 const UNSEEN = '(?![\\t\\n\\r])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]';
 /** Escape sequences without a text of their own: colours, the cursor. */
 const SHORT_ESCAPE = '(?:\\x1b\\[|\\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]';
@@ -20,7 +20,7 @@ const CHARACTERS = new RegExp(UNSEEN, 'gu');
 const READINGS = [CHARACTERS, new RegExp(`${SHORT_ESCAPE}|${UNSEEN}`, 'gu'), new RegExp(`${ESCAPE}|${UNSEEN}`, 'gu')];
 const HAS_ESCAPE = /[\x1b\x80-\x9f]/;
 
-/** The ways in which a text can be read once what hides in it is gone; none when nothing does. */
+/** The readings of a text without its hidden characters; empty when it has none. */
 export function revealHiddenText(text: string): readonly RevealedText[] {
   if (!NOT_PLAIN.test(text) || text.search(CHARACTERS) < 0) return [];
   return (HAS_ESCAPE.test(text) ? READINGS : [CHARACTERS]).map((hiding) => without(text, hiding));

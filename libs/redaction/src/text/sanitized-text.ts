@@ -39,7 +39,7 @@ export class SanitizedTextStream {
     return this.advance(piece, 'open');
   }
 
-  /** `cut`: more came, which nobody gets. */
+  /** `cut`: the text goes on, and the rest is discarded. */
   flush(cut = false): string {
     return this.advance('', cut ? 'cut' : 'whole');
   }

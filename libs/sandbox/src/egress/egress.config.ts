@@ -9,7 +9,7 @@ export function egressPolicyFrom(env: Env): EgressPolicy {
   return new EgressPolicy(hostsOf('EGRESS_ALLOW_HOSTS', env['EGRESS_ALLOW_HOSTS']));
 }
 
-/** The hosts of `TRACE_HOSTS`, written alike: requests of tools to them carry the call's trace. Nobody else is told. */
+/** The hosts of `TRACE_HOSTS`, in the same form. Requests of tools carry the call's trace to these hosts only. */
 export function traceHostsFrom(env: Env): TraceHosts {
   return new TraceHosts(hostsOf('TRACE_HOSTS', env['TRACE_HOSTS']));
 }

@@ -34,7 +34,7 @@ export interface PostOptions {
   readonly body: string;
   /** Of the answer, after decompression. */
   readonly maxBytes: number;
-  /** What the other end is called in errors, since its address may be nobody's business. */
+  /** Name of the server in errors, since its address may be confidential. */
   readonly label: string;
 }
 
@@ -202,7 +202,7 @@ function decoder(encoding: string): Duplex | undefined {
   }
 }
 
-/** An answer nobody reads must not be downloaded. */
+/** Stops the download of a body that is not read. */
 function discard(body: Readable): void {
   body.on('error', () => undefined);
   body.destroy();

@@ -1,4 +1,4 @@
-/** Hosts that may know which trace a request belongs to. A trace id tells strangers which requests go together, so it is for named ones only. */
+/** Hosts that may know which trace a request belongs to. A trace id shows which requests belong together, so only named hosts get it. */
 export class TraceHosts {
   private readonly hosts: ReadonlySet<string>;
 

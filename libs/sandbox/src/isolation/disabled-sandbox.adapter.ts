@@ -1,7 +1,7 @@
 import type { ProcessCommand } from '../process/run-process.js';
 import { Sandbox, type SandboxReport } from './sandbox.port.js';
 
-/** Runs nothing, and says what to do about it. */
+/** Refuses all commands, with the setting that would run them. */
 export class DisabledSandbox extends Sandbox {
   readonly name = 'none';
   readonly network = 'none';
@@ -16,7 +16,7 @@ export class DisabledSandbox extends Sandbox {
     return { name: this.name, ok: false, isolation: 'none', detail: this.why };
   }
 
-  /** Throws: whoever asks has not looked at the probe. */
+  /** Always throws: callers check the probe first. */
   wrap(): ProcessCommand {
     throw new Error(this.why);
   }

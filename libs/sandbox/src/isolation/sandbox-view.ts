@@ -52,7 +52,7 @@ function outermost(places: SandboxView['visible']): string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
 }
 
-/** A path was opened as it stands: one that a link leads away from is not shown. */
+/** An opened path counts only without symbolic links: one that resolves elsewhere is not shown. */
 async function withoutLinks<T extends { readonly path: string }>(places: readonly T[]): Promise<T[]> {
   const real = await Promise.all(places.map(({ path }) => realpath(path).catch(() => undefined)));
   return places.filter(({ path }, index) => real[index] === path);

@@ -22,7 +22,7 @@ describe('the sandbox settings', () => {
     expect(read({ SANDBOX: 'shell=bubblewrap, net=host' }).backends).toMatchObject({ shell: 'bubblewrap', net: 'host', read: 'auto' });
   });
 
-  it('have limits and no network unless told otherwise', () => {
+  it('have limits and no network unless configured otherwise', () => {
     expect(read()).toMatchObject({ network: 'none', readable: [], required: [], limits: DEFAULT_LIMITS });
     expect(
       read({ SANDBOX_NETWORK: 'host', SANDBOX_READABLE: '/opt/tools, /nix', SANDBOX_MEMORY_BYTES: '67108864', SANDBOX_PROCESSES: '32' }),
@@ -111,7 +111,7 @@ describe('the sandbox of a pool', () => {
     expect(aboutIsolation(registry)).toEqual([]);
   });
 
-  it('is there for commands also when their own pool is served elsewhere, and is then not told about', async () => {
+  it('exists for commands also when this process does not serve their pool, and is then not reported', async () => {
     const registry = await SandboxRegistry.open(read({}), ['net'], missing);
     expect(registry.for('shell').name).toBe('host');
     expect(Object.keys(registry.status())).toEqual(['net']);

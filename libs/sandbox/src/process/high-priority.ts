@@ -6,8 +6,8 @@ let holders = 0;
 let restore: () => void = () => undefined;
 
 /**
- * Does `work` ahead of the processes it has to deal with: hundreds of them, each in a session of its own, leave this
- * process next to no processor time to kill them in. Only root may take precedence; for others `work` is done as it is.
+ * Runs `work` with a higher scheduling priority than the processes that it kills: hundreds of processes in sessions of their own
+ * would leave this process almost no CPU time. Only root may raise its priority; for others `work` runs unchanged.
  */
 export async function withHighPriority<T>(work: () => Promise<T>): Promise<T> {
   if (holders === 0) restore = raisePriority();

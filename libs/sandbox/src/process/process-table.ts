@@ -12,7 +12,7 @@ export interface ProcessRow {
 
 let pageBytes: number | undefined;
 
-/** The living processes that may have been started by `oldest` or later. Ended ones that nobody has collected yet are left out. */
+/** The living processes that may have been started by `oldest` or later. Zombies are left out. */
 export function processesSince(oldest: number): ProcessRow[] {
   return candidates(oldest).flatMap((pid) => rowOf(pid) ?? []);
 }
@@ -24,7 +24,7 @@ function candidates(oldest: number): number[] {
   return newest >= oldest ? pids.filter((pid) => pid >= oldest) : pids;
 }
 
-/** The name of the program stands in parentheses and may hold anything, also `)`. Fields: proc(5), counted from the state. */
+/** The name of the program is in parentheses and may contain any character, also `)`. Fields: proc(5), counted from the state. */
 function rowOf(pid: number): ProcessRow | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -5,7 +5,7 @@ import { findExecutable } from './find-executable.js';
 import { limitOptions, limitCommandPrefix, type ResourceLimits } from './resource-limits.js';
 
 /**
- * How the processes of one run are told from all others, wherever they moved in the process tree.
+ * How the processes of one run are recognised, wherever they are in the process tree.
  *
  * A process group is not enough: `setsid` leaves it. What every descendant inherits and nothing clears by accident is a
  * resource limit, so each run gets a number of its own as RLIMIT_RTTIME (microseconds of CPU for real-time tasks; the

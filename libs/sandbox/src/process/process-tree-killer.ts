@@ -7,7 +7,7 @@ import type { Exit, ExitStatus } from './exit-status.js';
 export interface ProcessTreeKiller {
   /** How the tree was ended before its time, or undefined when it was not; from then on nothing ends it any more. */
   readonly stop: (exit: Exit) => Promise<ExitStatus | undefined>;
-  /** Resolves when even SIGKILL did not end the program in time, so that nobody waits for its exit for ever. */
+  /** Resolves when even SIGKILL did not end the program in time, so that the caller does not wait for its exit for ever. */
   readonly unkillable: Promise<Exit>;
 }
 
@@ -27,7 +27,7 @@ export function processTreeKiller(
   };
   const onAbort = () => begin(() => stopTree(tree, options.graceMs));
   const onOverrun = (overrun: ResourceLimitExceeded) => {
-    // Also while it is being asked to stop: its grace is no leave to take more.
+    // Also during the grace period: limits hold until the end.
     if (stopping) void withHighPriority(() => killAll(tree));
     else begin(() => killFor(tree, overrun));
   };
@@ -45,7 +45,7 @@ export function processTreeKiller(
   };
 }
 
-/** Nothing, when the program had ended before. */
+/** Undefined when the program had ended before. */
 type Stopping = Exclude<ExitStatus, { how: 'stopped' }> | { readonly how: 'stopped'; readonly tookMs: number } | undefined;
 
 async function stopTree(tree: ProcessTree, graceMs: number): Promise<Stopping> {

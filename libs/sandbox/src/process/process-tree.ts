@@ -7,7 +7,7 @@ export interface ProcessTree {
   readonly leader: number;
   readonly tagMethod: ProcessTagMethod;
   readonly tag: string;
-  /** The leader only holds the others and would take them with it: it is killed, and never asked to stop. */
+  /** The leader is a sandbox whose end would kill the others: it is killed, and never asked to stop. */
   readonly leaderIsSandbox: boolean;
   /** The leader has not been seen to end: its number, and that of its group, are still its own. */
   readonly leaderRuns: () => boolean;
@@ -19,7 +19,7 @@ const GIVE_UP_KILLING_MS = 2_000;
 /** A tree that still grows while it is killed gets so much more. */
 const GIVE_UP_GROWING_MS = 15_000;
 
-/** The living processes of the tree; ended ones that nobody has collected yet do not count. */
+/** The living processes of the tree; zombies do not count. */
 export function listAlive(tree: ProcessTree): number[] {
   if (process.platform !== 'linux') return trySignal(-tree.leader, 0) ? [-tree.leader] : [];
   return membersOf(tree).map(({ pid }) => pid);
@@ -66,7 +66,7 @@ export async function killAll(tree: ProcessTree): Promise<number[]> {
 function killOnce(tree: ProcessTree): number[] {
   if (process.platform !== 'linux') return trySignal(-tree.leader, 'SIGKILL') ? [-tree.leader] : [];
   const members = membersOf(tree);
-  // Only while somebody is in it: an empty group's number may belong to others soon.
+  // Only while the group has members: the number of an empty group may be reused.
   if (members.some(({ group }) => group === tree.leader)) trySignal(-tree.leader, 'SIGKILL');
   for (const { pid } of members) trySignal(pid, 'SIGKILL');
   return members.map(({ pid }) => pid);

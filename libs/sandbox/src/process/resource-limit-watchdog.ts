@@ -4,7 +4,7 @@ import type { ResourceLimits } from './resource-limits.js';
 import { processesSince, type ProcessRow } from './process-table.js';
 import type { ProcessTree } from './process-tree.js';
 
-/** What a tree had too much of. */
+/** The limit that a process tree exceeded. */
 export interface ResourceLimitExceeded {
   readonly limit: 'memory' | 'processes';
   readonly used: number;
@@ -19,7 +19,7 @@ interface Watched {
 
 const CHECK_MS = 50;
 
-/** All trees of this process that are looked at. One look serves all of them; nobody looks while there is none. */
+/** All trees that this process watches. One check serves all of them; there is no timer while the set is empty. */
 const watched = new Set<Watched>();
 /** The tree of a process that has been seen, by pid and start: a process never changes the tree. Undefined: none of these. */
 let known = new Map<string, Watched | undefined>();

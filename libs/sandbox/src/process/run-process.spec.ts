@@ -25,7 +25,7 @@ describe('runProcess', () => {
     expect(report.leftAlive).toEqual([]);
   });
 
-  it('tells which signal ended a program that nobody stopped', async () => {
+  it('reports the signal that ended a program', async () => {
     expect((await bash('kill -USR1 $$')).exit).toEqual({ how: 'signalled', signal: 'SIGUSR1' });
   });
 

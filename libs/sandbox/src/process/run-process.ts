@@ -69,7 +69,7 @@ export class ProcessStartError extends Error {
 const DEFAULT_CAPTURE_BYTES = 1_048_576;
 /** How long a finished program's background children may hold its pipes before they are killed and the pipes closed. */
 const DRAIN_MS = 250;
-/** Reading what nobody keeps must not take the event loop from the rest: 5 ms of rest a MiB. */
+/** Reading discarded output must not block the event loop: a pause of 5 ms after each MiB. */
 const PACE_BYTES = 1_048_576;
 const PACE_REST_MS = 5;
 

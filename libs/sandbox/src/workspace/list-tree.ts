@@ -4,7 +4,7 @@ import { fileFailure } from './file-failure.js';
 import { pathIn, openDirectoryBeneath } from './open-beneath.js';
 import { childOf, absolutePath, type ResolvedFile } from './resolved-file.js';
 
-/** Shown, but hardly ever what somebody looks for inside. */
+/** Listed, but not entered: their content is seldom of interest. */
 export const SKIPPED_FOLDERS: readonly string[] = ['.git', 'node_modules', 'target', 'dist', 'build', '.cache', '.venv', '__pycache__'];
 const MAX_VISITED = 20_000;
 

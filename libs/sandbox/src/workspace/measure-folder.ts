@@ -81,7 +81,7 @@ export class FolderMeasurer {
 
   private newThread(): Worker {
     const made = new Worker(THREAD, { eval: true, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 256 } });
-    // It must not keep the process alive: nobody needs its answers then.
+    // It must not keep the process alive.
     made.unref();
     made.on('message', ({ id, usage }: { id: number; usage: Usage }) => {
       this.pending.get(id)?.resolve(usage);

@@ -9,7 +9,7 @@ const MOST_LINKS = 40;
 const LINK_ON_THE_WAY =
   'It was opened as this very path, and a symbolic link on the way leads elsewhere. Ask for the path that it leads to.';
 
-/** An open directory of the workspace. Whoever gets one closes it. */
+/** An open directory of the workspace. The caller closes it. */
 export interface OpenDirectory {
   readonly handle: FileHandle;
   /** Names from the workspace root, without symbolic links. */
@@ -20,7 +20,7 @@ export interface OpenDirectory {
 
 /**
  * The path by which the system reaches a name in an open directory. On Linux it goes through the descriptor, so that it
- * means this very directory even when somebody moved it or put a symbolic link in its place; elsewhere it is the plain
+ * means this directory even when it was moved or replaced by a symbolic link; elsewhere it is the plain
  * path, and such a race is not excluded.
  */
 export function pathIn(directory: OpenDirectory, name: string): string {
@@ -137,7 +137,7 @@ async function stepOut(walk: Walk): Promise<void> {
   await walk.opened.pop()?.handle.close();
 }
 
-/** Puts the names of a link's target in front of those still to go. False: it is no link, and the first error stands. */
+/** Puts the names of a link's target in front of those still to go. False: it is no link, and the first error is thrown. */
 async function followLink(walk: Walk, name: string, error: unknown): Promise<boolean> {
   if (!['ELOOP', 'ENOTDIR', 'EMLINK'].includes(errorCode(error) ?? '')) return false;
   const target = await readlink(pathIn(here(walk), name)).catch((noLink: unknown) => {

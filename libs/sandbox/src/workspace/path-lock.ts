@@ -16,7 +16,7 @@ const LOCKS_FOLDER = '~locks';
 const queues = new Map<string, Promise<unknown>>();
 
 /**
- * Runs `work` while nobody else, in this process or another one on the same workspace, is in `withPathLock` for the same
+ * Runs `work` while no other caller, in this process or another one on the same workspace, is in `withPathLock` for the same
  * file. First come, first served within a process; between processes a lock file decides. `commit` tells whether the lock
  * is still ours: it rejects when we were so slow that another process took it, and must be asked right before the effect.
  * Waiting ends with the signal.

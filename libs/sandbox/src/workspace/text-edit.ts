@@ -39,7 +39,7 @@ function inLineEndsOf(text: string, edit: Edit): Pick<Edit, 'old_text' | 'new_te
   return { old_text: windows(edit.old_text), new_text: windows(edit.new_text) };
 }
 
-/** Also where the places overlap: "aa" is twice in "aaa", and nobody knows which of them is meant. */
+/** Also where the places overlap: "aa" is twice in "aaa", and it is unknown which of them is meant. */
 function beginsTwice(text: string, wanted: string): boolean {
   return text.includes(wanted, text.indexOf(wanted) + 1);
 }

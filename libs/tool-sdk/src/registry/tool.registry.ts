@@ -139,7 +139,7 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     };
   }
 
-  /** A source that changed for the worse keeps its last good tools: nobody waits for this to throw. */
+  /** A source whose tools become invalid keeps its last valid tools. Logs instead of throwing, since no caller waits for it. */
   private refresh(source: ToolSource): void {
     const added = this.sources.get(source.name);
     if (!added) return;

@@ -7,7 +7,7 @@ const PROTOTYPE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 const HALF_CHARACTER = 'holds half of a character: expected both halves of a surrogate pair such as \\ud83d\\ude00';
 
 /**
- * A copy of a JSON value that belongs to nobody else. Keys that reach a prototype, nesting deeper than the platform
+ * A copy of a JSON value that shares nothing with the original. Keys that reach a prototype, nesting deeper than the platform
  * allows, halves of characters and numbers beyond a double (neither has a canonical form, RFC 8785) are left out of the
  * copy and reported in `faults`; a copy with faults is of no further use.
  */

@@ -8,5 +8,5 @@ export function linearRegExp(pattern: string): Expression {
   return compileExpression(pattern);
 }
 
-/** ajv asks for the source text of its engine, and needs it only for stand-alone code, which nobody makes. */
+/** ajv asks for the source text of its engine, and needs it only for stand-alone code, which is not generated here. */
 linearRegExp.code = 'linearRegExp';

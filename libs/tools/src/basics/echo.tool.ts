@@ -16,7 +16,7 @@ const input = z.looseObject({});
 })
 export class EchoTool {
   run(args: z.output<typeof input>): ToolOutput {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- arguments were JSON at the door; a schema over every value would cost more than the rest of the call
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the gateway parsed the arguments from JSON; a schema over every value would cost more than the rest of the call
     return [{ type: 'json', json: args as z.output<typeof Json> }];
   }
 }

@@ -205,7 +205,7 @@ describe('file_edit', () => {
     expect(await edit('one\ntwo', 'y')).toContain('Windows line ends in part');
   });
 
-  it('counts places that overlap: nobody knows which of them is meant', async () => {
+  it('counts places that overlap', async () => {
     await workspace.put('a.txt', 'end\n\n\nstart\n');
     expect(await edit('\n\n', '\n')).toMatch(/^old_text matches 2 locations/);
     expect(await edit('\n\n', '\n', true)).toBe('Replaced 1 occurrence(s) in a.txt');

@@ -5,8 +5,8 @@ import { displayPath, type SearchTarget } from './search-target.js';
 const LIMIT = { bytes: 16 * 1_048_576, hint: '' };
 
 /**
- * Says whether what an unconfined ripgrep reports is true of the searched folder, by looking for itself on a way that cannot
- * leave. A line or name that is not there came from outside, or is gone meanwhile: nobody gets to see it.
+ * Verifies what ripgrep reports without a sandbox, by reading the file again beneath the searched folder. A line or name that is
+ * not there came from outside, or is gone by now, and is left out.
  */
 export class ReadVerifier {
   private current: { path: string; lines: readonly string[] } | undefined;

@@ -19,7 +19,7 @@ export async function sandboxedRipgrep(
 ): Promise<[string, ...string[]]> {
   const bwrap = await workingBubblewrap(rg, path);
   if (bwrap !== undefined) return [bwrap, ...sandbox(rg, run.root), rg, ...run.args];
-  // Ignore files above the searched folder count. In the sandbox there are surely none above the workspace; here, the root's alone counts.
+  // Ignore files above the searched folder count. In the sandbox there are none above the workspace; here only the root's counts.
   return [rg, '--no-ignore-parent', '--ignore-file', '.gitignore', ...run.args];
 }
 

@@ -57,7 +57,7 @@ export function sandboxLimitsContract(name: string, under: SandboxUnderTest): vo
       expect(textOf(output)).toBe('30000000\n'.repeat(6));
     }, 30_000);
 
-    it('that never stops writing is stopped by its time, and holds up nobody', async () => {
+    it('that never stops writing is killed at its timeout and delays no other command', async () => {
       const marker = newMarker();
       const failure = await besideNeighbour(() => failureOf(runs.run(`yes ${marker}`, { timeout_ms: 800 })));
       expect(failure).toMatchObject({ code: 'run_timeout' });

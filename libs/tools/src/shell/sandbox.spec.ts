@@ -34,7 +34,7 @@ describe('a sandbox that does not work', () => {
     await expectRefusal(new BubblewrapSandbox({ bwrap: '/nonexistent/bwrap' }), /apt-get install bubblewrap/);
   });
 
-  it('runs nothing when it is none, by setting or because nobody chose one [EX-31, TB-05]', async () => {
+  it('runs nothing when it is none, by setting or because none was chosen [EX-31, TB-05]', async () => {
     await expectRefusal(new DisabledSandbox(), /^shell tool is disabled: SANDBOX switches commands off .* set SANDBOX=bubblewrap/);
     await expectRefusal(undefined, /^shell tool is disabled: no sandbox was chosen/);
   });

@@ -3,8 +3,8 @@ export const STATE_END = '#end\n';
 
 /**
  * Bash that takes over a shell's state from descriptor 3 and leaves the new one on descriptor 4. Kept are the folder, the
- * umask, variables and functions. Not kept: what the worker gives every command anew, options and traps, and aliases,
- * which can make the words of a later command mean what nobody who judged it could read.
+ * umask, variables and functions. Not kept: what the worker sets for every command, options and traps, and aliases,
+ * which can change what the words of a later command mean after it was judged.
  *
  * User code may replace functions but not what `builtin` names; it may still spoil its own state, which only ever comes
  * back to the same session. An `exec`, or an own EXIT trap together with `exit`, leaves the former state in place.

@@ -46,7 +46,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       );
     });
 
-    it('keeps neither variables the worker gives anew, nor options, aliases and traps', async () => {
+    it('keeps neither variables that the worker sets for each command, nor options, aliases and traps', async () => {
       const ctx = await runs.session('fresh');
       await keeps(
         { ...ctx, env: { PATH: '/usr/bin:/bin', GIVEN: 'old', MINE: 'old' } },
@@ -64,7 +64,7 @@ export function shellStateContract(name: string, under: SandboxUnderTest): void 
       expect(await keeps(ctx, 'echo $x')).toBe('before\n');
     });
 
-    it("is nobody else's: not of another session, not of a call without it", async () => {
+    it('is not visible to another session, nor to a call that is not persistent', async () => {
       const [one, two] = [await runs.session('mine'), await runs.session('theirs')];
       await keeps(one, 'secret=canary; cd /tmp');
       expect(await keeps(two, 'echo "[$secret]"; pwd')).toBe(`[]\n${two.workspace.root}\n`);

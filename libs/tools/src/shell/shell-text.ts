@@ -17,7 +17,7 @@ export function withinLimit(output: CapturedOutput, { stream }: ShellDialect): C
   return { ...output, text: cutToBytes(output.text, stream.bytes), truncated: true };
 }
 
-/** The captured text as it may be seen where it was cut. A secret at the cut is no whole one to whoever looks later. */
+/** Redacts a truncated stream at its cut: half of a secret would not be recognised later. */
 export function redactTruncatedOutput(output: CapturedOutput, { redact }: Redacting): CapturedOutput {
   return output.truncated ? { ...output, text: redact(output.text, true) } : output;
 }

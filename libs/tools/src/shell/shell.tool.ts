@@ -151,7 +151,7 @@ export class ShellTool {
     };
   }
 
-  /** A worker that was told to isolate commands and cannot runs none. */
+  /** A worker that must isolate commands and cannot runs none. */
   private async requireSandbox(): Promise<void> {
     const { ok, detail } = await this.sandbox.probe();
     if (!ok) throw new ToolError('unavailable', `shell tool is disabled: ${detail}`, { retryable: false });

@@ -72,7 +72,7 @@ export async function failureOf(running: Promise<unknown>): Promise<ToolError> {
 }
 
 let markers = 0;
-/** A word that stands in the command line of a run's processes and in no other's. */
+/** A word that occurs only in the command lines of one run. */
 export function newMarker(): string {
   markers += 1;
   return `mark-${process.pid}-${markers}-${Date.now()}`;

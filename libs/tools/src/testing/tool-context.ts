@@ -1,7 +1,7 @@
 import type { Content, ProgressData } from '#contracts';
 import type { ToolContext } from '#tool-sdk';
 
-/** A ToolContext for tests that keeps what the tool told it. */
+/** A ToolContext for tests that records updates and progress. */
 export interface FakeToolContext extends ToolContext {
   readonly updates: (readonly Content[])[];
   readonly progress: ProgressData[];

@@ -71,7 +71,7 @@ export class HtmlWorkerPool {
 function newThread(): Worker {
   const library = createRequire(import.meta.url).resolve('node-html-markdown');
   const thread = new Worker(THREAD, { eval: true, workerData: { library }, resourceLimits: LIMITS, env: {}, execArgv: [] });
-  // An idle thread must not keep the process alive, and its late errors concern nobody.
+  // An idle thread must not keep the process alive, and its late errors are ignored.
   thread.unref();
   thread.on('error', () => undefined);
   return thread;
