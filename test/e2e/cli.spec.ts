@@ -187,7 +187,7 @@ describe('the other commands', () => {
       ['y\n', '3 of 3 calls were asked to stop'],
     ] as const) {
       const cli = start(['cancel-all', ...of], { terminal: true });
-      await cli.says('Go on? [y/N]');
+      await cli.says('Continue? [y/N]');
       cli.child.stdin?.write(answer);
       await cli.says(said);
     }

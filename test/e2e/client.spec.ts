@@ -244,10 +244,10 @@ describe.each([
   });
 
   it('end with the signal', async () => {
-    const leaving = new AbortController();
-    const watch = streaming().watch({}, { signal: leaving.signal });
+    const done = new AbortController();
+    const watch = streaming().watch({}, { signal: done.signal });
     const next = watch.next();
-    leaving.abort();
+    done.abort();
     expect((await errorOf(next)).code).toBe('aborted');
     expect(await watch.next()).toEqual({ done: true, value: undefined });
   });

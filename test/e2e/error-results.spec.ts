@@ -119,7 +119,7 @@ describe('a call whose tool answers with an error', () => {
     const { out } = await cli('calls', '--session', 'failing');
     expect(out).toMatch(new RegExp(`^${failing.id}\\s+error\\s+shell .*exit 7`));
     expect((await cli('calls', '--session', 'failing', '--result', 'error')).out).toContain(failing.id);
-    expect((await cli('calls', '--session', 'failing', '--result', 'ok')).err).toContain('No calls fit');
+    expect((await cli('calls', '--session', 'failing', '--result', 'ok')).err).toContain('No calls match');
     expect((await cli('show', failing.id)).out).toMatch(/^status\s+ended: completed, with an error result \(exit 7\)$/m);
   });
 });

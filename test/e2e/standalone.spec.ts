@@ -40,7 +40,7 @@ describe('npm start', () => {
     const call = Call.parse(JSON.parse(run.stdout));
     expect([call.status, call.outcome]).toEqual(['ended', 'completed']);
     expect(JSON.stringify(call.result)).toContain('hello');
-    expect(app.output()).toMatch(/^ +Posture +full, danger-full-access: nobody is asked/m);
+    expect(app.output()).toMatch(/^ +Posture +full, danger-full-access: calls run without approval/m);
   });
 
   it('asks before commands when config file and environment say so', async () => {
@@ -150,7 +150,7 @@ describe('when things die', () => {
     const before = await submit(app, echo('before'));
     const redis = app.redisPid();
     process.kill(redis, 'SIGKILL');
-    await eventually(() => app.output().includes('starting it again'), 'the message about the restart');
+    await eventually(() => app.output().includes('restarting it'), 'the message about the restart');
     const after = await eventually(() => submit(app, echo('after')).catch(() => undefined), 'a call after the restart');
     expect(after.outcome).toBe('completed');
     expect(await read(app, before.id)).toEqual(before);

@@ -11,7 +11,7 @@ import { OPEN_POSTURE } from './test-cluster.js';
 
 export interface TestGateway extends Gateway {
   readonly agent: Agent;
-  /** Stands in for a worker: claims the call and ends it with a text. */
+  /** Acts as a worker: claims the call and ends it with a text. */
   run(callId: string, text?: string, end?: Partial<EndData>): Promise<void>;
   /** Claims the call, at first for its first attempt, and leaves it running. */
   claim(callId: string, attempt?: number): Promise<TestAttempt>;

@@ -98,7 +98,7 @@ export function problemOf({ body }: { readonly body: unknown }): Problem & { cal
   return body as Problem & { callId: string };
 }
 
-/** What a model reads of a result, but for its JSON. */
+/** The text of a result for the model, without its JSON. */
 export function textOf({ result }: Pick<Call, 'result'>): string {
   return (result?.content ?? []).map((item) => (item.type === 'text' ? item.text : '')).join('\n');
 }

@@ -6,7 +6,7 @@ import { checkCall, checkHookRuns, checkUpdates, type CallCheck } from './invari
 export { checkCall } from './invariants/check-call.js';
 
 export interface InvariantOptions extends CallCheck {
-  /** Texts that must not stand in the log (I16). */
+  /** Texts that must not be in the log (I16). */
   readonly secrets?: readonly string[];
 }
 

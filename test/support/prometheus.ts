@@ -70,7 +70,7 @@ export function expressionsOf(board: Board): string[] {
 /** Alerts that are to fire sooner: the seconds that take the place of the number their expression ends with. */
 export type AlertThresholds = Readonly<Record<string, number>>;
 
-/** The rules as they are deployed, but without patience (`for`) and with the thresholds that `sooner` names. */
+/** The deployed rules without their delay (`for`), with the thresholds that `sooner` names. */
 function immediateRules(sooner: AlertThresholds): string {
   const rules = alertRules().map(({ alert, expr, labels, annotations }) => {
     const seconds = sooner[alert];
@@ -80,7 +80,7 @@ function immediateRules(sooner: AlertThresholds): string {
   return JSON.stringify({ groups: [{ name: 'Impatient', rules }] });
 }
 
-/** A real Prometheus on loopback that scrapes and judges four times a second; alerts fire without their patience. */
+/** A real Prometheus on loopback that scrapes and evaluates four times a second; alerts fire without their delay. */
 export class Prometheus {
   private constructor(
     private readonly url: string,

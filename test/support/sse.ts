@@ -6,7 +6,7 @@ export interface SseMessage {
   readonly data: string;
 }
 
-/** Reads a server-sent event stream until it ends or `enough` says so; leaving early drops the connection. */
+/** Reads a server-sent event stream until it ends or `enough` returns true; then it closes the connection. */
 export async function readSse(
   url: string,
   options: { lastEventId?: string; enough?: (messages: readonly SseMessage[]) => boolean; key?: string } = {},

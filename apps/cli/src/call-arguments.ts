@@ -16,18 +16,18 @@ Arguments are written as name=value, as name:=JSON, as one JSON object, or as - 
   toolyard call echo list:='[1, 2]'
   toolyard call shell '{"command": "ls -l"}'`;
 
-/** What a person wrote. `loose` are texts that may have to become something else: the tool's schema tells. */
+/** Parsed command-line arguments. `loose`: names of text values that may become another type, by the tool's schema. */
 export interface WrittenArguments {
   readonly values: CallArguments;
   readonly loose: readonly string[];
 }
 
-/** Throws a UsageError that says what was expected. */
+/** @throws UsageError that states what was expected */
 export function readArguments(words: readonly string[], readStdin: () => string): WrittenArguments {
   const [first, ...more] = words;
   if (first === undefined) return { values: {}, loose: [] };
   if (first === '-' || first.trimStart().startsWith('{')) {
-    if (more.length > 0) throw new UsageError('A JSON object stands alone: nothing may follow it');
+    if (more.length > 0) throw new UsageError('Expected nothing after a JSON object: it holds all arguments');
     return { values: objectOf(first === '-' ? readStdin() : first), loose: [] };
   }
   const values: CallArguments = {};
@@ -46,8 +46,8 @@ export function readArguments(words: readonly string[], readStdin: () => string)
 }
 
 /**
- * Texts become numbers, truth values, lists or objects where the schema takes no text there; so do those whose name it
- * does not have, when it takes no other names: they can only be other words for its own.
+ * Converts texts to numbers, booleans, lists or objects where the schema takes no text. This includes names that the schema
+ * does not have and does not allow: they can only be aliases of its own.
  */
 export function coerceArguments({ values, loose }: WrittenArguments, tool: Pick<ToolDescriptor, 'input'> | undefined): CallArguments {
   const schema = Schema.safeParse(tool?.input);
@@ -63,7 +63,7 @@ export function coerceArguments({ values, loose }: WrittenArguments, tool: Pick<
   return fitted;
 }
 
-/** Empty where the schema does not say, or says it in a way that is not looked into. */
+/** The property's `type`; empty without one (`anyOf` and `$ref` are not resolved). */
 function typesOf(property: unknown): string[] {
   const parsed = Property.safeParse(property);
   return parsed.success ? [parsed.data.type].flat() : [];
@@ -76,7 +76,7 @@ function looksLikeJson(text: string): boolean {
 function objectOf(text: string): CallArguments {
   const parsed = Arguments.safeParse(jsonOf(text, 'The arguments'));
   if (parsed.success) return parsed.data;
-  throw new UsageError('The arguments are JSON, but no object: expected {"name": value, …}');
+  throw new UsageError('The arguments are JSON, but not an object: expected {"name": value, …}');
 }
 
 function jsonOf(text: string, what: string): z.output<typeof Json> {

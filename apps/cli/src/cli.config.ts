@@ -20,8 +20,10 @@ interface Flags {
 }
 
 /**
- * Which gateway, and who asks: `--url` and `--key`, else TOOLYARD_URL and TOOLYARD_API_KEY, else the files `address` and `key` that
- * `npm start` keeps in its data folder (TOOLYARD_DATA, else `.toolyard` here). Throws a UsageError when there is no key.
+ * Address and key: from `--url` and `--key`, else TOOLYARD_URL and TOOLYARD_API_KEY, else the files `address` and `key` that
+ * `npm start` keeps in its data folder (TOOLYARD_DATA, else `.toolyard` here).
+ *
+ * @throws UsageError without a key
  */
 export function readCliConfig(flags: Flags, env: NodeJS.ProcessEnv): CliConfig {
   const folder = env['TOOLYARD_DATA'] || LOCAL_INSTALLATION.data;

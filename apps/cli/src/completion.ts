@@ -6,12 +6,12 @@ import { readCliConfig } from './cli.config.js';
 
 const DEADLINE_MS = 700;
 
-/** The values that a shell offers after these words of the command line. */
+/** Provides the completions for one option or argument. */
 type Offer = (complete: (value: string, description: string) => void) => void;
 
 /**
- * Adds `toolyard complete bash|zsh|fish`, which prints a script for that shell, and what the script asks while a person
- * types. Names of tools come from the gateway when it answers quickly, else there are none.
+ * Adds `toolyard complete bash|zsh|fish`, which prints a completion script, and `complete --`, which the script calls. Tool
+ * names come from the gateway; without a response within 700 ms there are none.
  */
 export async function addCompletion(program: Command, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const asked = argv[0] === 'complete' && argv[1] === '--';

@@ -1,7 +1,7 @@
 import { CALL_ERROR_CODES, type Call, type CallOutcome } from '#contracts';
 import { ToolyardError } from '#client';
 
-/** How the program ends, so that scripts can tell outcomes apart. */
+/** The exit codes of the program, one for each outcome. */
 export const EXIT = {
   completed: 0,
   failed: 1,
@@ -10,9 +10,9 @@ export const EXIT = {
   timedOut: 4,
   cancelled: 5,
   unknown: 6,
-  /** The gateway cannot be reached, or is no gateway. */
+  /** The gateway cannot be reached, or the address is not that of a gateway. */
   unreachable: 7,
-  /** The gateway refused the request: the key, the id, the state. */
+  /** The gateway refused the request: wrong key, unknown id, conflicting state. */
   refused: 8,
   /** Ctrl-C, as shells count it. */
   interrupted: 130,
@@ -27,7 +27,7 @@ const OUTCOMES: Readonly<Record<CallOutcome, number>> = {
   unknown: EXIT.unknown,
 };
 
-/** A tool that ran to its end and says that it failed (a command with another exit code than 0) has failed here, too. */
+/** A completed call with an error result (a command with an exit code other than 0) counts as failed. */
 export function exitCodeOf({ outcome, isError }: Pick<Call, 'outcome' | 'isError'>): number {
   if (outcome === undefined) return EXIT.unknown;
   return outcome === 'completed' && isError === true ? EXIT.failed : OUTCOMES[outcome];
@@ -35,7 +35,7 @@ export function exitCodeOf({ outcome, isError }: Pick<Call, 'outcome' | 'isError
 
 const CALL_CODES: ReadonlySet<string> = new Set(CALL_ERROR_CODES);
 
-/** A refused call ends as a call does; anything else is about the request. */
+/** A refused call has the code of its outcome; other errors concern the request. */
 export function exitCodeOfError(error: ToolyardError): number {
   if (error.callId !== undefined && CALL_CODES.has(error.code)) return error.status === 403 ? EXIT.denied : EXIT.failed;
   switch (error.code) {
@@ -60,4 +60,4 @@ export function exitCodeOfError(error: ToolyardError): number {
 /** The table for `--help`. */
 export const EXIT_CODES_HELP = `
 Exit codes: 0 completed, 1 failed, 2 wrong usage, 3 denied, 4 timed out, 5 cancelled, 6 outcome unknown (a side effect
-may have happened), 7 gateway not reachable, 8 refused by the gateway, 130 left by Ctrl-C.`;
+may have happened), 7 gateway not reachable, 8 refused by the gateway, 130 ended by Ctrl-C.`;

@@ -10,19 +10,19 @@ import { stoppedText } from './terminal/stopped-text.js';
 import { duration } from './terminal/time-text.js';
 
 /**
- * Shows a call until its end: what it says as it says it, what it waits for meanwhile, and at last how it ended. The first
- * Ctrl-C cancels the call and waits for how that ends; the second leaves.
+ * Shows a call until its end: its output live, what it waits for, and its outcome. The first Ctrl-C cancels the call and
+ * waits for its end; the second exits.
  */
 export async function followCall(context: CommandContext, callId: string): Promise<number> {
   const { client, terminal, json, interrupts } = context;
   const view = new CallView(context, callId);
   const cancel = () => {
-    terminal.note(`Cancelling ${callId} … (Ctrl-C again leaves it alone)`);
+    terminal.note(`Cancelling ${callId} … (press Ctrl-C again to exit)`);
     client.calls
       .cancel(callId, { reason: 'Ctrl-C' })
       .catch((error: unknown) => terminal.note(`It could not be cancelled: ${messageOf(error)}`));
   };
-  interrupts.handle(cancel, () => terminal.note(`Left. It may still be stopping or running: toolyard show ${callId}`));
+  interrupts.handle(cancel, () => terminal.note(`Stopped watching. The call may still be stopping or running: toolyard show ${callId}`));
   let fault: ToolyardError | undefined;
   try {
     for await (const event of client.calls.stream(callId, { onState: (state) => view.connection(state) })) view.event(event);
@@ -78,7 +78,7 @@ class CallView {
         this.stage = `running${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`;
         return;
       case 'call.retry':
-        this.stage = event.data.reason === 'suspended' ? 'waiting, holding no worker' : `waiting to be tried again (${event.data.reason})`;
+        this.stage = event.data.reason === 'suspended' ? 'suspended, without a worker' : `waiting for a retry (${event.data.reason})`;
         return;
       case 'call.cancel_requested':
         this.stage = 'stopping';
@@ -99,7 +99,7 @@ class CallView {
     const { terminal } = this.context;
     if (call.result !== undefined) this.say(omittedContent(call.result, this.shown));
     if (this.shown !== '' && !this.shown.endsWith('\n')) terminal.line();
-    if (call.result?.truncated) terminal.note(`The output was cut; all of it: toolyard output ${call.id}`);
+    if (call.result?.truncated) terminal.note(`The output was truncated. All of it: toolyard output ${call.id}`);
     if (call.outcome === 'completed' && call.isError === true)
       terminal.note(
         terminal.stderrColour('red', `the tool reports an error${call.note === undefined ? '' : `: ${oneLine(call.note, 80)}`}`),
@@ -125,7 +125,7 @@ function progressText({ message, done, total }: CallEventOf<'call.progress'>['da
   return [count, message].filter((part) => part !== undefined && part !== '').join(' ');
 }
 
-/** `failed: tool_failed after 1.2s: …`; what the output said already is not said again. */
+/** `failed (tool_failed) after 1.2s: …`. A message that the output contains is left out. */
 function failureText({ outcome, error, startedAt, endedAt }: Call, shown: string): string {
   const took = startedAt === undefined || endedAt === undefined ? '' : ` after ${duration(Date.parse(endedAt) - Date.parse(startedAt))}`;
   const message = error === undefined || shown.includes(error.message.trim()) ? '' : `: ${error.message}`;

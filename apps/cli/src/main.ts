@@ -19,7 +19,7 @@ export async function main(version: string): Promise<void> {
     terminal.clearStatus();
     process.exit(code);
   });
-  // A reader that has seen enough (`| head`) is no error.
+  // A reader that closes the pipe early (`| head`) is not an error.
   stdout.on('error', () => process.exit(EXIT.completed));
 
   const run: Runner = async (flags, action) => {
@@ -55,7 +55,7 @@ function clientOf(baseUrl: string, apiKey: string): ToolyardClient {
   }
 }
 
-/** What went wrong, for people or as one JSON text, and the exit code for it. A fault of this program goes up with its stack. */
+/** Prints the error for people or as one JSON text, and returns its exit code. Bugs of this program are rethrown. */
 function reportError(error: unknown, terminal: Terminal, json: boolean): number {
   if (error instanceof UsageError) {
     terminal.note(`toolyard: ${error.message}`);
@@ -68,7 +68,7 @@ function reportError(error: unknown, terminal: Terminal, json: boolean): number 
     terminal.note(terminal.stderrColour('red', `toolyard: ${error.message}`));
     for (const { pointer, message } of error.problem?.errors ?? [])
       if (!error.message.includes(message)) terminal.note(`  ${pointer}: ${message}`);
-    if (error.code === 'unreachable') terminal.note('  `toolyard doctor` looks for the reason.');
+    if (error.code === 'unreachable') terminal.note('  Run `toolyard doctor` to find the reason.');
     const said = error.result === undefined ? '' : contentText(error.result.content).trim();
     if (said !== '' && !error.message.includes(said) && !said.includes(error.problem?.detail ?? said)) terminal.note(said);
   }

@@ -19,12 +19,12 @@ export interface GlobalFlags {
   readonly json?: boolean;
 }
 
-/** Makes the context from the flags, runs the command and keeps its exit code. */
+/** Creates the context from the flags, runs the command and sets its exit code. */
 export type Runner = (flags: GlobalFlags, run: (context: CommandContext) => Promise<number>) => Promise<void>;
 
 const many = (value: string, before: string[] = []) => [...before, value];
 
-/** Every command, its flags and its help. What a command does stands in `commands/`. */
+/** Every command with its flags and help. Their actions are in `commands/`. */
 export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEnv): Command {
   const program = new Command('toolyard')
     .description('Runs tool calls through a Toolyard gateway and watches them.')
@@ -32,7 +32,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
     .option('--url <url>', `the gateway (TOOLYARD_URL; default: .toolyard/address of this folder, else ${DEFAULT_URL})`)
     .option('--key <key>', 'the API key (TOOLYARD_API_KEY; default: .toolyard/key of this folder)')
     .option('--json', 'print JSON, one text a line')
-    .showHelpAfterError('(--help tells more)')
+    .showHelpAfterError('(see --help)')
     .addHelpText('after', EXIT_CODES_HELP);
   const add: Add = (name, description) => program.command(name).description(description);
   const start: Start = (action) => run(program.opts<GlobalFlags>(), action);
@@ -49,14 +49,14 @@ type Add = (name: string, description: string) => Command;
 type Start = (action: (context: CommandContext) => Promise<number>) => Promise<void>;
 
 function addCalling(add: Add, start: Start): void {
-  submitFlags(add('call', 'submit a call, show it until its end, end with its outcome'))
+  submitFlags(add('call', 'submit a call, show it until its end, exit with its outcome'))
     .argument('<tool>', 'which tool')
     .argument('[arguments...]', 'name=value, name:=JSON, a JSON object, or -')
     .option('--idempotency-key <key>', 'the same key and arguments make one call')
     .option('--no-wait', 'print the id and do not wait')
     .addHelpText('after', ARGUMENTS_HELP)
     .action((tool: string, words: string[], flags: CallFlags) => start((context) => call(context, tool, words, flags)));
-  submitFlags(add('quote', 'what a call would meet now, without making it'))
+  submitFlags(add('quote', 'dry run: whether a call would run now, ask or be denied'))
     .argument('<tool>', 'which tool')
     .argument('[arguments...]', 'as for call')
     .action((tool: string, words: string[], flags: SubmitFlags) => start((context) => quote(context, tool, words, flags)));
@@ -72,34 +72,34 @@ function addCalling(add: Add, start: Start): void {
     .option('--grace <duration>', 'how long a tool may take to stop by itself, such as 5s')
     .action((ids: string[], flags: CancelFlags) => start((context) => cancel(context, ids, flags)));
   for (const [what, description] of [
-    ['cancel', 'stop all calls that fit the filters and have not ended'],
-    ['replay', 'run all calls again that fit the filters and have ended'],
+    ['cancel', 'stop all calls that match the filters and have not ended'],
+    ['replay', 'run all calls again that match the filters and have ended'],
   ] as const)
-    filterFlags(add(`${what}-all`, `${description}; says how many, and asks`))
-      .option('--dry-run', 'only say how many')
+    filterFlags(add(`${what}-all`, `${description}; shows their number and asks`))
+      .option('--dry-run', 'only show their number')
       .option('--yes', 'do not ask')
       .action((flags: BulkFlags) => start((context) => bulk(context, what, flags)));
 }
 
 function addLooking(add: Add, start: Start): void {
-  add('watch', 'everything that happens, as it happens, until Ctrl-C')
+  add('watch', 'show events live until Ctrl-C')
     .option('--call <id>', 'of one call')
     .option('--session <id>', 'of one session')
     .option('--agent <id>', 'of one agent')
     .option('--tool <name>', 'of one tool')
     .option('--type <type>', 'only these events, such as start or end; may be given again', many)
-    .option('--cursor <cursor>', 'go on after this place, as --json prints it')
+    .option('--cursor <cursor>', 'continue after this cursor, as --json prints it')
     .action((flags: WatchFlags) => start((context) => watch(context, flags)));
   filterFlags(add('calls', 'list calls, newest first'))
-    .option('--limit <count>', 'at most so many', count, 20)
+    .option('--limit <count>', 'maximum number of calls', count, 20)
     .action((flags: CallsFlags) => start((context) => calls(context, flags)));
   add('show', 'one call, with its result')
     .argument('<call-id>')
     .action((id: string) => start((context) => show(context, id)));
-  add('output', 'the whole output of an ended call')
+  add('output', 'the complete output of an ended call')
     .argument('<call-id>')
     .action((id: string) => start((context) => output(context, id)));
-  add('tools', 'the tools that this key may use; with a name, that one in full')
+  add('tools', 'the tools that this key may use; with a name, all about that one')
     .argument('[name]')
     .option('--search <word>', 'in names and descriptions')
     .option('--session <id>', 'as this session has them')
@@ -109,7 +109,7 @@ function addLooking(add: Add, start: Start): void {
 }
 
 function addAnswering(add: Add, start: Start): void {
-  add('approvals', 'what waits for a person').action(() => start(approvals));
+  add('approvals', 'calls that wait for a person').action(() => start(approvals));
   for (const [name, decision] of [
     ['approve', 'allow'],
     ['deny', 'deny'],

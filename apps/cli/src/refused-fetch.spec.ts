@@ -7,7 +7,7 @@ const refused = () =>
   Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) }));
 
 describe('a refused connection', () => {
-  it('is told after one attempt when the gateway has never answered', async () => {
+  it('is reported after one attempt when the gateway has never answered', async () => {
     let attempts = 0;
     const fetch = fetchOf(url, () => {
       attempts += 1;
@@ -18,7 +18,7 @@ describe('a refused connection', () => {
     expect(attempts).toBe(1);
   });
 
-  it('is tried again when the gateway has answered before', async () => {
+  it('is retried when the gateway has answered before', async () => {
     const answers = [() => Promise.resolve(Response.json({ tools: [] })), refused, () => Promise.resolve(Response.json({ tools: [] }))];
     const fetch = fetchOf(url, () => answers.shift()?.() ?? refused());
     const client = new ToolyardClient({ baseUrl: url, apiKey: 'any', fetch });

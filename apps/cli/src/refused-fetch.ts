@@ -1,8 +1,8 @@
 import { ToolyardError } from '#client';
 
 /**
- * `fetch` for a person who waits: a connection that is refused before the gateway has ever answered is an error at once, since nothing
- * listens there. Once it has answered, a refusal is left to the client, which tries again: the gateway may be restarting.
+ * Wraps `fetch`: a refused connection is an error at once while the gateway has never answered, since nothing listens there.
+ * After its first response refusals are left to the client, which retries: the gateway may be restarting.
  */
 export function fetchOf(baseUrl: string, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   let answered = false;
@@ -18,7 +18,7 @@ export function fetchOf(baseUrl: string, fetch: typeof globalThis.fetch): typeof
   };
 }
 
-/** `fetch` of Node says only "fetch failed"; its cause has the code. */
+/** The `fetch` of Node throws "fetch failed" and has the code in `cause`. */
 function codeOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   return typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;

@@ -1,6 +1,6 @@
 import { EXIT } from './exit-code.js';
 
-/** Ctrl-C: the first does what the command has in mind for it, the second leaves at once. */
+/** Ctrl-C and SIGTERM: the first one calls the command's handler, the second one exits at once. */
 export class SigintHandler {
   private readonly aborter = new AbortController();
   private handler: (() => void) | undefined;
@@ -15,7 +15,7 @@ export class SigintHandler {
     this.source.on('SIGTERM', () => this.interrupted());
   }
 
-  /** Aborted by the first one, unless there is a handler. */
+  /** Aborted by the first one, if there is no handler. */
   get signal(): AbortSignal {
     return this.aborter.signal;
   }
@@ -24,10 +24,10 @@ export class SigintHandler {
     return this.count > 0;
   }
 
-  /** What the first one does instead of ending the command, and what the second says before it leaves. */
-  handle(handler: () => void, farewell: () => void): void {
+  /** `handler` is called by the first one instead of aborting `signal`; `lastMessage` by the second one, before the exit. */
+  handle(handler: () => void, lastMessage: () => void): void {
     this.handler = handler;
-    this.lastMessage = farewell;
+    this.lastMessage = lastMessage;
   }
 
   private interrupted(): void {

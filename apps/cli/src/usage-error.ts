@@ -1,4 +1,4 @@
-/** Wrong use of the program, with what to do instead. */
+/** Wrong usage of the program; the message says what is expected. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

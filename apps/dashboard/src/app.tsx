@@ -9,7 +9,7 @@ import { useKey } from './session/key.js';
 import { ToolyardProvider } from './stream/toolyard.js';
 import { cssVariables, theme } from './theme.js';
 
-/** A refusal will not change by asking again at once; only what the network or a restart caused is asked again. */
+/** Retries only what the network or a restart may have caused; a refusal is final. */
 const queries = new QueryClient({
   defaultOptions: {
     queries: {

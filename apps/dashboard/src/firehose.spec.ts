@@ -10,7 +10,7 @@ import { Series } from './live/series.js';
 const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Frames are a browser's; here nobody draws. */
+/** Replaces the frames of a browser. */
 beforeAll(() => void (globalThis.requestAnimationFrame ??= () => 0));
 
 function callId(n: number, at: number): string {
@@ -68,7 +68,7 @@ describe('a call that completes with an error result', () => {
 });
 
 describe('an hour of calls', () => {
-  it('keeps the newest rows and no more, and those under way before those that ended', () => {
+  it('keeps the newest rows up to the limit, and active calls rather than ended ones', () => {
     const table = new CallTable(CallFilter.parse({}), 500);
     const underWay = life(0, false)[0]!.subject;
     table.events(life(0, false));
@@ -79,7 +79,7 @@ describe('an hour of calls', () => {
     expect(ids).toContain(underWay);
   });
 
-  it('keeps figures that do not grow, and counts right', () => {
+  it('keeps statistics of constant size, and counts correctly', () => {
     const board = new LiveStats();
     const series = new Series(2000, 300);
     board.show(series);
@@ -94,7 +94,7 @@ describe('an hour of calls', () => {
     expect(board.now.counts().running).toBe(KEPT_ACTIVE + 1000);
   });
 
-  it('keeps the end of an endless output, and takes no event twice', () => {
+  it('keeps the end of an endless output, and applies no event twice', () => {
     const view = new CallView();
     const id = callId(1, BEGIN);
     const update = (n: number) =>

@@ -1,4 +1,4 @@
-// First, before any schema is made.
+// Must come before any schema is created.
 import './no-eval.js';
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
@@ -10,7 +10,7 @@ import { App } from './app.js';
 import { takeKeyFromAddress } from './session/key.js';
 
 takeKeyFromAddress();
-// The address as it was printed, put into a tab that is open already, loads nothing anew.
+// Pasting the printed address into an open tab does not reload the page.
 addEventListener('hashchange', takeKeyFromAddress);
 
 const root = document.getElementById('root');

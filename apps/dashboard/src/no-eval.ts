@@ -1,4 +1,4 @@
 import { z } from 'zod';
 
-// zod makes functions from text where that is allowed, and finds out by trying; this page allows it to nobody.
+// zod tests whether it may generate code; the page's Content-Security-Policy reports that test as a violation.
 z.config({ jitless: true });

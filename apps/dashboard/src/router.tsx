@@ -12,7 +12,7 @@ const routes = [
     getParentRoute: parent,
     path: '/',
     beforeLoad: () => {
-      // oxlint-disable-next-line typescript/only-throw-error -- how the router is told to go elsewhere
+      // oxlint-disable-next-line typescript/only-throw-error -- the router redirects by a thrown value
       throw redirect({ to: '/live' });
     },
   }),

@@ -25,7 +25,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
 });
 
-/** Quiet text that can still be read: at least 4.5 to 1 on every ground there is (WCAG 1.4.3). */
+/** Dimmed text with a contrast of at least 4.5 to 1 on every background (WCAG 1.4.3). */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
@@ -37,7 +37,7 @@ export const cssVariables: CSSVariablesResolver = () => ({
   dark: { '--mantine-color-dimmed': '#a3a8ae', '--mantine-color-placeholder': '#9a9fa5', '--mantine-color-error': '#ff9b9b' },
 });
 
-/** What a call's state is called and coloured, everywhere. `error` (completed, with an error result), `retrying`, `suspended` and `cancelling` are states to a person, not to the log. */
+/** Name and colour of each state. `error` (completed, with an error result), `retrying`, `suspended` and `cancelling` exist on pages only. */
 export type ShownState = Exclude<CallStatus, 'ended'> | CallOutcome | 'error' | 'retrying' | 'suspended' | 'cancelling';
 
 export const STATES: Readonly<Record<ShownState, { readonly label: string; readonly color: string }>> = {

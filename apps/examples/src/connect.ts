@@ -22,7 +22,7 @@ export async function withToolyard(agent: (toolyard: ToolyardClient) => Promise<
     if (!(error instanceof NoGateway) && !(error instanceof ToolyardError)) throw error;
     const advice =
       error instanceof ToolyardError && error.code === 'unreachable'
-        ? ' Is `npm start` running? `npx toolyard doctor` looks for the reason.'
+        ? ' Is `npm start` running? `npx toolyard doctor` finds the reason.'
         : '';
     console.error(`${error.message}.${advice}`.replace('..', '.'));
     process.exitCode = 1;

@@ -8,7 +8,7 @@ interface Turn {
   readonly calls: readonly { readonly id: string; readonly name: string; readonly input: Readonly<Record<string, unknown>> }[];
 }
 
-/** Writes a file and looks around, makes a mistake with an argument, mends it, and tells what it saw. */
+/** Writes a file, lists the folder, makes a mistake in an argument, corrects it, and reports what it read. */
 const SCRIPT: readonly Turn[] = [
   {
     says: 'I write the poem and look what day it is.',

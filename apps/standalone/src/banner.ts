@@ -5,13 +5,13 @@ import type { Programs } from './programs.js';
 
 export interface BannerFacts {
   readonly url: string;
-  /** Where the key is, or undefined when it came from the environment. */
+  /** The key's file; undefined if the key came from the environment. */
   readonly keyFile: string | undefined;
-  /** The key itself, where it may be shown: at a terminal, never in a log. */
+  /** The key itself, if it may be shown: on a terminal, never in a log. */
   readonly keyToShow: string | undefined;
   readonly redis: string;
   readonly dataDirectory: string;
-  /** Address and data folder are the defaults, so programs in this folder need no variable. */
+  /** Address and data folder are the defaults: programs in this folder need no variable. */
   readonly foundByDefault: boolean;
   readonly posture: Posture;
   readonly programs: Programs;
@@ -19,7 +19,7 @@ export interface BannerFacts {
   readonly tookMs: number;
 }
 
-/** What a person sees once all is up: where to look, where the key is, and a line to paste. */
+/** The start message: addresses, the key's place, and a first call to paste. */
 export function banner(facts: BannerFacts): string {
   const key = facts.keyFile === undefined ? '$TOOLYARD_API_KEY' : `$(cat ${shellWord(facts.keyFile)})`;
   return `
@@ -35,7 +35,7 @@ Toolyard is up after ${(facts.tookMs / 1000).toFixed(1)} s.  Ctrl-C drains and s
   Config      ${configText(facts.configFile)}
   Posture     ${postureText(facts.posture)}
   Sandbox     ${sandboxText(facts.programs)}
-  Search      ${facts.programs.ripgrep ? 'ripgrep' : 'none: file_search and glob fail. To have them: apt-get install ripgrep'}
+  Search      ${facts.programs.ripgrep ? 'ripgrep' : 'none: file_search and glob fail. To install it: apt-get install ripgrep'}
 ${exportLines(facts)}
 A first call:
 
@@ -43,7 +43,7 @@ A first call:
 `;
 }
 
-/** For other terminals, where the defaults do not hold. */
+/** For other terminals, if the defaults do not apply. */
 function exportLines({ foundByDefault, dataDirectory, url }: BannerFacts): string {
   if (foundByDefault) return '';
   return `
@@ -74,14 +74,14 @@ function counts(count: number, what: string): string {
   return count === 0 ? '' : `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** What sessions that nobody set up may do, and how to have it otherwise. */
+/** The default posture, and how to change it. */
 function postureText({ autonomy, permissionMode }: Posture): string {
-  const said = `${autonomy}, ${permissionMode}`;
-  if (autonomy !== 'full' || permissionMode !== 'danger-full-access') return said;
-  return `${said}: nobody is asked. DEFAULT_AUTONOMY=supervised DEFAULT_PERMISSION_MODE=workspace-write has you asked about commands`;
+  const posture = `${autonomy}, ${permissionMode}`;
+  if (autonomy !== 'full' || permissionMode !== 'danger-full-access') return posture;
+  return `${posture}: calls run without approval. To approve commands: DEFAULT_AUTONOMY=supervised DEFAULT_PERMISSION_MODE=workspace-write`;
 }
 
-/** Plain where it may be, single-quoted where the shell would read it otherwise. */
+/** A shell word; single-quoted if needed. */
 function shellWord(path: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { explain } from './start-failure.js';
 
-/** Finds a taken port before anything else is started. Throws a StartupError for what a person can cure. */
+/** Fails on a port in use before anything else is started. @throws StartupError for what the user can fix */
 export async function checkPort(listen: { readonly host: string; readonly port: number }): Promise<void> {
   const server = createServer();
   try {

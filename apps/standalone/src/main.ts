@@ -12,7 +12,7 @@ ignoreBrokenPipe();
 let running: Standalone | undefined;
 let wanted = true;
 
-/** Everything down in order, then out; a failure on the way still ends the process. */
+/** Stops everything in order, then exits; a failure still ends the process. */
 async function drain(exitCode: number): Promise<void> {
   try {
     await running?.stop();
@@ -25,7 +25,7 @@ async function drain(exitCode: number): Promise<void> {
 onStopSignals(
   (signal) => {
     wanted = false;
-    tell(`\n${signal === 'SIGINT' ? 'Ctrl-C' : signal}: no new calls, running calls end, then Redis. Once more to stop at once.`);
+    tell(`\n${signal === 'SIGINT' ? 'Ctrl-C' : signal}: no new calls, running calls end, then Redis stops. Send it again to stop at once.`);
     if (running) void drain(0);
   },
   () => process.exit(130),
@@ -40,7 +40,7 @@ const startedAt = performance.now();
 try {
   running = await startStandalone(process.env, tell);
   if (wanted) {
-    // A key that came from the environment is its owner's to show, and a log is read by more people than a terminal.
+    // A key of the environment is not printed, nor any key into a log, which more people read than a terminal.
     const keyToShow = process.stdout.isTTY && running.keyFile !== undefined ? running.key : undefined;
     console.log(banner({ ...running, keyToShow, tookMs: performance.now() - startedAt }));
   } else await drain(0);

@@ -1,11 +1,11 @@
 import { SandboxRegistry, findExecutable } from '#sandbox';
 import type { RunningWorker } from '../../worker/src/main.js';
 
-/** The programs of this machine that tools run, and how. */
+/** The programs of this machine that tools use. */
 export interface Programs {
-  /** Of commands; absent where this worker runs none. */
+  /** The sandbox of commands; absent if this worker runs none. */
   readonly sandbox: ReturnType<SandboxRegistry['status']>['shell'];
-  /** Whether ripgrep is there: without it `file_search` and `glob` fail. */
+  /** Whether ripgrep is installed: without it `file_search` and `glob` fail. */
   readonly ripgrep: boolean;
 }
 

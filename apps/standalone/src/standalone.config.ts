@@ -13,11 +13,11 @@ export interface StandaloneConfig {
   readonly dataDirectory: string;
   /** Set: this Redis is used and none is started. */
   readonly redisUrl: string | undefined;
-  /** Set: this is the key, and the key file is left alone. */
+  /** Set: this is the key, and the key file is not used. */
   readonly apiKey: string | undefined;
 }
 
-/** What standalone itself reads; gateway and worker read the rest from the same environment. `NAME=` means not set. */
+/** The variables of standalone itself; gateway and worker read theirs from the same environment. `NAME=` means not set. */
 export function readStandaloneConfig(env: NodeJS.ProcessEnv): StandaloneConfig {
   const parsed = StandaloneEnv.safeParse(withoutEmpty(env));
   if (!parsed.success) throw new StartupError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'));

@@ -8,7 +8,7 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The same error as a sentence where it is one that a person can cure; anything else comes back as it is, for a stack trace. */
+/** A StartupError for what the user can fix; any other error is returned unchanged, for a stack trace. */
 export function explain(error: unknown, listen: { readonly host: string; readonly port: number }): unknown {
   switch (systemCode(error)) {
     case 'EADDRINUSE':

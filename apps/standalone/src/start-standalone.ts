@@ -20,10 +20,10 @@ export interface Standalone {
   readonly keyFile: string | undefined;
   readonly key: string;
   readonly dataDirectory: string;
-  /** Programs of this machine find data folder and address by themselves when they run in this folder. */
+  /** Programs that run in this folder find data folder and address by themselves. */
   readonly foundByDefault: boolean;
   readonly redis: string;
-  /** Of sessions that nobody set up. */
+  /** The default of sessions. */
   readonly posture: Posture;
   readonly programs: Programs;
   /** Absent without a config file. */
@@ -32,13 +32,15 @@ export interface Standalone {
   stop(): Promise<void>;
 }
 
-/** Things to undo, last one first; each once, whatever the others do. */
+/** Actions that undo the start, in reverse order; each runs once, even if another fails. */
 type Undo = () => void | Promise<void>;
 
 /**
- * Brings up one installation in this process:
+ * Starts one installation in this process:
  * environment → data directory and its lock → port → key → Redis (own child, or the one of REDIS_URL) → worker and gateway.
- * Rejects with a StartupError for what a person can cure; whatever was up by then is down again.
+ * On an error all that was started is stopped again.
+ *
+ * @throws StartupError for what the user can fix
  */
 export async function startStandalone(env: NodeJS.ProcessEnv, tell: (line: string) => void): Promise<Standalone> {
   const config = readStandaloneConfig(env);
@@ -82,7 +84,7 @@ async function startRedis(config: StandaloneConfig, directory: DataDirectory, un
   return { url: redis.url, label: `private, process ${redis.pid}, AOF always (${redis.url})` };
 }
 
-/** The worker first, so that the first call already finds it. They drain together: waiting requests need running calls to end. */
+/** The worker starts first, so that the first call finds it. Both drain together: waiting requests need running calls to end. */
 async function startApps(apps: AppConfigs, undo: Undo[]): Promise<{ url: string; programs: Programs }> {
   const worker = await startWorker(apps.worker);
   undo.push(() => worker.close());
@@ -101,10 +103,10 @@ interface AppConfigs {
   readonly worker: WorkerConfig;
 }
 
-/** It serves the person at whose machine it runs, and their first commands shall be answered. Environment and config file beat it. */
+/** The default on one's own machine: calls run without approval. Environment and config file override it. */
 const OPEN_POSTURE: Posture = { autonomy: 'full', permissionMode: 'danger-full-access' };
 
-/** Standalone has one port and is read by a person: the worker serves nothing, and the log tells what is wrong and no more. */
+/** Standalone has one port, so the worker listens on none. A person reads its log, so the level is `warn`. */
 function readApps(env: NodeJS.ProcessEnv): AppConfigs {
   const ours = {
     ...env,
@@ -127,7 +129,7 @@ function readApps(env: NodeJS.ProcessEnv): AppConfigs {
   return { gateway, worker };
 }
 
-/** Finds every fault of the environment before anything is made on disk; what is decided later stands in by a valid value. */
+/** Reports every error of the environment before anything is written; values that are chosen later have placeholders. */
 function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
   return readApps({
     ...env,
@@ -136,7 +138,7 @@ function checkApps(env: NodeJS.ProcessEnv): AppConfigs {
   });
 }
 
-/** Both apps read some of the same names; a fault of theirs is told once. */
+/** Both apps read some of the same names: each error is listed once. */
 function distinctLines(texts: readonly string[]): string {
   const lines = texts.flatMap((text) => text.split('\n')).map((line) => line.trim());
   return [...new Set(lines)]

@@ -1,4 +1,4 @@
-/** npm passes on a Ctrl-C that the terminal has sent to us already: what comes this soon is the same one. */
+/** npm forwards a Ctrl-C that the terminal has already sent to this process. A second signal this soon is the same one. */
 const SAME_PRESS_MS = 700;
 
 /**

@@ -8,7 +8,7 @@ import { TEST_KEY } from '../../support/test-cluster.js';
 const stage = dashboardHarness();
 
 describe('the form of a tool', () => {
-  it('says by field what does not fit, then submits the call and shows it', async () => {
+  it('shows the error of each field, then submits the call and opens it', async () => {
     const page = await stage.open('/tools/file_write');
     const path = page.getByRole('textbox', { name: 'path' });
     await path.fill('');
@@ -33,8 +33,8 @@ describe('the form of a tool', () => {
   });
 });
 
-describe('the example that a form begins with', () => {
-  it('succeeds as it stands, in a workspace where nothing is yet', async () => {
+describe('the example in a form', () => {
+  it('succeeds unchanged in an empty workspace', async () => {
     for (const tool of ['file_edit', 'shell']) {
       const page = await stage.open(`/tools/${tool}`);
       await page.getByRole('textbox', { name: 'Session' }).fill(`fresh-${tool}`);
@@ -46,7 +46,7 @@ describe('the example that a form begins with', () => {
 });
 
 describe('a command to copy', () => {
-  it('submits the same call when it is pasted into a terminal', async () => {
+  it('submits the same call when pasted into a terminal', async () => {
     const args = { text: `it's "$HOME" and \`date\`; <b>` };
     const { id } = await stage.agent.run('echo', args, { sessionId: 'pasted' });
     const page = await stage.open(`/calls/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -84,8 +84,8 @@ describe('a worker', () => {
   });
 });
 
-describe('a key that may only look', () => {
-  it('finds every deed switched off, with the reason', async () => {
+describe('a key with the scope read alone', () => {
+  it('disables every action, with the reason', async () => {
     const { id } = await stage.agent.run('echo', {});
     const page = await stage.open(`/calls/${id}`, { key: READER_KEY });
     const replay = page.getByRole('button', { name: 'Replay', exact: true, disabled: true });

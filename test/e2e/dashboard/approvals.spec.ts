@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 const ask = async (command: string) => (await stage.agent.submit('shell', { command }, { sessionId: 'careful' })).body.id;
 
-it('lets a person answer by keyboard what another client submitted, and shows who answered', async () => {
+it('approves a call of another client by keyboard, and shows who decided', async () => {
   const page = await stage.open('/approvals');
   await page.getByText('Nothing waits for you').waitFor();
   const [first, second] = [await ask('git push origin one'), await ask('git push origin two')];
@@ -33,7 +33,7 @@ it('lets a person answer by keyboard what another client submitted, and shows wh
     .waitFor();
 });
 
-it('trusts for the rest of the session, shows the grant there, and takes it back', async () => {
+it('grants trust for the rest of the session, shows the grant, and revokes it', async () => {
   const id = await ask('git push origin three');
   const page = await stage.open('/approvals');
   await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
@@ -46,19 +46,19 @@ it('trusts for the rest of the session, shows the grant there, and takes it back
   await grants.getByText('Nothing is trusted or denied').waitFor();
 });
 
-it('shows what another client sets for a session, while the page is open', async () => {
+it('shows changes of a session by another client while the page is open', async () => {
   const put = (body: object) => stage.agent.request('PUT', '/v1/sessions/shared', body);
   await put({ posture: { autonomy: 'full' } });
   const page = await stage.open('/sessions/shared');
   const autonomy = page.getByRole('region', { name: 'Posture' }).locator('input').first();
-  await eventually(async () => (await autonomy.inputValue()) === 'Full: nobody is asked', 'the posture');
+  await eventually(async () => (await autonomy.inputValue()) === 'Full: calls run without approval', 'the posture');
   await page.locator('[data-connection=live]').waitFor();
   await put({ posture: { autonomy: 'read_only' }, strategy: { type: 'sequential' } });
   await eventually(async () => (await autonomy.inputValue()) === 'Read only', 'the new posture');
   await page.getByText('Batches: sequential').waitFor();
 });
 
-it('steers a session and stops all of it', async () => {
+it('steers a session and cancels everything in it', async () => {
   const { body } = await stage.agent.submit('shell', { command: 'sleep 60' }, { sessionId: 'long' });
   const page = await stage.open('/sessions/long');
   await page.locator(`[data-call="${body.id}"] [data-state=running]`).waitFor();

@@ -10,7 +10,7 @@ const state = (page: Page, name: string) => page.locator(`main [data-state=${nam
 const DOT = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 describe('the page of a call', () => {
-  it('streams output as it is written: markup and terminal tricks stay text', async () => {
+  it('streams output live: markup and terminal sequences stay text', async () => {
     const { command, open } = stage.gated([
       `echo '<script>document.title="pwned"</script><img src=x onerror=alert(1)>'`,
       `printf '\\033]0;pwned\\007\\033[2J\\033[31mred\\033[0m plain\\r\\n'`,
@@ -32,7 +32,7 @@ describe('the page of a call', () => {
     expect(await page.title()).toBe('shell · Toolyard');
   });
 
-  it('keeps its clocks running while output comes ten times a second', async () => {
+  it('keeps its clocks running during ten updates a second', async () => {
     const { command, open } = stage.gated(['true']);
     const { body } = await stage.agent.submit('shell', { command: command.replace('sleep 0.02', 'echo tick; sleep 0.1') });
     const page = await stage.open(`/calls/${body.id}`);
@@ -45,7 +45,7 @@ describe('the page of a call', () => {
     await state(page, 'completed');
   });
 
-  it('cancels, and tells in its timeline who asked and how it stopped', async () => {
+  it('cancels, and shows in the timeline who cancelled and how the tool stopped', async () => {
     const { body } = await stage.agent.submit('shell', { command: 'sleep 60' });
     const page = await stage.open(`/calls/${body.id}`);
     await state(page, 'running');
@@ -57,7 +57,7 @@ describe('the page of a call', () => {
     expect((await stage.agent.ended(body.id)).outcome).toBe('cancelled');
   });
 
-  it('replays with other arguments, after saying field by field what does not fit', async () => {
+  it('replays with other arguments, after showing the error of each field', async () => {
     const call = await stage.agent.run('sleep', { duration_ms: 1 });
     const page = await stage.open(`/calls/${call.id}`);
     await page.getByRole('button', { name: 'Edit and replay' }).click();
@@ -73,14 +73,14 @@ describe('the page of a call', () => {
     expect(made.body).toMatchObject({ replayOf: call.id, arguments: { duration_ms: 2 }, outcome: 'completed' });
   });
 
-  it('shows a refused call with its faults by field', async () => {
+  it('shows a refused call with its errors by field', async () => {
     const refused = await stage.agent.submit('sleep', { duration_ms: 'long' });
     const callId = (refused.body as unknown as { callId: string }).callId;
     const page = await stage.open(`/calls/${callId}`);
     await page.getByRole('list', { name: 'Faults by field' }).getByText('/duration_ms').waitFor();
   });
 
-  it('shows a picture that a tool gave back', async () => {
+  it('shows an image that a tool returned', async () => {
     const inSession = { sessionId: 'pictures' };
     await stage.agent.run('shell', { command: `echo ${DOT} | base64 -d > dot.png` }, inSession);
     const { id } = await stage.agent.run('file_read', { path: 'dot.png' }, inSession);
@@ -90,12 +90,12 @@ describe('the page of a call', () => {
     expect(await picture.evaluate((element: { naturalWidth: number }) => element.naturalWidth)).toBe(1);
   });
 
-  it('says so when there is no such call', async () => {
+  it('shows that a call does not exist', async () => {
     const page = await stage.open('/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V');
     await page.getByRole('alert').getByText('Not found').waitFor();
   });
 
-  it('goes on without a gap after the gateway was killed and came back', async () => {
+  it('continues without a gap after the gateway was killed and restarted', async () => {
     const { command, open } = stage.gated(['echo first', 'echo second; echo third', 'echo fourth']);
     const { body } = await stage.agent.submit('shell', { command }, { sessionId: 'restart' });
     const page = await stage.open(`/calls/${body.id}`);

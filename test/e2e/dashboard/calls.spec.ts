@@ -13,13 +13,13 @@ const row = (page: Page, callId: string) => page.locator(`[role=row][data-call="
 const live = (page: Page) => page.locator('[data-connection=live]').waitFor();
 
 describe('the list of calls', () => {
-  it('takes the key over from the address and leaves it neither there nor in the history', async () => {
+  it('takes the key from the address and removes it from address and history', async () => {
     const page = await stage.open('/calls');
     await live(page);
     expect(page.url()).toBe(`${stage.url}/calls`);
   });
 
-  it('shows what a second client submits, and moves with it to its end', async () => {
+  it('shows a call of another client and follows it to its end', async () => {
     const page = await stage.open('/calls');
     await live(page);
     const { command, open } = stage.gated(['true']);
@@ -29,7 +29,7 @@ describe('the list of calls', () => {
     await row(page, body.id).and(page.locator('[data-state=completed]')).waitFor();
   });
 
-  it('says in one line what each call is about, and below it what went wrong', async () => {
+  it('shows the subject of each call in one line, and its error below', async () => {
     const inSession = { sessionId: 'subjects' };
     const command = 'for i in 1 2 3; do echo "$i of three"; done; echo "no such file" >&2; exit 3';
     const failing = await stage.agent.run('shell', { command }, inSession);
@@ -55,7 +55,7 @@ describe('the list of calls', () => {
     expect(await page.locator('[role=row][data-call]').count()).toBe(1);
   });
 
-  it('is filtered by the address, and new calls that do not fit stay away', async () => {
+  it('is filtered by the address, and leaves out new calls that do not match', async () => {
     const [echo, shell] = [await stage.agent.run('echo', { n: 1 }), await stage.agent.run('shell', { command: 'true' })];
     const page = await stage.open('/calls?tool=echo');
     await row(page, echo.id).waitFor();
@@ -68,7 +68,7 @@ describe('the list of calls', () => {
     expect(page.url()).toBe(`${stage.url}/calls`);
   });
 
-  it('says what is wrong with a filter in the address', async () => {
+  it('shows the error of a filter in the address', async () => {
     const page = await stage.open('/calls?status=sleeping');
     await page.getByText('The filter in the address cannot be read').waitFor();
     await page.getByRole('button', { name: 'Clear the filter' }).click();
@@ -77,7 +77,7 @@ describe('the list of calls', () => {
 });
 
 describe('the state of a call that waits for its next attempt', () => {
-  it('is retrying after a failure, suspended when it only sleeps, for those who saw it happen and for those who come later', async () => {
+  it('is retrying after a failure and suspended during a sleep, before and after a reload', async () => {
     const overloaded = createServer((_request, response) => response.writeHead(503).end('come back later'));
     overloaded.listen(0, '127.0.0.1').unref();
     await once(overloaded, 'listening');
@@ -112,7 +112,7 @@ describe('the state of a call that waits for its next attempt', () => {
 });
 
 describe('the live page', () => {
-  it('moves its figures with what a second client submits', async () => {
+  it('updates its figures with calls of another client', async () => {
     const page = await stage.open('/live');
     await live(page);
     const tile = (name: string, value: string) => page.locator(`[data-tile="${name}"]`).getByText(value, { exact: true }).waitFor();
@@ -149,7 +149,7 @@ describe('all calls of a filter', () => {
 });
 
 describe('failures', () => {
-  it('of commands that ended with an error stand among them by how they ended', async () => {
+  it('include commands that ended with an error, grouped by their exit', async () => {
     const page = await stage.open('/failures');
     await page.locator('[data-connection=live]').waitFor();
     for (const n of [1, 2]) await stage.agent.run('shell', { command: `echo ${n}; exit 9` }, { sessionId: 'exits' });
@@ -161,7 +161,7 @@ describe('failures', () => {
     expect(await page.locator('[role=row][data-call]').count()).toBe(2);
   });
 
-  it('that look alike stand together, appear by themselves, and are replayed together', async () => {
+  it('that are similar form a group, which appears live and is replayed as a whole', async () => {
     const page = await stage.open('/failures');
     await page.locator('[data-connection=live]').waitFor();
     for (const n of [1, 2]) await stage.agent.run('file_read', { path: `missing-${n}.txt` }, { sessionId: 'failing' });
@@ -176,7 +176,7 @@ describe('failures', () => {
   });
 });
 
-describe('a page that is nobody’s', () => {
+describe('a page without a key', () => {
   it('asks for a key, and refuses a wrong one', async () => {
     const context = await stage.browser.browser.newContext();
     const page = await context.newPage();
@@ -186,7 +186,7 @@ describe('a page that is nobody’s', () => {
     await page.getByRole('alert').getByText('Not let in').waitFor();
   });
 
-  it('takes the key of an address with one, also in a tab that is open already, and keeps it out of the address', async () => {
+  it('takes the key from an address, also in an open tab, and removes it there', async () => {
     const context = await stage.browser.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${stage.url}/calls`);

@@ -65,7 +65,7 @@ describe.each(PAGES.map(([path, shows], index) => ({ name: path().replace(/^\/ca
   },
 );
 
-it('is steered by the keyboard: search, and g and a letter for a page', async () => {
+it('is navigated by keyboard: search, and g with a letter for a page', async () => {
   const page = await stage.open('/live');
   await page.locator('[data-connection=live]').waitFor();
   await page.keyboard.press('g');

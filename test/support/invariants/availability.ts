@@ -1,6 +1,6 @@
 import type { AwayMs } from './check-call.js';
 
-/** After it came back, how long a part needs until it does its work again: reconnects, leases, the reconciler's patience. */
+/** How long a part needs after its return until it works again: reconnects, leases, the reconciler's delay. */
 const RECOVERY_MS = 5_000;
 
 /** Since when, and when again, the parts that end calls were there: Redis and at least one worker. */

@@ -14,17 +14,17 @@ export interface BulkFlags extends FilterFlags {
 const DONE = { cancel: 'asked to stop', replay: 'submitted again' } as const;
 
 /**
- * Cancels or replays all calls that fit the filters.
+ * Cancels or replays all calls that match the filters.
  *
  * 1. count them; a dry run ends here, and so does a count of 0
- * 2. ask the person, unless they said --yes
- * 3. ask the gateway page by page until it has no more
+ * 2. ask for confirmation, unless --yes is given
+ * 3. send requests until the response has no cursor
  */
 export async function bulk(context: CommandContext, what: 'cancel' | 'replay', flags: BulkFlags): Promise<number> {
   const { client, terminal, json } = context;
   const filter = Object.fromEntries(Object.entries(filterOf(flags, Date.now())).filter(([, value]) => value !== undefined));
   if (Object.keys(filter).length === 0)
-    throw new UsageError(`Expected at least one filter, such as --session or --tool: without any, ${what}-all would mean every call`);
+    throw new UsageError(`Expected at least one filter, such as --session or --tool: without one, ${what}-all would affect every call`);
   const ask = (body: { dryRun?: boolean; cursor?: string }): Promise<BulkResult> =>
     what === 'cancel' ? client.calls.cancelMany({ filter, ...body }) : client.calls.replayMany({ filter, ...body });
 
@@ -32,10 +32,10 @@ export async function bulk(context: CommandContext, what: 'cancel' | 'replay', f
   const count = `${exact ? '' : 'at least '}${matched} ${matched === 1 ? 'call' : 'calls'}`;
   if (flags.dryRun || matched === 0) {
     if (json) terminal.json({ matched, exact, done: 0, failed: [] });
-    else terminal.note(matched === 0 ? 'No calls fit.' : `${count} would be ${DONE[what]}.`);
+    else terminal.note(matched === 0 ? 'No calls match.' : `${count} would be ${DONE[what]}.`);
     return EXIT.completed;
   }
-  if (flags.yes !== true && !(await confirm(context, `${count} will be ${DONE[what]}. Go on? [y/N] `))) {
+  if (flags.yes !== true && !(await confirm(context, `${count} will be ${DONE[what]}. Continue? [y/N] `))) {
     terminal.note('Nothing was changed.');
     return EXIT.interrupted;
   }
@@ -59,9 +59,10 @@ export async function bulk(context: CommandContext, what: 'cancel' | 'replay', f
   return failed.length > 0 ? EXIT.failed : EXIT.completed;
 }
 
-/** A script has nobody to ask: it must say --yes. Ctrl-C and the end of the input are a no. */
+/** Without a terminal, --yes is required. Ctrl-C and the end of the input mean no. */
 async function confirm({ interrupts }: CommandContext, question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new UsageError('There is no terminal to ask in: add --yes to go on, or --dry-run to count only');
+  if (!process.stdin.isTTY)
+    throw new UsageError('There is no terminal for a confirmation: add --yes to continue, or --dry-run to count only');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const no = new Promise<string>((resolve) => lines.once('close', () => resolve('no')));
   try {

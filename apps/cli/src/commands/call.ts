@@ -21,14 +21,14 @@ export interface CallFlags extends SubmitFlags {
   readonly wait: boolean;
 }
 
-/** Submits a call, shows it until its end, and ends with its outcome. */
+/** Submits a call, shows it until its end, and exits with its outcome. */
 export async function call(context: CommandContext, tool: string, words: readonly string[], flags: CallFlags): Promise<number> {
   const submission = await submissionOf(context, tool, words, flags);
   const { id } = await context.client.calls.submit(submission, { idempotencyKey: flags.idempotencyKey });
   return submitted(context, id, flags.wait);
 }
 
-/** Runs an ended call again, with other arguments when there are any. */
+/** Runs an ended call again, with other arguments if given. */
 export async function replay(
   context: CommandContext,
   callId: string,
@@ -41,7 +41,7 @@ export async function replay(
   return submitted(context, id, flags.wait);
 }
 
-/** The submission that the words and flags of a command line mean. */
+/** The submission that the command line describes. */
 export async function submissionOf(
   context: CommandContext,
   tool: string,
@@ -68,7 +68,7 @@ async function submitted(context: CommandContext, callId: string, wait: boolean)
   return 0;
 }
 
-/** The schema is asked for only where it can make a difference; a key that may not read it sends texts. */
+/** Reads the schema only if a value is `loose`. A key without the scope `read` sends texts. */
 async function coerced({ client }: CommandContext, tool: string, written: ReturnType<typeof readArguments>): Promise<CallArguments> {
   if (written.loose.length === 0) return written.values;
   const tools = await client.tools.list({ q: tool.slice(0, 256) }).catch((error: unknown) => {

@@ -35,7 +35,7 @@ export async function calls({ client, terminal, json }: CommandContext, flags: C
     for (const call of found) terminal.json(call);
     return 0;
   }
-  if (found.length === 0) terminal.note('No calls fit.');
+  if (found.length === 0) terminal.note('No calls match.');
   const rows = found.map((call) => [
     call.id,
     stateOf(call),
@@ -48,7 +48,7 @@ export async function calls({ client, terminal, json }: CommandContext, flags: C
   return 0;
 }
 
-/** One call, whole. */
+/** One call with its result. */
 export async function show({ client, terminal, json }: CommandContext, callId: string): Promise<number> {
   const call = await client.calls.get(callId);
   if (json) {
@@ -64,7 +64,7 @@ export async function show({ client, terminal, json }: CommandContext, callId: s
   return 0;
 }
 
-/** The whole output of an ended call, as it is. */
+/** The complete output of an ended call, unchanged. */
 export async function output({ client, terminal, json }: CommandContext, callId: string): Promise<number> {
   const text = new TextDecoder().decode(await client.calls.output(callId));
   if (json) terminal.json({ callId, output: text });
@@ -120,7 +120,7 @@ function stateOf({ outcome, isError, retrying, suspended, status }: CallSummary)
   return outcome ?? (retrying ? 'retrying' : suspended ? 'suspended' : status);
 }
 
-/** What matters most: why it did not succeed, else what it was asked to do. */
+/** The error of a failed call, else the beginning of its arguments. */
 function aboutOf({ error, outcome, note, preview }: CallSummary): string {
   if (error !== undefined) return `${error.code}: ${error.message}`;
   return outcome === 'completed' && note !== undefined ? `${note}: ${preview}` : preview;
@@ -132,7 +132,7 @@ function statusOf({ status, outcome, isError, note }: Call): string {
   return `${status}: ${outcome}${about}${note === undefined ? '' : ` (${oneLine(note, 80)})`}`;
 }
 
-/** Only our own words are painted: the id is first and has no blank, so the second word is the status. */
+/** Colours the status alone, which is the second word: the id before it has no blank. */
 function painted(line: string, terminal: CommandContext['terminal']): string {
   return line.replace(
     /^(\S+\s+)(completed|error|failed|timed_out|unknown|denied|cancelled|running)(?= )/,

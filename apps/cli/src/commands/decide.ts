@@ -5,19 +5,19 @@ import { table } from '../terminal/table.js';
 import { duration } from '../terminal/time-text.js';
 
 export interface DecideFlags {
-  /** For this tool, or for arguments like these, in the session from now on. */
+  /** For this tool, or for similar arguments, in the session from now on. */
   readonly always?: 'tool' | 'args';
   readonly trust?: string;
   readonly reason?: string;
   readonly follow?: boolean;
 }
 
-/** What waits for a person. */
+/** Calls that wait for a person. */
 export async function approvals({ client, terminal, json }: CommandContext): Promise<number> {
   for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
     const page = await client.approvals.list(cursor === undefined ? {} : { cursor });
     cursor = page.nextCursor;
-    if (first && page.calls.length === 0 && !json) terminal.note('Nothing waits for a person.');
+    if (first && page.calls.length === 0 && !json) terminal.note('No calls wait for a person.');
     for (const call of page.calls) {
       if (json) {
         terminal.json(call);
@@ -34,7 +34,7 @@ export async function approvals({ client, terminal, json }: CommandContext): Pro
   return 0;
 }
 
-/** A person's answer. */
+/** Sends a person's decision. */
 export async function decide(context: CommandContext, decision: 'allow' | 'deny', callId: string, flags: DecideFlags): Promise<number> {
   const { client, terminal, json } = context;
   const { always, trust, reason, follow } = flags;

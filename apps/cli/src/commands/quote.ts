@@ -3,7 +3,7 @@ import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
 import { submissionOf, type SubmitFlags } from './call.js';
 
-/** What a call would meet now, without making it. Ends with 0 when it would run, 3 when it would be denied, 2 when its arguments are wrong. */
+/** Dry run of a call. Exits with 0 when it would run or ask, 3 when it would be denied, 2 when its arguments are wrong. */
 export async function quote(context: CommandContext, tool: string, words: readonly string[], flags: SubmitFlags): Promise<number> {
   const { client, terminal, json } = context;
   const verdict = await client.calls.quote(await submissionOf(context, tool, words, flags));

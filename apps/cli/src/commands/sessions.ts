@@ -8,7 +8,7 @@ export interface CancelFlags {
   readonly grace?: string;
 }
 
-/** Stops calls, or everything in a session, and waits for how each one ends. */
+/** Stops calls, or everything in a session, and waits for the end of each call. */
 export async function cancel({ client, terminal, json }: CommandContext, callIds: readonly string[], flags: CancelFlags): Promise<number> {
   const { session, reason, grace } = flags;
   if ((session === undefined) === (callIds.length === 0)) throw new UsageError('Expected call ids, or --session, and not both');

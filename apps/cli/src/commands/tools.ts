@@ -11,7 +11,7 @@ export interface ToolsFlags {
   readonly format?: 'anthropic' | 'openai' | 'mcp';
 }
 
-/** The tools this key may use; with a name, that one in full. */
+/** The tools this key may use; with a name, all about that one. */
 export async function tools({ client, terminal, json }: CommandContext, name: string | undefined, flags: ToolsFlags): Promise<number> {
   const { search, session, agent, format } = flags;
   const query = { q: name ?? search, sessionId: session, agentId: agent };

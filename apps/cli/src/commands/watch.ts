@@ -17,7 +17,7 @@ export interface WatchFlags {
   readonly cursor?: string;
 }
 
-/** Everything that happens, as it happens, until Ctrl-C; goes on by itself after a cut. */
+/** Shows events live until Ctrl-C. Reconnects by itself. */
 export async function watch(context: CommandContext, flags: WatchFlags): Promise<number> {
   const { client, terminal, json, interrupts } = context;
   const { call, session, agent, tool, type, cursor } = flags;
@@ -39,7 +39,7 @@ export async function watch(context: CommandContext, flags: WatchFlags): Promise
 }
 
 function showState({ terminal }: CommandContext, state: StreamState): void {
-  if (state.state === 'live') terminal.note(terminal.stderrColour('dim', 'live; Ctrl-C ends'));
+  if (state.state === 'live') terminal.note(terminal.stderrColour('dim', 'live; press Ctrl-C to end'));
   if (state.state === 'reconnecting')
     terminal.note(terminal.stderrColour('yellow', `reconnecting in ${duration(state.inMs)}: ${state.error.message}`));
 }
@@ -50,7 +50,7 @@ function typeOf(text: string): EventType {
   throw new UsageError(`--type: expected ${EventType.options.map(shortType).join(', ')}; got ${JSON.stringify(text)}`);
 }
 
-/** `start` for `call.start`; what is no call's keeps its whole name. */
+/** `start` for `call.start`; events of sessions and workers keep their full name. */
 function shortType(type: EventType): string {
   return type.replace(/^call\./, '');
 }
@@ -69,7 +69,7 @@ function linesOf(item: WatchItem, { terminal }: CommandContext): string[] {
       return [`${terminal.colour('dim', clock(time))} ${subject} ${oneLine(text, Math.max(20, terminal.width - subject.length - 11))}`];
     }
     case 'gap':
-      return [terminal.colour('yellow', `(${item.gap.dropped} updates of ${item.gap.callId} were left out: this reader was too slow)`)];
+      return [terminal.colour('yellow', `(${item.gap.dropped} updates of ${item.gap.callId} were dropped: this reader was too slow)`)];
     case 'resync':
       return [terminal.colour('yellow', `(what follows does not continue what came before: ${oneLine(item.reason, 80)})`)];
     default:

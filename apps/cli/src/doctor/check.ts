@@ -1,6 +1,6 @@
 import type { Diagnostics, QueueStatus, RedisServerInfo, ToolDescriptor, WorkerStatus } from '#contracts';
 
-/** One line of the doctor. `fix` is there where something can be done. */
+/** One result of the doctor. `fix`: what to do about it. */
 export interface Check {
   readonly what: string;
   readonly verdict: 'ok' | 'warn' | 'fail';
@@ -26,7 +26,7 @@ export function checkClock(what: string, offsetMs: number): Check {
   return { what, verdict: size < SKEW_FAIL_MS ? 'warn' : 'fail', found, fix: 'run NTP (chrony, systemd-timesyncd) on both machines' };
 }
 
-/** What the promises of the event log rest on. Without `durability` it is not known what the gateways want of replicas. */
+/** The settings that the guarantees of the event log depend on. Without `durability` replicas are not checked. */
 export function checkRedis(redis: RedisServerInfo, durability: Diagnostics['durability'] | undefined): Check[] {
   return [
     checkServer(redis),
@@ -56,15 +56,15 @@ function checkAppendOnly({ appendOnly }: RedisServerInfo): Check {
 function checkFsync({ appendFsync }: RedisServerInfo): Check {
   const what = 'redis appendfsync';
   if (appendFsync === 'always') return { what, verdict: 'ok', found: 'always' };
-  if (appendFsync === undefined) return { what, verdict: 'warn', found: 'not shown by this Redis', fix: 'make sure that it is always' };
+  if (appendFsync === undefined) return { what, verdict: 'warn', found: 'not shown by this Redis', fix: 'set it to always' };
   const found = `${appendFsync}: what was accepted in the last moments before a crash may be lost`;
   return { what, verdict: 'warn', found, fix: 'redis-cli CONFIG SET appendfsync always, and the same in redis.conf' };
 }
 
 function checkDisk({ lastWriteOk }: RedisServerInfo): Check {
   const what = 'redis disk';
-  if (lastWriteOk) return { what, verdict: 'ok', found: 'the last write went well' };
-  const fix = 'look for a full disk, and into the log of Redis';
+  if (lastWriteOk) return { what, verdict: 'ok', found: 'the last write succeeded' };
+  const fix = 'check for a full disk, and read the log of Redis';
   return { what, verdict: 'fail', found: 'the last write to the append-only file failed', fix };
 }
 
@@ -90,7 +90,7 @@ function checkReplicas({ replicas }: RedisServerInfo, durability: Diagnostics['d
   return [{ what: 'redis replicas', verdict: 'fail', found: 'none, but DURABILITY=replicated waits for one', fix }];
 }
 
-/** Somebody must be there for each pool that a tool needs, with a sandbox where it runs commands. */
+/** Each pool that a tool needs has a worker, with a sandbox if it runs commands. */
 export function checkPools(workers: readonly WorkerStatus[], queues: readonly QueueStatus[], tools: readonly ToolDescriptor[]): Check[] {
   const needed = [...new Set(tools.map(({ pool }) => pool))].sort();
   return needed.flatMap((pool) => {
@@ -112,7 +112,7 @@ function checkPool(
     return {
       what,
       verdict: 'fail',
-      found: `nobody serves it: calls of ${tools.join(', ')} wait`,
+      found: `no worker serves it: calls of ${tools.join(', ')} wait`,
       fix: `start a worker with WORKER_POOLS=${pool}`,
     };
   const slots = serving.flatMap((worker) => worker.pools).filter((slot) => slot.pool === pool);
@@ -136,7 +136,7 @@ function checkSandbox(pool: QueueStatus['pool'], serving: readonly WorkerStatus[
   return states.length === 0 ? [] : [{ what, verdict: 'ok', found: `commands are isolated by ${states[0]?.backend ?? ''}` }];
 }
 
-/** What workers need besides: a program that searches, and room on the disk of their workspaces. */
+/** Other requirements of workers: ripgrep, and free space on the disk of their workspaces. */
 export function checkWorkers(workers: readonly WorkerStatus[]): Check[] {
   return [...checkSearch(workers), ...workers.flatMap(checkRoom)];
 }
@@ -147,7 +147,7 @@ function checkSearch(workers: readonly WorkerStatus[]): Check[] {
   );
   if (searching.length === 0) return [];
   const without = searching.filter(({ search }) => search?.ok === false).map(({ id }) => id);
-  if (without.length === 0) return [{ what: 'search', verdict: 'ok', found: 'ripgrep is there' }];
+  if (without.length === 0) return [{ what: 'search', verdict: 'ok', found: 'ripgrep is installed' }];
   return [
     {
       what: 'search',
@@ -168,11 +168,11 @@ function checkRoom({ id, disk }: WorkerStatus): Check[] {
   const found = `${gibibytes(freeBytes)} of ${gibibytes(totalBytes)} free for workspaces`;
   if (freeBytes >= ROOM_WARN.bytes && freeBytes >= ROOM_WARN.share * totalBytes) return [{ what, verdict: 'ok', found }];
   return [
-    { what, verdict: freeBytes < ROOM_FAIL_BYTES ? 'fail' : 'warn', found, fix: 'make room, or put WORKSPACE_ROOT on a larger disk' },
+    { what, verdict: freeBytes < ROOM_FAIL_BYTES ? 'fail' : 'warn', found, fix: 'free disk space, or put WORKSPACE_ROOT on a larger disk' },
   ];
 }
 
-/** The file that TOOLYARD_CONFIG names. Why one is refused, the warnings of the gateway say. */
+/** The file that TOOLYARD_CONFIG names. The warnings of the gateway contain the reason of a refusal. */
 export function checkConfig(config: Diagnostics['config']): Check {
   const what = 'config file';
   if (config === undefined) return { what, verdict: 'ok', found: 'none: TOOLYARD_CONFIG is not set' };

@@ -9,19 +9,19 @@ const DEADLINE_MS = 5000;
 const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /**
- * Looks whether everything is as it should be: the gateway, the key, the live stream, versions, the config file, clocks, Redis,
- * workers, sandboxes, search and disks. With REDIS_URL it asks that Redis directly, also when no gateway answers. Ends with 1 when something fails.
+ * Checks gateway, key, live stream, versions, config file, clocks, Redis, workers, sandboxes, search and disks. With REDIS_URL
+ * it also reads from that Redis directly, even if no gateway answers. Exits with 1 if a check fails.
  */
 export async function doctor(context: CommandContext, env: NodeJS.ProcessEnv): Promise<number> {
   const { terminal, json } = context;
   let failed = false;
-  const tell = (check: Check) => {
+  const report = (check: Check) => {
     failed ||= check.verdict === 'fail';
     if (json) terminal.json(check);
     else terminal.line(lineOf(check, terminal));
   };
-  for await (const check of checkGateway(context)) tell(check);
-  if (env['REDIS_URL']) for (const check of await checkRedisDirectly(env['REDIS_URL'])) tell(check);
+  for await (const check of checkGateway(context)) report(check);
+  if (env['REDIS_URL']) for (const check of await checkRedisDirectly(env['REDIS_URL'])) report(check);
   return failed ? EXIT.failed : EXIT.completed;
 }
 
@@ -41,7 +41,7 @@ async function* checkGateway(context: CommandContext): AsyncGenerator<Check, voi
 
   yield await checkStream(context);
   yield* await checkInside(context);
-  const inLog = 'look into the log of the gateway';
+  const inLog = 'read the log of the gateway';
   const state = await attempt('workers', inLog, () => Promise.all([client.workers.list(options), client.queues.list(options)]));
   if (state.failure) yield state.failure;
   if (state.value === undefined) return;
@@ -49,7 +49,7 @@ async function* checkGateway(context: CommandContext): AsyncGenerator<Check, voi
   yield* checkWorkers(state.value[0]);
 }
 
-/** What only a key with the scope operate may see. */
+/** Facts that need a key with the scope `operate`. */
 async function checkInside({ client, version }: CommandContext): Promise<Check[]> {
   const before = Date.now();
   const seen = await attempt('redis', 'use a key with the scope operate, or give REDIS_URL', () =>
@@ -71,10 +71,10 @@ async function checkStream({ client }: CommandContext): Promise<Check> {
   let goLive = () => {};
   const live = new Promise<'live'>((resolve) => (goLive = () => resolve('live')));
   const watch = client.watch({}, { onState: ({ state }) => state === 'live' && goLive() });
-  const leaving = new AbortController();
+  const done = new AbortController();
   try {
     const some = watch.next().then(() => 'live' as const);
-    const came = await Promise.race([live, some, pause(DEADLINE_MS, 'late' as const, { signal: leaving.signal })]);
+    const came = await Promise.race([live, some, pause(DEADLINE_MS, 'late' as const, { signal: done.signal })]);
     if (came === 'live') return { what: 'live events', verdict: 'ok', found: 'the stream is open' };
     return {
       what: 'live events',
@@ -85,18 +85,16 @@ async function checkStream({ client }: CommandContext): Promise<Check> {
   } catch (error) {
     return { what: 'live events', verdict: 'fail', found: messageOf(error), fix: 'use a key with the scope read' };
   } finally {
-    leaving.abort();
+    done.abort();
     watch.close();
   }
 }
 
-/** Loaded only when asked for: nothing else of this program speaks Redis. */
+/** `#redis` is imported here, since no other command needs it. */
 async function checkRedisDirectly(url: string): Promise<Check[]> {
   const { createRedis, getServerInfo } = await import('#redis');
-  const leaving = new AbortController();
-  const late = pause(DEADLINE_MS, undefined, { signal: leaving.signal }).then(() =>
-    Promise.reject(new Error('it did not answer within 5 s')),
-  );
+  const done = new AbortController();
+  const late = pause(DEADLINE_MS, undefined, { signal: done.signal }).then(() => Promise.reject(new Error('it did not answer within 5 s')));
   late.catch(() => {});
   let redis: ReturnType<typeof createRedis> | undefined;
   try {
@@ -106,7 +104,7 @@ async function checkRedisDirectly(url: string): Promise<Check[]> {
   } catch (error) {
     return [{ what: 'REDIS_URL', verdict: 'fail', found: messageOf(error), fix: 'is Redis running, and is REDIS_URL its address?' }];
   } finally {
-    leaving.abort();
+    done.abort();
     redis?.disconnect();
   }
 }

@@ -1,7 +1,7 @@
 import type { Content, Result } from '#contracts';
 import { safeText } from './safe-text.js';
 
-/** Content as a person reads it. */
+/** Content as text for a terminal. */
 export function contentText(content: readonly Content[]): string {
   return content.map(partText).join('');
 }
@@ -22,8 +22,8 @@ function partText(part: Content): string {
 }
 
 /**
- * What of a result has not been shown yet, when `shown` came as updates before. Tools put words around their output (an
- * exit code, a note that it was cut): only the lines that are new are left then. Updates keep colours that results have not.
+ * The part of a result that was not shown yet; `shown` is the text of the updates. Tools add lines to their output, such as an
+ * exit code: then the new lines are returned. Updates have colours that results have not.
  */
 export function omittedContent(result: Result, shown: string): string {
   const whole = contentText(result.content);
@@ -38,5 +38,5 @@ export function omittedContent(result: Result, shown: string): string {
     .join('\n');
 }
 
-/** With which a failed command's streams are told apart for a model. */
+/** The labels of the streams in the result of a failed command. */
 const STREAM_LABEL = /^(stdout|stderr):$/;

@@ -5,17 +5,17 @@ import { oneLine, safeText } from './safe-text.js';
 const ESC = '\u001b';
 
 describe('text for a terminal', () => {
-  it('keeps what a person reads, in any script', () => {
+  it('keeps printable text in any script', () => {
     for (const text of ['plain\ttext\n', 'żółw, 日本語, 👩‍🚀', 'a\u00a0b']) expect(safeText(text)).toBe(text);
   });
 
-  it('loses sequences that move, retitle, copy or answer, and text that turns around', () => {
+  it('loses escape sequences and characters that change the direction of text', () => {
     expect(safeText(`${ESC}[2J${ESC}]0;title\u0007${ESC}[31mred${ESC}[0m`)).toBe('red');
     expect(safeText('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
     expect(safeText('50 %\rdone\r\n')).toBe('50 %\ndone\n');
   });
 
-  it('has no control character left, wherever a piece was cut', () => {
+  it('has no control character left, wherever a chunk was cut', () => {
     const hostile = fc
       .array(fc.constantFrom(ESC, '\u009b', '\u0007', '\u0000', '\u007f', '[2J', ']52;c;', 'x', '\u2066', '\r'))
       .map((parts) => parts.join(''));

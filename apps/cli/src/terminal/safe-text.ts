@@ -4,10 +4,9 @@ const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u20
 const KEPT: ReadonlySet<string> = new Set(['\n', '\t']);
 
 /**
- * What a tool, a model or another user wrote, as text that a terminal only shows: no escape sequence (moving the cursor,
- * retitling the window, writing the clipboard, answering back), no other control character, nothing that turns the
- * direction of text around. A carriage return, with which a line overwrites itself, becomes a line's end. A sequence that
- * is cut in two loses its ESC, and its rest is plain text.
+ * Text of a tool, a model or another user without effects on a terminal. Removes escape sequences (cursor movement, window
+ * titles, clipboard, device reports), other control characters and those that change the direction of text. A carriage
+ * return, with which a line overwrites itself, becomes a line end. A sequence cut in two loses its ESC; the rest stays as text.
  */
 export function safeText(text: string): string {
   return stripVTControlCharacters(text)

@@ -3,10 +3,14 @@ import type { Terminal } from './terminal.js';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 100;
-/** What is over sooner needs no spinner. */
+/** Shorter waits show no spinner. */
 const QUIET_MS = 300;
 
-/** Shows on stderr that something goes on, and for how long; nothing where nobody watches. */
+/**
+ * Shows progress and elapsed time on stderr, if that is a terminal.
+ *
+ * No `yocto-spinner`: output may arrive at any time, and Terminal clears the status line before it writes data.
+ */
 export class Spinner {
   private readonly startedAt = performance.now();
   private frame = 0;

@@ -1,7 +1,7 @@
 import type { Stopped } from '#contracts';
 import { duration } from './time-text.js';
 
-/** What is known of how a cancel or a time-out stopped the tool. */
+/** How a cancel or a time-out stopped the tool. */
 export function stoppedText({ how, tookMs }: Stopped): string {
   switch (how) {
     case 'stopped':

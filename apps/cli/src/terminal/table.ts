@@ -1,6 +1,10 @@
 import { oneLine } from './safe-text.js';
 
-/** Rows as aligned lines; the last column takes what is left of the width, and is cut to it. Cells may come from anybody. */
+/**
+ * Rows as aligned lines, cut to `width`; control characters of the cells are removed.
+ *
+ * No `cli-table3`: it draws borders and has no limit for the width of a whole line.
+ */
 export function table(rows: readonly (readonly string[])[], width: number): string[] {
   const safe = rows.map((row) => row.map((cell) => oneLine(cell, width)));
   const columns = Math.max(0, ...safe.map((row) => row.length));

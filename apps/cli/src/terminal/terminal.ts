@@ -10,8 +10,8 @@ export interface Stream extends Writable {
 }
 
 /**
- * What the program says: data to stdout, everything about it to stderr. What others wrote is made harmless where a
- * terminal would act on it; into a pipe or a file it goes unchanged.
+ * The output of the program: data to stdout, messages to stderr. Control characters of tools and users are removed on a
+ * terminal; a pipe or a file receives the exact bytes.
  */
 export class Terminal {
   private status = '';
@@ -22,7 +22,7 @@ export class Terminal {
     private readonly env: NodeJS.ProcessEnv,
   ) {}
 
-  /** Whether a person watches what is told on stderr. */
+  /** Whether stderr is an interactive terminal. */
   get live(): boolean {
     return this.stderr.isTTY === true && this.env['TERM'] !== 'dumb' && !this.env['CI'];
   }
@@ -31,13 +31,13 @@ export class Terminal {
     return this.stdout.isTTY === true ? (this.stdout.columns ?? 80) : 160;
   }
 
-  /** Data as it is; no line's end is added. */
+  /** Writes data without adding a line end. */
   data(text: string): void {
     this.clearStatus();
     this.stdout.write(this.stdout.isTTY === true ? safeText(text) : text);
   }
 
-  /** One line of our own making: parts from others must have gone through `oneLine`. */
+  /** Writes one line. Text of tools and users in it must have passed `oneLine`. */
   line(text = ''): void {
     this.clearStatus();
     this.stdout.write(`${text}\n`);
@@ -47,13 +47,13 @@ export class Terminal {
     this.line(JSON.stringify(value));
   }
 
-  /** About the work, for a person. */
+  /** Writes a message to stderr. */
   note(text: string): void {
     this.clearStatus();
     this.stderr.write(`${this.stderr.isTTY === true ? safeText(text) : text}\n`);
   }
 
-  /** One line that the next one replaces; nothing without a terminal. */
+  /** A status line that the next one replaces; nothing without a terminal. */
   showStatus(text: string): void {
     if (!this.live) return;
     const width = (this.stderr.columns ?? 80) - 1;
@@ -69,7 +69,7 @@ export class Terminal {
     this.status = '';
   }
 
-  /** Styles for stdout, where colours are wanted. */
+  /** Styles text for stdout, if colours are enabled. */
   colour(style: Style, text: string): string {
     return this.wantsColour(this.stdout) ? styleText(style, text) : text;
   }

@@ -2,7 +2,7 @@ import { UsageError } from '../usage-error.js';
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `850ms`, `4.2s`, `3m10s`, `2h5m`, `3d4h`. */
+/** `850ms`, `4.2s`, `3m10s`, `2h5m`, `3d4h`. No `ms`: it prints one unit, rounded. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;
@@ -22,7 +22,7 @@ function twoUnits(ms: number, large: keyof typeof UNITS, small: keyof typeof UNI
   return `${Math.floor(ms / UNITS[large])}${large}${rest === 0 ? '' : `${rest}${small}`}`;
 }
 
-/** `500ms`, `30s`, `2m`, `1h`, or milliseconds without a unit. Throws a UsageError. */
+/** Milliseconds of `500ms`, `30s`, `2m`, `1h`, or of a number without a unit. @throws UsageError */
 export function parseDuration(text: string): number {
   const [, number = '', unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim()) ?? [];
   if (number === '' || !isUnit(unit)) throw new UsageError(`Expected a duration such as 500ms, 30s, 2m or 1h, got ${JSON.stringify(text)}`);
@@ -33,14 +33,14 @@ function isUnit(text: string): text is keyof typeof UNITS {
   return text in UNITS;
 }
 
-/** A moment as RFC 3339, from the same or from a duration that lies back. */
+/** A time as RFC 3339, from the same or from a duration before `now`. */
 export function parseSince(text: string, now: number): string {
   const moment = Date.parse(text);
   if (/^\d{4}-/.test(text) && !Number.isNaN(moment)) return new Date(moment).toISOString();
   return new Date(now - parseDuration(text)).toISOString();
 }
 
-/** The time of day of an event, in the zone of whoever watches. */
+/** The time of day of an event, in the local time zone. */
 export function clock(time: string): string {
   return new Date(time).toTimeString().slice(0, 8);
 }

@@ -29,7 +29,7 @@ interface Answer {
   readonly reason: string;
 }
 
-/** Calls that wait for a person: one after the other, by keyboard. */
+/** The approvals inbox, operable by keyboard. */
 export function ApprovalsPage() {
   const inbox = useInbox();
   const { calls } = inbox;
@@ -97,7 +97,7 @@ export function ApprovalsPage() {
   );
 }
 
-/** What waits, oldest first, so that nothing expires unseen; asked for anew when an event says it changed. */
+/** Pending approvals, oldest first, so that none expires unseen; reloaded when an event changes them. */
 function useInbox() {
   const { client, feed } = useToolyard();
   const queries = useQueryClient();
@@ -144,7 +144,7 @@ function useAnswer(onAnswered: () => void) {
       onAnswered();
     },
     onError: (error) => notifyError('The answer was not taken', error),
-    // Not waited for: the next answer may follow at once.
+    // Not awaited: the next decision may follow at once.
     onSettled: () => void queries.invalidateQueries({ queryKey: ['approvals'] }),
   });
 }
@@ -249,7 +249,7 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
       </Paper>
       <TextInput
         label="Reason"
-        description="Kept with the call, and told to the agent when denied."
+        description="Kept with the call, and sent to the agent when denied."
         placeholder="Optional"
         value={reason}
         onChange={({ currentTarget }) => onReason(currentTarget.value)}

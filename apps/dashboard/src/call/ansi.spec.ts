@@ -7,7 +7,7 @@ const E = '\u001b';
 const spans = (line: string) => createLineParser()(line);
 
 describe('terminal colours', () => {
-  it('become styles of a closed set, and go on over line ends', () => {
+  it('become styles of a closed set, and continue over line ends', () => {
     const parse = createLineParser();
     expect(parse(`${E}[1;31mred`)).toEqual([{ text: 'red', style: { color: 'red', bold: true } }]);
     expect(parse(`still${E}[m plain`)).toEqual([
@@ -32,7 +32,7 @@ describe('terminal colours', () => {
     expect(plainText(input)).toBe(shown);
   });
 
-  it('leave no control character, whatever comes', () => {
+  it('leave no control character in any text', () => {
     const nasty = fc.array(
       fc.oneof(
         fc.constantFrom(E, '[', 'm', ';', '31', '\r', '\u0007', ']', '\\', '\u009b', '?', 'P', ' '),
@@ -49,7 +49,7 @@ describe('terminal colours', () => {
 });
 
 describe('streamed text', () => {
-  it('is the same however it is cut into pieces', () => {
+  it('is the same however it is cut into chunks', () => {
     const whole = `one ${E}[32mgreen${E}[0m\nprogress 1%\rprogress 2%\nlast`;
     fc.assert(
       fc.property(fc.array(fc.nat(whole.length)), (cuts) => {
@@ -64,7 +64,7 @@ describe('streamed text', () => {
     );
   });
 
-  it('stays within its limits and says what it left out', () => {
+  it('stays within its limits and reports what it dropped', () => {
     const terminal = new TerminalText();
     for (let line = 0; line < TERMINAL_LIMITS.lines + 7; line += 1) terminal.append(`line ${line}\n`);
     terminal.append('x'.repeat(TERMINAL_LIMITS.lineChars + 5));

@@ -1,6 +1,6 @@
 import { createAnsiSequenceParser, createColorPalette, type Color, type ParseToken } from 'ansi-sequence-parser';
 
-/** A run of text in one style. Text is only ever shown as text; a style is made from a closed set, never a string of the output. */
+/** A run of text in one style. Styles come from a closed set, never from a string of the output. */
 export interface Span {
   readonly text: string;
   readonly style: SpanStyle;
@@ -20,9 +20,9 @@ export interface SpanStyle {
 const palette = createColorPalette();
 
 /**
- * Everything that tells a terminal to do something but to colour text: titles, links, cursor movement, clearing, device
- * queries, character sets (ECMA-48). Taken out before the colours are read: a page is no terminal.
- * OSC, DCS, SOS, PM and APC end with BEL or ST, or with the line when nothing ends them.
+ * Terminal commands other than colours: titles, links, cursor movement, clearing, device queries, character sets (ECMA-48).
+ * Removed before colours are parsed.
+ * OSC, DCS, SOS, PM and APC end with BEL or ST, or with the line.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const COMMANDS = /\u001b(?:[\]PX^_].*?(?:\u0007|\u001b\\|$)|\[[0-?]*[ -/]*(?!m)[@-~]|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])|\u009b[0-?]*[ -/]*[@-~]/g;
@@ -31,7 +31,7 @@ const COMMANDS = /\u001b(?:[\]PX^_].*?(?:\u0007|\u001b\\|$)|\[[0-?]*[ -/]*(?!m)[
 // oxlint-disable-next-line no-control-regex
 const STRAY_ESCAPE = /\u001b(?!\[[0-9;]+m)/g;
 
-/** What is left of control characters, and characters that reorder text so that it reads other than it is. */
+/** Remaining control characters, and characters that change the direction of text. */
 // oxlint-disable-next-line no-control-regex
 const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
@@ -39,7 +39,7 @@ const REPLACEMENT = '\ufffd';
 
 export type LineParser = (line: string) => Span[];
 
-/** Reads lines one after the other; colours go on over line ends, as in a terminal. `\r` rewrites its line, as progress bars do. */
+/** Parses lines in order; colours continue over line ends, as in a terminal. `\r` rewrites its line, as progress bars do. */
 export function createLineParser(): LineParser {
   const parser = createAnsiSequenceParser();
   return (line) => {
@@ -48,7 +48,7 @@ export function createLineParser(): LineParser {
   };
 }
 
-/** A text without its terminal commands and colours: to copy, search and measure. */
+/** Text without terminal commands and colours, to copy, search and measure. */
 export function plainText(text: string): string {
   const parse = createLineParser();
   return text
@@ -61,7 +61,7 @@ export function textOf(spans: readonly Span[]): string {
   return spans.map(({ text }) => text).join('');
 }
 
-/** Of a line that was rewritten, the last writing; a `\r` at its end rewrites nothing yet. */
+/** The last content of a rewritten line; a `\r` at its end rewrites nothing. */
 function lastWriting(spans: readonly Span[]): Span[] {
   const kept: Span[] = [];
   const last = spans.findLastIndex(({ text }) => /[^\r]/.test(text));
@@ -76,7 +76,7 @@ function lastWriting(spans: readonly Span[]): Span[] {
   return kept;
 }
 
-/** `hidden` is not honoured: what an output hides, a person who judges it wants to see. */
+/** `hidden` is ignored: people who review an output must see all of it. */
 function styleOf({ foreground, background, decorations }: ParseToken): SpanStyle {
   const [front, back] = decorations.has('reverse') ? [background, foreground] : [foreground, background];
   const color = colorOf(front);

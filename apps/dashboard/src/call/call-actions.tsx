@@ -11,7 +11,7 @@ import { useToolyard } from '../stream/toolyard.js';
 import { asCli, asCurl, asSdk } from './copy-as.js';
 import { ReplayModal } from './replay-modal.js';
 
-/** What can be done with a call. */
+/** The actions of a call. */
 export function CallActions({ call }: { readonly call: Call }) {
   const { client } = useToolyard();
   const navigate = useNavigate();

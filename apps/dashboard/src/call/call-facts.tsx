@@ -7,7 +7,7 @@ import { escapeInvisible } from '../components/escape-invisible.js';
 import classes from './call-facts.module.css';
 import { LinkAnchor } from '../components/links.js';
 
-/** What a call is, beside what happened to it. */
+/** The facts of a call. */
 export function CallFacts({ call }: { readonly call: Call }) {
   const { timeouts } = call;
   return (
@@ -76,7 +76,7 @@ export function CallLink({ id }: { readonly id: string }) {
   );
 }
 
-/** The end of an id is what tells two apart. */
+/** The end of an id, where ids differ. */
 export function short(id: string): string {
   return id.length > 14 ? `${id.slice(0, 3)}…${id.slice(-8)}` : id;
 }

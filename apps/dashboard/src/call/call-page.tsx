@@ -28,7 +28,7 @@ import { useCall } from './use-call.js';
 
 const route = getRouteApi('/calls/$callId');
 
-/** One call: what happened, what it put out, why it may run, and what can be done about it. */
+/** One call: timeline, output, decision and actions. */
 export function CallPage() {
   const { callId } = route.useParams();
   return <OneCall key={callId} callId={callId} />;
@@ -103,7 +103,7 @@ function OneCall({ callId }: { readonly callId: string }) {
   );
 }
 
-/** One that there is not will not come by asking again. */
+/** The call does not exist, so a retry is not offered. */
 function NoCall({ callId, error, onRetry }: { readonly callId: string; readonly error: unknown; readonly onRetry: () => void }) {
   const missing = error instanceof ToolyardError && error.status === 404;
   return (
@@ -118,7 +118,7 @@ function NoCall({ callId, error, onRetry }: { readonly callId: string; readonly 
   );
 }
 
-/** When an approval expires, or anything else goes on. */
+/** When an approval expires, or another wait ends. */
 function WaitsUntil({ at, approval }: { readonly at: number; readonly approval: boolean }) {
   const left = at - useNow();
   return left <= 0 ? null : (
@@ -129,7 +129,7 @@ function WaitsUntil({ at, approval }: { readonly at: number; readonly approval: 
   );
 }
 
-/** A command that was stopped says its last output after what happened to it. */
+/** The message of a stopped command without the output at its end. */
 function withoutOutput(message: string): string {
   return message.split('\n\nLast output:\n', 1)[0] ?? message;
 }
@@ -140,7 +140,7 @@ function withFullStop(text: string): string {
 
 const LAST_LINES = 4;
 
-/** The end of what the tool said is where programs say what went wrong. */
+/** An error result with its last lines, where programs usually report the error. */
 function ErrorResultAlert({ call: { note, result } }: { readonly call: Call }) {
   const texts = result?.content.flatMap((item) => (item.type === 'text' ? [item.text] : [])) ?? [];
   const lines = texts
@@ -162,13 +162,13 @@ function ErrorResultAlert({ call: { note, result } }: { readonly call: Call }) {
 
 interface ErrorAlertProps {
   readonly error: CallError;
-  /** A person or an agent cancelled it, which is no fault. */
+  /** Cancelled on request, which is not an error. */
   readonly wanted: boolean;
-  /** The output is shown below, so the end of it need not be here. */
+  /** The output is shown below, so its end is left out here. */
   readonly streamed: boolean;
 }
 
-/** The faults of single fields say all that the message says, and where. */
+/** The errors of single fields replace the message, which repeats them. */
 function ErrorAlert({ error, wanted, streamed }: ErrorAlertProps) {
   const faults = error.errors ?? [];
   return (

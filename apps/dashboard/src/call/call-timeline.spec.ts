@@ -31,15 +31,15 @@ function eventsOf(...steps: readonly (readonly [type: CallEvent['type'], attempt
 const submitted = (effect: 'allow' | 'deny') => ['call.submitted', 0, aSubmission({ decision: { effect, reasons: [] } })] as const;
 const start = (attempt: number) => ['call.start', attempt, { tool: 'echo', worker: 'w1' }] as const;
 
-describe('the story of a call', () => {
-  it('of one that was refused at the door has no waiting in it', () => {
+describe('the timeline of a call', () => {
+  it('has no waiting time for a call that was refused at admission', () => {
     const error = { code: 'invalid_arguments', message: 'no', retryable: false };
     const story = buildTimeline(eventsOf(submitted('deny'), ['call.end', 0, { outcome: 'failed', attempts: 0, error }]));
     expect(story.segments).toEqual([]);
     expect(story.entries.map(({ title }) => title)).toEqual(['Submitted', 'Failed']);
   });
 
-  it('shows a hook run as one moment with its verdict, time and reason, and a cached one as such', () => {
+  it('shows a hook run as one entry with its verdict, time and reason, and marks a cached one', () => {
     const hook = (phase: string, run: number, more: object = {}) =>
       ['call.hook', 0, { phase, hook: 'lint', event: 'before', run, at: new Date(BEGIN).toISOString(), ...more }] as const;
     const story = buildTimeline(
@@ -58,7 +58,7 @@ describe('the story of a call', () => {
     ]);
   });
 
-  it('names every gap: a pause after a failure, a suspension that is none, and what was only queueing after them', () => {
+  it('names every gap: backoff after a failure, suspension, and queueing after them', () => {
     const retry = (reason: string, attempt: number, delayMs: number) =>
       ['call.retry', attempt, { reason, delayMs, nextAttempt: attempt + 1 }] as const;
     const events = eventsOf(submitted('allow'), start(1), retry('tool_failed', 1, 400), start(2), retry('suspended', 2, 1000), start(3), [

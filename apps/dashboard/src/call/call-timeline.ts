@@ -3,7 +3,7 @@ import { durationText } from '../components/duration.js';
 
 export type SegmentKind = 'approval' | 'queued' | 'running' | 'backoff' | 'suspended';
 
-/** A span of a call's life; `to` is missing while it lasts. */
+/** A time span of a call; without `to` while it lasts. */
 export interface Segment {
   readonly kind: SegmentKind;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Segment {
 
 export type Tone = 'neutral' | 'good' | 'bad' | 'warn' | 'busy';
 
-/** Something that happened; `gaps` name what passed until the next thing, and how long that took. */
+/** An event in the timeline. `gaps`: the time spans until the next entry. */
 export interface TimelineEntry {
   readonly at: number;
   readonly title: string;
@@ -24,7 +24,7 @@ export interface TimelineEntry {
 
 export interface CallTimeline {
   readonly entries: readonly TimelineEntry[];
-  /** All gaps of all moments, in order. */
+  /** The gaps of all entries, in order. */
   readonly segments: readonly Segment[];
 }
 
@@ -77,30 +77,30 @@ const SCOPE_WORDS: Readonly<Record<ApprovalScope, string>> = {
   'session-args': 'such calls for the rest of the session',
 };
 
-/** What happened to a call, in order, with every stretch of waiting named. Updates, progress and uneventful hooks of updates are left out. */
+/** The timeline of a call, with every wait named. Without updates, progress and hooks of updates that changed nothing. */
 export function buildTimeline(events: readonly CallEvent[]): CallTimeline {
-  const teller = new StoryTeller();
-  for (const event of events) teller.tell(event);
-  return teller.story();
+  const builder = new TimelineBuilder();
+  for (const event of events) builder.add(event);
+  return builder.build();
 }
 
 interface Open extends Segment {
-  /** When a pause is due to end; what comes after it is waiting for a worker. */
+  /** The planned end of a pause; the time after it is waiting for a worker. */
   readonly pauseEnds?: number;
 }
 
-class StoryTeller {
+class TimelineBuilder {
   private readonly moments: (TimelineEntry & { gaps: Segment[] })[] = [];
   private open: Open | undefined;
-  /** Attempt and run of a hook that has started → index of its moment. */
+  /** Attempt and run of a started hook → index of its entry. */
   private readonly runningHooks = new Map<string, number>();
 
-  story(): CallTimeline {
+  build(): CallTimeline {
     if (this.open) this.gap({ kind: this.open.kind, name: this.open.name, from: this.open.from });
     return { entries: this.moments, segments: this.moments.flatMap(({ gaps }) => gaps) };
   }
 
-  tell(event: CallEvent): void {
+  add(event: CallEvent): void {
     const at = Date.parse(event.time);
     switch (event.type) {
       case 'call.submitted':
@@ -139,7 +139,7 @@ class StoryTeller {
     if (effect === 'allow') this.moment(at, 'Policy: allowed', 'neutral', deciding);
     else if (effect === 'ask') this.moment(at, 'Policy: needs approval', 'warn', deciding);
     else {
-      // Without a reason it was refused before any rule was asked; why, its End says.
+      // Without a reason it was refused before the policy was evaluated; its End has the reason.
       if (reasons.length > 0) this.moment(at, 'Policy: denied', 'bad', deciding);
       return;
     }
@@ -158,7 +158,7 @@ class StoryTeller {
     this.begin({ kind: 'queued', name: 'Queued for a worker', from: at });
   }
 
-  /** A run is one moment: it begins as running and is completed by its answer. */
+  /** A hook run is one entry: added when it starts, completed by its result. */
   private hookRan({ attempt, data }: CallEventOf<'call.hook'>, at: number): void {
     const { phase, hook, event, run, verdict, failed, rewrote, reason, tookMs } = data;
     const ofUpdate = event === 'before_update' || event === 'after_update';
@@ -222,7 +222,7 @@ class StoryTeller {
     } else this.gap({ kind, name, from, to });
   }
 
-  /** A gap belongs to what happened when it began. */
+  /** A gap belongs to the entry at its begin. */
   private gap(segment: Segment): void {
     const beginning = this.moments.findLast(({ at }) => at <= segment.from) ?? this.moments.at(-1);
     beginning?.gaps.push(segment);

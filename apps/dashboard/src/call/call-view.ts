@@ -3,12 +3,12 @@ import type { CallEvent, Content, ProgressData } from '#contracts';
 import { FrameStore } from '../stream/frame-store.js';
 import { TerminalText } from './terminal-text.js';
 
-/** Raw events kept in the browser; of updates only the latest, since their text is in the output. */
+/** The most raw events kept in the browser. The oldest updates are dropped first, since the output has their text. */
 export const KEPT_EVENTS = 1000;
-/** Pieces of output that are no text (images, JSON) kept for one attempt. */
+/** The most non-text parts (images, JSON) kept for one attempt. */
 const KEPT_PIECES = 50;
 
-/** What one attempt put out while it ran. */
+/** The output of one attempt. */
 export interface AttemptOutput {
   readonly attempt: number;
   readonly text: TerminalText;
@@ -17,11 +17,11 @@ export interface AttemptOutput {
   progress?: ProgressData;
 }
 
-/** One call as its events tell it, while they arrive. Bounded, however much the call puts out. */
+/** One call built from its events as they arrive. Its memory is bounded. */
 export class CallView extends FrameStore {
   private readonly seen = new Map<string, CallEvent>();
   private readonly outputs = new Map<number, AttemptOutput>();
-  /** Updates and progress that were left out for a slow reader. */
+  /** The number of Updates and Progress that were dropped for a slow reader. */
   private leftOut = 0;
   private lifecycleEvents: readonly CallEvent[] = [];
   private forgotten = 0;
@@ -37,7 +37,7 @@ export class CallView extends FrameStore {
     return [...this.seen.values()];
   }
 
-  /** Raw events no longer kept. */
+  /** The number of raw events no longer kept. */
   get dropped(): number {
     return this.forgotten;
   }
@@ -50,7 +50,7 @@ export class CallView extends FrameStore {
     return [...this.outputs.values()];
   }
 
-  /** An event that came before changes nothing: after a reconnect some come again. */
+  /** Ignores known events: after a reconnect some are sent again. */
   take(event: CallEvent): void {
     if (this.seen.has(event.id) || this.isOld(event)) return;
     this.seen.set(event.id, event);
@@ -66,7 +66,7 @@ export class CallView extends FrameStore {
     this.changed();
   }
 
-  /** The stream begins anew. */
+  /** The stream restarts from the first event. */
   reset(): void {
     this.seen.clear();
     this.outputs.clear();
@@ -105,16 +105,15 @@ export class CallView extends FrameStore {
     }
   }
 
-  /** `callver` counts the events of a call without holes, so that what was forgotten is not taken twice. */
+  /** `callver` numbers the events of a call without a gap: a dropped event is recognised when it is sent again. */
   private isOld(event: CallEvent): boolean {
     return event.callver <= this.newestForgotten;
   }
 }
 
 /**
- * Why the updates are not what End says of them (their number and SHA-256), as a sentence; undefined when they are. Told
- * only while every event is kept: a call that puts out without end is not held in memory for the sake of its digest, which
- * `calls.stream` of the client would do; of such a call the number is compared.
+ * The error as a sentence if the updates do not match the count and SHA-256 of End; undefined if they match. Checked only while
+ * every event is kept. Longer calls are checked by count: `calls.stream` of the client would keep every update.
  */
 export async function integrityError(view: CallView): Promise<string | undefined> {
   const end = view.lifecycle.at(-1);
@@ -125,8 +124,8 @@ export async function integrityError(view: CallView): Promise<string | undefined
 }
 
 /**
- * Whether all updates are here, as End counts them; undefined before the end or where it does not say. An End of an earlier
- * release counts those of the last attempt.
+ * The number of received updates and the count of End; undefined before the end or without a count. An End of an earlier release
+ * counts those of the last attempt.
  */
 export function integrityStatus(view: CallView): { readonly got: number; readonly of: number } | undefined {
   const end = view.lifecycle.findLast((event) => event.type === 'call.end');

@@ -6,11 +6,11 @@ import { escapeInvisible } from '../components/escape-invisible.js';
 import { Terminal } from './terminal.js';
 import { linesOf } from './terminal-text.js';
 
-/** Pictures that hold pixels only. SVG is a document with scripts and links of its own: it is shown as text. */
+/** Raster images only. SVG can contain scripts and links: it is shown as text. */
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** What a tool gave back, piece by piece. All of it is foreign: text stays text, pictures are pixels, links say where they lead. */
+/** The content of a result. It is untrusted: text is never markup, images are raster only, links show their address. */
 export function ContentView({ content }: { readonly content: readonly Content[] }) {
   return (
     <Stack gap="sm">
@@ -67,7 +67,7 @@ function Picture({ data, mimeType }: { readonly data: string; readonly mimeType:
   );
 }
 
-/** A link only where it leads to the web, and always with its address in full. */
+/** A link for `http(s)` only, with its full address as text. */
 export function SafeLink({ uri }: { readonly uri: string }) {
   const shown = escapeInvisible(uri);
   if (!/^https?:\/\//i.test(uri) || !URL.canParse(uri))

@@ -1,6 +1,6 @@
 import type { Call } from '#contracts';
 
-/** A call as commands that submit it again. Keys are named, never shown. */
+/** A call as commands that submit it again. They name the key's variable and never contain the key. */
 export function asCurl({ tool, arguments: args, sessionId }: Call, baseUrl: string): string {
   const body = JSON.stringify({ tool, arguments: args, ...(sessionId === undefined ? {} : { sessionId }) });
   return [

@@ -7,7 +7,7 @@ import { escapeInvisible } from '../components/escape-invisible.js';
 const COLORS = { allow: 'teal', ask: 'yellow', deny: 'red' } as const;
 const AXES = { facts: 'Tool and posture', risk: 'Arguments', grants: 'Grants', limits: 'Limits', hooks: 'Hooks' } as const;
 
-/** The verdict about a call with the answer of every rule, and what a person said. */
+/** The decision about a call with the reasons of every rule, and a person's decision. */
 export function DecisionView({ decision, approval }: { readonly decision: Decision; readonly approval?: Approval | undefined }) {
   return (
     <Stack gap="md">

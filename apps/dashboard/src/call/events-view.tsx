@@ -6,7 +6,7 @@ import { Json } from '../components/json.js';
 
 const SHOWN = 200;
 
-/** The raw events of a call, to open one by one and to take away. */
+/** The raw events of a call, with a download. */
 export function EventsView({ events, dropped }: { readonly events: readonly CallEvent[]; readonly dropped: number }) {
   const [open, setOpen] = useState<string>();
   const [all, setAll] = useState(false);

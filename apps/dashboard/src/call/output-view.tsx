@@ -15,7 +15,7 @@ interface OutputViewProps {
   readonly running: boolean;
 }
 
-/** What the tool puts out while it runs, attempt by attempt. */
+/** The output of each attempt, live. */
 export function OutputView({ view, version, running }: OutputViewProps) {
   const { attempts } = view;
   const [chosen, setChosen] = useState<number>();
@@ -44,7 +44,7 @@ export function OutputView({ view, version, running }: OutputViewProps) {
       )}
       {fault !== undefined && (
         <Alert color="red" title="This is not what the tool wrote">
-          {fault}. The result is whole all the same.
+          {fault}. The result is complete.
         </Alert>
       )}
       <Progressed output={shown} />
@@ -89,7 +89,7 @@ function Progressed({ output: { progress } }: { readonly output: AttemptOutput }
 
 const MOST_SHOWN = 2_000_000;
 
-/** The whole of an output that was cut for the model, on demand. */
+/** Loads the complete output, which was truncated for the model. */
 export function WholeOutput({ call, bytes }: { readonly call: Call; readonly bytes: number }) {
   const { client } = useToolyard();
   const load = useMutation({

@@ -11,7 +11,7 @@ import { useToolyard } from '../stream/toolyard.js';
 
 const Arguments = z.record(z.string(), Json);
 
-/** Other arguments for the same call. They are checked before anything is submitted. */
+/** Replay with other arguments. They are validated before the submission. */
 export function ReplayModal({ call, onClose }: { readonly call: Call; readonly onClose: () => void }) {
   const { client } = useToolyard();
   const navigate = useNavigate();

@@ -5,13 +5,13 @@ export const TERMINAL_LIMITS = { lines: 5000, lineChars: 4000 } as const;
 export type Line = readonly Span[];
 
 /**
- * The text of one attempt as it streams in. Keeps the last 5,000 lines and of each the first 4,000 characters, so that no
- * output fills the browser; the whole of it stays with the gateway.
+ * The streamed text of one attempt. Keeps the last 5,000 lines, and 4,000 characters of each, to bound memory. The gateway has the
+ * complete output.
  */
 export class TerminalText {
   private readonly parse: LineParser = createLineParser();
   private readonly whole: Line[] = [];
-  /** What came since the last line end; read again with every piece, for it may hold half a colour. */
+  /** The text since the last line end; parsed again with every chunk, since it may end within an escape sequence. */
   private rest = '';
   private droppedLines = 0;
 
@@ -25,7 +25,7 @@ export class TerminalText {
     this.droppedLines += surplus;
   }
 
-  /** Lines before those that are kept. */
+  /** The number of dropped lines. */
   get dropped(): number {
     return this.droppedLines;
   }

@@ -10,13 +10,13 @@ const LINE_PX = 19;
 interface TerminalProps {
   readonly lines: readonly Line[];
   readonly label: string;
-  /** Lines before these that are not shown. */
+  /** The number of dropped lines before these. */
   readonly dropped?: number;
-  /** Text is still coming: the end stays in sight until somebody scrolls up. */
+  /** The output continues: the view follows its end until the user scrolls up. */
   readonly live?: boolean;
 }
 
-/** Text with terminal colours, as text; only the lines in sight exist. */
+/** Text with terminal colours; renders only visible lines. */
 export function Terminal({ lines, label, dropped = 0, live = false }: TerminalProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
@@ -82,7 +82,7 @@ const Spans = memo(function Spans({ line }: { readonly line: Line }) {
   ));
 });
 
-/** Names of the palette become variables of the stylesheet, so that they are readable on light and on dark ground. */
+/** Palette colours are variables of the stylesheet, readable in light and dark mode. */
 function cssOf({ color, background, bold, dim, italic, underline, strike }: SpanStyle): CSSProperties {
   return {
     ...(color === undefined ? {} : { color: paint(color) }),
@@ -94,7 +94,7 @@ function cssOf({ color, background, bold, dim, italic, underline, strike }: Span
   };
 }
 
-/** Behind text a bright colour is its plain one: the text on it is light. */
+/** Backgrounds use the normal variant of a bright colour, since the text on them is light. */
 function paint(color: string, place: '' | 'on-' = ''): string {
   if (color.startsWith('#')) return color;
   return `var(--ansi-${place}${place === '' ? color : plainName(color)})`;

@@ -12,7 +12,7 @@ const KIND_WORDS: Readonly<Record<SegmentKind, string>> = {
   running: 'running',
 };
 
-/** The life of a call as one line: where its time went. */
+/** The times of a call as one bar. */
 export function TimelineBar({ segments }: { readonly segments: readonly Segment[] }) {
   const now = useNow();
   const first = segments[0]?.from;

@@ -6,7 +6,7 @@ import type { TimelineEntry, Tone } from './call-timeline.js';
 
 const COLORS: Readonly<Record<Tone, string>> = { neutral: 'gray', good: 'teal', bad: 'red', warn: 'orange', busy: 'blue' };
 
-/** What happened, one thing after the other, and how long it took until the next. */
+/** The entries of the timeline with the times between them. */
 export function TimelineList({ moments }: { readonly moments: readonly TimelineEntry[] }) {
   const now = useNow();
   return (

@@ -5,7 +5,7 @@ import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 import { CallView } from './call-view.js';
 
-/** A call and everything that happens to it, from its first event on; asked for anew whenever its state changes. */
+/** A call with all of its events. The call is reloaded when its state changes. */
 export function useCall(callId: string) {
   const { client } = useToolyard();
   const queries = useQueryClient();
@@ -15,7 +15,7 @@ export function useCall(callId: string) {
   const changes = useRef(0);
   const call = useQuery({
     queryKey: ['call', callId],
-    // A first question that is under way is not asked again by `invalidateQueries`: so an answer that events overtook is asked for anew here.
+    // `invalidateQueries` does not repeat a first request in progress, so a response older than the events is requested again here.
     queryFn: async ({ signal }) => {
       for (;;) {
         const before = changes.current;
@@ -44,7 +44,7 @@ export function useCall(callId: string) {
         }
       }
     };
-    // Why the stream ended is told by its state; what the call is, the query says.
+    // The stream's state has the error; the query has the call.
     read().catch(() => undefined);
     return () => stopping.abort();
   }, [client, queries, view, callId]);

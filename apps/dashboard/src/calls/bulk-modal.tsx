@@ -27,7 +27,7 @@ const WORDS = {
   replay: { title: 'Replay all calls that fit', verb: 'Replay', past: 'replayed', which: 'that have ended' },
 } as const;
 
-/** First how many it would be, then the deed, piece by piece, and what did not work. */
+/** Shows the number of calls first, then the progress page by page, and the failures. */
 export function BulkModal({ action, filter, search, onClose }: BulkModalProps) {
   const { client } = useToolyard();
   const words = WORDS[action];
@@ -91,7 +91,7 @@ export function BulkModal({ action, filter, search, onClose }: BulkModalProps) {
             </Text>
             {action === 'replay' && matched > 0 && (
               <Alert color="yellow" variant="light">
-                Each becomes a new call with the same arguments, judged anew. What has a side effect has it again.
+                Each becomes a new call with the same arguments, with a new decision. Side effects happen again.
               </Alert>
             )}
             {action === 'cancel' && (

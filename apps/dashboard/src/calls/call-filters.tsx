@@ -42,7 +42,7 @@ const SPANS = [
   { value: '7d', label: 'Last 7 days' },
 ];
 
-/** What the list shows. Everything stands in the address, so that a filtered list is a link. */
+/** The filters of the list. They are kept in the address, so a filtered list is a link. */
 export function CallFilters({ search, onChange }: CallFiltersProps) {
   const set = (name: FilterName, value: string | undefined) => {
     const { [name]: _before, ...others } = search;
@@ -178,7 +178,7 @@ function SearchText({ text, onChange }: { readonly text: string; readonly onChan
   );
 }
 
-/** A text that counts when it is done: on Enter and on leaving the field. */
+/** A text field that applies its value on Enter and on blur. */
 function Settled({
   label,
   placeholder,
@@ -235,7 +235,7 @@ function resultLabel(value: string): string {
   return value === 'ok' ? 'OK' : value === 'error' ? 'Error' : value;
 }
 
-/** A link may name what there is not: it is shown as it is, beside what is wrong with it. */
+/** An invalid value of a link is shown unchanged, with its error. */
 function stateLabel(value: string): string {
   if (value === 'ended') return 'Ended';
   const state = z.union([CallStatus.exclude(['ended']), CallOutcome]).safeParse(value);

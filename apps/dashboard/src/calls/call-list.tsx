@@ -18,14 +18,14 @@ const CARD_PX = 98;
 
 interface CallListProps {
   readonly rows: readonly CallRow[];
-  /** The end of the list came into sight. */
+  /** Called when the end of the list becomes visible. */
   readonly onEnd?: () => void;
   readonly foot?: string | undefined;
 }
 
 /**
- * Calls as a table of which only the rows in sight exist. While somebody reads further down, new calls gather above
- * instead of pushing the rows away.
+ * Calls as a table that renders only visible rows. While the list is scrolled down, new calls are added above the view
+ * without moving the rows.
  */
 export function CallList({ rows, onEnd, foot }: CallListProps) {
   const narrow = useMediaQuery('(max-width: 48em)') ?? false;
@@ -133,11 +133,11 @@ function Row({ row, index, style }: { readonly row: CallRow; readonly index: num
   );
 }
 
-/** What was asked for; below it which attempt it is, unless it is the first, and what went wrong. */
+/** The subject of the call; below it the attempt, if it is not the first, and the error. */
 function Subject({ row }: { readonly row: CallRow }) {
   const subjects = useSubjects(row.tool);
   const attempt = row.attempt > 1 ? `attempt ${row.attempt}` : '';
-  // A short note stands in the badge.
+  // A short note is in the badge.
   const note = isShort(row.note) ? '' : (row.note ?? '');
   const error = row.error === undefined ? note : `${row.error.code}: ${row.error.message}`;
   return (

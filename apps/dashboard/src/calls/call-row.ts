@@ -1,7 +1,7 @@
 import type { Call, CallEvent, CallOutcome, CallStatus, CallSummary, Pool, Priority } from '#contracts';
 import type { ShownState } from '../theme.js';
 
-/** What a list shows of a call: made from an answer of the gateway or, as far as they tell, from events alone. */
+/** A call in a list: from a response of the gateway, or from events with the fields that these have. */
 export interface CallRow {
   readonly id: string;
   readonly tool: string;
@@ -15,7 +15,7 @@ export interface CallRow {
   /** Why a completed call has an error result, such as `exit 1`. */
   readonly note?: string | undefined;
   readonly retrying: boolean;
-  /** It waits for a time or for other calls, and holds no worker: no failure. */
+  /** Waits for a time or for other calls without a worker; not a failure. */
   readonly suspended: boolean;
   readonly cancelling: boolean;
   readonly agentId?: string | undefined;
@@ -69,7 +69,7 @@ function momentOf(time: string | undefined): number | undefined {
   return time === undefined ? undefined : Date.parse(time);
 }
 
-/** The row after an event. A call never seen before starts from what the envelope and its id tell. */
+/** The row after an event. A row for an unknown call starts with the fields of the envelope and the time in its id. */
 export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow {
   const at = Date.parse(event.time);
   const row: CallRow = { ...(before ?? rowOfEnvelope(event)), attempt: Math.max(before?.attempt ?? 0, event.attempt) };
@@ -153,7 +153,7 @@ export function previewOf(value: unknown): string | undefined {
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** When a call was submitted, as its id tells: the first ten characters of a ULID are milliseconds in base 32. */
+/** The submission time of a call, from its id: the first ten characters of a ULID are milliseconds in base 32. */
 export function timeOfId(id: string): number | undefined {
   const stamp = id.slice(id.indexOf('-') + 1).slice(0, 10);
   let ms = 0;
@@ -165,7 +165,7 @@ export function timeOfId(id: string): number | undefined {
   return stamp.length === 10 ? ms : undefined;
 }
 
-/** Newest first: by the ULID, whatever the partition before it. */
+/** Newest first: by the ULID, without the partition before it. */
 export function byNewest(a: Pick<CallRow, 'id'>, b: Pick<CallRow, 'id'>): number {
   const left = a.id.slice(a.id.indexOf('-') + 1);
   const right = b.id.slice(b.id.indexOf('-') + 1);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CallFilter, type CallFilterInput } from '#contracts';
 
-/** The filters of a list as they stand in the address: the same names and texts as the API takes. */
+/** The filters of a list as the address has them: with the names and texts of the API. */
 export interface CallSearch {
   readonly status?: string;
   readonly outcome?: string;
@@ -16,7 +16,7 @@ export interface CallSearch {
   readonly batchId?: string;
   readonly parentCallId?: string;
   readonly rootCallId?: string;
-  /** A moment (RFC 3339), or a span before now such as `15m`, `24h`, `7d`, which goes on moving. */
+  /** A time (RFC 3339), or a span before now such as `15m`, `24h`, `7d`, which moves with the time. */
   readonly since?: string;
   readonly until?: string;
   readonly q?: string;
@@ -44,7 +44,7 @@ export const FILTER_NAMES = [
 const Given = z.record(z.string(), z.unknown());
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Takes what is in the address; names that are no filter are left out, and so are empty ones. */
+/** Reads the address; unknown names and empty values are dropped. */
 export function CallSearch(search: unknown): CallSearch {
   const given = Given.parse(search);
   return Object.fromEntries(
@@ -59,13 +59,13 @@ export function isEmpty(search: CallSearch): boolean {
   return Object.keys(search).length === 0;
 }
 
-/** What the API takes for it. `now`: milliseconds, what a span such as `15m` is counted back from. */
+/** The filter for the API. `now`: milliseconds, from which a span such as `15m` is subtracted. */
 export function filterOf(search: CallSearch, now: number): CallFilterInput {
   const since = search.since === undefined ? undefined : spanMs(search.since);
   return { ...search, ...(since === undefined ? {} : { since: new Date(now - since).toISOString() }) };
 }
 
-/** The filter with its lists read, or what is wrong with it, for a person. */
+/** The parsed filter, or its error as text. */
 export function readFilter(search: CallSearch, now: number): { filter: CallFilter } | { fault: string } {
   const read = CallFilter.safeParse(filterOf(search, now));
   return read.success ? { filter: read.data } : { fault: z.prettifyError(read.error) };

@@ -3,16 +3,16 @@ import { FrameStore } from '../stream/frame-store.js';
 import { byNewest, foldRow, rowOfSummary, type CallRow } from './call-row.js';
 import { rowMatches } from './row-matches.js';
 
-/** Rows kept in the browser, however many calls come by. */
+/** The most rows kept in the browser. */
 export const KEPT_ROWS = 5000;
 
 /**
- * The calls of a list: what the gateway answered, moved on by events, newest first. Beyond `KEPT_ROWS` the oldest ended
- * ones go, then the oldest. A call that no longer fits the filter leaves the list by itself.
+ * The calls of a list, newest first: loaded from the gateway, updated by events. Beyond `KEPT_ROWS` the oldest ended calls are
+ * dropped first, then the oldest. A call that no longer matches the filter is removed.
  */
 export class CallTable extends FrameStore {
   private readonly rows = new Map<string, CallRow>();
-  /** Calls that the gateway found for this filter: they fit what events cannot tell. */
+  /** Calls that the gateway returned for this filter: they match fields that events do not have. */
   private readonly found = new Set<string>();
 
   constructor(
@@ -22,7 +22,7 @@ export class CallTable extends FrameStore {
     super();
   }
 
-  /** An answer of the gateway. What events told since is newer, and stays. */
+  /** Adds a response of the gateway. Newer events are not reverted. */
   answer(calls: readonly CallSummary[]): void {
     for (const call of calls) {
       this.found.add(call.id);
@@ -56,7 +56,7 @@ export class CallTable extends FrameStore {
     return this.rows.size;
   }
 
-  /** In strides, so that the sorting is paid once for many rows. */
+  /** Drops many rows at once, so that sorting is rare. */
   private trim(): void {
     if (this.rows.size <= this.kept * 1.1) return;
     const dispensable = [...this.rows.values()].sort(
@@ -71,7 +71,7 @@ export class CallTable extends FrameStore {
 
 const ORDER = { waiting_approval: 0, queued: 1, running: 2, ended: 1_000_000 } as const;
 
-/** How far a call has come: attempts count first, since a retried call goes back to the queue. */
+/** The progress of a call as a number: the attempt first, since a retried call returns to the queue. */
 function rank({ status, attempt, retrying }: Pick<CallRow, 'status' | 'attempt' | 'retrying'>): number {
   return ORDER[status] + attempt * 4 + (retrying ? 2 : 0);
 }

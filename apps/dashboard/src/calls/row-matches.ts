@@ -2,8 +2,8 @@ import type { CallFilter, ResultKind } from '#contracts';
 import type { CallRow } from './call-row.js';
 
 /**
- * Whether a call that only events told of belongs into a filtered list, as the gateway would say. `undefined`: events do
- * not tell (a fingerprint, the root of a tree, a word of the arguments): whoever asked the gateway knows.
+ * Whether a call known from events alone matches a filter, as the gateway decides. `undefined`: events do not contain it
+ * (a fingerprint, the root of a tree, a word of the arguments), so only a response of the gateway can tell.
  */
 export function rowMatches(row: CallRow, filter: CallFilter): boolean | undefined {
   const { since, until } = filter;

@@ -7,7 +7,7 @@ import classes from './chart.module.css';
 
 export interface ChartLine {
   readonly label: string;
-  /** One for light and one for dark ground. */
+  /** One for light and one for dark mode. */
   readonly color: readonly [light: string, dark: string];
   readonly fill?: boolean;
   readonly dash?: number[];
@@ -15,19 +15,19 @@ export interface ChartLine {
 
 export interface ChartProps {
   readonly title: string;
-  /** What the chart says at this moment, for those who do not see it. */
+  /** The current values as text, for screen readers. */
   readonly summary: string;
   readonly lines: readonly ChartLine[];
   /** Seconds since 1970, then the values of each line; null draws nothing. */
   readonly data: readonly (readonly (number | null)[])[];
-  /** Texts of a value on the axis and beside the cursor. */
+  /** Formats a value for the axis and the tooltip. */
   readonly format: (value: number) => string;
   readonly height?: number;
-  /** The axis reaches at least this far, so that a quiet time looks quiet. */
+  /** The smallest maximum of the axis, so that low values look low. */
   readonly atLeast: number;
 }
 
-/** A chart over time that is drawn anew when its data change, without being built anew. */
+/** A chart over time. New data redraw it without rebuilding it. */
 export function Chart({ title, summary, lines, data, format, atLeast, height = 170 }: ChartProps) {
   const { ref, width } = useElementSize();
   const plot = useRef<uPlot>(undefined);
@@ -131,7 +131,7 @@ function optionsOf({
   };
 }
 
-/** As fine as the distance of the marks needs. */
+/** As precise as the distance of the marks requires. */
 function clock(seconds: number, marks: readonly number[]): string {
   const distance = (marks[1] ?? 0) - (marks[0] ?? 0);
   if (distance >= 86_400) return new Date(seconds * 1000).toLocaleDateString(undefined, { month: 'short', day: 'numeric' });

@@ -5,11 +5,11 @@ import 'react-json-view-lite/dist/index.css';
 import classes from './json.module.css';
 import { escapeInvisible } from './escape-invisible.js';
 
-/** Above it the text alone is shown: a tree of a hundred thousand nodes would freeze the page. */
+/** A larger value is shown as text: a tree of 100,000 nodes would freeze the page. */
 const TREE_CHARS = 200_000;
 const TEXT_CHARS = 500_000;
 
-/** Colours that can be read on both grounds, which the viewer's own cannot. */
+/** Colours with enough contrast in light and dark mode, unlike those of the viewer. */
 const INK = {
   container: classes['container'] ?? '',
   stringValue: classes['string'] ?? '',
@@ -21,7 +21,7 @@ const INK = {
   stringifyStringValues: true,
 };
 
-/** Any JSON value, as a tree to open and close; everything in it is text. */
+/** Any JSON value as a tree. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   const dark = useComputedColorScheme('light') === 'dark';
   const text = useMemo(() => JSON.stringify(value, null, 2) ?? 'undefined', [value]);
@@ -49,7 +49,7 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
   );
 }
 
-/** The value with every text in it made visible. */
+/** The value with the invisible characters of all its texts escaped. */
 function shownValue(value: unknown): unknown {
   if (typeof value === 'string') return escapeInvisible(value);
   if (Array.isArray(value)) return value.map(shownValue);

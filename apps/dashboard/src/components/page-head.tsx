@@ -2,7 +2,7 @@ import { Group, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 
-/** The title of a page (of the tab, too), one line about it, and what can be done on it. */
+/** The head of a page: title (also of the tab), one line about it, and actions. */
 export function PageHead({ title, tab, about, children }: PageHeadProps) {
   useDocumentTitle(`${tab ?? (typeof title === 'string' ? title : '')} · Toolyard`);
   return (
@@ -26,7 +26,7 @@ export function PageHead({ title, tab, about, children }: PageHeadProps) {
 
 interface PageHeadProps {
   readonly title: ReactNode;
-  /** What the tab says, where the title is no text. */
+  /** The title of the tab, if `title` is not text. */
   readonly tab?: string;
   readonly about?: ReactNode;
   readonly children?: ReactNode;

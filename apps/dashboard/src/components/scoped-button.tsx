@@ -4,16 +4,16 @@ import type { Scope } from '#contracts';
 import { useScopes } from '../session/use-scopes.js';
 
 interface ScopedButtonProps extends ButtonProps {
-  /** What the key must have for what the button does. */
+  /** The scope that the action needs. */
   readonly scope: Scope;
-  /** Another reason why it cannot be done now. */
+  /** Another reason to disable it. */
   readonly whyNot?: string | undefined;
   readonly type?: 'button' | 'submit';
   readonly onClick?: (() => void) | undefined;
   readonly children: ReactNode;
 }
 
-/** A button that is switched off, with the reason, where the key does not allow what it does. It stays in the order of the Tab key, so that everybody finds the reason. */
+/** A button that is disabled with the reason if the key lacks its scope. It stays focusable, so that the reason can be read. */
 export function ScopedButton({ scope, whyNot, onClick, type = 'button', ...props }: ScopedButtonProps) {
   const reason = useScopes().lacks(scope) ?? whyNot;
   if (reason === undefined) return <Button type={type} {...(onClick === undefined ? {} : { onClick })} {...props} />;

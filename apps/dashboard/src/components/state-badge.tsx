@@ -7,7 +7,7 @@ const MOVING: readonly ShownState[] = ['running', 'retrying', 'cancelling'];
 
 interface StateBadgeProps {
   readonly state: ShownState;
-  /** Shown beside an error as far as it is short: `Error · exit 1`. */
+  /** Shown beside an error if it is short: `Error · exit 1`. */
   readonly note?: string | undefined;
   readonly size?: 'xs' | 'sm' | 'md' | 'lg';
 }
@@ -18,7 +18,7 @@ export function isShort(note: string | undefined): note is string {
   return note !== undefined && note.length <= SHORT_NOTE_CHARS;
 }
 
-/** The state of a call: a word first, the colour beside it. */
+/** The state of a call as text and colour. */
 export function StateBadge({ state, note, size = 'sm' }: StateBadgeProps) {
   const { label, color } = STATES[state];
   const short = state === 'error' && isShort(note) ? ` · ${escapeInvisible(note)}` : '';

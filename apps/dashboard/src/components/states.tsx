@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconInbox, IconRefresh, type TablerIcon } from '@tab
 import type { ReactNode } from 'react';
 import { ToolyardError } from '#client';
 
-/** Nothing to show, why, and what to do about it. */
+/** An empty page or list: the reason, and what to do. */
 export function EmptyState({ icon: Icon = IconInbox, title, whole = false, children, action }: EmptyStateProps) {
   return (
     <Center py={48} px="md">
@@ -24,13 +24,13 @@ export function EmptyState({ icon: Icon = IconInbox, title, whole = false, child
 interface EmptyStateProps {
   readonly icon?: TablerIcon;
   readonly title: string;
-  /** It is the whole page, so its title is that of the page. */
+  /** It fills the page, so its title is the page's heading. */
   readonly whole?: boolean;
   readonly children: ReactNode;
   readonly action?: ReactNode;
 }
 
-/** What went wrong, in the gateway's own words, and how to go on. */
+/** An error with the gateway's message and advice. */
 export function ErrorState({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const { title, advice } = explain(error);
   return (
@@ -71,7 +71,7 @@ function explain(error: unknown): { readonly title: string; readonly advice?: st
   return { title: 'That did not work' };
 }
 
-/** Where rows will be. */
+/** The placeholder of rows that are being loaded. */
 export function LoadingRows({ rows = 6 }: { readonly rows?: number }) {
   return (
     <Stack gap="xs" aria-busy="true" aria-label="Loading">

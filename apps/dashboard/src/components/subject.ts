@@ -1,11 +1,11 @@
 import { parse } from 'partial-json';
 import type { ToolSubject } from '#contracts';
 
-/** Arguments that say what a tool looks for, beside where. */
+/** Arguments that contain what a tool searches for. */
 const WANTED = ['pattern', 'query', 'regex'];
 
 /**
- * What a call is about, in one line: `$ npm test`, `src/login.ts`, `TODO in src`, else its arguments as `name: value`. `preview` is
+ * The subject of a call in one line: `$ npm test`, `src/login.ts`, `TODO in src`, else its arguments as `name: value`. `preview` is
  * the beginning of the arguments as JSON text and may be cut anywhere; `subjects` are those of the tool.
  */
 export function subjectText(preview: string, subjects: readonly ToolSubject[] = []): string {

@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { z } from 'zod';
 
-/** How far back a page looks; in the address as `?window=1h`. */
+/** The time window of a page; in the address as `?window=1h`. */
 export const WINDOWS = { '10m': 600_000, '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 export type WindowName = keyof typeof WINDOWS;
 

@@ -7,12 +7,12 @@ let timer: ReturnType<typeof setInterval> | undefined;
 let current = Date.now();
 const listeners = new Set<() => void>();
 
-/** The time, for everything on the page that grows with it: one timer for all, none while no component reads it. */
+/** The current time for components that show it: one timer for all, none without a reader. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, read);
 }
 
-/** One function for all renders: React subscribes again whenever it gets another one, and the timer starts from zero each time. */
+/** A stable function: React subscribes again for a new one, which would restart the timer. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= startTimer();
@@ -36,7 +36,7 @@ function read(): number {
   return current;
 }
 
-/** A moment as its distance from now, with the whole of it on hover. */
+/** A time relative to now, with the full time on hover. */
 export function Ago({ at }: { readonly at: number }) {
   const now = useNow();
   const since = now - at;
@@ -49,7 +49,7 @@ export function Ago({ at }: { readonly at: number }) {
   );
 }
 
-/** How long since; grows. `short`: one unit only. */
+/** The time since then, live. `short`: one unit only. */
 export function Since({ at, short = false }: { readonly at: number; readonly short?: boolean }) {
   const ms = Math.max(0, useNow() - at);
   return <>{short ? shortText(ms) : durationText(ms)}</>;

@@ -4,7 +4,7 @@ import { useToolyard } from '../stream/toolyard.js';
 
 const NONE: readonly ToolSubject[] = [];
 
-/** Which arguments of a tool say what a call is about; none until the catalog has come, or for a tool that is not in it. */
+/** The subject arguments of a tool; none until the catalog is loaded, or for a tool that is not in it. */
 export function useSubjects(tool: string): readonly ToolSubject[] {
   const { client } = useToolyard();
   const { data } = useQuery({

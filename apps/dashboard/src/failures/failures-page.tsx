@@ -17,10 +17,10 @@ import { escapeInvisible } from '../components/escape-invisible.js';
 import { useToolyard } from '../stream/toolyard.js';
 
 const route = getRouteApi('/failures');
-/** After a failure the groups are asked for again, at most this often. */
+/** After a failure the groups are reloaded, at most this often. */
 const ASK_MS = 1000;
 
-/** Failures that look alike, together: what went wrong most, since when, and all of one kind again. */
+/** Failures grouped by similarity, with counts, times and a replay of a whole group. */
 export function FailuresPage() {
   const { window = '24h' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -30,7 +30,7 @@ export function FailuresPage() {
     queryKey: ['failures', window],
     queryFn: ({ signal }) => client.stats.failures({ since: new Date(Date.now() - WINDOWS[window]).toISOString() }, { signal }),
     staleTime: 0,
-    // What is not counted yet was asked for too early.
+    // The gateway has not counted it yet: load again later.
     refetchInterval: ({ state }) => (state.data?.behind === undefined ? false : ASK_MS),
   });
   useAskAgainAfterFailures();

@@ -14,7 +14,7 @@ const SHOWN: Readonly<Record<FeedState, { readonly label: string; readonly color
   closed: { label: 'Not connected', color: 'red', about: 'The gateway refused the event stream. Sign out and use another key.' },
 };
 
-/** Whether what is on the page is the present. */
+/** The state of the event stream. */
 export function ConnectionBadge() {
   const { feed } = useToolyard();
   useFrames(feed);

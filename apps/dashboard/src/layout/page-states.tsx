@@ -24,7 +24,7 @@ export function PageLoading() {
   return <LoadingRows />;
 }
 
-/** A page that fell over takes nothing else with it. */
+/** The error boundary of a page: the rest keeps working. */
 export function PageFailed({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
   const router = useRouter();
   return (

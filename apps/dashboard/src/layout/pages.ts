@@ -9,7 +9,7 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react';
 
-/** The pages of the navigation, in their order; `key` after `g` leads there. */
+/** The pages of the navigation, in order; `g` followed by `key` opens one. */
 export const PAGES = [
   { to: '/live', label: 'Live', key: 'l', icon: IconActivity, about: 'What happens now' },
   { to: '/calls', label: 'Calls', key: 'c', icon: IconListDetails, about: 'All calls, filtered' },

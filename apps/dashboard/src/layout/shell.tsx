@@ -26,7 +26,7 @@ import { PAGES } from './pages.js';
 import { openSearch, Search } from './search.js';
 import classes from './shell.module.css';
 
-/** What stands around every page: where one is, where one can go, and whether what is shown is the present. */
+/** The frame of every page: navigation, search, and the state of the event stream. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const { pathname } = useLocation();

@@ -1,6 +1,6 @@
 import type { CallEvent, LiveCounts, Pool, Stats } from '#contracts';
 
-/** Calls under way that the page remembers one by one; beyond it the oldest are forgotten until the gateway is asked again. */
+/** The most active calls that are tracked one by one; the oldest beyond it are dropped until the next reload. */
 export const KEPT_ACTIVE = 20_000;
 
 type Place = 'queued' | 'running' | 'waitingApproval';
@@ -17,8 +17,8 @@ export type Dimension = 'tool' | 'agent' | 'tenant' | 'pool';
 const NONE: LiveCounts = { running: 0, queued: 0, waitingApproval: 0 };
 
 /**
- * What runs and waits now: the numbers of the gateway (`anchor`), moved on by every event since. Asked again from time to
- * time, so that what an event cannot tell of a call it never saw does not add up.
+ * Current counts: the numbers of the gateway (`anchor`), updated by every event since. Reloaded regularly, since errors from events
+ * of unknown calls would add up.
  */
 export class CurrentCounts {
   private readonly active = new Map<string, Active>();
@@ -29,7 +29,7 @@ export class CurrentCounts {
   /** `poolOf`: from the catalog of tools, for calls whose submission was not seen. */
   constructor(private poolOf: (tool: string) => Pool | undefined = () => undefined) {}
 
-  /** The numbers of the gateway are true for now; what was added to them since the last time is in them. */
+  /** Replaces the counts by those of the gateway, which include all events so far. */
   anchor(now: Stats['now'], poolOf = this.poolOf): void {
     this.poolOf = poolOf;
     const { byTool, byAgent, byPool, ...total } = now;
@@ -66,7 +66,7 @@ export class CurrentCounts {
     return this.total;
   }
 
-  /** The groups with calls under way, most running first. A key sees one tenant: its own. */
+  /** The groups with active calls, most running first. A key sees its own tenant only. */
   groups(dimension: Dimension): { readonly name: string; readonly counts: LiveCounts }[] {
     if (dimension === 'tenant') return [{ name: this.tenant, counts: this.total }];
     return [...this.by[dimension]]
@@ -79,7 +79,7 @@ export class CurrentCounts {
     return this.active.size;
   }
 
-  /** `expected`: where a call that was not seen before must have been. */
+  /** `expected`: the state that an unknown call must have had. */
   private move(event: CallEvent, expected: Place | undefined, to: Place | undefined, pool?: Pool): void {
     const known = this.active.get(event.subject);
     const call = known ?? {

@@ -4,8 +4,8 @@ const KEPT = 512;
 const WINDOW_MS = 30_000;
 
 /**
- * How long after they were written events reach this page. Written is by the clock of Redis, received by that of this
- * machine; where the first is ahead, the smallest difference seen stands for the distance of the clocks.
+ * The delay between the write of an event and its arrival here, by the clocks of Redis and of this machine. If that of Redis is
+ * ahead, the smallest difference seen is taken as the clock offset.
  */
 export class LagGauge {
   private readonly samples: { readonly ms: number; readonly at: number }[] = [];
@@ -18,7 +18,7 @@ export class LagGauge {
     this.next = (this.next + 1) % KEPT;
   }
 
-  /** Milliseconds; undefined when nothing came for half a minute. */
+  /** Milliseconds; undefined if no event arrived in the last 30 s. */
   p95(now: number): number | undefined {
     const recent = this.samples.filter(({ at }) => now - at < WINDOW_MS).map(({ ms }) => ms - this.ahead);
     return percentilesOf(recent).p95;

@@ -36,7 +36,7 @@ const TIMES: readonly ChartLine[] = [
   { label: 'p99', color: ['#c92a2a', '#ff8787'], dash: [4, 3] },
 ];
 
-/** What happens now: moved by events, begun with what the gateway counted. */
+/** The live page: starts with the numbers of the gateway, updated by events. */
 export function LivePage() {
   const { window = '10m' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -93,7 +93,7 @@ export function LivePage() {
   );
 }
 
-/** The numbers of the window: asked for once, then moved by events. Drawn twice a second, which is what an eye follows in a chart. */
+/** The numbers of the window: loaded once, then updated by events. Drawn twice a second. */
 function useSeries(window: WindowName) {
   const { client, board } = useToolyard();
   const series = useMemo(() => new Series(STEPS[window].stepMs, WINDOWS[window] / STEPS[window].stepMs), [window]);

@@ -6,8 +6,8 @@ import { Series, type Failure } from './series.js';
 import { timeOfId } from '../calls/call-row.js';
 
 /**
- * What the live page shows, on every page kept up by events: numbers over time, what runs and waits now, and how far
- * behind the log this page is. Its size does not depend on how much happens.
+ * The figures of the live page, updated by events on every page: numbers over time, current counts, and the lag behind the log.
+ * Its size is constant.
  */
 export class LiveStats extends FrameStore {
   readonly now = new CurrentCounts();
@@ -20,7 +20,7 @@ export class LiveStats extends FrameStore {
     return this.view;
   }
 
-  /** Another window begins with what the gateway counted; events move it from there. */
+  /** Selects a window: loads the numbers of the gateway, then updates them by events. */
   show(series: Series): void {
     this.view = series;
     this.changed();
@@ -59,7 +59,7 @@ function failureOf({ outcome, isError }: CallEventOf<'call.end'>['data']): Failu
   return outcome === 'completed' && isError === true ? 'error' : undefined;
 }
 
-/** As the gateway counts: waiting by the time of the first Start, running by the time of the End. */
+/** Counts like the gateway: waits at the time of the first Start, runs at the time of the End. */
 function foldSeries(series: Series, event: CallEvent, at: number): void {
   switch (event.type) {
     case 'call.submitted':

@@ -6,7 +6,7 @@ import { useToolyard } from '../stream/toolyard.js';
 import classes from './live-tiles.module.css';
 import { LinkPaper } from '../components/links.js';
 
-/** The figures a person looks at first. */
+/** The main figures. */
 export function LiveTiles() {
   const { board } = useToolyard();
   useFrames(board);

@@ -3,7 +3,7 @@ import type { ToolyardClient } from '#client';
 import type { Feed } from '../stream/feed.js';
 import type { LiveStats } from './live-stats.js';
 
-/** Between two times the gateway is asked for the true numbers; in between events move them. */
+/** How often the numbers are reloaded; events update them in between. */
 const ANCHOR_MS = 10_000;
 
 interface LiveStatsParts {
@@ -12,7 +12,7 @@ interface LiveStatsParts {
   readonly feed: Feed;
 }
 
-/** Asks for what events cannot tell, now and from time to time, while the page is looked at. Answers how to stop. */
+/** Loads what events do not contain, now and regularly while the page is visible. Returns a function that stops it. */
 export function persistLiveStats({ client, board, feed }: LiveStatsParts): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -34,7 +34,7 @@ export function persistLiveStats({ client, board, feed }: LiveStatsParts): () =>
     if (queues.status === 'fulfilled') board.anchorQueues(queues.value);
     if (workers.status === 'fulfilled') board.anchorWorkers(workers.value);
   };
-  // What fails here is tried again; that nothing arrives is shown by the connection, not by a board of errors.
+  // Failures are retried by the next tick; the connection badge shows an outage.
   const tick = () => void ask().catch(() => undefined);
   tick();
   const timer = setInterval(tick, ANCHOR_MS);

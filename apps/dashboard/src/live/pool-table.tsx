@@ -5,7 +5,7 @@ import { useNow } from '../components/time.js';
 import { useFrames } from '../stream/frame-store.js';
 import { useToolyard } from '../stream/toolyard.js';
 
-/** Depth and oldest age by pool, and how many of its slots are taken. */
+/** Depth, oldest age and used slots by pool. */
 export function PoolTable() {
   const { board } = useToolyard();
   useFrames(board);

@@ -8,7 +8,7 @@ import { LinkAnchor } from '../components/links.js';
 const SHOWN = 8;
 const By = z.enum(['tool', 'agent', 'tenant']);
 
-/** What runs, by tool, agent or tenant. */
+/** Running calls by tool, agent or tenant. */
 export function RunningBy() {
   const { board } = useToolyard();
   const [by, setBy] = useState<z.output<typeof By>>('tool');

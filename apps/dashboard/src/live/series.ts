@@ -1,6 +1,6 @@
 import type { StatsPoint } from '#contracts';
 
-/** Times kept for percentiles of one step; beyond it every new one replaces a random one (reservoir sampling, algorithm R). */
+/** The most samples for percentiles of one step; then each new one may replace a random one (reservoir sampling, algorithm R). */
 const SAMPLES = 256;
 
 export interface Point {
@@ -17,7 +17,7 @@ export interface Point {
   readonly run: Percentiles;
 }
 
-/** How a call failed: by its outcome, or with a result that is an error. */
+/** How a call failed: by its outcome, or with an error result. */
 export type Failure = 'failed' | 'error';
 
 /** Milliseconds; absent where nothing was measured. */
@@ -44,8 +44,8 @@ interface Samples {
 }
 
 /**
- * Numbers over time in a ring of steps: as many as fit the window, whatever comes. Begins with what the gateway counted
- * (`seed`) and goes on by events.
+ * Numbers over time in a ring of steps, as many as the window has. Starts with the numbers of the gateway (`seed`), then events
+ * update it.
  */
 export class Series {
   private readonly steps = new Map<number, Step>();
@@ -60,7 +60,7 @@ export class Series {
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** What the gateway counted until `until`; what events told of the time before it is forgotten. */
+  /** Sets the numbers of the gateway up to `until`, which replace those of events before it. */
   seed(points: readonly StatsPoint[], stepMs: number, until: number): void {
     this.seeded.clear();
     for (const point of points) this.seeded.set(Math.floor(Date.parse(point.at) / stepMs) * stepMs, point);
@@ -96,7 +96,7 @@ export class Series {
   private point(at: number, now: number): Point {
     const counted = at < this.liveFrom ? this.seededPoint(at) : undefined;
     const live = this.steps.get(at);
-    // The step under way is as long as it has lasted, so that a rate neither starts at zero nor jumps.
+    // The rate of the current step is over the time it has lasted, so that it neither starts at zero nor jumps.
     const seconds = Math.max(500, Math.min(this.stepMs, now - at)) / 1000;
     const seededSeconds = this.seededStepMs / 1000;
     const rate = (name: 'submitted' | 'ended' | 'failed' | 'errors') =>

@@ -4,8 +4,8 @@ const SLOT = 'toolyard.key';
 const listeners = new Set<() => void>();
 
 /**
- * Takes `#key=…` over from the address, as `npm start` prints it, and removes it there, so that it stays neither in the
- * history nor in a copied link. The key lives as long as the tab.
+ * Moves `#key=…`, as `npm start` prints it, from the address to `sessionStorage`, so that it is neither in the history nor in a
+ * copied link. The key is kept as long as the tab.
  */
 export function takeKeyFromAddress(): void {
   const fragment = new URLSearchParams(location.hash.slice(1));

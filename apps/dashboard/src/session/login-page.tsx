@@ -3,7 +3,7 @@ import { useState, type FormEvent } from 'react';
 import { ToolyardClient, ToolyardError } from '#client';
 import { setKey } from './key.js';
 
-/** Asks for the API key once a tab, and takes only one that the gateway knows. */
+/** Asks for the API key once a tab, and accepts only one that the gateway knows. */
 export function LoginPage() {
   const [key, setTyped] = useState('');
   const [fault, setFault] = useState<string>();
@@ -55,7 +55,7 @@ export function LoginPage() {
   );
 }
 
-/** What is wrong with the key; when nothing is, it is taken and there is no answer to give. */
+/** The error of the key; undefined if the gateway accepted it, and then it is stored. */
 async function keyError(key: string): Promise<string | undefined> {
   try {
     await new ToolyardClient({ baseUrl: location.origin, apiKey: key }).queues.list();

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Scope } from '#contracts';
 import { useToolyard } from '../stream/toolyard.js';
 
-/** What the key may do. The gateway decides; until it has said what it will decide, nothing is held back here. */
+/** The scopes of the key. Nothing is disabled until they are loaded; the gateway checks them anyway. */
 export function useScopes(): { readonly lacks: (scope: Scope) => string | undefined } {
   const { client } = useToolyard();
   const { data } = useQuery({

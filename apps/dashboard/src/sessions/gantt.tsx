@@ -15,12 +15,12 @@ const ROW_PX = 30;
 
 declare module 'react' {
   interface CSSProperties {
-    /** How deep in the tree a row is; the stylesheet says how far that indents. */
+    /** The depth of a row in the tree; the stylesheet has the indent. */
     '--depth'?: number;
   }
 }
 
-/** The calls of a session as a tree, each with the stretch of time it waited and ran. */
+/** The calls of a session as a tree, each with its waiting and running time. */
 export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
   const scroller = useRef<HTMLDivElement>(null);
   const now = useNow();
@@ -92,10 +92,10 @@ function Bar({ row, now, share }: { readonly row: CallRow; readonly now: number;
   const end = endOf(row, now);
   const started = row.startedAt ?? end;
   const { color } = STATES[shownState(row)];
-  const told = `waited ${durationText(started - row.submittedAt)}, ran ${durationText(end - started)}`;
+  const label = `waited ${durationText(started - row.submittedAt)}, ran ${durationText(end - started)}`;
   return (
-    <Tooltip label={`${row.tool}: ${told}`}>
-      <span className={classes.bars} role="img" aria-label={told}>
+    <Tooltip label={`${row.tool}: ${label}`}>
+      <span className={classes.bars} role="img" aria-label={label}>
         <span className={classes.wait} style={{ left: share(row.submittedAt), right: `calc(100% - ${share(started)})` }} />
         <span
           className={classes.run}

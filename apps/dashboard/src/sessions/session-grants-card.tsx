@@ -13,7 +13,7 @@ interface Grant {
   readonly without: SessionGrants;
 }
 
-/** What people trusted or denied for the rest of the session, each to be taken back. */
+/** The grants and denials for the rest of the session, each with a button to revoke it. */
 export function SessionGrantsCard({ session }: { readonly session: Session }) {
   const { client } = useToolyard();
   const queries = useQueryClient();

@@ -20,10 +20,10 @@ import { SteerCard } from './steer-card.js';
 
 const route = getRouteApi('/sessions/$sessionId');
 const PAGE = 200;
-/** Calls of a session that are loaded; a longer one is seen in the list of calls. */
+/** The most calls of a session that are loaded; the list of calls shows all. */
 const MOST_CALLS = 2000;
 
-/** One session: all its calls and their children over time, and how to steer, stop and bound it. */
+/** One session: its calls and their children over time, with steering, cancel, posture and grants. */
 export function SessionPage() {
   const { sessionId } = route.useParams();
   return <OneSession key={sessionId} sessionId={sessionId} />;

@@ -8,7 +8,7 @@ import { useToolyard } from '../stream/toolyard.js';
 const AUTONOMY: Readonly<Record<Autonomy, string>> = {
   read_only: 'Read only',
   supervised: 'Supervised: risky calls ask',
-  full: 'Full: nobody is asked',
+  full: 'Full: calls run without approval',
 };
 const MODES: Readonly<Record<PermissionMode, string>> = {
   'read-only': 'Read only',
@@ -18,7 +18,7 @@ const MODES: Readonly<Record<PermissionMode, string>> = {
   allow: 'Allow everything',
 };
 
-/** How freely the calls of the session may act; a change holds for the next call. */
+/** The posture of the session; a change applies from the next call on. */
 export function SessionPostureCard({ session }: { readonly session: Session }) {
   const { client } = useToolyard();
   const queries = useQueryClient();

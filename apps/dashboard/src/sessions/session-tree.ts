@@ -5,7 +5,7 @@ export interface Branch {
   readonly depth: number;
 }
 
-/** Calls in the order they were made, each followed by its children; a child whose parent is not here stands at the top. */
+/** Calls in the order they were made, each followed by its children; a child without its parent in the list is at the top level. */
 export function treeOf(rows: readonly CallRow[]): Branch[] {
   const known = new Set(rows.map(({ id }) => id));
   const children = new Map<string | undefined, CallRow[]>();

@@ -6,7 +6,7 @@ import { ScopedButton } from '../components/scoped-button.js';
 import { notifySuccess, notifyError } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
-/** A person's word to the agent, in between its calls. */
+/** Sends a message to the agent, delivered with its next result. */
 export function SteerCard({ sessionId }: { readonly sessionId: string }) {
   const { client } = useToolyard();
   const [message, setMessage] = useState('');

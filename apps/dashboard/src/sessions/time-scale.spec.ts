@@ -5,7 +5,7 @@ import { timeScale } from './time-scale.js';
 const stretch = fc.tuple(fc.nat(1_000_000), fc.nat(10_000)).map(([from, length]) => ({ from, to: from + length }));
 
 describe('the time scale of a session', () => {
-  it('keeps order, and the begin and end of the work at its edges', () => {
+  it('keeps the order, with the begin and end of the work at its edges', () => {
     fc.assert(
       fc.property(fc.array(stretch, { minLength: 1, maxLength: 30 }), fc.nat(1_010_000), fc.nat(1_010_000), (stretches, a, b) => {
         const { place } = timeScale(stretches);
@@ -17,7 +17,7 @@ describe('the time scale of a session', () => {
     );
   });
 
-  it('cuts long idle times and says where, short ones stay', () => {
+  it('shortens long idle times and marks them; short ones stay', () => {
     const scale = timeScale([
       { from: 0, to: 1000 },
       { from: 1050, to: 2000 },

@@ -3,9 +3,9 @@ export interface Segment {
   readonly to: number;
 }
 
-/** Time in which nothing was under way, drawn shorter than it was. */
+/** Idle time, drawn shorter than it was. */
 export interface Idle extends Segment {
-  /** Where it stands, as shares of the width. */
+  /** Position as shares of the width. */
   readonly left: number;
   readonly right: number;
 }
@@ -14,19 +14,19 @@ export interface TimeScale {
   /** Milliseconds since 1970 → share of the width, 0 to 1. */
   readonly place: (at: number) => number;
   readonly idles: readonly Idle[];
-  /** Where times are written: begins of busy stretches that are far enough apart. */
+  /** Positions of time labels: begins of busy intervals that are far enough apart. */
   readonly marks: readonly { readonly at: number; readonly left: number }[];
 }
 
-/** An idle stretch this share of the busy time or longer is cut … */
+/** An idle interval of at least this share of the busy time is shortened … */
 const CUT_FROM = 0.1;
 /** … to this share. */
 const CUT_TO = 0.04;
 const MARK_DISTANCE = 0.16;
 
 /**
- * A scale over stretches of work that leaves out most of the idle time between them, so that a session of ten calls in
- * two hours is no row of dots. Within a stretch of work, and in a short pause, time passes evenly.
+ * A time scale that shortens long idle intervals, so that ten calls in two hours are not a row of dots. Busy intervals and short
+ * pauses are linear.
  */
 export function timeScale(stretches: readonly Segment[]): TimeScale {
   const busy = merged(stretches);
@@ -75,7 +75,7 @@ function marksOf(busy: readonly { readonly from: number; readonly left: number }
   return marks;
 }
 
-/** Stretches that touch or overlap become one; in order. */
+/** Merges intervals that touch or overlap; sorted. */
 function merged(stretches: readonly Segment[]): Segment[] {
   const joined: { from: number; to: number }[] = [];
   for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {

@@ -4,7 +4,7 @@ import { FrameStore } from './frame-store.js';
 
 export type FeedState = 'connecting' | 'live' | 'reconnecting' | 'closed';
 
-/** Everything but the output of calls: that is read by the page that shows it. */
+/** All events except the output of calls, which the page of a call reads. */
 export const LIFECYCLE: CallEventType[] = [
   'call.submitted',
   'call.approval_requested',
@@ -15,14 +15,14 @@ export const LIFECYCLE: CallEventType[] = [
   'call.end',
 ];
 
-/** Events gathered before the page is told, when they come faster than the browser has time. */
+/** The most events buffered before listeners are called, if events arrive faster than the browser handles them. */
 const MOST_AT_ONCE = 500;
 
 type Listener = (events: readonly CallEvent[]) => void;
 
 /**
- * The one event stream of the page: everything the key may see. The client reconnects it and goes on where it was, so that
- * listeners miss nothing; after a `resync` (or an absence longer than the log) they are told to ask again.
+ * The page's single event stream: everything the key may see. The client reconnects and resumes it, so listeners miss no event.
+ * After a `resync` (or an absence longer than the log's retention) they are called to reload.
  */
 export class Feed extends FrameStore {
   private current: FeedState = 'connecting';
@@ -47,19 +47,19 @@ export class Feed extends FrameStore {
     return () => this.readers.delete(listener);
   }
 
-  /** Told whenever the present begins anew: connected, connected again, or jumped. */
+  /** Called when the stream becomes live, is live again after a reconnect, or has skipped events. */
   onLive(listener: () => void): () => void {
     this.liveListeners.add(listener);
     return () => this.liveListeners.delete(listener);
   }
 
-  /** What happens to sessions and workers, as it happens. */
+  /** Called for events of sessions and workers. */
   onNotice(listener: (notice: Notice) => void): () => void {
     this.noticeListeners.add(listener);
     return () => this.noticeListeners.delete(listener);
   }
 
-  /** Reads until stopped; started again it goes on where it was. */
+  /** Reads until stopped. Another start resumes. */
   start(): () => void {
     const stopping = new AbortController();
     void this.follow(stopping.signal);
@@ -74,8 +74,8 @@ export class Feed extends FrameStore {
       );
       for await (const item of watch) {
         if (item.kind === 'event') this.take(item.event);
-        else if (item.kind === 'notice') for (const tell of this.noticeListeners) tell(item.notice);
-        else if (item.kind === 'resync') for (const tell of this.liveListeners) tell();
+        else if (item.kind === 'notice') for (const listener of this.noticeListeners) listener(item.notice);
+        else if (item.kind === 'resync') for (const listener of this.liveListeners) listener();
         if (item.kind !== 'gap') this.cursor = item.cursor ?? this.cursor;
       }
     } catch {
@@ -87,7 +87,7 @@ export class Feed extends FrameStore {
     if (signal.aborted || state === this.current) return;
     this.current = state;
     this.changed();
-    if (state === 'live') for (const tell of this.liveListeners) tell();
+    if (state === 'live') for (const listener of this.liveListeners) listener();
   }
 
   private take(event: CallEvent): void {
@@ -101,6 +101,6 @@ export class Feed extends FrameStore {
     this.timer = undefined;
     const events = this.buffer;
     this.buffer = [];
-    for (const tell of this.readers) tell(events);
+    for (const reader of this.readers) reader(events);
   }
 }

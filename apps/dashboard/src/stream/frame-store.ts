@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react';
 
 /**
- * Something that changes far more often than a screen is drawn. Its readers are told at most once a frame, and not at all
- * while the page is hidden, since browsers draw no frames then; the first frame afterwards shows everything.
+ * A store that changes more often than the screen is drawn. Subscribers are called at most once a frame, and not while the page
+ * is hidden, when browsers draw no frames. The first frame afterwards shows everything.
  */
 export class FrameStore {
   private version = 0;
@@ -25,7 +25,7 @@ export class FrameStore {
   readonly read = (): number => this.version;
 }
 
-/** Draws the component again when the store has changed, at most once a frame. The number is for `useMemo`. */
+/** Renders the component when the store has changed, at most once a frame. The number is a dependency for `useMemo`. */
 export function useFrames(store: FrameStore): number {
   return useSyncExternalStore(store.subscribe, store.read);
 }

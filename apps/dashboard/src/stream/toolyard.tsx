@@ -8,13 +8,13 @@ export interface ToolyardParts {
   readonly client: ToolyardClient;
   /** The one event stream of the page. */
   readonly feed: Feed;
-  /** What runs and waits now, and the last while; kept on every page. */
+  /** Current and recent figures, kept on every page. */
   readonly board: LiveStats;
 }
 
 const Parts = createContext<ToolyardParts | undefined>(undefined);
 
-/** Connects the page with a key; everything below talks through it. */
+/** Provides the client and the event stream for a key. */
 export function ToolyardProvider({ apiKey, children }: { readonly apiKey: string; readonly children: ReactNode }) {
   const [parts] = useState((): ToolyardParts => {
     const client = new ToolyardClient({ baseUrl: location.origin, apiKey });

@@ -12,12 +12,12 @@ interface ArgumentFormProps {
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
   readonly onSubmit: () => void;
-  /** What the gateway said of the arguments. */
+  /** The gateway's errors about the arguments. */
   readonly violations: readonly Violation[];
   readonly children: ReactNode;
 }
 
-/** Of a checkbox, which has its description above; all other fields have theirs as Mantine sets it. */
+/** A checkbox has its description above; other fields have it where Mantine puts it. */
 function Description({ id, description }: DescriptionFieldProps<unknown>) {
   return (
     <Text id={id} size="xs" c="dimmed">
@@ -42,7 +42,7 @@ export default function ArgumentForm({ schema, value, onChange, onSubmit, violat
       onSubmit={onSubmit}
       extraErrors={errorsOf(violations)}
       templates={TEMPLATES}
-      // The faults stand at their fields; without this they would go to the console, too.
+      // The errors are shown at their fields; without this they are also logged to the console.
       onError={() => undefined}
       showErrorList={false}
       noHtml5Validate
@@ -54,7 +54,7 @@ export default function ArgumentForm({ schema, value, onChange, onSubmit, violat
   );
 }
 
-/** A tool's schema is JSON Schema, which is what the form takes; its title would only repeat the page's. */
+/** The tool's schema for the form, without its title, which the page shows. */
 function asFormSchema({ $schema: _dialect, title: _title, description: _description, ...schema }: JsonSchema): RJSFSchema {
   return schema;
 }

@@ -3,8 +3,8 @@ import { toErrorSchema, type RJSFSchema, type RJSFValidationError, type Validato
 import { z } from 'zod';
 
 /**
- * Validates forms without making code from schemas: the page's Content-Security-Policy forbids that, and the schemas are
- * foreign. The gateway checks again, and its word counts.
+ * Validates forms without generating code from schemas: these are untrusted, and the page's Content-Security-Policy forbids it.
+ * The gateway validates again.
  */
 const formValidator: ValidatorType<unknown> = {
   validateFormData: (data, schema) => {
@@ -17,24 +17,24 @@ const formValidator: ValidatorType<unknown> = {
 
 export default formValidator;
 
-/** Two names for the same thing: JSON Schema. */
+/** Both types are JSON Schema. */
 const AnySchema = z.custom<Schema>((value) => typeof value === 'object' && value !== null);
 
 function check(schema: RJSFSchema, data: unknown): OutputUnit[] {
   try {
     return new Validator(AnySchema.parse(schema), '2020-12', false).validate(data ?? {}).errors;
   } catch {
-    // A schema that cannot be read (a reference to nowhere) faults nothing here.
+    // An invalid schema (an unresolved reference) reports no error here.
     return [];
   }
 }
 
-/** Parts of a schema refer to definitions of the whole. */
+/** Subschemas need the definitions of the whole schema. */
 function withDefinitions(schema: RJSFSchema, root: RJSFSchema): RJSFSchema {
   return { ...(root.$defs ? { $defs: root.$defs } : {}), ...(root.definitions ? { definitions: root.definitions } : {}), ...schema };
 }
 
-/** Keywords that only pass on what is wrong further in. */
+/** Keywords that repeat the errors of subschemas. */
 function isOwnFault({ keyword }: OutputUnit): boolean {
   return !['properties', 'items', 'prefixItems', 'allOf', '$ref', 'additionalProperties', 'if', 'then', 'else'].includes(keyword);
 }

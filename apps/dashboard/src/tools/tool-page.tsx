@@ -36,7 +36,7 @@ const route = getRouteApi('/tools/$tool');
 const ArgumentForm = lazy(() => import('./argument-form.js'));
 const Arguments = z.record(z.string(), JsonValue);
 
-/** One tool: what it takes, what it may do, and a form to call it. */
+/** One tool: its arguments, its facts, and a form to call it. */
 export function ToolPage() {
   const { tool: name } = route.useParams();
   const { client } = useToolyard();
@@ -77,7 +77,7 @@ export function ToolPage() {
   );
 }
 
-/** Tries share a session: what one writes the next one reads, and a persistent shell has something to continue. */
+/** Calls of the form share a session, and so a workspace and a persistent shell. */
 const TRY_SESSION = 'try-it';
 
 /** `file_write example/notes.md`. */

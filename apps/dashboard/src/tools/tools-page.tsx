@@ -15,7 +15,7 @@ import { useToolyard } from '../stream/toolyard.js';
 const route = getRouteApi('/tools');
 const TIERS = { read_only: 'teal', side_effecting: 'yellow', privileged: 'red' } as const;
 
-/** The catalog, and how each tool does. */
+/** The catalog with statistics of each tool. */
 export function ToolsPage() {
   const { window = '24h' } = route.useSearch();
   const navigate = route.useNavigate();

@@ -15,7 +15,7 @@ import { useToolyard } from '../stream/toolyard.js';
 const ASK_MS = 3000;
 const SHOWN_CALLS = 12;
 
-/** Who is alive, what runs there, and what waits for them. Workers speak for themselves every few seconds; who comes and goes is told at once. */
+/** Workers with their calls, and the queues. Heartbeats update them every few seconds; a start or stop is shown at once. */
 export function WorkersPage() {
   const { client, board, feed } = useToolyard();
   const [draining, setDraining] = useState<WorkerStatus>();

@@ -13,7 +13,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('readOrMakeKey', () => {
-  it('makes a long random key that only this user can read, and finds it again', () => {
+  it('generates a long random key that only this user can read, and reads it again', () => {
     const path = join(directory, 'key');
     const key = readOrMakeKey(path);
     expect(key).toMatch(/^ty_[A-Za-z0-9_-]{43}$/);
@@ -22,7 +22,7 @@ describe('readOrMakeKey', () => {
     expect(readOrMakeKey(join(directory, 'other'))).not.toBe(key);
   });
 
-  it('closes a key file that others could read', () => {
+  it('restricts a key file that others could read', () => {
     const path = join(directory, 'key');
     writeFileSync(path, 'a-key-that-somebody-copied-here\n');
     chmodSync(path, 0o644);

@@ -3,8 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { StartupError, systemCode } from '../start-failure.js';
 
 /**
- * The key of this installation: read from the file, or made at the first start. Only this user can read the file (600),
- * whatever its mode was.
+ * The API key of this installation: read from the file, or generated at the first start. The file's mode is set to 600.
  */
 export function readOrMakeKey(path: string): string {
   try {

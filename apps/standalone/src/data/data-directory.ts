@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { LOCAL_INSTALLATION } from '#contracts';
 import { ensureDirectory } from '#platform';
 
-/** Where standalone keeps everything it must find again; readable by this user only. */
+/** The paths of standalone's data; readable by this user only. */
 export interface DataDirectory {
   readonly path: string;
   readonly key: string;
-  /** Where the gateway listens, while it does. */
+  /** Contains the gateway's address while it listens. */
   readonly address: string;
   readonly lock: string;
   readonly redis: string;
@@ -15,7 +15,7 @@ export interface DataDirectory {
   readonly redisSocket: string;
 }
 
-/** Makes the directory when it is missing. Throws a StartupError when it cannot be used. A process tells its directory without symlinks, so that is its real path. */
+/** Creates the directory if it is missing. `path` is its real path, since `/proc` reports working directories so. @throws StartupError */
 export function openDataDirectory(path: string): DataDirectory {
   const root = ensureDirectory(path, 'data directory', 'TOOLYARD_DATA');
   ensureDirectory(join(root, 'redis'), 'data directory', 'TOOLYARD_DATA');

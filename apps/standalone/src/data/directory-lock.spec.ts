@@ -18,7 +18,7 @@ afterEach(() => rmSync(path, { recursive: true, force: true }));
 const locksLeft = () => readdirSync(path).filter((name) => name.startsWith('lock'));
 
 describe('lockDirectory', () => {
-  it('is held once and free again after its release, which may be called twice', () => {
+  it('locks once, and unlocks by a release that may be called twice', () => {
     const release = lockDirectory(directory);
     expect(() => lockDirectory(directory)).toThrow(`Another Toolyard (process ${process.pid}) is running on ${path}.`);
     release();
@@ -27,7 +27,7 @@ describe('lockDirectory', () => {
     expect(locksLeft()).toEqual([]);
   });
 
-  it('refuses while another living process holds it', () => {
+  it('refuses while another running process holds the lock', () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     try {
       writeFileSync(directory.lock, JSON.stringify({ pid: child.pid, identity: processIdentity(child.pid ?? 0) }));
@@ -38,7 +38,7 @@ describe('lockDirectory', () => {
     }
   });
 
-  it('takes over the lock of a process that is gone, also when its number lives on in another process', () => {
+  it('takes over the lock of a process that is gone, also when another process has its pid', () => {
     writeFileSync(directory.lock, JSON.stringify({ pid: process.pid, identity: 'an-earlier-boot:1' }));
     const release = lockDirectory(directory);
     expect(existsSync(directory.lock)).toBe(true);
@@ -52,7 +52,7 @@ describe('lockDirectory', () => {
     expect(locksLeft()).toEqual([]);
   });
 
-  it('does not release a lock that is another’s by now', () => {
+  it('does not release the lock of another process', () => {
     const release = lockDirectory(directory);
     writeFileSync(directory.lock, JSON.stringify({ pid: 1, identity: 'another' }));
     release();
@@ -61,7 +61,7 @@ describe('lockDirectory', () => {
 });
 
 describe('processIdentity', () => {
-  it('is the same at every look, different for every process, and undefined for none', async () => {
+  it('is constant for a process, different for each, and undefined without one', async () => {
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     const pid = child.pid ?? 0;
     expect(processIdentity(process.pid)).toBe(processIdentity(process.pid));

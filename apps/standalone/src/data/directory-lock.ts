@@ -8,15 +8,19 @@ const Holder = z.object({ pid: z.number().int().positive(), identity: z.string()
 type Holder = z.output<typeof Holder>;
 
 /**
- * Takes the data directory for this process, so that no two write the same files. A lock whose process is gone is taken
- * over. Throws a StartupError when another Toolyard runs on it. Returns how to give it back; doing so twice is harmless.
+ * Locks the data directory for this process. Takes over the lock of a process that is gone. Returns its release, which may be
+ * called twice.
+ *
+ * No `proper-lockfile`: it judges by the age of a file that a timer must touch, so a suspended machine loses its lock.
+ *
+ * @throws StartupError if another Toolyard runs on the directory
  */
 export function lockDirectory(directory: DataDirectory): () => void {
   const mine: Holder = { pid: process.pid, identity: processIdentity(process.pid) ?? 'unknown' };
   const draft = `${directory.lock}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 });
   try {
-    // A few tries: each failed one means that another process took or gave back the lock in between.
+    // Each failed attempt means that another process took or released the lock in between.
     for (let tries = 0; tries < 5; tries += 1) {
       if (tryLink(draft, directory.lock)) return () => release(directory, mine);
       const holder = readHolder(directory.lock);
@@ -29,7 +33,7 @@ export function lockDirectory(directory: DataDirectory): () => void {
   }
 }
 
-/** Moves a dead lock aside. Whoever moves it looks again at what it has moved, since a new holder may have come in between. */
+/** Moves a stale lock aside, then checks what it has moved: a new holder may have replaced it in between. */
 function takeAway(directory: DataDirectory, draft: string): void {
   const aside = `${draft}.aside`;
   try {
@@ -59,7 +63,7 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-/** Undefined when there is no lock or it cannot be read as one. */
+/** Undefined without a readable lock. */
 function readHolder(path: string): Holder | undefined {
   try {
     return Holder.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;

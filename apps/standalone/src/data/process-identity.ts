@@ -3,15 +3,15 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { systemCode } from '../start-failure.js';
 
 /**
- * Tells one process from a later one that got the same number: its start time, on Linux together with the boot.
- * Undefined when there is no such process.
+ * Identifies a process beyond its pid, which may be reused: by its start time, on Linux together with the boot id.
+ * Undefined if there is no such process.
  */
 export function processIdentity(pid: number): string | undefined {
   if (!isAlive(pid)) return undefined;
   if (process.platform !== 'linux') return psColumn(pid, 'lstart');
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in field 2 may hold spaces and brackets; what follows the last bracket starts with field 3.
+    // The name in field 2 may contain spaces and brackets; field 3 follows the last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? undefined : `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${fields[19]}`;
   } catch {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisEndpoint } from './redis-endpoint.js';
 
-/** Resolves once Redis answers PONG: it listens and has loaded its data. Rejects with the abort reason. */
+/** Resolves when Redis answers PONG: it listens and has loaded its data. Rejects with the abort reason. */
 export async function pingRedis(endpoint: RedisEndpoint, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
@@ -11,7 +11,7 @@ export async function pingRedis(endpoint: RedisEndpoint, signal: AbortSignal): P
   }
 }
 
-/** What Redis said, or why it did not. Never rejects. */
+/** The reply of Redis, or the error. Never rejects. */
 function ping(endpoint: RedisEndpoint): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ ...endpoint.connect }, () => socket.write('PING\r\n'));

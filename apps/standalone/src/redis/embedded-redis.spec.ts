@@ -45,18 +45,18 @@ describe('the private Redis', () => {
     expect(await onClient(redis.url, (client) => client.ping())).toBe('PONG');
   });
 
-  it('keeps what was answered when it is killed, and tells of its restart', async () => {
-    const told: string[] = [];
-    const redis = await start((line) => told.push(line));
+  it('keeps acknowledged writes when it is killed, and reports its restart', async () => {
+    const lines: string[] = [];
+    const redis = await start((line) => lines.push(line));
     await onClient(redis.url, async (client) => {
       await client.set('kept', 'yes');
       process.kill(redis.pid ?? 0, 'SIGKILL');
-      await eventually(() => told.length > 0, 'the restart to be told');
+      await eventually(() => lines.length > 0, 'the restart to be reported');
       expect(await client.get('kept')).toBe('yes');
     });
   });
 
-  it('stops with its data on disk and leaves no process; stopping twice is harmless', async () => {
+  it('stops with its data on disk and leaves no process; stop may be called twice', async () => {
     const redis = await start();
     await onClient(redis.url, (client) => client.set('kept', 'yes'));
     const pid = redis.pid ?? 0;
@@ -66,7 +66,7 @@ describe('the private Redis', () => {
     expect(await onClient(again.url, (client) => client.get('kept'))).toBe('yes');
   });
 
-  it('leaves a process alone that only got the number of an old Redis', async () => {
+  it('does not touch a process that reuses the pid of an old Redis', async () => {
     const innocent = spawn('sleep', ['60'], { stdio: 'ignore' });
     writeFileSync(directory.redisPid, String(innocent.pid));
     await start();
@@ -75,14 +75,14 @@ describe('the private Redis', () => {
     innocent.kill('SIGKILL');
   });
 
-  it('says what Redis said when it cannot start, and leaves nothing behind', async () => {
+  it('reports the log of a Redis that cannot start, and leaves nothing behind', async () => {
     writeFileSync(join(directory.redis, 'appendonlydir'), 'a file where Redis wants a directory');
     await expect(startEmbeddedRedis(directory, () => {})).rejects.toThrow(/^Redis did not start \(exit code 1\): .*appendonlydir/);
   });
 });
 
-describe('chooseEndpoint', () => {
-  it('takes a free loopback port where the socket’s path would be too long', async () => {
+describe('pickEndpoint', () => {
+  it('uses a free loopback port if the path of the socket is too long', async () => {
     const endpoint = await pickEndpoint(`/${'x'.repeat(110)}/redis.sock`);
     expect(endpoint.url).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
     expect(endpoint.settings).toEqual(['--port', new URL(endpoint.url).port, '--bind', '127.0.0.1']);

@@ -12,10 +12,10 @@ const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 15_000;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
-/** A run this long counts as healthy: the next restart comes at once again. */
+/** A run this long counts as healthy and resets the backoff. */
 const HEALTHY_MS = 30_000;
 
-/** Every write is on disk before it is answered, and nothing is ever evicted: the log is the truth. */
+/** Every write is on disk before its reply, and nothing is evicted: the event log must be durable. */
 const DURABLE = [
   '--appendonly',
   'yes',
@@ -32,14 +32,16 @@ const DURABLE = [
 export interface EmbeddedRedis {
   readonly url: string;
   readonly pid: number | undefined;
-  /** Ends it politely with its AOF complete, by force after 15 s. Idempotent. */
+  /** Stops it with its AOF complete, with SIGKILL after 15 s. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * A Redis of our own as a child in a process group of its own, so that Ctrl-C reaches it only through us. When it dies it is
- * started again on the same endpoint and data, with backoff; clients reconnect by themselves. When this process exits
- * without `stop`, the child is told to end. Rejects with a StartupError.
+ * A private Redis as a child process in its own process group, so that the terminal's Ctrl-C does not reach it. If it exits, it
+ * is restarted on the same endpoint and data, with backoff; clients reconnect by themselves. If this process exits without
+ * `stop`, the child gets SIGTERM.
+ *
+ * @throws StartupError
  */
 export async function startEmbeddedRedis(directory: DataDirectory, tell: (line: string) => void): Promise<EmbeddedRedis> {
   const program = findRedisServer();
@@ -74,7 +76,7 @@ export async function startEmbeddedRedis(directory: DataDirectory, tell: (line: 
   };
 }
 
-/** Keeps one child alive until told otherwise. */
+/** Restarts its child until `stop`. */
 class Keeper {
   private child: ChildProcess | undefined;
   private readonly stopping = new AbortController();
@@ -101,11 +103,11 @@ class Keeper {
     void exited.then(() => this.revive(FIRST_BACKOFF_MS, 0));
   }
 
-  /** Starts the child again until it runs or we stop; each death brings us back here. */
+  /** Called when the child has exited: starts it again, until it runs or `stop` is called. */
   private async revive(backoffMs: number, ranMs: number): Promise<void> {
     if (this.stopping.signal.aborted) return;
     const waitMs = ranMs > HEALTHY_MS ? FIRST_BACKOFF_MS : backoffMs;
-    this.tell(`The private Redis ended by itself; starting it again in ${waitMs} ms. Calls go on when it is back.`);
+    this.tell(`The private Redis exited; restarting it in ${waitMs} ms. Calls continue afterwards.`);
     await delay(waitMs, undefined, { signal: this.stopping.signal }).catch(() => {});
     if (this.stopping.signal.aborted) return;
     const startedAt = performance.now();
@@ -144,7 +146,7 @@ function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }
 
-/** How the child ended, in words; also when it never started. */
+/** The reason of the exit as text; also if it never started. */
 function ended(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));

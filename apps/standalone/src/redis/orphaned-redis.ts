@@ -6,8 +6,8 @@ import { isRedisServerIn } from '../data/process-identity.js';
 const POLITE_MS = 10_000;
 
 /**
- * Ends the Redis that a killed Toolyard left behind on this data directory: politely, so that its AOF is complete, then
- * by force. The caller holds the directory's lock. A process that only got the number of the old one is left alone.
+ * Stops the Redis that a killed Toolyard left running on this data directory: with SIGTERM, so that its AOF is complete, then
+ * with SIGKILL. The caller holds the directory's lock. A process that reuses the pid is not touched.
  */
 export async function killOrphanedRedis(directory: DataDirectory): Promise<void> {
   const pid = readPid(directory.redisPid);

@@ -4,7 +4,7 @@ import { StartupError } from '../start-failure.js';
 
 const WITHIN_MS = 5_000;
 
-/** Checks at the start that the Redis of REDIS_URL answers, since later clients would wait for it for ever. Throws a StartupError. */
+/** Checks that the Redis of REDIS_URL answers: later clients would wait for it without limit. @throws StartupError */
 export async function waitForRedis(url: string): Promise<void> {
   let said = `no answer in ${WITHIN_MS / 1000} s`;
   const client = connectTo(url, (error) => (said = error.message));

@@ -5,7 +5,7 @@ const MISSING =
   'redis-server is missing. Install it with `apt-get install redis-server` (Debian, Ubuntu) or `brew install redis` (macOS), ' +
   'or run `docker run -d -p 6379:6379 redis:7 --appendonly yes --appendfsync always --maxmemory-policy noeviction` and set REDIS_URL=redis://127.0.0.1:6379.';
 
-/** The server program on PATH. Throws a StartupError when there is none, or one too old for flags in scripts (before Redis 7). */
+/** The server program on PATH. @throws StartupError without one, or with one before Redis 7 */
 export function findRedisServer(): string {
   for (const program of ['redis-server', 'valkey-server']) {
     const { status, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });

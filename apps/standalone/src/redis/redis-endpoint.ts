@@ -3,14 +3,14 @@ import { createServer } from 'node:net';
 /** Longest path of a Unix socket that every system takes (macOS 103 bytes, Linux 107). */
 const MAX_SOCKET_PATH_BYTES = 103;
 
-/** Where the private Redis listens and how it is told so. */
+/** The endpoint of the private Redis, and its settings. */
 export interface RedisEndpoint {
   readonly url: string;
   readonly connect: { readonly path: string } | { readonly host: string; readonly port: number };
   readonly settings: readonly string[];
 }
 
-/** The socket, which nobody else on the machine can open; a free loopback port when its path is too long. */
+/** The Unix socket, which only this user can open; a free loopback port if its path is too long. */
 export async function pickEndpoint(socketPath: string): Promise<RedisEndpoint> {
   if (Buffer.byteLength(socketPath) <= MAX_SOCKET_PATH_BYTES) {
     return {

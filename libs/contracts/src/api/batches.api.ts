@@ -98,7 +98,7 @@ export type Batch = z.output<typeof Batch>;
 export const SteerBody = z.strictObject({ message: z.string().min(1).max(BATCH_LIMITS.steeringMessageChars) }).meta({ id: 'SteerSession' });
 export type SteerBody = z.output<typeof SteerBody>;
 
-/** `waiting`: how many messages nobody has taken yet, this one included. */
+/** `waiting`: the number of undelivered messages, including this one. */
 export const Steered = z.object({ message: SteeringMessage, waiting: z.number().int() }).meta({ id: 'Steered' });
 export type Steered = z.output<typeof Steered>;
 

@@ -34,7 +34,7 @@ function partsOf(given: unknown): unknown {
   return parts.length === 1 ? parts[0] : parts;
 }
 
-/** A value of an unfit type is told by its form; else what the first unfit value of a list lacks. */
+/** The message for a value of a wrong type; else that of the first invalid value of a list. */
 function typeMessage(faults: readonly z.core.$ZodIssue[] = []): string {
   const [first] = faults;
   if (first === undefined || (first.code === 'invalid_type' && first.path.length === 0))
@@ -173,12 +173,10 @@ export const BulkCancelBody = z
   .strictObject({ ...bulk, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs })
   .meta({ id: 'BulkCancel' });
 export type BulkCancelBody = z.output<typeof BulkCancelBody>;
-export type BulkCancelInput = z.input<typeof BulkCancelBody>;
 
 /** `POST /v1/calls:replay`: of the calls that fit, those that have ended. */
 export const BulkReplayBody = z.strictObject(bulk).meta({ id: 'BulkReplay' });
 export type BulkReplayBody = z.output<typeof BulkReplayBody>;
-export type BulkReplayInput = z.input<typeof BulkReplayBody>;
 
 /**
  * What came of a bulk request. `matched`: how many calls fit (with `exact: false` about as many, see `CallCount`); of these `done` in

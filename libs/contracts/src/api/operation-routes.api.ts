@@ -72,7 +72,7 @@ export const OPERATION_ROUTES = {
     summary: 'May traffic come here',
     responses: {
       200: {
-        description: 'Ready. `warnings` tell of what is not as the operator wants it.',
+        description: 'Ready. `warnings`: problems of the configuration that do not stop the gateway.',
         schema: z.object({ status: z.literal('ok'), warnings: z.array(z.string()).optional() }),
       },
     },

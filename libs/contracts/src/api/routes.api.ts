@@ -24,7 +24,7 @@ export const Quote = z
     queueDepth: z.number().int().optional(),
     /**
      * Milliseconds until the call would start: 0 with a free slot, else as long as the calls that are served now have
-     * waited. An estimate. Absent when nothing tells: a refusal, a person who is asked first, no worker for the pool.
+     * waited. An estimate. Absent if unknown: the call is refused, waits for approval, or no worker serves the pool.
      */
     expectedStartMs: z.number().int().optional(),
   })

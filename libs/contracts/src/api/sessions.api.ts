@@ -16,7 +16,7 @@ export type PermissionMode = z.output<typeof PermissionMode>;
 export const Posture = z.strictObject({ autonomy: Autonomy, permissionMode: PermissionMode }).meta({ id: 'Posture' });
 export type Posture = z.output<typeof Posture>;
 
-/** Where nobody said anything: work in the workspace runs, a person is asked about every privileged call. */
+/** The default posture: work in the workspace runs, every privileged call asks a person. */
 export const DEFAULT_POSTURE: Posture = { autonomy: 'supervised', permissionMode: 'workspace-write' };
 
 const ToolPatterns = z.array(ToolPattern).max(200);

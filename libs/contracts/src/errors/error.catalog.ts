@@ -6,7 +6,7 @@ import { keysOf } from '../keys-of.js';
  * - `CALL_ERRORS` are reasons for a call to end without success; they appear as `error.code` of a Call.
  * - `DOOR_ERRORS` are refusals of a request that never became a call (bad JSON, wrong key, no such id).
  *
- * `status` is the HTTP status, `retryable` tells whether the same request may succeed later without a change.
+ * `status` is the HTTP status, `retryable`: the same request may succeed later without a change.
  */
 export interface ErrorEntry {
   readonly status: number;

@@ -24,7 +24,7 @@ export const Problem = z
 export type Problem = z.output<typeof Problem>;
 
 /**
- * A refusal that a door turns into `application/problem+json`, a WebSocket `error` frame or an MCP error.
+ * A refusal that the gateway sends as `application/problem+json`, a WebSocket `error` frame or an MCP error.
  * `detail` says what was expected, what came, and what to do; it never holds a secret, a path of this machine or a stack.
  */
 export class ProblemError extends Error {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { keysOf } from '../keys-of.js';
 import { Pool } from '../tools/tool.js';
 
-/** What of a session a change touched; `GET /v1/sessions/:id` tells how it is now. */
+/** The changed parts of a session; `GET /v1/sessions/:id` returns its current state. */
 export const SessionPart = z.enum(['posture', 'tools', 'allowedTools', 'grants', 'strategy', 'hooks']);
 export type SessionPart = z.output<typeof SessionPart>;
 

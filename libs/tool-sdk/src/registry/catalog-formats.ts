@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Json, ToolDescriptor, ToolFormat } from '#contracts';
 
 /** A tool in the shape that a model's API or MCP wants in its list of tools. */
-export type ModelTool = Record<string, z.output<typeof Json>>;
+type ModelTool = Record<string, z.output<typeof Json>>;
 
 /** Tools in the requested shape. Only `full` has label and facts: the others are passed to models unchanged. */
 export function formatCatalog(tools: readonly ToolDescriptor[], format: 'full'): ToolDescriptor[];
