@@ -176,6 +176,13 @@ describe('the other commands', () => {
     expect(JSON.parse((await run(['tools', 'shell', '--format', 'openai'])).out)).toMatchObject({ type: 'function' });
   });
 
+  it('cancels a batch and prints how each call ended', async () => {
+    const batch = await client.batches.submit({ calls: [{ tool: 'sleep', arguments: { duration_ms: 60_000 } }] });
+    const { code, err } = await run(['batch', 'cancel', batch.id, '--reason', 'not needed']);
+    expect([code, err]).toEqual([0, expect.stringMatching(/^\S+: cancelled\n$/m)]);
+    expect(await client.batches.get(batch.id)).toMatchObject({ status: 'ended', results: [{ outcome: 'cancelled' }] });
+  });
+
   it('cancel and replay all matching calls after showing their number and a confirmation', async () => {
     const of = ['--session', 'cli-bulk'];
     for (let n = 0; n < 3; n += 1) await run(['call', 'sleep', 'duration_ms=60000', ...of, '--no-wait']);

@@ -6,7 +6,7 @@ import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { approvals, decide, type DecideFlags } from './commands/decide.js';
 import { quote } from './commands/quote.js';
-import { cancel, steer, type CancelFlags } from './commands/sessions.js';
+import { cancel, cancelBatch, steer, type CancelFlags } from './commands/sessions.js';
 import { tools, type ToolsFlags } from './commands/tools.js';
 import { watch, type WatchFlags } from './commands/watch.js';
 import { doctor } from './doctor/doctor.js';
@@ -71,6 +71,13 @@ function addCalling(add: Add, start: Start): void {
     .option('--reason <text>', 'kept with the call')
     .option('--grace <duration>', 'how long a tool may take to stop by itself, such as 5s')
     .action((ids: string[], flags: CancelFlags) => start((context) => cancel(context, ids, flags)));
+  add('batch', 'stop a batch')
+    .command('cancel')
+    .description('stop a batch and its calls')
+    .argument('<batch-id>')
+    .option('--reason <text>', 'kept with the calls')
+    .option('--grace <duration>', 'how long a tool may take to stop by itself, such as 5s')
+    .action((id: string, flags: CancelFlags) => start((context) => cancelBatch(context, id, flags)));
   for (const [what, description] of [
     ['cancel', 'stop all calls that match the filters and have not ended'],
     ['replay', 'run all calls again that match the filters and have ended'],

@@ -28,6 +28,17 @@ export async function cancel({ client, terminal, json }: CommandContext, callIds
   return 0;
 }
 
+/** Stops a batch and its calls, and waits for its end. */
+export async function cancelBatch({ client, terminal, json }: CommandContext, batchId: string, flags: CancelFlags): Promise<number> {
+  const { reason, grace } = flags;
+  const body = { ...(reason === undefined ? {} : { reason }), ...(grace === undefined ? {} : { graceMs: parseDuration(grace) }) };
+  await client.batches.cancel(batchId, body);
+  const batch = await client.batches.wait(batchId);
+  if (json) terminal.json(batch);
+  else for (const { index, callId, outcome, status } of batch.results) terminal.note(`${callId ?? `call ${index}`}: ${outcome ?? status}`);
+  return 0;
+}
+
 /** Leaves a message that comes with the result of the session's next batch. */
 export async function steer({ client, terminal, json }: CommandContext, session: string, words: readonly string[]): Promise<number> {
   const steered = await client.sessions.steer(session, words.join(' '));

@@ -14,7 +14,7 @@ import {
 import type { RequestOptions } from '../client-options.js';
 import type { HttpTransport } from '../http/http-transport.js';
 import { streamCall, type CallStreamSources } from '../stream/call-stream.js';
-import { readEvents } from '../stream/server-frame.js';
+import { readEvents, type NumberedCallEvent } from '../stream/server-frame.js';
 import type { WatchOptions } from '../stream/watch.js';
 import { submitInput, waitSeconds, type SubmitOptions, type WaitOptions } from './submit-options.js';
 import { waitUntil } from './wait-until.js';
@@ -117,7 +117,12 @@ export class CallsApi {
 
   /** All events so far, oldest first; reads page by page. */
   async events(callId: string, options: RequestOptions = {}): Promise<CallEvent[]> {
-    const all: CallEvent[] = [];
+    return (await this.numberedEvents(callId, options)).flatMap(({ event }) => event ?? []);
+  }
+
+  /** Also events of types that this version does not know. */
+  private async numberedEvents(callId: string, options: RequestOptions): Promise<NumberedCallEvent[]> {
+    const all: NumberedCallEvent[] = [];
     for (let cursor: string | undefined; ;) {
       const input = { params: { id: callId }, query: { cursor }, ...options };
       const { events, nextCursor } = await this.http.requestAs(EventList, ROUTES.getCallEvents, input);
@@ -140,7 +145,7 @@ export class CallsApi {
   ): AsyncGenerator<CallEvent, void, undefined> {
     const { idempotencyKey, traceparent, signal } = options;
     const callId = typeof call === 'string' ? call : (await this.submit(call, { idempotencyKey, traceparent, signal })).id;
-    yield* streamCall(callId, { watch: this.watch, events: (id, more) => this.events(id, more) }, options);
+    yield* streamCall(callId, { watch: this.watch, events: (id, more) => this.numberedEvents(id, more) }, options);
   }
 
   /** The complete output of an ended call, where `result` was cut for the model. `from` and `to` are bytes, `to` included. */
@@ -150,5 +155,5 @@ export class CallsApi {
   }
 }
 
-/** Events of newer versions are allowed here and dropped by `readEvents`. */
+/** Events of newer versions are allowed here; `readEvents` keeps only their numbers. */
 const EventList = z.object({ events: z.array(z.unknown()), nextCursor: z.string().optional() });

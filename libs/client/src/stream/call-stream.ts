@@ -2,13 +2,14 @@ import type { CallEvent, EventFilter } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
 import { ToolyardError } from '../toolyard-error.js';
 import { EventSequenceVerifier } from './event-sequence-verifier.js';
-import type { Watch, WatchOptions } from './watch.js';
+import type { NumberedCallEvent } from './server-frame.js';
+import type { WatchItem, WatchOptions } from './watch.js';
 
 /** The sources of a call's events. */
 export interface CallStreamSources {
-  watch(filter: EventFilter, options: WatchOptions): Watch;
-  /** All events so far, oldest first. */
-  events(callId: string, options: RequestOptions): Promise<CallEvent[]>;
+  watch(filter: EventFilter, options: WatchOptions): AsyncIterable<WatchItem>;
+  /** All events so far, oldest first, also of types that this version does not know: their numbers leave no gap. */
+  events(callId: string, options: RequestOptions): Promise<NumberedCallEvent[]>;
 }
 
 /**
@@ -31,10 +32,12 @@ export async function* streamCall(
 
   if (cursor !== undefined) {
     const through = seqOf(cursor);
-    for (const event of await sources.events(callId, { signal })) {
-      if (verifier.take(event) === 'gap') throw incomplete(callId, `event ${verifier.seen + 1} is not in the log any more`);
-      position = event.id;
-      if (seqOf(event.id) > through) yield event;
+    for (const { id, callver, event } of await sources.events(callId, { signal })) {
+      const place = event === undefined ? verifier.skip(callver) : verifier.take(event);
+      if (place === 'gap') throw incomplete(callId, `event ${verifier.seen + 1} is not in the log any more`);
+      position = id;
+      if (event === undefined) continue;
+      if (seqOf(id) > through) yield event;
       if (event.type === 'call.end') return verify(callId, verifier, event);
     }
   }
@@ -60,7 +63,11 @@ async function missing(
   const events = await sources.events(callId, { signal });
   const last = events.at(-1)?.callver ?? 0;
   if (last < verifier.seen) throw incomplete(callId, `the log has lost its end: it knows ${last} events, ${verifier.seen} were received`);
-  const found = events.filter((event) => verifier.take(event) === 'next');
+  const found: CallEvent[] = [];
+  for (const { callver, event } of events) {
+    if (event === undefined) verifier.skip(callver);
+    else if (verifier.take(event) === 'next') found.push(event);
+  }
   if (verifier.seen < last) throw incomplete(callId, `event ${verifier.seen + 1} is not in the log any more`);
   return found;
 }

@@ -11,11 +11,18 @@ export class EventSequenceVerifier {
 
   /** Records the event if it is `next`; others change nothing. */
   take(event: CallEvent): SequencePosition {
-    if (event.callver <= this.version) return 'seen';
-    if (event.callver > this.version + 1) return 'gap';
-    this.version = event.callver;
+    const position = this.skip(event.callver);
+    if (position !== 'next') return position;
     if (event.type === 'call.start') this.attempts.push([]);
     if (event.type === 'call.update') this.attempts.at(-1)?.push(JSON.stringify(event.data.content));
+    return 'next';
+  }
+
+  /** As `take`, for an event whose type this version does not know. */
+  skip(callver: number): SequencePosition {
+    if (callver <= this.version) return 'seen';
+    if (callver > this.version + 1) return 'gap';
+    this.version = callver;
     return 'next';
   }
 

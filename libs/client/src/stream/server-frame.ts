@@ -57,10 +57,21 @@ function isCallEvent(value: unknown): value is CallEvent {
   return false;
 }
 
-/** The events of a call as they were sent, without those of unknown types. @throws `protocol`, as above */
-export function readEvents(values: readonly unknown[]): CallEvent[] {
+const NumberedEvent = z.object({ id: z.string(), callver: z.number() });
+
+/** An event of a call by its number; `event` is absent for a type of a newer version. */
+export interface NumberedCallEvent {
+  readonly id: string;
+  readonly callver: number;
+  readonly event?: CallEvent;
+}
+
+/** The events of a call as they were sent. @throws `protocol`, as above */
+export function readEvents(values: readonly unknown[]): NumberedCallEvent[] {
   try {
-    return values.filter(isCallEvent);
+    return values.map((value) =>
+      isCallEvent(value) ? { id: value.id, callver: value.callver, event: value } : NumberedEvent.parse(value),
+    );
   } catch (cause) {
     throw new ToolyardError('protocol', 'An event of this call does not have the documented form', undefined, { cause });
   }
