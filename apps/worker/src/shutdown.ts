@@ -16,19 +16,20 @@ import { BUFFERED_REDIS, METRICS, SPANS, type Spans } from './platform/worker.to
 import { drainAttempts, type DrainTimes } from './attempts/drain-attempts.js';
 import { WorkerState } from './platform/worker-state.js';
 
-/** What the drain may take beyond its own times, until jobs that came too late went back. */
+/** Added to the drain times: undelivered jobs are dispatched again in it. */
 const DRAIN_GRACE_MS = 5_000;
 
 /**
- * Closes the worker within its drain, the grace of running calls and 10 s. Here is the one order, and a step that fails or hangs does not stop the next:
- * 1. readiness goes off and the list of workers says so
- * 2. no more jobs; running calls end, go back or are given up; jobs that came too late go back
+ * Closes the worker within its drain time, the grace of running calls and 10 s. This is the only place with the order. A
+ * step that fails or hangs does not stop the next:
+ * 1. readiness goes off, and the list of workers shows it
+ * 2. no more jobs; running calls end, are requeued or aborted; undelivered jobs are dispatched again
  * 3. the reconciler and the projector: another worker takes over
- * 4. the ears: cancels, then leases, which running calls needed until now
- * 5. off the list of workers
- * 6. webhooks, the queue, then the log: all was dispatched and written
- * 7. the door with /livez, and the tools' sources
- * 8. metrics and spans, and last the connection that all of them used
+ * 4. the cancel listener, then leases, which running calls needed until now
+ * 5. the registration of this worker
+ * 6. webhooks, the queue, then the log: everything is dispatched and written
+ * 7. the HTTP server with /livez, and the tool sources
+ * 8. metrics and spans, and last the connection that all of them use
  */
 export async function closeWorker(app: INestApplicationContext, times: DrainTimes): Promise<void> {
   const log = app.get<WorkerLog>(LOGGER);

@@ -3,9 +3,10 @@ import { approvalDigest, capabilityProfileOf } from '#policy';
 import { ToolError } from '#tool-sdk';
 
 /**
- * What runs is what a person approved: the same tool in the same version with the same arguments, to the byte. Looked at
- * with the very values that the tool is about to get. Throws a ToolError when the approval does not cover them; calls
- * that nobody had to approve pass.
+ * Checks that a person approved exactly what runs: this version of the tool with these arguments, to the byte. Does nothing
+ * for a call that needed no approval.
+ *
+ * @throws ToolError when the approval does not cover them
  */
 export function assertApproved(tool: Pick<ToolDescriptor, 'name' | 'version'>, submitted: SubmittedData, args: unknown): void {
   if (submitted.decision.effect !== 'ask') return;
@@ -16,8 +17,9 @@ export function assertApproved(tool: Pick<ToolDescriptor, 'name' | 'version'>, s
 }
 
 /**
- * What runs may touch no more than what was judged: a tool that has another tier or capability profile in this worker than
- * in the gateway that let the call in is refused. Throws a ToolError that names both.
+ * Checks that the tool may do no more than what the gateway evaluated.
+ *
+ * @throws ToolError when its tier or capability profile in this worker differs from that in the gateway; names both
  */
 export function assertCapabilities(
   { name, tier, subjects }: Pick<ToolDescriptor, 'name' | 'tier' | 'subjects'>,

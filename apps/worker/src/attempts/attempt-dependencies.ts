@@ -11,7 +11,7 @@ import type { FileScope } from './file-scope.js';
 import type { InFlightAttempts } from './in-flight-attempts.js';
 import type { Workspaces } from './workspaces.js';
 
-/** All that running a call needs from the rest of the worker. */
+/** What an attempt needs from the rest of the worker. */
 export interface AttemptDependencies {
   readonly config: Pick<WorkerConfig, 'id' | 'leaseMs' | 'stopGraceMs' | 'maxAttempts' | 'maxBackoffMs' | 'toolEnv'>;
   readonly log: EventLogWriter;
@@ -24,9 +24,9 @@ export interface AttemptDependencies {
   readonly inFlight: InFlightAttempts;
   readonly workspaces: Workspaces;
   readonly files: Pick<FileScope, 'of'>;
-  /** From then on no write is insisted on any more. */
+  /** From its trigger on, writes are not repeated. */
   readonly forcedShutdown: ForcedShutdown;
-  /** There while spans are exported. */
+  /** Set while spans are exported. */
   readonly tracer?: Pick<AttemptTracer, 'start'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;

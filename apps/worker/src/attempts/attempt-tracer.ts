@@ -66,7 +66,7 @@ export class AttemptTracer {
     return this.tracing.content && value !== undefined ? { [name]: JSON.stringify(value).slice(0, CONTENT_CHARS) } : {};
   }
 
-  /** By the clock of Redis from being queued to the claim, laid so that it ends now. */
+  /** Covers the time from queued to claimed by the clock of Redis, shifted so that it ends now. */
   private recordQueueSpan(callId: string, claimed: Claimed, pool: Pool, attributes: Attributes): void {
     const now = Date.now();
     const record = (queuedAt: number) =>
@@ -81,11 +81,11 @@ export class AttemptTracer {
         .end();
     const look = this.queuedAt(callId, claimed);
     if (typeof look === 'number') record(look);
-    // Without an answer the span is missing, and nothing else.
+    // Without an answer only this span is missing.
     else void look.then(record, () => {});
   }
 
-  /** Only a first attempt that nobody was asked about was queued at its submission; of others the event before Start tells. */
+  /** A first attempt without approval was queued at its submission. For others the event before Start has the time. */
   private queuedAt(callId: string, { attempt, submitted, submittedAt, seq }: Claimed): number | Promise<number> {
     if (attempt === 1 && submitted.decision.effect !== 'ask') return submittedAt;
     return this.eventBefore(callId, seq).then((at) => at ?? submittedAt);

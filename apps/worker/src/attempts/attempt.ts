@@ -9,7 +9,7 @@ export interface AbortInfo {
   readonly at: number;
 }
 
-/** Of the time until an attempt is given up, tools get this part to stop by themselves; the rest is for the kill to show. */
+/** The share of the grace in which a tool may end by itself. The rest is for a kill to take effect. */
 const TOOL_SHARE = 0.8;
 
 const MESSAGES: Readonly<Record<AbortReason, readonly ['run_timeout' | 'cancelled' | 'worker_lost', string]>> = {
@@ -20,11 +20,11 @@ const MESSAGES: Readonly<Record<AbortReason, readonly ['run_timeout' | 'cancelle
 };
 
 /**
- * One run of a call in this process, from before the claim until nothing more is written about it. Cancel, run deadline,
- * drain and a lost lease are all the same thing: `stop`. The first one counts, except that `lease_lost` always does.
+ * One run of a call in this process, from before its claim until its last event. Cancel, run deadline, drain and a lost
+ * lease all call `abort`. The first reason counts, except that `lease_lost` always replaces it.
  */
 export class Attempt {
-  /** Made when somebody asks for the signal: most tools are over before they would look at it. */
+  /** Created at the first read of `signal`: most tools never read it. */
   private controller: AbortController | undefined;
   private expireGrace: () => void = () => {};
   private abortState: (AbortInfo & { readonly failure: ToolError }) | undefined;
@@ -32,9 +32,9 @@ export class Attempt {
   private toolGraceMs: number;
   /** Known once the claim is granted. */
   claimed: { readonly fence: number; readonly effect: ToolEffect } | undefined;
-  /** The tool has returned: what is left is to write it down. */
+  /** The tool has ended. What is left is to commit. */
   finishing = false;
-  /** Resolves when the tool was told to stop and its time for that is over. */
+  /** Resolves when the attempt was aborted and the grace of its tool is over. */
   readonly graceExpired = new Promise<void>((resolve) => (this.expireGrace = resolve));
 
   constructor(
@@ -58,7 +58,7 @@ export class Attempt {
     if (this.abortState) throw this.abortState.failure;
   }
 
-  /** Milliseconds a tool has between the abort and its own kill; settled once `signal` is aborted. */
+  /** Milliseconds a tool has between the abort and its own kill. Fixed once `signal` is aborted. */
   get graceMs(): number {
     return this.toolGraceMs;
   }

@@ -24,9 +24,9 @@ type HookDeps = Pick<AttemptDependencies, 'blobs' | 'hooks' | 'hookSnapshots' | 
 
 /** The hooks that this worker runs for one attempt. */
 export interface CallHooks {
-  /** There when the hooks cannot be had: then the tool must not run. */
+  /** Set when the hooks cannot be loaded. The tool must not run then. */
   readonly unavailable?: ToolRunResult;
-  /** There when some look at updates. */
+  /** Set when some hooks filter or observe updates. */
   readonly updates?: UpdateFilter;
   /** What they say to a tool that has answered; undefined when there are none, or it has not. Never rejects. */
   runAfter(
@@ -64,7 +64,7 @@ export async function loadHooks(
     const about = { ...inputOf(callId, claimed), cwd: root, tool_input };
     return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, write, deps, claimed.runMs);
   } catch (error) {
-    deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be had');
+    deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be loaded');
     return { ...NO_HOOKS, unavailable: toFailure(error, attempt.callId) };
   }
 }
@@ -108,7 +108,7 @@ class StoredHooks implements CallHooks {
     return this.runs.length === 0 ? undefined : collectFeedback(this.runs, shown);
   }
 
-  /** Whatever stopped the attempt: it is over, and they are told so. */
+  /** Runs also after an abort: its hooks observe every End. */
   async runAfterEnd({ outcome, result, resultRef, error }: EndData): Promise<void> {
     this.until = performance.now() + AFTER_END_MS;
     const beside = { text: error?.message ?? resultRef?.preview ?? '', is_error: outcome !== 'completed' };

@@ -8,12 +8,12 @@ import type { InFlightAttempts } from './in-flight-attempts.js';
 
 const CancelEvent = z.object({ data: CancelRequestedData });
 
-/** Of a caller's grace, what stays for the worker to write End before the reconciler does. */
+/** Subtracted from the caller's grace: the worker writes the End in this time, before the reconciler does. */
 const MARGIN_MS = 250;
 
 /**
- * Hears which running calls shall stop. Messages may be lost while the connection is away, so after every (re)connect
- * the heads of all running calls are looked at; lease renewals tell of a cancel too.
+ * Aborts attempts whose calls were cancelled. Messages are lost while the connection is down: after every reconnect the
+ * snapshots of all calls in flight are checked. Lease renewals report a cancel too.
  */
 export class CancelListener {
   private closed = false;
@@ -27,7 +27,7 @@ export class CancelListener {
     private readonly logger: WorkerLog,
   ) {}
 
-  /** Resolves when the subscription stands. */
+  /** Resolves when the subscription is active. */
   async start(): Promise<void> {
     this.subscriber.on('message', (_channel: string, callId: string) => {
       for (const attempt of this.inFlight.byCallId(callId)) void this.checkCancel(attempt);
@@ -43,17 +43,17 @@ export class CancelListener {
     this.subscriber.disconnect();
   }
 
-  /** First hear again, then look: what is cancelled in between is seen by the one or the other. */
+  /** Subscribes first, then checks: a cancel in between is seen by one of the two. */
   private async resubscribe(): Promise<void> {
     try {
       await this.subscriber.subscribe(keys.cancelChannel());
     } catch {
-      return; // The connection went away again; its next `ready` comes here.
+      return; // The connection was lost again; its next `ready` calls this method.
     }
     await Promise.all(this.inFlight.all().map((attempt) => this.checkCancel(attempt)));
   }
 
-  /** The head decides, not the message: it may be about an attempt that is over. */
+  /** The snapshot decides, not the message, which may be about an earlier attempt. */
   private async checkCancel(attempt: Attempt): Promise<void> {
     if (attempt.finishing || attempt.abortInfo) return;
     try {
@@ -61,11 +61,11 @@ export class CancelListener {
       if (!head || head.status === 'ended') attempt.abort('lease_lost');
       else if (head.cancelRequested) attempt.abort('cancelled', await this.graceMs(attempt.callId, head.lifecycleSeqs.at(-1) ?? 0));
     } catch (error) {
-      this.logger.debug({ callId: attempt.callId, err: error }, 'could not look whether a call shall stop; its lease renewal will tell');
+      this.logger.debug({ callId: attempt.callId, err: error }, 'could not check a call for a cancel; its lease renewal will report it');
     }
   }
 
-  /** The caller's grace stands in the request, which is the last thing that happened to the call besides its updates. */
+  /** The grace is in the cancel request, which is the last lifecycle event of the call. */
   private async graceMs(callId: string, seq: number): Promise<number> {
     const [event] = await this.store.events(callId, { afterSeq: seq - 1, limit: 1 });
     if (event?.type !== 'call.cancel_requested') return this.defaultGraceMs;

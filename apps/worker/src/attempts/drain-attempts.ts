@@ -1,24 +1,24 @@
 import type { InFlightAttempts } from './in-flight-attempts.js';
 
-/** Calls that are nearly done may end instead of going back: most take less than this. */
+/** Running calls get this long to end by themselves. Most take less. */
 const NEARLY_DONE_MS = 1_000;
-/** Over the grace of a stop: for the last events to reach the log. */
+/** Added to the grace of an abort, for the last events to reach the log. */
 const LAST_WRITE_MS = 1_000;
 
 export interface DrainTimes {
-  /** How long calls that must not run twice may go on. */
+  /** How long calls that must not run twice may continue. */
   readonly drainMs: number;
-  /** How long a tool that was told to stop may take. */
+  /** The grace of an aborted tool. */
   readonly stopGraceMs: number;
 }
 
 /**
- * Lets the running calls come to rest, each in the best way that is left; resolves when nothing runs or the time is over.
+ * Ends the attempts in flight. Resolves when none is left or the time is over.
  *
  * 1. for a moment all of them may end by themselves
- * 2. those that may run again elsewhere are handed back, which counts as no failure
- * 3. those that may not go on for the rest of the drain time
- * 4. then they are aborted, and end as unknown unless they finish after all
+ * 2. calls that may run again are requeued, which does not count as a failure
+ * 3. the others continue for the rest of the drain time
+ * 4. then they are aborted, and end as unknown unless they still finish
  */
 export async function drainAttempts(running: InFlightAttempts, { drainMs, stopGraceMs }: DrainTimes): Promise<'idle' | 'given_up'> {
   const first = Math.min(NEARLY_DONE_MS, drainMs);

@@ -2,7 +2,7 @@ import { SwapRemoveList } from '#attempts';
 import type { ToolEffect } from '#contracts';
 import type { Attempt } from './attempt.js';
 
-/** The attempts of this process. An attempt is here from before its claim, so that a cancel that overtakes the claim's answer is not missed. */
+/** The attempts of this process. An attempt is added before its claim: a cancel may arrive before the answer of the claim. */
 export class InFlightAttempts {
   private readonly attempts = new SwapRemoveList<Attempt>();
   private idleWaiters: (() => void)[] = [];
@@ -24,13 +24,13 @@ export class InFlightAttempts {
     for (const resolve of waiters) resolve();
   }
 
-  /** A claim was granted. While calls are handed back, this one goes back before its tool begins. */
+  /** Called when a claim was granted. During a drain the attempt is requeued before its tool starts. */
   onClaimed(attempt: Attempt, facts: { readonly fence: number; readonly effect: ToolEffect }): void {
     attempt.claimed = facts;
     if (this.requeuing) attempt.abort('drained');
   }
 
-  /** Stops what may be run again elsewhere, now and from now on. */
+  /** Aborts attempts of calls that may run again on another worker, now and from now on. */
   requeueAll(): void {
     this.requeuing = true;
     for (const attempt of this.attempts.all()) {
@@ -47,12 +47,12 @@ export class InFlightAttempts {
     return this.attempts.all();
   }
 
-  /** There may be two for a moment: one that lost its lease and is being given up, and its successor. */
+  /** Two for a moment: an aborted attempt that lost its lease, and its successor. */
   byCallId(callId: string): Attempt[] {
     return this.all().filter((attempt) => attempt.callId === callId);
   }
 
-  /** Resolves when nothing runs, at once if nothing does. */
+  /** Resolves when no attempt is in flight. */
   idle(): Promise<void> {
     if (this.attempts.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.idleWaiters.push(resolve));

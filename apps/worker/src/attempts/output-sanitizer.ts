@@ -13,12 +13,12 @@ const ONE_TEXT: UpdateStreamInfo = { stream: '' };
 type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
 
 /**
- * Stands between a tool and everybody who sees what it says: secrets and hidden characters are taken out of updates,
- * progress, result and failure before anything of them is written, and what comes from outside is marked.
+ * The only way out for the output of a tool. Redacts secrets and hidden characters in updates, progress, result and failure
+ * before they are written, and marks content from external sources.
  */
 export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'redact'> {
   private safety: ContentSanitizer;
-  /** The texts that go on over updates, by name: what comes of one between two pieces of another tears no secret apart. */
+  /** Texts that continue over several updates, by stream: a secret may be split over two pieces of one stream. */
   private readonly texts = new Map<string, SanitizedTextStream>();
   private origin: string | undefined;
   private command: string | undefined;
@@ -32,7 +32,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     this.safety = active.safety;
   }
 
-  /** Before the tool runs. Secrets that the arguments held are secrets in all that it says. */
+  /** Called before the tool runs. Secrets of the arguments are secrets in its output too. */
   start(tool: ToolDescriptor, args: Readonly<Record<string, unknown>>, withSecrets: boolean): void {
     if (withSecrets) this.safety = this.safety.withSecrets(this.safety.findSecrets(args));
     this.origin = this.safety.untrustedOrigin(tool, args);
@@ -54,7 +54,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
     this.watchers.onProgress(message === undefined ? progress : { ...progress, message: this.safety.text(message) });
   }
 
-  /** Tells watchers what was held back: nothing more comes. */
+  /** Sends what was held back. Called when the tool has ended. */
   flush(): void {
     const rest = [...this.texts.keys()].flatMap((stream) => this.endText(stream));
     if (rest.length > 0) this.watchers.onUpdate(rest);
@@ -99,7 +99,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
       for (const kind of alert.kinds) telemetry.securityAlert.emit({ kind });
       this.logger.warn(
         { callId: this.callId, securityAlert: alert },
-        'security alert: the output of a command tells of unusual system calls',
+        'security alert: the output of a command reports unusual system calls',
       );
     }
   }

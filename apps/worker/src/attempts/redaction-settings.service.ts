@@ -8,7 +8,7 @@ const CACHE_SIZE = 16;
 /** What holds for calls that were accepted under the same settings. */
 export interface ActiveRedaction {
   readonly safety: ContentSanitizer;
-  /** There where commands are looked at. */
+  /** Set where the output of commands is checked for anomalies. */
   readonly anomalies?: SyscallAnomalyDetector;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.js';
 
-/** Lets something happen at once, then at most once in `intervalMs`; what is asked for meanwhile happens together at the next turn. */
+/** Runs an action at once, then at most once in `intervalMs`. Requests in between share the next run. */
 export class Throttle {
   private lastAt = -Infinity;
   private cancelTimer: (() => void) | undefined;
@@ -12,7 +12,7 @@ export class Throttle {
     private readonly action: () => void,
   ) {}
 
-  /** Answers true when this request will share a turn with an earlier one. */
+  /** Returns true when this request shares a run with an earlier one. */
   request(): boolean {
     if (this.closed) return false;
     if (this.cancelTimer) return true;
@@ -22,7 +22,7 @@ export class Throttle {
     return false;
   }
 
-  /** A turn that was due later happens now; afterwards nothing happens any more. */
+  /** Runs a pending action now. Later requests do nothing. */
   close(): void {
     if (this.closed) return;
     const due = this.cancelTimer !== undefined;
@@ -31,7 +31,7 @@ export class Throttle {
     this.closed = true;
   }
 
-  /** As `close`, but the turn that was due is dropped. */
+  /** As `close`, but drops the pending action. */
   cancel(): void {
     this.cancelTimer?.();
     this.cancelTimer = undefined;

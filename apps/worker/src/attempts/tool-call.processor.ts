@@ -117,7 +117,7 @@ function logAttempt(logger: WorkerLog, job: CallJob, { claimed, committed }: Att
   if (committed.kind === 'nothing') logger.warn(facts, 'lost the claim on a call');
   else if (!isApplied(committed.answer))
     logger.warn({ ...facts, code: committed.answer.code }, 'the log refused the last event of an attempt');
-  else if (committed.kind === 'retried') logger.info({ ...facts, delayMs: committed.delayMs }, 'attempt goes back to the queue');
+  else if (committed.kind === 'retried') logger.info({ ...facts, delayMs: committed.delayMs }, 'attempt is requeued');
   else
     logger.info({ ...facts, outcome: committed.data.outcome, code: committed.data.error?.code, runMs: committed.data.runMs }, 'call ended');
 }

@@ -17,15 +17,15 @@ export interface UpdateSink {
   /** `updates`: of the call by now, for the log. */
   update(data: UpdateData, updates: string): void;
   progress(data: ProgressData): void;
-  /** Tool updates that shared an event with another. */
+  /** Called when a tool update shares an event with another. */
   coalesced(): void;
 }
 
-/** Looks at each update before it goes out. Neither method may reject. */
+/** Filters updates before they are written. Neither method may reject. */
 export interface UpdateFilter {
-  /** False: watchers do not get it. */
+  /** False keeps the update from watchers. */
   allows(content: readonly Content[]): Promise<boolean>;
-  /** It went out. */
+  /** Called after the update was written. */
   sent(content: readonly Content[]): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-/** How much room the disk of the workspaces has. Asked for beside other work: a disk that does not answer delays no beat. */
+/** Free space on the disk of the workspaces. Read in the background: a disk that does not respond delays no heartbeat. */
 export class DiskSpace {
   private reading: { readonly freeBytes: number; readonly totalBytes: number } | undefined;
   private pending = false;
@@ -9,7 +9,7 @@ export class DiskSpace {
     this.refresh();
   }
 
-  /** As it was at the last answer; undefined before the first. */
+  /** The last reading; undefined before the first. */
   get latest(): { readonly freeBytes: number; readonly totalBytes: number } | undefined {
     this.refresh();
     return this.reading;

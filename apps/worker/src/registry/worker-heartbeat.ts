@@ -5,10 +5,10 @@ import { keys, type RedisConnection } from '#redis';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
 const HEARTBEAT_MS = 2_000;
-/** A worker that has not been seen for this long is gone. */
+/** A worker without a heartbeat for this long counts as gone. */
 export const WORKER_TTL_MS = 10_000;
 
-/** Tells the installation that this worker is there and what it does, for `GET /v1/workers`. */
+/** Registers this worker and its state for `GET /v1/workers`. */
 export class WorkerHeartbeat {
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
@@ -19,11 +19,11 @@ export class WorkerHeartbeat {
     private readonly notices: Pick<SystemEventLog, 'ofWorker'>,
     private readonly status: () => WorkerStatus,
     private readonly logger: WorkerLog,
-    /** Somebody wants this worker to take no more calls. */
+    /** Called when a request to drain this worker arrives. */
     private readonly onDrainRequested: () => void,
   ) {}
 
-  /** Resolves after the first beat, whether it was heard or not. What was asked of an earlier worker of this name is not meant for this one. */
+  /** Resolves after the first heartbeat, also when it failed. Deletes a drain request for an earlier worker of this name. */
   async start(): Promise<void> {
     await this.redis.del(keys.workerDrain(this.status().id)).catch(() => {});
     await this.beat();
@@ -31,7 +31,7 @@ export class WorkerHeartbeat {
     this.timer.unref();
   }
 
-  /** Now and not at the next beat, as when draining begins. Never rejects. */
+  /** Sends a heartbeat now, as when draining begins. Never rejects. */
   async beat(): Promise<void> {
     if (this.closed) return;
     const status = this.status();
@@ -41,14 +41,14 @@ export class WorkerHeartbeat {
         this.redis.zadd(keys.workers(), Date.parse(status.seenAt), status.id),
         this.redis.zremrangebyscore(keys.workers(), 0, Date.parse(status.seenAt) - 60 * WORKER_TTL_MS),
       ]);
-      // At the first beat, and at one that comes so late that it may have been told gone.
+      // At the first heartbeat, and at one so late that this worker may have been announced as gone.
       if (before === null) await this.announce('worker.started', { pools: status.pools.map(({ pool, slots }) => ({ pool, slots })) });
       if (status.draining && !this.drainAnnounced) {
         this.drainAnnounced = true;
         await this.announce('worker.draining', { running: status.pools.reduce((sum, { running }) => sum + running, 0) });
       }
     } catch (error) {
-      this.logger.debug({ err: error }, 'could not tell that this worker is alive');
+      this.logger.debug({ err: error }, 'a heartbeat of this worker failed');
     }
   }
 
@@ -65,7 +65,7 @@ export class WorkerHeartbeat {
       return;
     }
     const { actor, at } = request;
-    this.logger.warn({ actor, at }, 'this worker takes no more calls, as it was asked to');
+    this.logger.warn({ actor, at }, 'this worker drains, as requested');
     this.onDrainRequested();
     await this.beat();
   }
@@ -80,18 +80,18 @@ export class WorkerHeartbeat {
     await Promise.allSettled([this.redis.del(keys.worker(id)), this.redis.del(keys.workerDrain(id)), this.redis.zrem(keys.workers(), id)]);
   }
 
-  /** For who watches workers; what counts is the list. Never rejects. */
+  /** Writes an event for watchers of workers. The list of workers is authoritative. Never rejects. */
   private async announce<T extends WorkerNoticeType>(type: T, data: NoticeData<T>): Promise<void> {
     const { id } = this.status();
     try {
       await this.notices.ofWorker(id, type, data, workerOrigin(id));
     } catch (error) {
-      this.logger.debug({ err: error, type }, 'could not tell what happens to this worker');
+      this.logger.debug({ err: error, type }, 'an event of this worker could not be written');
     }
   }
 }
 
-/** Undefined when the text is no request, or one of a newer form. */
+/** Undefined when the text is malformed or of a newer format. */
 function parseDrainRequest(text: string): DrainRequest | undefined {
   try {
     return DrainRequest.safeParse(JSON.parse(text)).data;

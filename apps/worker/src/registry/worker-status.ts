@@ -5,7 +5,7 @@ import type { ToolCallProcessor } from '../attempts/tool-call.processor.js';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
 
-/** Of very many running calls only so many are named. */
+/** The most running calls that are listed by id. */
 const CALLS_NAMED = 200;
 
 /** This worker as `GET /v1/workers` shows it. */

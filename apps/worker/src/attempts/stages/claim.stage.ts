@@ -3,8 +3,8 @@ import { telemetry } from '#observability';
 import type { AttemptStage } from '../attempt-run.js';
 
 /**
- * Takes the call for this worker, holds its lease and opens its fenced writer. The log answers with everything about the call, or with the reason
- * why another worker, or none, runs it.
+ * Takes the call for this worker, holds its lease and opens its fenced writer. The answer of
+ * the log holds everything about the call, or why this worker may not run it.
  */
 export const claimStage: AttemptStage = {
   name: 'claim',
