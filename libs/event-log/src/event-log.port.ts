@@ -11,7 +11,6 @@ import type {
   SubmittedData,
   UpdateData,
 } from '#contracts';
-import type { DequeueHookResult, DequeueHook } from '#redis';
 
 /** Facts that stand on every event of a call and never change. */
 export interface CallMeta {
@@ -141,6 +140,16 @@ export interface CallSnapshot {
  * Redis in one script. Methods reject only when Redis stayed out of reach (`EventLogUnavailable`) or refuses writes
  * above maxmemory (`EventLogFull`); a refused transition is an answer, not an error.
  */
+/** Lua that claims the calls of jobs in the script of a queue that takes the jobs; a `DequeueHook` of libs/queue. */
+export interface DequeueClaimHook {
+  /** Defines `onDequeue(jobs, args)`, see claim-on-dequeue.lua. */
+  readonly lua: string;
+  readonly args: readonly string[];
+}
+
+/** What that Lua returned for one call. `lost`: it may have run, but its answer never came. */
+export type DequeueClaim = { readonly kind: 'answered'; readonly shared: unknown; readonly own: unknown } | { readonly kind: 'lost' };
+
 export interface EventLogWriter {
   newCallId(tenantId: string, rootId?: string): string;
   /**
@@ -149,9 +158,9 @@ export interface EventLogWriter {
    */
   accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer>;
   /** `taken`: the call was claimed when its job was taken, and this is what the script of `claimWhenTaken` said. */
-  claim(input: WorkerIdentity & { callId: string; attempt: number }, taken?: DequeueHookResult): Promise<Claimed | Rejection>;
+  claim(input: WorkerIdentity & { callId: string; attempt: number }, taken?: DequeueClaim): Promise<Claimed | Rejection>;
   /** Lets a queue claim the calls of jobs in the script that takes the jobs. */
-  claimOnDequeue(claimant: WorkerIdentity): DequeueHook;
+  claimOnDequeue(claimant: WorkerIdentity): DequeueClaimHook;
   /** `updates`: of the call by now, as `UpdatesDigest` says it; without it no End of the call proves its updates. */
   update(input: {
     callId: string;

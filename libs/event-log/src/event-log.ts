@@ -1,10 +1,20 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulidx';
 import type { EndData } from '#contracts';
-import { createRedis, partitionOf, partitionOfRoot, type RedisConnection, type DequeueHookResult, type DequeueHook } from '#redis';
+import { createRedis, partitionOf, partitionOfRoot, type RedisConnection } from '#redis';
 import { telemetry } from '#observability';
 import { EventLogFull, EventLogUnavailable } from './event-log-errors.js';
-import type { AcceptAnswer, Applied, WorkerIdentity, Claimed, EventLogWriter, NewCall, Rejection } from './event-log.port.js';
+import type {
+  DequeueClaim,
+  DequeueClaimHook,
+  AcceptAnswer,
+  Applied,
+  WorkerIdentity,
+  Claimed,
+  EventLogWriter,
+  NewCall,
+  Rejection,
+} from './event-log.port.js';
 import { ensureLogMetadata } from './log-metadata.js';
 import { BlobStore } from './read/blob-store.js';
 import { claimOnDequeue } from './stream/claim-on-dequeue.js';
@@ -88,7 +98,7 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  async claim(input: Input<'claim'>, taken?: DequeueHookResult): Promise<Claimed | Rejection> {
+  async claim(input: Input<'claim'>, taken?: DequeueClaim): Promise<Claimed | Rejection> {
     const token = taken === undefined ? `${this.claimPrefix}.${(this.claims++).toString(36)}` : this.dequeueToken;
     const claim = () => to.claimTransition(input, token);
     const granted = parseClaim(
@@ -101,7 +111,7 @@ export class EventLog implements EventLogWriter {
     return answer;
   }
 
-  claimOnDequeue(claimant: WorkerIdentity): DequeueHook {
+  claimOnDequeue(claimant: WorkerIdentity): DequeueClaimHook {
     return claimOnDequeue(claimant, this.dequeueToken);
   }
 

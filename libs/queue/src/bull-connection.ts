@@ -1,18 +1,22 @@
 import { QueueKeys, RedisConnection as BullConnection, RedisQueueBackend, type BackendFactory } from 'bullmq';
 import type { RedisConnection } from '#redis';
-import { BatchingBackend } from './batching-backend.js';
+import { BatchingProducerBackend } from './batching-producer.js';
+import { BatchingWorkerBackend, type BatchingWorkerOptions } from './batching-worker.js';
 import type { QueueBackend } from './bull-settings.js';
-import { defineQueueScripts } from './queue-scripts.js';
 
-/** The version check would be a command sent before the connection stands, which a producer's connection refuses. */
+/** The version check would be a command sent before the connection is ready, which a producer's connection refuses. */
 const SETTINGS = { skipVersionCheck: true, skipWaitingForReady: true } as const;
 
-/** For producers: many queues on one client, which stays the caller's to close. */
-export function producerBackend(client: RedisConnection, backend: QueueBackend, prefix: string): BackendFactory<RedisQueueBackend> {
+/** For producers: many queues on one client, which the caller closes. `dequeueHook` is for the batching backend. */
+export function producerBackend(
+  client: RedisConnection,
+  backend: QueueBackend,
+  prefix: string,
+  dequeueHook?: string,
+): BackendFactory<RedisQueueBackend> {
   return (name, options) => {
-    if (backend === 'batching') defineQueueScripts(client);
-    const connection = new BullConnection(client, { ...SETTINGS, shared: true, blocking: false });
-    return openBackend(backend, connection, name, { ...options, prefix });
+    const base = baseOf(prefix, name, options, new BullConnection(client, { ...SETTINGS, shared: true, blocking: false }));
+    return backend === 'batching' ? new BatchingProducerBackend({ redis: client, dequeueHook }, ...base) : new RedisQueueBackend(...base);
   };
 }
 
@@ -23,28 +27,27 @@ export interface WorkerClients {
   readonly commandIsShared: boolean;
 }
 
+/** `batching` has the options of our backend; without it the backend is BullMQ's own. */
 export function workerBackend(
   { command, blocking, commandIsShared }: WorkerClients,
-  backend: QueueBackend,
   prefix: string,
+  batching: Omit<BatchingWorkerOptions, 'redis'> | undefined,
 ): BackendFactory<RedisQueueBackend> {
   return (name, options) => {
-    if (backend === 'batching') defineQueueScripts(command);
     const connection = new BullConnection(command, { ...SETTINGS, shared: commandIsShared });
-    return openBackend(backend, connection, name, { ...options, prefix }, new BullConnection(blocking, { ...SETTINGS, shared: false }));
+    const base = baseOf(prefix, name, options, connection, new BullConnection(blocking, { ...SETTINGS, shared: false }));
+    return batching ? new BatchingWorkerBackend({ ...batching, redis: command }, ...base) : new RedisQueueBackend(...base);
   };
 }
 
-type BackendOptions = Parameters<BackendFactory>[1] & { readonly prefix: string };
-
-function openBackend(
-  backend: QueueBackend,
-  connection: BullConnection,
+function baseOf(
+  prefix: string,
   name: string,
-  options: BackendOptions,
+  options: Parameters<BackendFactory>[1],
+  connection: BullConnection,
   blocking?: BullConnection,
-): RedisQueueBackend {
-  const layout = new QueueKeys(options.prefix);
-  const Backend = backend === 'batching' ? BatchingBackend : RedisQueueBackend;
-  return new Backend(connection, name, layout.getKeys(name), (type) => layout.toKey(name, type), options, blocking);
+): ConstructorParameters<typeof RedisQueueBackend> {
+  const layout = new QueueKeys(prefix);
+  const all = { ...options, prefix };
+  return [connection, name, layout.getKeys(name), (type) => layout.toKey(name, type), all, blocking];
 }

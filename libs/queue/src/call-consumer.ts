@@ -1,9 +1,10 @@
 import { isNotConnectionError, Worker } from 'bullmq';
 import { CallJob, type Pool } from '#contracts';
-import { BatchingBackend } from './batching-backend.js';
+import { BatchingWorkerBackend } from './batching-worker.js';
 import { workerBackend, type WorkerClients } from './bull-connection.js';
 import { LOCK_MS, lockOptions, queueName, type QueueBackend } from './bull-settings.js';
-import { createRedis, type RedisConnection, type DequeueHook } from '#redis';
+import { createRedis, type RedisConnection } from '#redis';
+import type { DequeueHook } from './dequeue-hook.js';
 import type { CallConsumer, CallHandler, StartConsumer } from './queue.port.js';
 
 export interface CallConsumerOptions {
@@ -53,28 +54,22 @@ class BullCallConsumer implements CallConsumer {
       blocking: createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait' }),
       commandIsShared: connection !== undefined,
     };
-    this.connections = connection === undefined ? [clients.command, clients.blocking] : [clients.blocking];
+    const claims = kind === 'batching' && dequeueHook !== undefined && !clients.command.isCluster;
+    const subscriber = claims ? createRedis(redisUrl, { role: 'subscriber', name: 'queue-worker-hand' }) : undefined;
+    const claiming = dequeueHook && subscriber && { hook: dequeueHook, subscriber, report: this.report };
+    const opened = [clients.blocking, ...(subscriber ? [subscriber] : [])];
+    this.connections = connection === undefined ? [clients.command, ...opened] : opened;
     this.worker = new Worker(
       name,
       (job) => this.handle(job.id ?? '', job.data),
       { ...lockOptions(lockMs), concurrency, connection: {}, autorun: false },
-      workerBackend(clients, kind, prefix),
+      workerBackend(clients, prefix, kind === 'batching' ? { slots: concurrency, lockMs, claiming } : undefined),
     );
     this.worker.on('error', this.report);
     const backend = this.worker.getBackend();
-    if (backend instanceof BatchingBackend) {
-      backend.setSlots(concurrency);
-      backend.setLock(lockMs);
-      const connections = [clients.command, clients.blocking];
-      if (dequeueHook && !clients.command.isCluster) {
-        backend.runWhenTaken(dequeueHook, clients.command);
-        const hand = createRedis(redisUrl, { role: 'subscriber', name: 'queue-worker-hand' });
-        backend.takeHanded(hand, this.report);
-        connections.push(hand);
-        this.connections.push(hand);
-      }
-      const tidy = () => void backend.tidy().catch(this.report);
-      this.unwatch = connections.map((connection) => onReconnect(connection, tidy));
+    if (backend instanceof BatchingWorkerBackend) {
+      const resync = () => void backend.resync().catch(this.report);
+      this.unwatch = [clients.command, ...opened].map((watched) => onReconnect(watched, resync));
     }
     this.worker.run().catch(this.report);
   }
@@ -82,10 +77,7 @@ class BullCallConsumer implements CallConsumer {
   setConcurrency(slots: number): void {
     this.worker.concurrency = slots;
     const backend = this.worker.getBackend();
-    if (!(backend instanceof BatchingBackend)) return;
-    backend.setSlots(slots);
-    // Its note may tell of slots that are no more.
-    backend.tidy().catch(this.report);
+    if (backend instanceof BatchingWorkerBackend) backend.setSlots(slots).catch(this.report);
   }
 
   close(): Promise<void> {
@@ -94,20 +86,20 @@ class BullCallConsumer implements CallConsumer {
 
   private async drain(): Promise<void> {
     const backend = this.worker.getBackend();
-    const begun = backend instanceof BatchingBackend ? this.runBegun(backend) : undefined;
+    const begun = backend instanceof BatchingWorkerBackend ? this.runPrefetched(backend) : undefined;
     await this.worker.close();
     await begun;
     for (const stop of this.unwatch) stop();
   }
 
-  /** Jobs that were taken for loops which ask no more. */
-  private async runBegun(backend: BatchingBackend): Promise<void> {
+  /** Runs jobs that have begun and whose loops have stopped. */
+  private async runPrefetched(backend: BatchingWorkerBackend): Promise<void> {
     try {
-      const jobs = await backend.stopFetchingAhead();
+      const jobs = await backend.stopPrefetching();
       await Promise.all(
         jobs.map(async (job) => {
           await this.handle(job.id, JSON.parse(job.data));
-          await backend.end(job.id);
+          await backend.complete(job.id);
         }),
       );
     } catch (error) {
@@ -117,10 +109,10 @@ class BullCallConsumer implements CallConsumer {
 
   private async handle(id: string, data: unknown): Promise<void> {
     const backend = this.worker.getBackend();
-    const taken = backend instanceof BatchingBackend ? backend.takeAnswer(id) : undefined;
+    const dequeued = backend instanceof BatchingWorkerBackend ? backend.takeClaimResult(id) : undefined;
     this.running += 1;
     try {
-      await this.handler(CallJob.parse(data), taken);
+      await this.handler(CallJob.parse(data), dequeued);
     } catch (error) {
       this.report(error instanceof Error ? error : new Error(String(error)));
     } finally {

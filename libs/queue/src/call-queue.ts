@@ -1,9 +1,10 @@
 import { Queue, type RedisQueueBackend } from 'bullmq';
 import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
-import { createRedis, writeTogether, type RedisConnection, type DequeueHook } from '#redis';
-import { BatchingBackend } from './batching-backend.js';
+import { createRedis, writeTogether, type RedisConnection } from '#redis';
+import { BatchingProducerBackend } from './batching-producer.js';
 import { producerBackend } from './bull-connection.js';
 import { PRIORITY_SPAN, JOB_NAME, JOB_OPTIONS, PRIORITY, queueName, type QueueBackend } from './bull-settings.js';
+import type { DequeueHook } from './dequeue-hook.js';
 import type { CallQueue, QueueStats, QueuePosition } from './queue.port.js';
 
 export interface CallQueueOptions {
@@ -35,23 +36,16 @@ export class BullCallQueue implements CallQueue {
   constructor({ redisUrl, backend = 'batching', producerConnection, dequeueHook }: CallQueueOptions) {
     this.client = createRedis(redisUrl, { role: 'producer', name: 'queue' });
     this.connected = firstConnection(this.client);
+    const dispatchesDirectly = producerConnection !== undefined && !producerConnection.isCluster;
     this.openQueue = (pool) => {
       const { name, prefix } = queueName(pool);
       const queue: CallsQueue = new Queue(
         name,
         { connection: {}, streams: { events: { maxLen: 100 } } },
-        producerBackend(producerConnection ?? this.client, backend, prefix),
+        producerBackend(producerConnection ?? this.client, backend, prefix, dispatchesDirectly ? dequeueHook?.lua : undefined),
       );
       // Connection errors come out of each dispatch too, and an error event nobody listens to is printed.
       queue.on('error', () => {});
-      const opened = queue.getBackend();
-      if (
-        opened instanceof BatchingBackend &&
-        producerConnection !== undefined &&
-        dequeueHook !== undefined &&
-        !producerConnection.isCluster
-      )
-        opened.handOverTo(dequeueHook.lua, producerConnection);
       return queue;
     };
   }
@@ -66,9 +60,10 @@ export class BullCallQueue implements CallQueue {
     await this.connected;
     const queue = this.queueFor(pool);
     const backend = queue.getBackend();
-    if (backend instanceof BatchingBackend)
-      await backend.addInTurn(tenantId, jobIdOf(job), JSON.stringify(job), PRIORITY[priority], effect !== 'once');
-    else await queue.add(JOB_NAME, job, { ...JOB_OPTIONS, jobId: jobIdOf(job), priority: PRIORITY[priority] });
+    const [id, rank] = [jobIdOf(job), PRIORITY[priority]];
+    if (backend instanceof BatchingProducerBackend)
+      await backend.enqueueFair({ id, data: JSON.stringify(job), priority: rank, tenant: tenantId, repeatable: effect !== 'once' });
+    else await queue.add(JOB_NAME, job, { ...JOB_OPTIONS, jobId: id, priority: rank });
   }
 
   async removeJob(pool: Pool, job: CallJob): Promise<void> {

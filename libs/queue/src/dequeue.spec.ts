@@ -1,19 +1,22 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createRedis, type RedisConnection, type DequeueHookResult, type DequeueHook } from '#redis';
+import { createRedis, type RedisConnection } from '#redis';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { startConsumer } from './call-consumer.js';
 import { BullCallQueue } from './call-queue.js';
+import type { DequeueHook, DequeueHookResult } from './dequeue-hook.js';
 import type { CallConsumer } from './queue.port.js';
 
 const PREFIX = '{q-net}:calls:';
 /** Counts how often each call was taken, and answers with what it was given. */
 const COUNTING = `
-  local answers = { 'for all' }
-  for i = 1, #CALLS, 2 do
-    answers[#answers + 1] = ARGV[1] .. ' ' .. CALLS[i] .. ' ' .. CALLS[i + 1] .. ' ' .. redis.call('HINCRBY', ARGV[2], CALLS[i], 1)
-  end
-  return answers`;
+  local function onDequeue(jobs, args)
+    local answers = { 'for all' }
+    for i = 1, #jobs, 2 do
+      answers[#answers + 1] = args[1] .. ' ' .. jobs[i] .. ' ' .. jobs[i + 1] .. ' ' .. redis.call('HINCRBY', args[2], jobs[i], 1)
+    end
+    return answers
+  end`;
 
 describe('a script that runs when jobs are taken', () => {
   let server: RedisServer;
@@ -88,7 +91,7 @@ describe('a script that runs when jobs are taken', () => {
   });
 
   it('says that an answer got lost when the script failed, since it may have run', async () => {
-    consume(2, { lua: "error('no')", args: [] });
+    consume(2, { lua: "local function onDequeue() error('no') end", args: [] });
     await dispatch(1);
     await eventually(() => handled.size === 1, 'the job to be handled');
     expect([...handled.values()]).toEqual([{ kind: 'lost' }]);

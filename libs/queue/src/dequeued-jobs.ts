@@ -1,5 +1,5 @@
 import type { JobJson } from 'bullmq';
-import type { DequeueHookResult } from '#redis';
+import type { DequeueHookResult } from './dequeue-hook.js';
 import { JOB_NAME, JOB_OPTIONS } from './bull-settings.js';
 
 /** What BullMQ's Worker takes as "the next job": nothing, or the job, its id, a rate limit delay and a time to wait until. */

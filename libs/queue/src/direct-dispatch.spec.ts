@@ -1,20 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createRedis, type RedisConnection, type DequeueHookResult, type DequeueHook } from '#redis';
+import { createRedis, type RedisConnection } from '#redis';
 import { eventually } from '../../../test/support/eventually.js';
 import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
 import { startConsumer } from './call-consumer.js';
 import { BullCallQueue } from './call-queue.js';
+import type { DequeueHook, DequeueHookResult } from './dequeue-hook.js';
 import type { CallConsumer } from './queue.port.js';
 
 const PREFIX = '{q-net}:calls:';
 /** Counts how often each call was taken, and answers with the attempt. */
 const COUNTING = `
-  local answers = { 'for all' }
-  for i = 1, #CALLS, 2 do
-    redis.call('HINCRBY', 'taken', CALLS[i], 1)
-    answers[#answers + 1] = ARGV[1] .. ' ' .. CALLS[i + 1]
-  end
-  return answers`;
+  local function onDequeue(jobs, args)
+    local answers = { 'for all' }
+    for i = 1, #jobs, 2 do
+      redis.call('HINCRBY', 'taken', jobs[i], 1)
+      answers[#answers + 1] = args[1] .. ' ' .. jobs[i + 1]
+    end
+    return answers
+  end`;
 const counting: DequeueHook = { lua: COUNTING, args: ['attempt'] };
 
 describe('jobs that are handed over to idle workers', () => {
@@ -33,7 +36,7 @@ describe('jobs that are handed over to idle workers', () => {
   const idOf = (n: number) => `00-${String(n).padStart(26, '0')}`;
   const consume = (slots: number, work: (callId: string) => Promise<void> = async () => {}) => {
     let running = 0;
-    const options = { redisUrl: server.url, on: taking, whenTaken: counting, onError: () => {} };
+    const options = { redisUrl: server.url, connection: taking, dequeueHook: counting, onError: () => {} };
     const consumer = startConsumer(options)('net', slots, async ({ callId }, taken) => {
       if (handled.has(callId)) twice.push(callId);
       handled.set(callId, taken);

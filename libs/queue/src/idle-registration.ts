@@ -1,63 +1,82 @@
-/** How long others may hand jobs to a worker that has said nothing since: a little more than an idle Worker blocks before it asks again. */
-const HOLDS_MS = 8_000;
+/** How long others may dispatch jobs directly to a worker that has sent nothing since: a little longer than an idle Worker blocks before it polls again. */
+const TTL_MS = 8_000;
 
-/** What dequeue-or-register.lua says about the note of a worker. */
-export const NOTE = { none: 0, stored: 1, wasGone: 2 } as const;
+/** What dequeue-or-register.lua answers about the registration of a worker. */
+export const REGISTRATION = { none: 0, registered: 1, wasGone: 2 } as const;
 
 /**
- * The note in Redis by which those who add jobs know that a worker is idle, as the worker sees it. A note is used once, and
- * the worker numbers its notes: what Redis says about them and the messages of those who used them come in any order.
+ * - `none`: not registered.
+ * - `registered`: under this number, as far as the worker knows.
+ * - `pendingMatch`: this registration is gone, and the message with its jobs has not come.
+ */
+type State =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'registered'; readonly number: number }
+  | { readonly kind: 'pendingMatch'; readonly number: number; readonly settled: Promise<void>; readonly settle: () => void };
+
+const NONE: State = { kind: 'none' };
+
+/**
+ * A worker's registration as idle, by which producers dispatch jobs to it directly.
+ *
+ * Invariants: a registration is consumed once, by one message for all its jobs. The worker numbers its registrations, as
+ * the answers of scripts and the messages of producers come on two connections, in any order.
  */
 export class IdleRegistration {
-  private last = 0;
-  private stored = 0;
-  private used = 0;
-  /** Set while a note is gone and the message of whoever used it has not come. */
-  private owed: { readonly number: number; readonly settled: Promise<void>; readonly settle: () => void } | undefined;
+  private state: State = NONE;
+  private newest = 0;
+  /** The highest number whose message came. */
+  private consumedUpTo = 0;
 
-  /** The number of the newest note. */
-  get newest(): number {
-    return this.last;
+  /** The number of the newest registration. */
+  get newestNumber(): number {
+    return this.newest;
   }
 
-  /** Resolves when no message is owed any more; undefined when none is. */
-  get message(): Promise<void> | undefined {
-    return this.owed?.settled;
+  /** Resolves when no message is outstanding any more; undefined when none is. */
+  get pendingMatch(): Promise<void> | undefined {
+    return this.state.kind === 'pendingMatch' ? this.state.settled : undefined;
   }
 
-  /** What dequeue-or-register.lua is to know; `room` is how many slots are free. */
-  next(room: number): { readonly number: number; readonly words: readonly string[] } {
-    const number = ++this.last;
-    return { number, words: [this.stored > this.used ? '1' : '0', String(room), String(number), String(HOLDS_MS)] };
+  /** ARGV[1..4] of dequeue-or-register.lua, and the number of the registration that it may make. */
+  next(freeSlots: number): { readonly number: number; readonly args: readonly string[] } {
+    const number = ++this.newest;
+    return { number, args: [this.state.kind === 'registered' ? '1' : '0', String(freeSlots), String(number), String(TTL_MS)] };
   }
 
-  /** What the script said that was told of this number. */
-  answered(number: number, said: unknown): void {
-    const before = this.stored;
-    this.stored = said === NOTE.stored ? number : 0;
-    if (said === NOTE.wasGone && before > this.used) this.owe(before);
+  /** The script with this number answered `code`. Answers whether a message is outstanding from now on. */
+  answered(number: number, code: unknown): boolean {
+    const before = this.state;
+    if (before.kind === 'pendingMatch') return false;
+    if (code === REGISTRATION.wasGone && before.kind === 'registered') {
+      this.state = pending(before.number);
+      return true;
+    }
+    // Its message may have been faster than the answer.
+    this.state = code === REGISTRATION.registered && number > this.consumedUpTo ? { kind: 'registered', number } : NONE;
+    return false;
   }
 
-  /** A message came for the jobs of this note. */
-  wasUsed(number: number): void {
-    this.used = Math.max(this.used, number);
-    if (this.owed !== undefined && number >= this.owed.number) this.settle();
+  /** A message came for the jobs of this registration. */
+  consumed(number: number): void {
+    this.consumedUpTo = Math.max(this.consumedUpTo, number);
+    if (this.state.kind !== 'none' && number >= this.state.number) this.clear();
   }
 
-  /** The note was taken back, and whatever it was used for is known by now. */
-  withdrawn(): void {
-    this.stored = 0;
-    this.settle();
+  /** The registration was deleted, and every job that it was used for is known. */
+  revoked(): void {
+    this.clear();
   }
 
-  private owe(number: number): void {
-    let settle = () => {};
-    const settled = new Promise<void>((resolve) => (settle = resolve));
-    this.owed = { number, settled, settle };
+  private clear(): void {
+    const before = this.state;
+    this.state = NONE;
+    if (before.kind === 'pendingMatch') before.settle();
   }
+}
 
-  private settle(): void {
-    this.owed?.settle();
-    this.owed = undefined;
-  }
+function pending(number: number): State {
+  let settle = () => {};
+  const settled = new Promise<void>((resolve) => (settle = resolve));
+  return { kind: 'pendingMatch', number, settled, settle };
 }

@@ -15,15 +15,15 @@ export class MicroBatcher<Item, Answer> {
   constructor(
     private readonly run: (items: readonly Item[]) => Promise<readonly Answer[]>,
     private readonly maxItems: number,
-    /** `turn`: what the I/O of this turn brings goes together. `now`: what follows in the same breath does. */
-    private readonly patience: 'turn' | 'now' = 'turn',
+    /** `macrotask`: a run has what the I/O of this turn of the event loop brings. `microtask`: what the current callback adds. */
+    private readonly schedule: 'macrotask' | 'microtask' = 'macrotask',
   ) {}
 
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.items.push(item);
       this.settlers.push({ resolve, reject });
-      this.schedule();
+      this.scheduleRun();
     });
   }
 
@@ -32,11 +32,11 @@ export class MicroBatcher<Item, Answer> {
     while (this.scheduled) await this.settled;
   }
 
-  private schedule(): void {
+  private scheduleRun(): void {
     if (this.scheduled) return;
     this.scheduled = true;
     this.settled = new Promise((resolve) => {
-      const defer = this.patience === 'now' ? queueMicrotask : setImmediate;
+      const defer = this.schedule === 'microtask' ? queueMicrotask : setImmediate;
       defer(() => void this.flush().then(resolve));
     });
   }
@@ -55,7 +55,7 @@ export class MicroBatcher<Item, Answer> {
       for (const { reject } of settlers) reject(error);
     }
     this.scheduled = false;
-    if (this.items.length > 0) this.schedule();
+    if (this.items.length > 0) this.scheduleRun();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
-import type { RedisConnection, DequeueHookResult } from '#redis';
+import type { RedisConnection } from '#redis';
+import type { DequeueHookResult } from './dequeue-hook.js';
 
 export interface QueueStats {
   readonly pool: Pool;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { ChainableCommander } from 'ioredis';
 import { noticeFailover } from './failover.js';
+import { loadLua } from './lua-loader.js';
 import type { RedisConnection } from './redis-client.js';
 
 /** A script that Redis runs by its digest; the text travels only when Redis does not know it (first use, restart). */
@@ -15,12 +15,9 @@ export class LuaScript {
     this.sha = createHash('sha1').update(this.source).digest('hex');
   }
 
-  /**
-   * Reads the script from its file; `shebang` becomes the first line, so one body can have flavours with other flags.
-   * Throws when the file is not there, which after a build means that it was not copied.
-   */
-  static load(file: URL, shebang = '#!lua'): LuaScript {
-    return new LuaScript(`${shebang}\n${readFileSync(file, 'utf8')}`);
+  /** The script of a file and its includes, see `loadLua`. `shebang` becomes the first line, so one file can have several flags. */
+  static load(file: URL, shebang = '#!lua', provided?: Readonly<Record<string, string>>): LuaScript {
+    return new LuaScript(`${shebang}\n${loadLua(file, provided)}`);
   }
 
   async run(redis: RedisConnection, keys: readonly string[], args: readonly (string | number | Buffer)[]): Promise<unknown> {
@@ -77,7 +74,7 @@ async function rethrowUnlessNoScript(redis: RedisConnection, error: unknown): Pr
 /** Writes the numbers of lines such as `local FIRST, SECOND = 1, 2 -- inlined` where the names stand, and takes the lines out. */
 function inlineConstants(source: string): string {
   const numbers = new Map<string, string>();
-  const rest = source.replace(/^local ([A-Z_0-9, ]+) = ([\d, ]+) -- inlined$/gm, (_line, names: string, values: string) => {
+  const rest = source.replace(/^ *local ([A-Z_0-9, ]+) = ([\d, ]+) -- inlined$/gm, (_line, names: string, values: string) => {
     const given = values.split(', ');
     for (const [index, name] of names.split(', ').entries()) numbers.set(name, given[index] ?? 'nil');
     return '';

@@ -1,7 +1,7 @@
 import type { AttemptDecision, AttemptWriter, CommitResult, HookFeedback, NotClaimed } from '#attempts';
 import type { CallJob, Pool, Result, ToolDescriptor } from '#contracts';
 import type { Claimed } from '#event-log';
-import type { DequeueHookResult } from '#redis';
+import type { DequeueHookResult } from '#queue';
 import type { ToolOutput, Workspace } from '#tool-sdk';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import { Attempt } from './attempt.js';

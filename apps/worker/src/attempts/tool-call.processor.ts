@@ -1,7 +1,7 @@
 import type { CallJob, Pool } from '#contracts';
 import { isApplied, type CallStore } from '#event-log';
-import type { CallConsumer, CallQueue, StartConsumer } from '#queue';
-import type { RedisConnection, DequeueHookResult } from '#redis';
+import type { CallConsumer, CallQueue, DequeueHookResult, StartConsumer } from '#queue';
+import type { RedisConnection } from '#redis';
 import type { WorkerLog } from '../platform/worker.logger.js';
 import type { PoolSlots } from '../platform/worker.config.js';
 import type { AttemptDependencies } from './attempt-dependencies.js';

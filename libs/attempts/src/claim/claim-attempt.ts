@@ -1,6 +1,5 @@
 import type { CallJob } from '#contracts';
-import type { Claimed, EventLogWriter, WorkerIdentity } from '#event-log';
-import type { DequeueHookResult } from '#redis';
+import type { DequeueClaim, Claimed, EventLogWriter, WorkerIdentity } from '#event-log';
 
 /** The job is late or a duplicate. `retryInMs`: it came too early, and the call is due then. */
 export interface NotClaimed {
@@ -25,7 +24,7 @@ export async function claimAttempt(
   identity: WorkerIdentity,
   log: Pick<EventLogWriter, 'claim'>,
   wait: (ms: number) => Promise<void>,
-  dequeueClaim?: DequeueHookResult,
+  dequeueClaim?: DequeueClaim,
 ): Promise<Claimed | NotClaimed> {
   let answer = await log.claim({ callId, attempt, ...identity }, dequeueClaim);
   for (const ms of NOT_FOUND_RETRY_MS) {

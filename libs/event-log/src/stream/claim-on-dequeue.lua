@@ -1,40 +1,44 @@
 --[[
-  Claims the calls of jobs in the script that takes the jobs from their queue. Makes KEYS and ARGV for transition.lua, which
-  follows behind these lines; the names of the keys are those of libs/redis/src/keys.ts. A single node only: a script on a
-  cluster may not touch several partitions.
+  Defines the function that a queue calls in the script that takes jobs: it claims the calls of these jobs. For a single
+  node only, as a script on a cluster may not touch several partitions. It makes the names of the keys, which are those of
+  libs/redis/src/keys.ts.
 
-  CALLS        call id, attempt, call id, attempt ...
-  ARGV[1]      channel that tells workers to stop a call
-  ARGV[2..5]   lease in ms, token, text before and after the arguments in Start: see `claim` in transition.lua
+  jobs      call id, attempt, call id, attempt ...
+  args[1]   channel that tells workers to stop a call
+  args[2..5]  lease in ms, token, text before and after the arguments in Start: see `take` in apply-transitions.lua
 
-  Answers as transition.lua: the time, then an answer for each call.
+  Returns what applyTransitions returns: the time, then an answer for each job.
 ]]
-local channel, leaseMs, token, before, after = unpack(ARGV)
-local partitions, calls, partitionKeys, callKeys, named, claims = {}, {}, {}, {}, {}, {}
-local partitionCount, callCount = 0, 0
+--- @include "apply-transitions"
+local function onDequeue(jobs, args)
+  local channel, leaseMs, token, before, after = unpack(args)
+  local partitions, calls, partitionKeys, callKeys, named, claims = {}, {}, {}, {}, {}, {}
+  local partitionCount, callCount = 0, 0
 
-for i = 1, #CALLS, 2 do
-  local id, attempt = CALLS[i], CALLS[i + 1]
-  local partition = string.match(id, '^%d+')
-  local tag = '{p' .. partition .. '}:'
-  if not partitions[partition] then
-    partitionKeys[3 * partitionCount + 1] = tag .. 'log'
-    partitionKeys[3 * partitionCount + 2] = tag .. 'seq'
-    partitionKeys[3 * partitionCount + 3] = tag .. 'timers'
-    partitionCount = partitionCount + 1
-    partitions[partition] = partitionCount
+  for i = 1, #jobs, 2 do
+    local id, attempt = jobs[i], jobs[i + 1]
+    local partition = string.match(id, '^%d+')
+    local tag = '{p' .. partition .. '}:'
+    if not partitions[partition] then
+      partitionKeys[3 * partitionCount + 1] = tag .. 'log'
+      partitionKeys[3 * partitionCount + 2] = tag .. 'seq'
+      partitionKeys[3 * partitionCount + 3] = tag .. 'timers'
+      partitionCount = partitionCount + 1
+      partitions[partition] = partitionCount
+    end
+    if not calls[id] then
+      callCount = callCount + 1
+      calls[id] = callCount
+      callKeys[callCount] = tag .. 'call:' .. id
+      named[2 * callCount - 1] = partitions[partition]
+      named[2 * callCount] = id
+    end
+    for _, value in ipairs({ 'take', calls[id], attempt, leaseMs, token, before, after }) do claims[#claims + 1] = value end
   end
-  if not calls[id] then
-    callCount = callCount + 1
-    calls[id] = callCount
-    callKeys[callCount] = tag .. 'call:' .. id
-    named[2 * callCount - 1] = partitions[partition]
-    named[2 * callCount] = id
-  end
-  for _, word in ipairs({ 'take', calls[id], attempt, leaseMs, token, before, after }) do claims[#claims + 1] = word end
+
+  local transitionKeys, transitionArgs = partitionKeys, { channel, partitionCount, callCount, #jobs / 2 }
+  for _, key in ipairs(callKeys) do transitionKeys[#transitionKeys + 1] = key end
+  for _, value in ipairs(named) do transitionArgs[#transitionArgs + 1] = value end
+  for _, value in ipairs(claims) do transitionArgs[#transitionArgs + 1] = value end
+  return applyTransitions(transitionKeys, transitionArgs)
 end
-
-local KEYS, ARGV = partitionKeys, { channel, partitionCount, callCount, #CALLS / 2 }
-for _, key in ipairs(callKeys) do KEYS[#KEYS + 1] = key end
-for _, word in ipairs(named) do ARGV[#ARGV + 1] = word end
-for _, word in ipairs(claims) do ARGV[#ARGV + 1] = word end

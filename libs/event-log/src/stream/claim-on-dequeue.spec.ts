@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createRedis, LuaScript, type RedisConnection, type DequeueHookResult } from '#redis';
+import { createRedis, LuaScript, type RedisConnection } from '#redis';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
 import { aCall, aSubmission } from '../../../../test/support/sample-calls.js';
 import { EventLog } from '../event-log.js';
-import type { NewCall } from '../event-log.port.js';
+import type { DequeueClaim, NewCall } from '../event-log.port.js';
 import { CallStore } from '../read/call-store.js';
 
 const AUTHOR = { source: '/worker/w1', actor: 'worker:w1' };
@@ -33,19 +33,18 @@ describe('claiming the calls of jobs that are taken', () => {
     return callId;
   };
   /** As the queue does it: the script's answers, one for each call. */
-  const take = async (by: EventLog, ...jobs: readonly [callId: string, attempt: number][]): Promise<DequeueHookResult[]> => {
+  const take = async (by: EventLog, ...jobs: readonly [callId: string, attempt: number][]): Promise<DequeueClaim[]> => {
     const { lua, args } = by.claimOnDequeue(CLAIMANT);
     const script = new LuaScript(
-      `#!lua flags=allow-oom\nlocal function f(CALLS, ARGV)\n${lua}\nend\nlocal a, c = {}, {}\n` +
-        `for i = 1, ${args.length} do a[i] = ARGV[i] end\nfor i = ${args.length + 1}, #ARGV do c[i - ${args.length}] = ARGV[i] end\nreturn f(c, a)`,
+      `#!lua flags=allow-oom\n${lua}\nlocal args, jobs = {}, {}\nfor i = 1, ${args.length} do args[i] = ARGV[i] end\n` +
+        `for i = ${args.length + 1}, #ARGV do jobs[i - ${args.length}] = ARGV[i] end\nreturn onDequeue(jobs, args)`,
     );
     const answer = await script.run(redis, [], [...args, ...jobs.flat()]);
     if (!Array.isArray(answer)) throw new Error('expected a list');
     const [shared, ...own] = answer;
     return own.map((one) => ({ kind: 'answered', shared, own: one }));
   };
-  const claim = (by: EventLog, callId: string, attempt: number, taken?: DequeueHookResult) =>
-    by.claim({ ...CLAIMANT, callId, attempt }, taken);
+  const claim = (by: EventLog, callId: string, attempt: number, taken?: DequeueClaim) => by.claim({ ...CLAIMANT, callId, attempt }, taken);
 
   it('is the claim that a worker would have made, for calls of any partitions at once', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, (_unused, n) => submit({ n })));

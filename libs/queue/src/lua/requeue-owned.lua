@@ -1,38 +1,32 @@
-#!lua flags=allow-oom
 --[[
-  Puts active jobs of one worker back to the front of the queue: all that stand under its lock token but that it does
-  not know of or will not run. Such jobs exist when an answer got lost with its connection, or when the worker closes.
+  Puts active jobs of one worker back to the front of the queue: those under its lock token that it does not know of or
+  will not run. Such jobs exist when an answer was lost with its connection, or when the worker closes. Allowed above
+  maxmemory.
 
   KEYS[1] wait
   KEYS[2] active
   KEYS[3] prioritized
   KEYS[4] stalled
   KEYS[5] marker
-  ARGV[1] key prefix of the queue, with the colon at its end
-  ARGV[2] lock token of the worker
+  ARGV[1]   key prefix of the queue, with the colon at its end
+  ARGV[2]   lock token of the worker
   ARGV[3..] ids of the jobs that it keeps
 
-  Answers the number of jobs given back. Also sets the marker when jobs wait, in case a wake-up got lost.
+  Returns the number of jobs that were requeued. Also sets the marker when jobs wait, in case a wake-up was lost.
 ]]
+--- @include "includes/requeue-at-front"
 local prefix, token = ARGV[1], ARGV[2]
 local kept = {}
-for i = 3, #ARGV do
-  kept[ARGV[i]] = true
-end
+for i = 3, #ARGV do kept[ARGV[i]] = true end
 
-local given = 0
+local requeued = 0
 for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
   local lockKey = prefix .. id .. ':lock'
   if not kept[id] and redis.call('GET', lockKey) == token then
     redis.call('DEL', lockKey)
-    redis.call('LREM', KEYS[2], -1, id)
-    redis.call('SREM', KEYS[4], id)
-    -- From the newest to the oldest, so that the oldest ends up at the end that is popped first.
-    redis.call('RPUSH', KEYS[1], id)
-    given = given + 1
+    requeueAtFront(KEYS[1], KEYS[2], KEYS[4], id)
+    requeued = requeued + 1
   end
 end
-if redis.call('LLEN', KEYS[1]) + redis.call('ZCARD', KEYS[3]) > 0 then
-  redis.call('ZADD', KEYS[5], 0, '0')
-end
-return given
+if redis.call('LLEN', KEYS[1]) + redis.call('ZCARD', KEYS[3]) > 0 then redis.call('ZADD', KEYS[5], 0, '0') end
+return requeued
