@@ -17,7 +17,7 @@ export interface HookOutput {
 export function parseHookOutput(event: HookEvent, { text, truncated, strict }: HookOutput): HookVerdict {
   const trimmed = text.trim();
   if (trimmed === '') return {};
-  // As long as it came where it was cut: that tells `shownRun` that it was.
+  // A truncated text keeps its length, by which `redactHookRun` knows that it was cut.
   if (!strict && !trimmed.startsWith('{')) return { feedback: truncated ? text : trimmed };
   if (truncated) throw new HookFailure(' answered with more JSON than its maxOutputBytes allow');
   const value = parsed(trimmed);

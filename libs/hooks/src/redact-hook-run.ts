@@ -6,7 +6,7 @@ export type Redact = (text: string, cut?: boolean) => string;
 /** No character of UTF-8 is longer. */
 const CHARACTER_BYTES = 4;
 
-/** Hooks are given arguments and output as they are, and may repeat them: what one said, as `shown` lets others see it. To be asked before anything is cut. */
+/** Redacts what a hook said, since it may repeat secrets of arguments and output. Call it before anything is cut. */
 export function redactHookRun({ failure, reason, feedback, ...run }: HookRun, shown: Redact): HookRun {
   return {
     ...run,

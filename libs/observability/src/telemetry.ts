@@ -18,7 +18,7 @@ function telemetryEvent<T>(name: string): TelemetryEvent<T> {
       if (underlying.hasSubscribers) underlying.publish(facts);
     },
     on: (listener) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a channel carries what its signal emits
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a channel carries what its event emits
       const subscriber = (facts: unknown) => listener(facts as T);
       underlying.subscribe(subscriber);
       return () => underlying.unsubscribe(subscriber);

@@ -25,7 +25,12 @@ export interface RedactedStream {
   flush(cut?: boolean): string;
 }
 
-/** Takes secrets out of texts and JSON. Made of settings once; each use is pure. */
+/**
+ * Replaces secrets in texts and JSON by `[REDACTED]`. Immutable.
+ *
+ * @example
+ * Redactor.of({ values: ['hunter22'] }).text('password: hunter22'); // 'password: [REDACTED]'
+ */
 export class Redactor {
   private nameless: Redactor | undefined;
 
@@ -41,24 +46,24 @@ export class Redactor {
     return telling.length === 0 ? this : new Redactor(this.finder.with(telling));
   }
 
-  /** Of a text that was cleaned: what hides in it hides a secret, too. */
+  /** Redacts a cleaned text. Hidden characters must be removed before, since they hide secrets. */
   text(text: string): string {
     const { matches } = this.finder.scan(text, INITIAL_STATE, true);
     return matches.length === 0 ? text : replaced(text, 0, text.length, matches);
   }
 
-  /** The beginning of a text that was cut off. What may be half of a secret at the cut goes, too. */
+  /** Redacts the beginning of a longer text. What may be half of a secret at its end is removed too. */
   truncatedText(text: string): string {
     const { matches, until } = this.finder.scan(text, INITIAL_STATE, false);
     return replaced(text, 0, until, matches) + markOf(text.length - until);
   }
 
-  /** Of a text that keeps what hides in it, as arguments do: a secret with something inside of it goes whole, all else stays as it is. */
+  /** Redacts a text that keeps its hidden characters, as arguments do. A secret with hidden characters inside is removed whole. */
   rawText(text: string): string {
     return this.redactRaw(text).value;
   }
 
-  /** The same for names that programs make up, such as ids of calls, which look random and are no secret for that. */
+  /** The same for names made by programs, such as ids of calls: nothing is secret only because it looks random. */
   identifier(text: string): string {
     this.nameless ??= this.of(this.finder.withoutRandom());
     return this.nameless.rawText(text);

@@ -28,11 +28,11 @@ export interface Metrics {
   close(): void;
 }
 
-/** Metrics of one process in a registry of their own: they listen to `#signals` and ask the probes at each scrape. */
+/** Metrics of one process in a registry of their own: they subscribe to telemetry events and call the probes at each scrape. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const meters = createMeters(registry);
-  const stopSignals = collectTelemetry(meters, options.isKnownTool);
+  const unsubscribe = collectTelemetry(meters, options.isKnownTool);
   const processCollector = collectProcess(meters);
   for (const kind of ['ws', 'sse']) meters.sockets.set({ kind }, 0);
   initializeCounters(meters);
@@ -56,7 +56,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       return running;
     },
     close: () => {
-      stopSignals();
+      unsubscribe();
       processCollector.close();
       registry.clear();
     },

@@ -5,7 +5,7 @@ import type { Meters } from './meters.js';
 const seconds = (ms: number) => Math.max(0, ms) / 1000;
 
 /**
- * Turns what libraries and apps signal into counts. Signals are per process: in a process with several roles every
+ * Counts telemetry events. They are per process: in a process with several roles every
  * collector counts all of them. Returns how to stop listening; stopping twice is harmless.
  */
 export function collectTelemetry(meters: Meters, isKnownTool?: (name: string) => boolean): () => void {

@@ -2,7 +2,7 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { telemetry } from '../telemetry.js';
 import type { TracingLog } from './tracing.port.js';
 
-/** An exporter that tells how it fares: each batch as a signal, and in the log when exporting begins to fail and when it works again. */
+/** Reports exports: a telemetry event for each batch, and a log line when exporting begins to fail and when it works again. */
 export class MonitoredSpanExporter implements SpanExporter {
   private failing = false;
 

@@ -109,7 +109,7 @@ describe('a text that was cut off', () => {
   });
 });
 
-describe('SafeTextStream', () => {
+describe('SanitizedTextStream', () => {
   it('gives watchers, however the text is cut, what the model gets, with colours', () => {
     fc.assert(
       fc.property(texts, fc.array(fc.nat(), { maxLength: 30 }), (text, cuts) => {

@@ -1,6 +1,6 @@
 import type { ResourceLimitExceeded } from './resource-limit-watchdog.js';
 
-/** What the operating system says of a process that is gone. */
+/** Exit code or signal of an ended process, as the operating system reports it. */
 export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /** `stopped` ended after SIGTERM by itself, with this exit code unless a signal ended it; `killed` needed SIGKILL; both only after an abort. `over_limit` was killed for what it used. */

@@ -37,7 +37,7 @@ interface Folder {
 }
 
 /**
- * Keeps count of what workspaces take. Writes of file tools are counted as they happen; what commands wrote is measured when
+ * Counts bytes and files of workspaces and tenants. Writes of file tools are counted as they happen; what commands wrote is measured when
  * they have ended. The count of this process may be behind by what other workers wrote in the last seconds.
  */
 export class WorkspaceQuotas {
