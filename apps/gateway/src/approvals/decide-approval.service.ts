@@ -14,6 +14,7 @@ import { assertSameEpoch, SessionStore } from '../sessions/session-store.service
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ApprovalEvaluator } from './approval-evaluator.service.js';
 import { CallReader, type SubmissionInfo } from '../calls/read/call-reader.service.js';
+import { CallTracer } from '../calls/call-tracer.service.js';
 import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { endBeforeStart } from '../calls/admission/new-call.js';
@@ -45,11 +46,19 @@ export class DecideApprovalService {
     private readonly redaction: RedactionConfigService,
     private readonly hooks: ApprovalHooks,
     private readonly evaluator: ApprovalEvaluator,
+    private readonly tracer: CallTracer,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   async decide(principal: Principal, callId: string, body: DecisionBody): Promise<Call> {
     const head = await this.reader.head(principal, callId);
+    const decided = await this.apply(principal, head, body);
+    if (head.status === 'waiting_approval') this.tracer.approvalDecided(head, body.decision);
+    return decided;
+  }
+
+  private async apply(principal: Principal, head: CallSnapshot, body: DecisionBody): Promise<Call> {
+    const { callId } = head;
     const call = await this.reader.read(principal, callId);
     const grant = resolveGrantChange(call, body);
     const accepted = await this.reader.submissionInfo(principal, callId);

@@ -4,6 +4,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { WorkersModule } from '../workers/workers.module.js';
 import { AdmissionModule } from './admission/admission.module.js';
 import { BulkCallsService } from './bulk-calls.service.js';
+import { CallTracer } from './call-tracer.service.js';
 import { CallsController } from './calls.controller.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { OutputController } from './output.controller.js';
@@ -12,7 +13,7 @@ import { ReplayCallService } from './replay-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';
 import { ToolsController } from './tools.controller.js';
 
-const shared = [CancelCallService, SubmitCallService];
+const shared = [CallTracer, CancelCallService, SubmitCallService];
 
 /** Submits, reads, cancels and replays calls. */
 @Module({

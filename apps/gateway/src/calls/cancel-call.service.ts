@@ -19,6 +19,7 @@ import { RedactionConfigService } from '../governance/redaction-config.service.j
 import { CallReader } from './read/call-reader.service.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { endBeforeStart } from './admission/new-call.js';
+import { CallTracer } from './call-tracer.service.js';
 import { ChildCallService } from './admission/child-call.service.js';
 
 /** A call that streams updates changes its version all the time; each try reads it afresh. */
@@ -40,10 +41,17 @@ export class CancelCallService {
     private readonly blobs: BlobStore,
     private readonly redaction: RedactionConfigService,
     private readonly queue: BullCallQueue,
+    private readonly tracer: CallTracer,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
   async cancel(principal: Principal, callId: string, request: CancelBody): Promise<Call> {
+    if (!this.tracer.isEnabled) return this.cancelUntraced(principal, callId, request);
+    const before = await this.reader.head(principal, callId);
+    return this.tracer.cancel(before, () => this.cancelUntraced(principal, callId, request));
+  }
+
+  private async cancelUntraced(principal: Principal, callId: string, request: CancelBody): Promise<Call> {
     for (let tries = 0; tries < TRIES; tries++) {
       const head = await this.reader.head(principal, callId);
       const answer = head.status === 'ended' || head.cancelRequested ? { code: 'ENDED' } : await this.write(principal, head, request);

@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import type { Call } from '#contracts';
+import type { CallSnapshot } from '#event-log';
+import type { Span, Tracing } from '#observability';
+
+/** Spans of decisions and cancels, off until `enable` is called. */
+@Injectable()
+export class CallTracer {
+  private tracing: Tracing | undefined;
+
+  enable(tracing: Tracing): void {
+    this.tracing = tracing;
+  }
+
+  get isEnabled(): boolean {
+    return this.tracing !== undefined;
+  }
+
+  /** `approve`: how long the call waited for a person, and the decision. `before` is the call before it was decided. */
+  approvalDecided(before: CallSnapshot, decision: string): void {
+    if (this.tracing !== undefined) startWait(this.tracing, before, { 'toolyard.approval.decision': decision }).end();
+  }
+
+  /** `cancel` around `work`, and a span of what the call waited for if it never started. `before` is the call before that. */
+  async cancel(before: CallSnapshot, work: () => Promise<Call>): Promise<Call> {
+    const { tracing } = this;
+    if (tracing === undefined) return work();
+    const attributes = { 'toolyard.call.id': before.callId, 'toolyard.call.status': before.status };
+    const span = tracing.start({ name: 'cancel', parent: before.meta.traceparent, attributes });
+    try {
+      const call = await work();
+      if (call.outcome === 'cancelled' && (before.status === 'queued' || before.status === 'waiting_approval'))
+        startWait(tracing, before, {}).end({ failed: { type: 'cancelled' } });
+      return call;
+    } finally {
+      span.end();
+    }
+  }
+}
+
+/** From the submission, by the clock of Redis, until now, by the clock of this machine. */
+function startWait(tracing: Tracing, { callId, status, pool, submittedAt, meta }: CallSnapshot, more: Record<string, string>): Span {
+  return tracing.start({
+    name: status === 'waiting_approval' ? 'approve' : `queue ${pool}`,
+    parent: meta.traceparent,
+    startedAt: Math.min(submittedAt, Date.now()),
+    attributes: { 'gen_ai.tool.name': meta.tool, 'toolyard.call.id': callId, 'toolyard.pool': pool, ...more },
+  });
+}
