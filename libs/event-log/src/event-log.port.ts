@@ -12,7 +12,7 @@ import type {
   UpdateData,
 } from '#contracts';
 
-/** Facts that stand on every event of a call and never change. */
+/** Facts that every event of a call has and that never change. */
 export interface CallMeta {
   readonly tenantId: string;
   readonly tool: string;
@@ -153,7 +153,7 @@ export type DequeueClaim = { readonly kind: 'answered'; readonly shared: unknown
 export interface EventLogWriter {
   newCallId(tenantId: string, rootId?: string): string;
   /**
-   * `sent` is told once, when the transition has been written to the connection and before anything is known about it:
+   * `sent` is called once, when the transition has been written to the connection and before anything is known about it:
    * what is written after that, from there, Redis reads after the accept.
    */
   accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer>;
@@ -181,7 +181,7 @@ export interface EventLogWriter {
     countsAsFailure: boolean;
     author: EventOrigin;
   }): Promise<Applied | Rejection>;
-  /** `sent` as of `accept`. What stands in End about the updates of the call is the log's own: `data.updates` is not looked at. */
+  /** `sent` as of `accept`. The script writes the updates of the call into End: `data.updates` is ignored. */
   end(
     input: {
       callId: string;
@@ -217,7 +217,7 @@ export interface EventLogWriter {
 
 /**
  * An event as readers get it: facts for routing, and the ready CloudEvents JSON text. What happens beside calls has no
- * call (`callId` and `meta.tool` are empty); what happens to workers is told to everybody (`meta.tenantId` is empty).
+ * call (`callId` and `meta.tool` are empty); events of workers are for all tenants (`meta.tenantId` is empty).
  */
 export interface StoredEvent {
   readonly partition: string;

@@ -38,7 +38,7 @@ export interface EventLogOptions {
 
 type Input<M extends keyof EventLogWriter> = Parameters<EventLogWriter[M]>[0];
 
-/** The writer of the log over Redis. Whoever made the connection closes it, unless `open` made it from a URL. */
+/** The writer of the log over Redis. The creator of the connection closes it, unless `open` made it from a URL. */
 export class EventLog implements EventLogWriter {
   private readonly batcher: TransitionBatcher;
   private readonly blobs: BlobStore;
@@ -163,11 +163,11 @@ export class EventLog implements EventLogWriter {
     await connection?.quit().catch(() => connection.disconnect());
   }
 
-  /** `told` hears what the script adds to an OK. Not for a REPLAY: whoever asks again has heard, or has given up on hearing. */
-  private async apply(transition: Transition, told?: (note: string) => void, sent?: () => void): Promise<Applied | Rejection> {
+  /** `onApplied` is called with what the script adds to an OK, not for a REPLAY: its first answer counted already. */
+  private async apply(transition: Transition, onApplied?: (extra: string) => void, sent?: () => void): Promise<Applied | Rejection> {
     const { extra: note, ...answer } = parseAnswer(await this.batcher.submit(transition, sent));
     if (!isApplied(answer)) return emitRejected(transition.operation, asRejection(answer));
-    told?.(note ?? '');
+    onApplied?.(note ?? '');
     return answer;
   }
 

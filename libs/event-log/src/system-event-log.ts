@@ -4,10 +4,10 @@ import type { EventOrigin } from './event-log.port.js';
 import { systemEventMetaText, subjectOf } from './stream/stored-system-event.js';
 
 /**
- * Appends one event that is no call's. Of a worker it is told once that it is there and once that it is gone, whoever finds out.
- *   KEYS[1] log  KEYS[2] seq  KEYS[3] workers told of
+ * Appends one system event. The start and the loss of a worker are each announced once, however many gateways notice.
+ *   KEYS[1] log  KEYS[2] seq  KEYS[3] announced workers
  *   ARGV[1] subject  ARGV[2] type  ARGV[3] meta  ARGV[4] rest of the envelope  ARGV[5] id
- * Answers the sequence number, or 0 when it was told before.
+ * Returns the sequence number, or 0 when it was announced before.
  */
 const APPEND = new LuaScript(`#!lua
 if ARGV[2] == 'worker.started' and redis.call('HSETNX', KEYS[3], ARGV[5], '1') == 0 then return 0 end
@@ -18,7 +18,7 @@ local seq = string.format('%.0f', redis.call('INCR', KEYS[2]))
 redis.call('XADD', KEYS[1], seq .. '-0', 'h', ARGV[1] .. ' ' .. ARGV[2] .. ' 1 ' .. now .. ' 0 0', 'm', ARGV[3], 'e', ARGV[4])
 return tonumber(seq)`);
 
-/** Where all workers are told of, so that one script knows of each. */
+/** All workers are announced in one partition, so that one script knows each of them. */
 const WORKERS_PARTITION = partitionName(0);
 
 /**
@@ -52,7 +52,7 @@ export class SystemEventLog {
     await this.append(WORKERS_PARTITION, type, id, '', data, author);
   }
 
-  /** The workers that were told to be there and not to be gone. */
+  /** Workers whose start was announced and whose loss was not. */
   announcedWorkers(): Promise<string[]> {
     return this.redis.hkeys(keys.announcedWorkers(WORKERS_PARTITION));
   }

@@ -10,9 +10,9 @@ export interface CallOptions {
   readonly effect: ToolEffect;
   readonly pool: Pool;
   readonly priority: Priority;
-  /** Where in the stored text of Submitted stands what Start repeats (tool, small arguments): byte offset and length. */
+  /** What Start repeats of the stored text of Submitted (tool, small arguments): byte offset and length. */
   readonly startPayloadRange: readonly [offset: number, bytes: number];
-  /** Digest that an approval must name; `-` when nobody is asked. */
+  /** Digest that an approval must name; `-` when no approval is asked for. */
   readonly digest: string;
 }
 
@@ -36,7 +36,7 @@ export interface CallState extends CallSnapshot {
 const STATUS_OF: Record<string, CallStatus> = { w: 'waiting_approval', q: 'queued', r: 'running', e: 'ended' };
 const LETTER_OF: Record<CallStatus, string> = { waiting_approval: 'w', queued: 'q', running: 'r', ended: 'e' };
 
-/** The status that a letter of the packed snapshot stands for. Throws on a letter this version does not know. */
+/** The status of a letter in the packed snapshot. Throws on a letter this version does not know. */
 export function statusOf(letter: string): CallStatus {
   const status = STATUS_OF[letter];
   if (status === undefined)

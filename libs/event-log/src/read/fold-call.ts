@@ -1,6 +1,6 @@
 import { successOf, type Approval, type Call, type CallEvent, type CallEventOf, type Result, type Waiting } from '#contracts';
 
-/** Values that live beside the log, by whoever has looked them up. */
+/** Values stored outside the events, as the caller has looked them up. */
 export interface StoredValues {
   readonly arguments?: Call['arguments'];
   readonly result?: Result;

@@ -46,7 +46,7 @@ export function evolve(state: CallState | undefined, event: EventSummary): CallS
   }
 }
 
-/** When somebody must look at a running call: the lease, the deadline or the grace of a cancel is over. */
+/** When the reconciler looks at a running call: the lease, the deadline or the grace of a cancel is over. */
 export function runningTimer(state: Pick<CallState, 'leaseUntil' | 'deadline' | 'cancelBy'>): number {
   return Math.min(state.leaseUntil, state.deadline + DEADLINE_SLACK_MS, state.cancelBy > 0 ? state.cancelBy : Infinity);
 }

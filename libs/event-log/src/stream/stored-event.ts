@@ -38,7 +38,7 @@ export function toStoredEvent(partition: string, epoch: number, entryId: string,
 }
 
 /**
- * The same for streams of events, which also tell what happens beside calls. Whoever folds calls takes `toStoredEvent`:
+ * The same for streams of events, which also have system events. Readers that fold calls use `toStoredEvent`:
  * the subject of a notice is no call's id.
  */
 export function toTailedEvent(partition: string, epoch: number, entryId: string, fields: readonly string[]): StoredEvent | undefined {
@@ -79,7 +79,7 @@ class EntryEvent implements StoredEvent {
   }
 }
 
-/** What stands in an entry, as text. */
+/** The parts of an entry, as text. */
 interface EntryTexts {
   readonly callId: string;
   readonly type: string;
@@ -112,7 +112,7 @@ export function seqOf(entryId: string): number {
   return Number(dash < 0 ? entryId : entryId.slice(0, dash));
 }
 
-/** The call's fixed facts as they stand in the snapshot and on every event: JSON members without braces. */
+/** The call's fixed facts as the snapshot and every event have them: JSON members without braces. */
 export function metaText(meta: CallMeta): string {
   const members = [`"tenantid":${JSON.stringify(meta.tenantId)}`, `"tool":${JSON.stringify(meta.tool)}`];
   if (meta.agentId !== undefined) members.push(`"agentid":${JSON.stringify(meta.agentId)}`);

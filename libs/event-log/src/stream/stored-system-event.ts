@@ -2,7 +2,7 @@ import { dataSchemaOf, NOTICE_TYPES, type NoticeType } from '#contracts';
 import { parseTrustedJson } from '../call/trusted-json.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
-/** Whose events those are that everybody may see; no tenant is called so. */
+/** The tenant of events that all tenants may see; no tenant has this name. */
 export const ALL_TENANTS = '';
 
 /** Makes the event that readers see out of an entry of `SystemEventLog`; undefined for any other. They are few, so all is made at once. */
@@ -20,7 +20,7 @@ export function toStoredSystemEvent(partition: string, epoch: number, entryId: s
   return { partition, epoch, seq, callId: '', type, time, meta: metaOf(metaText), size: json.length, json };
 }
 
-/** As it stands in an entry: JSON members without braces. */
+/** As an entry has it: JSON members without braces. */
 export function systemEventMetaText(tenantId: string, sessionId: string): string {
   return `"tenantid":${JSON.stringify(tenantId)},"sessionid":${JSON.stringify(sessionId)}`;
 }

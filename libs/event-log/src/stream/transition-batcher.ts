@@ -7,8 +7,8 @@ import { bytesOf, variantOf, RUN_LIMITS, type Transition } from './transition.js
  * The one way of transitions to Redis. They are gathered by tick, never by a timer: while one run is in flight the next
  * ones collect, and then go together. A lone transition waits for nothing; under load batches grow by themselves.
  *
- * On a single node a lane carries all partitions; on a cluster each partition has lanes of its own, since a script runs
- * in one slot. Within a lane the order of `submit` is kept, also over a reconnect.
+ * On a single node a pipeline carries all partitions; on a cluster each partition has its own, since a script runs
+ * in one slot. Within a pipeline the order of `submit` is kept, also over a reconnect.
  */
 export class TransitionBatcher {
   private readonly pipelines = new Map<string, TransitionPipeline>();
@@ -20,7 +20,8 @@ export class TransitionBatcher {
   ) {}
 
   /**
-   * Resolves with the script's answer; `sent` is told when the first run with it has been written. Rejects with `EventLogUnavailable` past the deadline or after `close`, with
+   * Resolves with the script's answer; `sent` is called when the first run with it was written.
+   * Rejects with `EventLogUnavailable` past the deadline or after `close`, with
    * `EventLogFull` above maxmemory (accepts only), with a RangeError when the transition is too large to send.
    */
   submit(transition: Transition, sent?: () => void): Promise<TransitionAnswer> {
@@ -39,17 +40,17 @@ export class TransitionBatcher {
   /** Takes no more; resolves when what is under way was answered or gave up. Idempotent. */
   async close(deadlineMs = 5_000): Promise<void> {
     this.closed = true;
-    await Promise.all([...this.pipelines.values()].map((lane) => lane.close(deadlineMs)));
+    await Promise.all([...this.pipelines.values()].map((pipeline) => pipeline.close(deadlineMs)));
   }
 
   private pipelineOf(transition: Transition): TransitionPipeline {
-    const flavour = variantOf(transition);
-    const name = this.redis.isCluster ? `${flavour}:${partitionOf(transition.callId)}` : flavour;
-    let lane = this.pipelines.get(name);
-    if (lane === undefined) {
-      lane = new TransitionPipeline(this.redis, flavour, this.options);
-      this.pipelines.set(name, lane);
+    const variant = variantOf(transition);
+    const name = this.redis.isCluster ? `${variant}:${partitionOf(transition.callId)}` : variant;
+    let pipeline = this.pipelines.get(name);
+    if (pipeline === undefined) {
+      pipeline = new TransitionPipeline(this.redis, variant, this.options);
+      this.pipelines.set(name, pipeline);
     }
-    return lane;
+    return pipeline;
   }
 }

@@ -6,7 +6,7 @@ import { runTransitions, type ReplicaWait, type RunAnswer } from './transition-s
 import { RUN_LIMITS, type ScriptVariant, type Transition } from './transition.js';
 
 export interface PipelineOptions {
-  /** After it a transition is given up with `EventLogUnavailable`; without it the lane tries for ever. */
+  /** After it a transition fails with `EventLogUnavailable`; without it the pipeline retries for ever. */
   readonly deadlineMs?: number;
   /** Set when durable transitions wait for replicas. */
   readonly wait?: ReplicaWait;
@@ -25,7 +25,7 @@ interface Pending {
   settled: boolean;
   /** Told once, by the first run that was written. */
   sent?: () => void;
-  /** What the script said before enough replicas had it: still the answer when they have, unless another master had to do it anew. */
+  /** What the script said before enough replicas had it: still the answer when they have, unless another master had to apply it again. */
   unreplicated?: TransitionAnswer;
   settle(outcome: TransitionAnswer | Error): void;
 }
@@ -138,7 +138,7 @@ export class TransitionPipeline {
     await delay(Math.min(20 * 2 ** failures, 500), undefined, { signal: this.stopped.signal }).catch(() => {});
   }
 
-  /** One timer a lane, and only while something waits with a deadline. */
+  /** One timer a pipeline, and only while something waits with a deadline. */
   private watchDeadlines(): void {
     if (this.options.deadlineMs === undefined || this.expiry !== undefined) return;
     const open = [...this.inFlight, ...this.waiting].filter(({ settled }) => !settled);
@@ -177,7 +177,7 @@ function notifySent(batch: readonly Pending[]): void {
 }
 
 /**
- * A durable transition that too few replicas have is sent again: it changes nothing then, and the wait starts anew. On a
+ * A durable transition that too few replicas have is sent again: it changes nothing then, and the wait starts again. On a
  * replica that was promoted without it, it is done again, and what the lost master said holds no more.
  */
 function settleAll(batch: readonly Pending[], { now, answers, replicated }: RunAnswer): readonly Pending[] {

@@ -25,13 +25,13 @@ export interface RunAnswer {
 /** Runs the transitions in one script. `wait` adds a WAIT for replicas behind it, on the same connection. */
 export async function runTransitions(
   redis: RedisConnection,
-  flavour: ScriptVariant,
+  variant: ScriptVariant,
   transitions: readonly Transition[],
   wait?: ReplicaWait,
 ): Promise<RunAnswer> {
   const { keys, args } = composeRun(transitions);
-  if (wait === undefined) return answerOf(await SCRIPTS[flavour].run(redis, keys, args), true);
-  const [answer, replicas] = await SCRIPTS[flavour].runAndWait(redis, keys, args, wait);
+  if (wait === undefined) return answerOf(await SCRIPTS[variant].run(redis, keys, args), true);
+  const [answer, replicas] = await SCRIPTS[variant].runAndWait(redis, keys, args, wait);
   return answerOf(answer, replicas >= wait.replicas);
 }
 

@@ -5,7 +5,7 @@ export interface CompletionWaitOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Somebody waits for the End of a call. */
+/** A wait for the End of a call. */
 export interface CompletionWaiter {
   /**
    * The call's events since the watch began, without Updates and Progress, End being the last. Undefined when the time
@@ -21,7 +21,7 @@ interface PendingWaiter {
   settle(events: readonly StoredEvent[] | undefined): void;
 }
 
-/** Whoever waits for calls to end, by call. Many thousands at once cost a map look-up for each event. */
+/** All waits for an End, by call. Many thousands of them cost one map look-up an event. */
 export class CompletionWaiters {
   private readonly waiters = new Map<string, Set<PendingWaiter>>();
 

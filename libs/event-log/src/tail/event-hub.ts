@@ -18,7 +18,7 @@ export interface LogPosition {
 }
 
 /**
- * Everybody in this process who waits for events of the log, fed by one tail: `watch` for the End of a call, `subscribe`
+ * All subscribers of this process to events of the log, fed by one tail: `watch` for the End of a call, `subscribe`
  * for a filter with resume. Routing an event costs as much as there are watchers of it.
  *
  * Start it before use; `close` closes the tail too. The Redis connection is shared with other commands and stays open.

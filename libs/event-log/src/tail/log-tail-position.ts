@@ -28,7 +28,7 @@ export async function readTailPosition(redis: RedisConnection, partition: string
 
 /**
  * Whether the entry that a reader has seen is still in the log. A log that lost its newest entries (a failover, a
- * restored backup) is told by a counter that went back, or by another entry in the same place.
+ * restored backup) is found by a counter that went back, or by another entry in the same place.
  */
 export async function checkPosition(redis: RedisConnection, partition: string, place: LogTailPosition): Promise<PositionCheck> {
   const [epoch, counter, found] = await Promise.all([
@@ -56,7 +56,7 @@ if now <= tonumber(ARGV[1]) then
 end
 return now`;
 
-/** Begins a new epoch after `lossSeenIn`, unless somebody did already: ids of lost events are never given out again. */
+/** Begins a new epoch after `lossSeenIn`, unless another reader has: ids of lost events are never used again. */
 export async function raiseEpoch(redis: RedisConnection, partition: string, lossSeenIn: number): Promise<number> {
   return Number(await redis.eval(RAISE_EPOCH, 1, keys.epoch(partition), lossSeenIn));
 }

@@ -10,7 +10,7 @@ export interface Subscriber {
   fail(error: unknown): void;
 }
 
-/** One tenant's filter with everybody who watches through it, so that matching and joining is done once for all of them. */
+/** One tenant's filter with all its subscribers: events are matched and rendered once for all of them. */
 export class SubscriptionGroup {
   readonly key: string;
   readonly subscribers = new Set<Subscriber>();
@@ -28,7 +28,7 @@ export class SubscriptionGroup {
     this.types = filter.types && new Set(filter.types);
   }
 
-  /** The tenant comes first: nothing else may let another tenant's event through. What is no call's is told to who named its type. */
+  /** The tenant comes first: nothing else may let another tenant's event through. System events match only filters that name their type. */
   matches({ callId, type, meta }: StoredEvent): boolean {
     const { filter } = this;
     return (

@@ -11,7 +11,7 @@ interface TenantGroups {
 }
 
 /**
- * Finds the views that an event belongs to. Each view stands in exactly one index, that of its most selective field
+ * Finds the groups that an event belongs to. Each group is in exactly one index, that of its most selective field
  * (call, session, agent, tool, else the tenant), so routing costs as much as there are views near the event, however
  * many there are in total.
  */
@@ -20,7 +20,7 @@ export class SubscriptionIndex {
   private readonly byCall = new Map<string, Set<SubscriptionGroup>>();
   private readonly byTenant = new Map<string, TenantGroups>();
 
-  /** Adds a reader to the view of everybody with the same filter. `view` serves when there is none yet. */
+  /** Adds a subscriber to the group with the same filter. `view` becomes that group when there is none yet. */
   join(reader: Subscriber, view: SubscriptionGroup): void {
     const shared = this.groups.get(view.key) ?? this.add(view);
     shared.subscribers.add(reader);

@@ -56,7 +56,7 @@ const READ_FAILED = 'The event log cannot be read now. Subscribe again from the 
  * One subscriber's way through the log: catching up, then live.
  *
  * While catching up it reads (place, T] from memory or the log, T being where the tail is; each piece waits for the
- * reader. As soon as the little that is left stands in memory, that is delivered and the subscription joins its view in
+ * reader. As soon as the rest is in memory, it is delivered and the subscription joins its group in
  * the same synchronous step, so nothing can fall between and nothing comes twice. Nothing is buffered meanwhile: the log
  * and the memory of recent events are the buffer. A break in the log sends it back to catching up, after a resync.
  */

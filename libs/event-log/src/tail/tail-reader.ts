@@ -5,7 +5,7 @@ import { seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.j
 import type { Position } from './cursor.js';
 import { checkPosition, fingerprintOf, raiseEpoch, readTailPosition } from './log-tail-position.js';
 
-/** Why a partition's readers must start anew: nothing after this place continues what they have. */
+/** Why subscribers of a partition must resync: what follows does not continue what they have. */
 export type TailReset = 'log_rolled_back' | 'epoch_changed' | 'events_missing';
 
 /** What a read brought for one partition, in log order; `seq` is how far that goes. */
@@ -141,21 +141,21 @@ export class TailReader {
   }
 
   private async verifyPartition(place: TrackedPartition): Promise<boolean> {
-    const verdict = await checkPosition(this.connection, place.name, place);
-    if (verdict.kind === 'there' || this.closed) return false;
-    if (verdict.kind === 'other_epoch' && verdict.continues) {
+    const check = await checkPosition(this.connection, place.name, place);
+    if (check.kind === 'there' || this.closed) return false;
+    if (check.kind === 'other_epoch' && check.continues) {
       // What was read meanwhile may be of the master before: it is read again.
-      place.epoch = verdict.epoch;
-      this.listener.onNewEpoch(place.index, verdict.epoch);
+      place.epoch = check.epoch;
+      this.listener.onNewEpoch(place.index, check.epoch);
       return true;
     }
-    if (verdict.kind === 'rolled_back') await raiseEpoch(this.connection, place.name, place.epoch);
+    if (check.kind === 'rolled_back') await raiseEpoch(this.connection, place.name, place.epoch);
     await this.seekPartitionToEnd(place);
     if (this.closed) return false;
     this.listener.onReset(
       place.index,
       { epoch: place.epoch, seq: place.seq },
-      verdict.kind === 'rolled_back' ? 'log_rolled_back' : 'epoch_changed',
+      check.kind === 'rolled_back' ? 'log_rolled_back' : 'epoch_changed',
     );
     return true;
   }
