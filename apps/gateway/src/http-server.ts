@@ -18,6 +18,7 @@ declare module 'fastify' {
   }
 }
 
+/** Not `@fastify/helmet`: these five are fixed, and its defaults for web pages would have to be switched off one by one. */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -29,7 +30,7 @@ const SECURITY_HEADERS = {
 /** How long a client may take to send a request. */
 const REQUEST_ARRIVES_MS = 60_000;
 
-/** The HTTP server's settings. Ids of requests are this process's name and a count: they tie an answer to the log. */
+/** The HTTP server's settings. A request id is the name of this process and a count; it connects an answer with its log line. */
 export function createHttpAdapter({ name }: GatewayConfig): FastifyAdapter {
   let requests = 0;
   return new FastifyAdapter({
@@ -46,8 +47,8 @@ export function createHttpAdapter({ name }: GatewayConfig): FastifyAdapter {
 }
 
 /**
- * What happens to every request before Nest sees it, in this order: Host and Origin, security headers, body parsing.
- * Call it before `app.init()`: it watches the routes being added.
+ * What happens to every request before Nest handles it, in this order: Host and Origin, security headers, body parsing.
+ * Call it before `app.init()`, because it records the routes as they are added.
  */
 export function configureHttpServer(app: NestFastifyApplication, config: GatewayConfig): void {
   const fastify: FastifyInstance = app.getHttpAdapter().getInstance();

@@ -27,7 +27,10 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway in this process; `moreProbes` read what else runs in it, `tools` are classes besides those in `builtin/`. Rejects when Redis is out of reach, a tool is faulty, or, with everything closed again, the port is taken. */
+/**
+ * Starts a gateway in this process. `moreProbes` read what else runs in it; `tools` are classes besides the built-in
+ * ones. Rejects when Redis is out of reach, a tool is faulty or the port is taken; everything is closed again then.
+ */
 export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<Gateway> {
   await waitForRedis(config, 'gateway-start');
   const tracing = await openTracing(config.tracing, { version: VERSION, instance: config.name }, loggerOf(config));

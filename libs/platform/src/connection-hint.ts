@@ -1,5 +1,5 @@
-/** What a person can do about what a Redis, or the way to it, answered at the start. */
-const ADVICE: readonly (readonly [answer: RegExp, advice: string])[] = [
+/** What a person can do about an error of the connection to Redis at the start. */
+const HINTS: readonly (readonly [error: RegExp, hint: string])[] = [
   [
     /\b(NOAUTH|WRONGPASS)\b|invalid password/,
     'Redis wants a name and password: put the right ones into REDIS_URL, as in redis://user:password@host:6379.',
@@ -22,7 +22,7 @@ const ADVICE: readonly (readonly [answer: RegExp, advice: string])[] = [
   ],
 ];
 
-/** A sentence for this answer, or the one that helps when nothing listens. */
+/** The hint for this error; by default the one for a Redis that does not run. */
 export function connectionHint(answer: string): string {
-  return ADVICE.find(([known]) => known.test(answer))?.[1] ?? 'Start it, or set REDIS_URL to the one to use.';
+  return HINTS.find(([known]) => known.test(answer))?.[1] ?? 'Start it, or set REDIS_URL to the one to use.';
 }

@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { StartupError } from './startup-error.js';
 
 /**
- * Makes a folder that must be there, with those above it, readable by this user only. Answers its real path. Throws a
- * StartupError when it cannot be made or written to, which says that `variable` may name another.
+ * Makes a directory and its parents, readable by this user only. Returns its real path.
+ * @throws StartupError when it cannot be made or written to; the message names `variable`, which can name another
  */
 export function ensureDirectory(path: string, what: string, variable: string): string {
   const folder = resolve(path);
@@ -22,8 +22,7 @@ export function ensureDirectory(path: string, what: string, variable: string): s
 }
 
 /**
- * Level by level, not with `recursive`: under /proc, which answers ENOENT to whoever makes a folder there, that goes on
- * for ever in Node 20.
+ * Level by level, not with `recursive`: Node 20 never returns from that under /proc, where mkdir fails with ENOENT.
  */
 function make(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;

@@ -1,6 +1,6 @@
 /**
- * A closed terminal or a pipe that nobody reads any more ends no server: what is said goes nowhere from then on. Without
- * it each word said about the failure to write is another one.
+ * Keeps the process running when its terminal is closed or its pipe has no reader: later output is discarded. Without
+ * it, reporting the failed write would fail again.
  */
 export function ignoreBrokenPipe(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

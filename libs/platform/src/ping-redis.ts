@@ -1,9 +1,9 @@
 import type { RedisConnection } from '#redis';
 
-/** Whether Redis answers in time, which readiness asks. Never rejects. */
-export function pingRedis(redis: RedisConnection, patienceMs = 1_000): Promise<boolean> {
+/** Whether Redis answers PING in time. Never rejects. */
+export function pingRedis(redis: RedisConnection, timeoutMs = 1_000): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), patienceMs);
+    const timer = setTimeout(() => resolve(false), timeoutMs);
     redis
       .ping()
       .then(

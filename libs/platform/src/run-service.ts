@@ -8,12 +8,12 @@ export interface ProcessNames {
   readonly host: string;
 }
 
-/** A start that takes longer when it is told to stop, as one that waits for Redis, is broken off: nothing runs yet. */
+/** A start that takes longer than this after a stop signal, such as a wait for Redis, is aborted: nothing runs yet. */
 const START_MS = 1_000;
 
 /**
- * Runs a process around something that closes: the first SIGTERM or SIGINT closes it and exits 0, the second exits at
- * once. A start that fails says why on standard error and exits 1.
+ * Runs a service as this process: the first SIGTERM or SIGINT closes it and exits 0, the second exits at once. A failed
+ * start prints the reason to standard error and exits 1.
  */
 export async function runService(names: ProcessNames, start: () => Promise<{ close(): Promise<void> }>): Promise<void> {
   ignoreBrokenPipe();
@@ -32,13 +32,13 @@ export async function runService(names: ProcessNames, start: () => Promise<{ clo
     await starting;
     started = true;
   } catch (error) {
-    process.stderr.write(`${explain(error, names)}\n`);
+    process.stderr.write(`${formatStartupError(error, names)}\n`);
     process.exit(1);
   }
 }
 
-/** One sentence for what a person can cure; anything else keeps its stack. */
-function explain(error: unknown, { what, port, host }: ProcessNames): string {
+/** One sentence for what a person can fix; anything else keeps its stack. */
+function formatStartupError(error: unknown, { what, port, host }: ProcessNames): string {
   if (error instanceof StartupError) return error.message;
   if (!(error instanceof Error)) return String(error);
   switch ('code' in error ? error.code : undefined) {

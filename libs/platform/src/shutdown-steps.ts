@@ -2,14 +2,14 @@
 const STEP_MS = 5_000;
 /** What all steps together may take beyond the drain. */
 const GRACE_MS = 10_000;
-/** A step whose turn comes when the time is over. */
+/** What a step may take that begins after the time is over. */
 const LAST_MS = 100;
 
 export type ShutdownStep = (name: string, action: () => unknown, ms?: number) => Promise<void>;
 
 /**
- * The steps of a shutdown, to be awaited one after the other. A step that fails or hangs does not stop the next, which
- * `failed` hears; all together end within `drainMs` and 10 s. A step may take 5 s unless it says otherwise. Never rejects.
+ * Runs the steps of a shutdown, which the caller awaits one after the other. A step that fails or hangs is reported to
+ * `failed` and does not stop the next. All steps end within `drainMs` and 10 s, each within 5 s by default. Never rejects.
  */
 export function shutdownSteps(drainMs: number, failed: (step: string, error: unknown) => void): ShutdownStep {
   const end = performance.now() + drainMs + GRACE_MS;

@@ -2,8 +2,8 @@ import { connectionName, acceptsCommands, type RedisConnection } from '#redis';
 import { pingRedis } from './ping-redis.js';
 
 /**
- * The name of the first of these connections that is of no use now, undefined when all are. Those that take commands
- * answer a PING within a second; those that block or listen are connected. Never rejects.
+ * The name of the first connection that cannot be used now; undefined when all can. A connection for commands must
+ * answer PING within a second; one that blocks or subscribes must be connected. Never rejects.
  */
 export async function silentConnection(connections: readonly RedisConnection[]): Promise<string | undefined> {
   const answers = await Promise.all(

@@ -4,30 +4,29 @@ import { pingRedis } from './ping-redis.js';
 import { connectionHint } from './connection-hint.js';
 import { StartupError } from './startup-error.js';
 
-const PATIENCE_MS = 15_000;
-/** After it the person who waits is told for what. */
-const SILENCE_MS = 2_000;
+const TIMEOUT_MS = 15_000;
+/** After this time a line on standard error says what the start waits for. */
+const NOTICE_MS = 2_000;
 const OLDEST_MAJOR = 7;
 
 /**
- * Resolves when Redis answers and its log has the form that this process works with. Rejects with a StartupError when it
- * did not answer within 15 s, which standard error is told of in between, refuses this process, is too old, or holds
- * another log. Outages after the start are sat out.
+ * Resolves when Redis answers and its log has the format of this process. Later outages do not end the process.
+ * @throws StartupError when Redis does not answer within 15 s, refuses this process, is too old or holds another log
  */
 export async function waitForRedis(
   { redisUrl, partitions }: { readonly redisUrl: string; readonly partitions: number },
   name: string,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<void> {
   let last = 'no answer';
   const since = performance.now();
   const redis = createRedis(redisUrl, { name, onError: (error) => (last = reasonOf(error)) });
   const silence = setTimeout(() => {
-    process.stderr.write(`Redis does not answer yet (${last}); waiting for it up to ${patienceMs / 1000} s.\n`);
-  }, SILENCE_MS);
+    process.stderr.write(`Redis does not answer yet (${last}); waiting for it up to ${timeoutMs / 1000} s.\n`);
+  }, NOTICE_MS);
   try {
-    if (!(await pingRedis(redis, patienceMs))) {
-      const waited = performance.now() - since < patienceMs / 2 ? 'refused this process' : `did not answer within ${patienceMs / 1000} s`;
+    if (!(await pingRedis(redis, timeoutMs))) {
+      const waited = performance.now() - since < timeoutMs / 2 ? 'refused this process' : `did not answer within ${timeoutMs / 1000} s`;
       throw new StartupError(`Redis ${waited} (${last}). ${connectionHint(last)}`);
     }
     await checkVersion(redis);
@@ -41,7 +40,7 @@ export async function waitForRedis(
   }
 }
 
-/** What is too old, or tells nothing of itself, is found by what it answers later. */
+/** A server that does not report its version is not refused here. */
 async function checkVersion(redis: RedisConnection): Promise<void> {
   const facts = await getServerInfo(redis).catch(() => undefined);
   const major = Number(facts?.version.split('.')[0]);
@@ -56,7 +55,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** A cluster's client says that all nodes failed; why stands beside. */
+/** The error of a cluster's client says only that all nodes failed; the reason is in `lastNodeError`. */
 function reasonOf(error: Error): string {
   return 'lastNodeError' in error && error.lastNodeError instanceof Error ? error.lastNodeError.message : error.message;
 }

@@ -2,8 +2,9 @@ import { ProblemError, type Principal } from '#contracts';
 import { matcherOf } from './tool-patterns.js';
 
 /**
- * The agent that a call is of: the one that it names, else the key's own, if it has one. Policy, posture, hooks and limits
- * are looked up by it. Throws `forbidden` for a name that the key may not act for.
+ * The agent of a call: the one that the call names, else that of its key, if it has one. Policy, posture, hooks and
+ * limits are looked up by it.
+ * @throws ProblemError `forbidden` for an agent that the key may not act for
  */
 export function agentOf(principal: Principal, named: string | undefined): string | undefined {
   const refusal = agentRejection(principal, named);

@@ -25,27 +25,27 @@ interface KeySet {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The API keys this gateway knows, by SHA-256: the keys themselves are not kept, but for the last one that came on a
- * connection, as long as that is open. A look-up hashes the token first, so its time says nothing about how much of a key
- * was right; the token of the request before is recognised in constant time.
+ * The API keys of this gateway, by SHA-256. The keys themselves are not stored, except the last token of each open
+ * connection. A look-up hashes the token first, so its duration reveals nothing about the key; the last token of a
+ * connection is compared in constant time.
  *
- * A principal says what its key could do when it was looked up. Whatever outlives one request (sockets, event streams,
- * waits, batches) asks `refusal` before each frame, delivery or step, and `watch` for the moment the key is lost.
+ * A principal has the rights of its key at the time of the look-up. What outlives one request (sockets, event streams,
+ * waits, batches) calls `rejection` before each frame, delivery or step, and `watch` to learn when the key is lost.
  */
 @Injectable()
 export class ApiKeyStore {
   private keySet: KeySet;
   private lastPresented = new WeakMap<object, Presented>();
-  /** Of the principals that this ring gave out. */
+  /** By principals that this store returned. */
   private readonly digests = new WeakMap<Principal, string>();
-  private readonly resolved = new WeakMap<Principal, { readonly edition: KeySet; readonly stored: StoredKey | undefined }>();
+  private readonly resolved = new WeakMap<Principal, { readonly keySet: KeySet; readonly stored: StoredKey | undefined }>();
   private readonly listeners = new Set<() => void>();
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
     this.keySet = this.buildKeySet(config.keys);
   }
 
-  /** Holds from here on, also for what is open: those who watch a key that lost something hear it before this returns. */
+  /** Replaces all keys at once, also for open sockets and streams: watchers of a key that lost rights are called before this returns. */
   replace(keys: readonly ApiKeyConfig[]): void {
     this.keySet = this.buildKeySet(keys);
     this.lastPresented = new WeakMap();
@@ -53,8 +53,8 @@ export class ApiKeyStore {
   }
 
   /**
-   * Who the token belongs to; undefined for an unknown or expired one. The answer is one shared, frozen object a key.
-   * Requests of one `connection` mostly bring the same token: only the first of them is hashed.
+   * The principal of the token; undefined when it is unknown or has expired. It is one shared, frozen object a key.
+   * Requests of one `connection` mostly have the same token: only the first of them is hashed.
    */
   authenticate(token: string, connection?: object, now = Date.now()): Principal | undefined {
     const stored = connection === undefined ? this.keySet.byDigest.get(sha256Hex(token)) : this.lookUpOnConnection(connection, token);
@@ -62,8 +62,8 @@ export class ApiKeyStore {
   }
 
   /**
-   * The key of this principal as it is now, with the scopes, agents, tools and limits that it has now; undefined when it
-   * was removed, has expired or is another tenant's now. A principal that was stored, as that of a batch, is found by its `keyId`.
+   * The principal with the rights that its key has now; undefined when the key was removed, has expired or belongs to
+   * another tenant. A principal that was stored, such as that of a batch, is found by its `keyId`.
    */
   current(principal: Principal, now = Date.now()): Principal | undefined {
     const stored = this.resolve(principal);
@@ -72,7 +72,7 @@ export class ApiKeyStore {
       : undefined;
   }
 
-  /** Why this principal may not go on, with `scope` when one is named: `unauthenticated` or `forbidden`. Undefined when it may. */
+  /** Why the principal may not continue: `unauthenticated`, or `forbidden` without `scope`. Undefined when it may. */
   rejection(principal: Principal, scope?: Scope, now = Date.now()): ProblemError | undefined {
     const current = this.current(principal, now);
     if (current === undefined) return new ProblemError('unauthenticated', this.lossReason(principal));
@@ -81,8 +81,8 @@ export class ApiKeyStore {
   }
 
   /**
-   * Calls `lost` once when the principal may not go on any more: at the change of the config, at the key's expiry, or at
-   * once. Until the returned function is called.
+   * Calls `lost` once, when the principal may not continue: after a change of the config, when the key expires, or at
+   * once. The returned function stops the watch.
    */
   watch(principal: Principal, scope: Scope | undefined, lost: (problem: ProblemError) => void): () => void {
     let expiry: NodeJS.Timeout | undefined;
@@ -105,7 +105,7 @@ export class ApiKeyStore {
     return release;
   }
 
-  /** Calls `changed` after each change of the keys, until the returned function is called. */
+  /** Calls `changed` after each change of the keys. The returned function stops that. */
   onChange(changed: () => void): () => void {
     const listener = () => changed();
     this.listeners.add(listener);
@@ -120,10 +120,10 @@ export class ApiKeyStore {
 
   private resolve(principal: Principal): StoredKey | undefined {
     let found = this.resolved.get(principal);
-    if (found?.edition !== this.keySet) {
-      const { keySet: edition } = this;
+    if (found?.keySet !== this.keySet) {
+      const { keySet } = this;
       const digest = this.digests.get(principal);
-      found = { edition, stored: digest === undefined ? edition.byId.get(principal.keyId) : edition.byDigest.get(digest) };
+      found = { keySet, stored: digest === undefined ? keySet.byId.get(principal.keyId) : keySet.byDigest.get(digest) };
       this.resolved.set(principal, found);
     }
     return found.stored;

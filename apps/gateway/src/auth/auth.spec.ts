@@ -118,11 +118,11 @@ describe('a key ring whose keys change', () => {
     scopes: fc.subarray<Scope>(['read', 'submit', 'cancel'], { minLength: 1 }),
     expiresAt: fc.constantFrom(undefined, '2020-01-01T00:00:00Z', '2040-01-01T00:00:00Z'),
   });
-  const edition = fc.option(entries, { nil: undefined });
+  const laterEntries = fc.option(entries, { nil: undefined });
 
   it('lets a principal go on exactly when a new request with its key would be the same tenant’s and have the scope', () => {
     fc.assert(
-      fc.property(entries, fc.array(edition, { maxLength: 8 }), (first, later) => {
+      fc.property(entries, fc.array(laterEntries, { maxLength: 8 }), (first, later) => {
         const listed = (entry: typeof first | undefined): ApiKeyConfig[] => {
           if (entry === undefined) return [key('other')];
           const { expiresAt, ...rest } = entry;

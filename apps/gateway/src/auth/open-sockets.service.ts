@@ -14,17 +14,17 @@ const COUNTED = {
 } as const;
 type Counted = keyof typeof COUNTED;
 
-/** The place of one WebSocket or event stream among the open ones. */
+/** One WebSocket or event stream, counted against the limits until it is released. */
 export interface SocketReservation {
-  /** Counts the socket under a key from here on, and no more as one without. Answers why it cannot; it keeps what it had then. */
+  /** Counts the socket for its key instead of as unauthenticated. Returns the problem when there is no room; the counts stay then. */
   authenticate(principal: Pick<Principal, 'keyId' | 'tenantId'>): ProblemError | undefined;
   /** The socket is closed. Idempotent. */
   release(): void;
 }
 
 /**
- * How many WebSockets and event streams this gateway holds open, by key, tenant and address, and by address for those
- * that have not said their key yet. One too many is refused, and the open ones stay.
+ * Limits the WebSockets and event streams that this gateway holds open: by key, tenant and address, and by address for
+ * sockets that have not sent their key yet. A new one beyond a limit is refused; open ones stay.
  */
 @Injectable()
 export class OpenSockets {
@@ -32,7 +32,7 @@ export class OpenSockets {
 
   constructor(@Inject(GATEWAY_CONFIG) private readonly config: { readonly sockets: SocketLimits }) {}
 
-  /** Throws `too_many_requests` when there is no room. */
+  /** @throws ProblemError `too_many_requests` when there is no room */
   open(address: string, principal?: Pick<Principal, 'keyId' | 'tenantId'>): SocketReservation {
     const first = this.take([
       ['address', address],

@@ -5,16 +5,16 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Keeps web pages of strangers away from a gateway that listens on somebody's machine or network:
- * - Host: a gateway bound to loopback answers only to loopback names and GATEWAY_ALLOWED_HOSTS (a name that an attacker
- *   rebinds to 127.0.0.1 is neither); one bound elsewhere checks only where GATEWAY_ALLOWED_HOSTS is set;
- * - Origin: a browser's request comes from the same host, or from one of GATEWAY_ALLOWED_ORIGINS. Programs send none.
+ * Protects a gateway on a private machine or network against foreign web pages:
+ * - Host: a gateway bound to loopback answers only to loopback names and GATEWAY_ALLOWED_HOSTS, which stops DNS
+ *   rebinding; one bound elsewhere checks the header only where GATEWAY_ALLOWED_HOSTS is set;
+ * - Origin: a browser's request must come from the same host or from one of GATEWAY_ALLOWED_ORIGINS. Programs send none.
  */
 @Injectable()
 export class OriginPolicy {
   private readonly hosts: ReadonlySet<string> | undefined;
   private readonly origins: ReadonlySet<string>;
-  /** One that was good: the next request mostly names it again. */
+  /** The last Host header that passed: most requests repeat it. */
   private lastHost: string | undefined;
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
@@ -24,7 +24,7 @@ export class OriginPolicy {
     this.origins = new Set(config.allowedOrigins.map((origin) => new URL(origin).origin));
   }
 
-  /** Why the request must not be answered; undefined when it may. */
+  /** Why the request is refused; undefined when it is allowed. */
   rejectionReason(headers: { readonly host?: string | undefined; readonly origin?: string | undefined }): string | undefined {
     const host = headers.host?.toLowerCase() ?? '';
     if (host !== this.lastHost && this.hosts !== undefined && !this.hosts.has(host) && !this.hosts.has(withoutPort(host))) {

@@ -14,19 +14,19 @@ export interface RateLimitResult {
   readonly limit: number;
   readonly remaining: number;
   readonly windowSeconds: number;
-  /** Until the window is over. */
+  /** Time until the window ends. */
   readonly resetMs: number;
 }
 
 /**
- * Requests a minute by key. A key with a limit of its own (`ratePerMinute`) is counted in Redis, so that all gateways share
- * one count; while Redis is out of reach each gateway counts by itself. For any other key each gateway counts to
- * KEY_RATE_PER_MINUTE in memory, which costs a request no round trip; it is spread over the minute after a burst.
+ * Limits the requests a minute of each key. A key with a limit of its own (`ratePerMinute`) is counted in Redis, and all
+ * gateways share the count; while Redis is out of reach each gateway counts alone. For any other key each gateway
+ * allows KEY_RATE_PER_MINUTE, counted in memory without a round trip, spread over the minute after a burst.
  */
 @Injectable()
 export class RateLimits {
   private readonly limiters = new Map<string, RateLimiterRedis>();
-  /** Of keys without a limit of their own, as long as the config is the same. */
+  /** For keys without a limit of their own; a change of the config makes new principals and so new buckets. */
   private readonly buckets = new WeakMap<Principal, TokenBucket>();
 
   constructor(

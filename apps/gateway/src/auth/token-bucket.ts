@@ -1,4 +1,7 @@
-/** How often something may happen: so many times at once, and so many a second in the long run. */
+/**
+ * A rate limit with a burst. Not `rate-limiter-flexible`, which counts the keys in Redis: its memory limiter answers by
+ * a promise and counts in fixed windows, and each frame of a socket is checked in line here.
+ */
 export class TokenBucket {
   private left: number;
   private at: number;
@@ -12,7 +15,7 @@ export class TokenBucket {
     this.at = now;
   }
 
-  /** Whether it may happen once more. */
+  /** Takes one token. False when none is left. */
   take(now = performance.now()): boolean {
     this.left = Math.min(this.burst, this.left + ((now - this.at) / 1000) * this.perSecond);
     this.at = now;

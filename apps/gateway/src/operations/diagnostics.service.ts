@@ -7,7 +7,7 @@ import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.j
 import { ConfigReload } from '../governance/config-reload.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 
-/** What this process sees of itself and of its Redis, for an operator. */
+/** Facts about this process and its Redis, for an operator. */
 @Injectable()
 export class DiagnosticsService {
   constructor(
@@ -34,7 +34,7 @@ export class DiagnosticsService {
   }
 }
 
-/** The file as it is now; one with a fault is not in force, and the warnings say why. */
+/** The file as it is now. A file with a fault is not active, and the warnings say why. */
 function configOf(file: NonNullable<GatewayConfig['file']>): NonNullable<Diagnostics['config']> {
   try {
     const { path, ...counts } = configFactsOf(file.read()) ?? { path: file.path };

@@ -18,7 +18,7 @@ export class HealthController {
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'metricsKey'>,
   ) {}
 
-  /** Asks nobody, so that an outage of Redis never gets healthy processes killed. */
+  /** Checks nothing: an outage of Redis must not get healthy processes killed. */
   @Endpoint(ROUTES.live)
   live(): { status: 'ok' } {
     return { status: 'ok' };
@@ -26,8 +26,8 @@ export class HealthController {
 
   @Endpoint(ROUTES.ready)
   async ready(): Promise<{ status: 'ok'; warnings?: string[] }> {
-    const obstacle = await this.readiness.notReadyReason();
-    if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
+    const reason = await this.readiness.notReadyReason();
+    if (reason !== undefined) throw new ProblemError('overloaded', reason, { retryAfterMs: 1000 });
     const { warning } = this.configReload;
     return { status: 'ok', ...(warning === undefined ? {} : { warnings: [warning] }) };
   }

@@ -7,7 +7,7 @@ import { NotificationChannel } from '../platform/notification-channel.service.js
 import { BUFFERED_REDIS, FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { ShutdownState } from '../platform/shutdown-state.service.js';
 
-/** May traffic come here? Not while this process drains, and not while one of its connections to Redis is away. */
+/** Not ready while this process drains, or while one of its connections to Redis does not answer. */
 @Injectable()
 export class Readiness {
   constructor(
@@ -19,7 +19,7 @@ export class Readiness {
     private readonly notifications: NotificationChannel,
   ) {}
 
-  /** Why not; undefined when it may. Never rejects. */
+  /** Why it is not ready; undefined when it is. Never rejects. */
   async notReadyReason(): Promise<string | undefined> {
     if (this.drain.draining) return 'This gateway is stopping; another one takes over';
     const { commands, prompt, queue, hub, notifications: news } = this;

@@ -1,6 +1,6 @@
 import type { GatewayConfig } from './gateway.config.js';
 
-/** What a config file brings, by number. */
+/** How many keys, agents and hooks a config file defines. */
 export interface ConfigFacts {
   readonly path: string;
   readonly keys: number;

@@ -13,7 +13,7 @@ export interface ConfigFileContent {
   readonly faults: readonly string[];
 }
 
-/** Reads the file that TOOLYARD_CONFIG names: YAML, of which JSON is a part. Never throws; what is wrong stands in `faults`. */
+/** Reads the file that TOOLYARD_CONFIG names: YAML, of which JSON is a part. Never throws: `faults` lists what is wrong. */
 export function readConfigFile(path: string): ConfigFileContent {
   let text: string;
   try {

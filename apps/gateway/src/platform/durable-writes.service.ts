@@ -7,7 +7,7 @@ import { FAIL_FAST_REDIS } from './tokens.js';
 /** How long one try waits for the replicas before the script runs again. */
 const TRY_MS = 1_000;
 
-/** Writes beside the log that are acknowledged to a caller. */
+/** Runs scripts that write outside the log and are acknowledged to a caller. */
 @Injectable()
 export class DurableWrites {
   constructor(
@@ -16,7 +16,7 @@ export class DurableWrites {
   ) {}
 
   /**
-   * Runs a script that may be repeated and answers what it said first. With DURABILITY=replicated it resolves when
+   * Runs an idempotent script, repeatedly if needed, and returns its first result. With DURABILITY=replicated it resolves when
    * REPLICAS replicas have what it wrote. Rejects with `EventLogUnreplicated` past LOG_DEADLINE_MS, and at once while
    * Redis is out of reach: whether it was written is not known then.
    */

@@ -84,7 +84,7 @@ export interface GatewayConfig {
   readonly secrets?: readonly string[];
   /** Where workers keep the files of sessions; paths of arguments are judged as lying there. */
   readonly workspaceRoot?: string;
-  /** There with a config file: `read` gives everything anew, or throws a ConfigError. */
+  /** There with a config file: `read` reads the whole configuration again, or throws a ConfigError. */
   readonly file?: { readonly path: string; read(): GatewayConfig };
   /** For everybody. */
   readonly limits?: Limits;

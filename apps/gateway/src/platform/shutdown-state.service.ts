@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { Injectable } from '@nestjs/common';
 
-/** Tells everything in this process that it is about to stop. Begins once and never ends. */
+/** Whether this process is draining. A drain begins once and is never taken back. */
 @Injectable()
 export class ShutdownState {
   private readonly controller = new AbortController();
 
   constructor() {
-    // Every open wait listens; their number is bounded by the open requests.
+    // Every open wait adds a listener; their number is bounded by the open requests.
     setMaxListeners(0, this.controller.signal);
   }
 

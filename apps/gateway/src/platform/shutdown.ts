@@ -11,10 +11,10 @@ import { ShutdownState } from './shutdown-state.service.js';
 import { BUFFERED_REDIS, LOGGER, METRICS, FAIL_FAST_REDIS } from './tokens.js';
 
 /**
- * Closes the gateway within `drainMs` and 10 s. Here is the one order, and a step that fails or hangs does not stop the next:
- * 1. readiness goes off, open waits answer with what they have, streams tell their readers to reconnect
- * 2. the door: no new connections, requests in flight finish, at most `drainMs`
- * 3. the tail: nobody is left to tell
+ * Closes the gateway within `drainMs` and 10 s. A step that fails or hangs does not stop the next. The order:
+ * 1. drain: readiness is off, open waits answer with what they have, streams ask their clients to reconnect
+ * 2. HTTP server: no new connections, requests in flight finish, at most `drainMs`
+ * 3. tail: no client is left to read events
  * 4. webhooks, the queue, then the log: what was accepted is dispatched and written
  * 5. metrics and spans, and last the connections that all of them used
  */
@@ -29,7 +29,7 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
   const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 
   await step('drain', () => app.get(ShutdownState).begin());
-  await step('door', () => closeHttpServer(app, drainMs), drainMs + HTTP_CLOSE_GRACE_MS);
+  await step('http server', () => closeHttpServer(app, drainMs), drainMs + HTTP_CLOSE_GRACE_MS);
   await step('tail', () => parts.hub.close());
   await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
@@ -47,8 +47,8 @@ const SWEEP_MS = 25;
 const HTTP_CLOSE_GRACE_MS = 5_000;
 
 /**
- * Connections are closed as soon as they have had their answer: kept alive they would hold the door open until they
- * time out. Past the patience the rest is cut, so that a hanging client cannot keep a stopping process alive.
+ * Closes each connection as soon as it is idle: a kept-alive one would delay the close until its timeout. After
+ * `drainMs` the rest is cut, because a client that hangs must not keep a stopping process alive.
  */
 async function closeHttpServer(app: NestFastifyApplication, drainMs: number): Promise<void> {
   const server = app.getHttpServer();

@@ -2,7 +2,7 @@ import { LIMITS, type Call, type EventFilter } from '#contracts';
 import type { CallStore, SubscriptionSources } from '#event-log';
 import type { CallIndex } from '#projection';
 
-/** Where subscriptions look up what the tail cannot tell them; the tenant of a filter bounds every answer. */
+/** Where subscriptions read what the tail does not have. Every answer is limited to the tenant of the filter. */
 export function subscriptionSources(store: CallStore, index: CallIndex): SubscriptionSources {
   return {
     callSnapshot: (callId) => store.snapshot(callId),

@@ -1,17 +1,17 @@
 /** The logger of this process (pino). */
 export const LOGGER = Symbol('LOGGER');
 
-/** The metrics of this process (`Metrics` of #metrics). */
+/** The metrics of this process (`Metrics` of #observability). */
 export const METRICS = Symbol('METRICS');
 
-/** What else of this process the metrics should read (`MetricsProbes` of #metrics): in standalone the worker's slots. */
-export const EXTRA_METRICS_PROBES = Symbol('MORE_PROBES');
+/** More that the metrics read in this process (`MetricsProbes` of #observability): in standalone the worker's slots. */
+export const EXTRA_METRICS_PROBES = Symbol('EXTRA_METRICS_PROBES');
 
-/** Transitions and the history of events: commands wait for a reconnect, and their callers set deadlines. */
-export const BUFFERED_REDIS = Symbol('COMMAND_REDIS');
+/** For the log: commands wait for a reconnect, and their callers set deadlines. */
+export const BUFFERED_REDIS = Symbol('BUFFERED_REDIS');
 
 /**
- * Reads and counters of requests (calls, sessions, rate limits, workers). Fails at once while Redis is out of reach, so
- * that a request is answered 503 instead of waiting for a reconnect.
+ * For reads and counters of requests (calls, sessions, rate limits, workers). Commands fail at once while Redis is out
+ * of reach: the request is answered 503 instead of waiting for a reconnect.
  */
-export const FAIL_FAST_REDIS = Symbol('PROMPT_REDIS');
+export const FAIL_FAST_REDIS = Symbol('FAIL_FAST_REDIS');

@@ -17,7 +17,7 @@ export class HealthController {
     @Inject(WORKER_CONFIG) private readonly config: Pick<WorkerConfig, 'metricsKey'>,
   ) {}
 
-  /** Asks nobody: that it answers shows that the event loop turns. */
+  /** Checks nothing: an answer shows that the event loop runs. */
   @Get('livez')
   live(): { status: 'ok' } {
     return { status: 'ok' };
@@ -25,8 +25,8 @@ export class HealthController {
 
   @Get('readyz')
   async ready(): Promise<{ status: 'ok'; sandbox: WorkerStatus['sandbox'] }> {
-    const obstacle = await this.readiness.notReadyReason();
-    if (obstacle !== undefined) throw new ProblemError('overloaded', obstacle, { retryAfterMs: 1000 });
+    const reason = await this.readiness.notReadyReason();
+    if (reason !== undefined) throw new ProblemError('overloaded', reason, { retryAfterMs: 1000 });
     return { status: 'ok', sandbox: this.sandboxes.status() };
   }
 

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ProblemError } from '#contracts';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 
-/** Every error leaves as `application/problem+json`, as from a gateway; what nobody foresaw is logged and says nothing. */
+/** Answers every error as `application/problem+json`, like the gateway. An unforeseen error is logged, without details to the client. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(@Inject(LOGGER) private readonly log: WorkerLog) {}

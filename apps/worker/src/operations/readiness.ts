@@ -3,7 +3,7 @@ import { silentConnection } from '#platform';
 import type { RedisConnection } from '#redis';
 import type { WorkerState } from '../platform/worker-state.js';
 
-/** Does this worker take calls? Not while it drains, while one of its connections to Redis is away, or while its leases are not renewed. */
+/** Not ready while this worker drains, while a connection to Redis does not answer, or while its leases are not renewed. */
 export class Readiness {
   constructor(
     private readonly state: WorkerState,
@@ -11,7 +11,7 @@ export class Readiness {
     private readonly connections: () => readonly RedisConnection[],
   ) {}
 
-  /** Why not; undefined when it does. Never rejects. */
+  /** Why it is not ready; undefined when it is. Never rejects. */
   async notReadyReason(): Promise<string | undefined> {
     if (this.state.draining) return 'This worker is stopping';
     if (!this.leases.alive) return 'Leases are not renewed';

@@ -42,9 +42,9 @@ describe('the OpenAPI document', () => {
   it('has no finding of a public linter', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     const findings = await lintFromString({ source: JSON.stringify(document), config });
-    const told = findings.map(({ ruleId, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join(', ')}`);
+    const reported = findings.map(({ ruleId, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join(', ')}`);
     // The one answer of a WebSocket that is no refusal is 101.
-    expect(told).toEqual(['operation-2xx-response at #/paths/~1v1~1stream/get/responses']);
+    expect(reported).toEqual(['operation-2xx-response at #/paths/~1v1~1stream/get/responses']);
   });
 
   it('names every error code, scope and header where it can occur, and no other', () => {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Aborted when the client goes away before it has had its answer. */
+/** Aborted when the client disconnects before the response is complete. */
 export function clientDisconnectSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   const look = () => {

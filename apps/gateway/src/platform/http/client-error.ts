@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ProblemError } from '#contracts';
 
-/** What cannot be read as HTTP never becomes a request; the answer is a problem all the same. */
+/** Answers what cannot be parsed as HTTP, and so never becomes a request, with a problem. */
 export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -12,7 +12,7 @@ export function handleClientError(error: Error & { code?: string }, socket: Sock
   writeRawHttpError(socket, line, detail);
 }
 
-/** Answers on a connection that no request is read from, and ends it. */
+/** Writes a problem on a connection without a request, and closes it. */
 export function writeRawHttpError(
   socket: Duplex,
   line: string,

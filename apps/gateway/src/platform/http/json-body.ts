@@ -1,10 +1,11 @@
 import { LIMITS, ProblemError } from '#contracts';
 
 /**
- * Parses a JSON text that came from outside. Refuses what is not JSON and keys that pollute prototypes when somebody
- * copies the object, `__proto__` anywhere and `constructor` that holds a `prototype` (`malformed_json`), nesting deeper
- * than 64 levels, and what no canonical form (RFC 8785) exists for: halves of characters, numbers beyond a double, and
- * integers that a double would change (`invalid_request`). An empty text is no body: undefined.
+ * Parses JSON from outside. Returns undefined for an empty text. Not `secure-json-parse`: the walk below is needed for
+ * depth, characters and numbers in any case, and checks the keys on its way.
+ * @throws ProblemError `malformed_json` for what is not JSON, and for keys that pollute prototypes when the object is
+ *   copied: `__proto__`, and `constructor` with a `prototype`; `invalid_request` for nesting deeper than 64 levels and
+ *   what has no canonical form (RFC 8785): lone surrogates, and numbers that a double cannot hold exactly
  */
 export function parseJsonBody(text: string): unknown {
   const value = parseJson(text);
@@ -12,7 +13,7 @@ export function parseJsonBody(text: string): unknown {
   return value;
 }
 
-/** Only the first half of `parseJsonBody`, for who has to look at the value before it is refused. */
+/** The first half of `parseJsonBody`, for a caller that needs the value even when `checkJson` refuses it. */
 export function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {
@@ -25,14 +26,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The other half, with the text that the value was read from. */
+/** The second half of `parseJsonBody`. `text`: what the value was parsed from. */
 export function checkJson(value: unknown, text: string): void {
   const seen: Seen = { largeIntegers: false };
   walk(value, 1, seen);
   if (seen.largeIntegers) checkIntegers(text);
 }
 
-/** What only the text can tell more about. */
+/** What has to be checked in the text afterwards. */
 interface Seen {
   largeIntegers: boolean;
 }
@@ -70,7 +71,7 @@ function checkNumber(value: number, seen: Seen): void {
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/gs;
 const NUMBER = /-?\d[\d.eE+-]*/g;
 
-/** An id of 64 bits that is sent as a number would come out as another one, and nobody would know. */
+/** A 64-bit id sent as a number would silently become another id. */
 function checkIntegers(text: string): void {
   for (const [number] of text.replace(STRING, '""').matchAll(NUMBER)) {
     if (!/^-?\d+$/.test(number) || isKept(number)) continue;
@@ -82,7 +83,7 @@ function checkIntegers(text: string): void {
   }
 }
 
-/** As text or as value: what a program wrote that has doubles itself comes out as it was. */
+/** True when the double has the same text or the same value: what a program with doubles wrote stays as it was. */
 function isKept(integer: string): boolean {
   return String(Number(integer)) === integer || BigInt(Number(integer)) === BigInt(integer);
 }

@@ -19,7 +19,7 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown, what: Inpu
   });
 }
 
-/** What is not even shaped like a call id cannot exist: 404, as for any other unknown id. */
+/** @throws ProblemError `resource_not_found` for text that is no call id, as for an unknown id */
 export function parseCallId(text: string): string {
   if (CallId.safeParse(text).success) return text;
   throw new ProblemError('resource_not_found', 'No call with this id');

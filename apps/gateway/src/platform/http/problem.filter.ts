@@ -6,7 +6,7 @@ import { withModelResult } from './rejection.js';
 import { toProblem } from './to-problem.js';
 import { LOGGER } from '../tokens.js';
 
-/** Every error of any kind leaves as `application/problem+json`; what nobody foresaw is logged and says nothing. */
+/** Answers every error as `application/problem+json`. An unforeseen error is logged, and the answer has no details. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(@Inject(LOGGER) private readonly log: Logger) {}
@@ -27,7 +27,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** Also for doors that Nest does not see: framework errors before routing, and event streams. */
+/** Also for errors outside Nest: framework errors before routing, and event streams. */
 export function sendProblem(reply: FastifyReply, problem: ProblemError, request: FastifyRequest): void {
   if (reply.sent || reply.raw.headersSent) {
     reply.raw.destroy();

@@ -1,6 +1,6 @@
 import { ProblemError, type Call, type CallErrorCode, type Violation } from '#contracts';
 
-/** What a call can be refused for before it is queued. */
+/** The error codes with which a call is rejected before it is queued. */
 const REJECTION_CODES: ReadonlySet<CallErrorCode> = new Set([
   'not_found',
   'invalid_arguments',
@@ -12,12 +12,12 @@ const REJECTION_CODES: ReadonlySet<CallErrorCode> = new Set([
   'unavailable',
 ]);
 
-/** Whether the call ended where it started: refused at the door, and recorded as that. */
+/** Whether the call was rejected at its admission, and recorded as rejected. */
 export function wasRejected(call: Call): boolean {
   return call.status === 'ended' && call.attempt === 0 && call.error !== undefined && REJECTION_CODES.has(call.error.code);
 }
 
-/** The problem that a refused call is answered with; `result` can go to the model as it is. */
+/** The answer to the submission of a rejected call. `result` can be passed to the model as it is. */
 export function rejectionProblem({ id, error, result }: Call, retryAfterMs?: number): ProblemError {
   const { code, message, errors } = error ?? { code: 'internal' as const, message: 'The call was refused' };
   return new ProblemError(code, message, {
@@ -28,10 +28,10 @@ export function rejectionProblem({ id, error, result }: Call, retryAfterMs?: num
   });
 }
 
-/** The most text about a refusal that a model gets. */
+/** The longest text about a rejection that a model gets. */
 const MODEL_CHARS = 2_000;
 
-/** A submission that never became a call has no id, but what the model can read all the same. */
+/** Adds a result for the model to the problem of a submission that never became a call. */
 export function withModelResult(problem: ProblemError): ProblemError {
   const { code, detail, facts } = problem;
   if (facts.result !== undefined) return problem;
@@ -39,7 +39,7 @@ export function withModelResult(problem: ProblemError): ProblemError {
   return new ProblemError(code, detail, { ...facts, result: { content: [{ type: 'text', text }], isError: true } });
 }
 
-/** A call's violations are located in its arguments, a problem's in the body of the request. */
+/** Converts pointers into a call's arguments to pointers into the request body. */
 export function inBody(errors: readonly Violation[]): Violation[] {
   return errors.map(({ pointer, message }) => ({ pointer: `/arguments${pointer}`, message }));
 }

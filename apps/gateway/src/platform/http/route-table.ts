@@ -1,6 +1,9 @@
 import type { RouteOptions } from 'fastify';
 
-/** Which methods each path knows, so that a wrong method is told from a wrong path (405 from 404). */
+/**
+ * The methods of each path, to answer a wrong method with 405 and a wrong path with 404. Not Fastify's `findRoute`: it
+ * looks up a route by its pattern, and what is known here is the path of a request.
+ */
 export class RouteTable {
   private readonly routes: { readonly url: string; readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
 
@@ -21,7 +24,7 @@ export class RouteTable {
   }
 }
 
-/** `::` is a colon that stands for itself, `:name` a parameter. */
+/** `::` is a literal colon, `:name` a parameter. */
 function patternOf(url: string): RegExp {
   const source = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/::|:[A-Za-z]+/g, (part) => (part === '::' ? ':' : '[^/]+'));
   // oxlint-disable-next-line no-restricted-globals -- routes of this program, escaped

@@ -31,7 +31,7 @@ describe('the problem that an error is shown as', () => {
     expect(toProblem(new HttpException('x', 409, { cause: problem }))).toBe(problem);
   });
 
-  it('says nothing about what nobody foresaw [CC-50]', () => {
+  it('gives no details of an unforeseen error [CC-50]', () => {
     for (const error of [
       new TypeError('secret path /root/x'),
       'secret',

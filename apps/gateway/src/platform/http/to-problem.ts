@@ -5,7 +5,7 @@ import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '#event-
 const RETRY_SOON_MS = 1000;
 const RETRY_LATER_MS = 5000;
 
-/** The problem that an error of any kind is shown as. What nobody foresaw becomes `internal`, without details. */
+/** Maps any error to a problem. An unforeseen error becomes `internal`, without details. */
 export function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof EventLogFull || isRedisFull(error))
@@ -58,7 +58,7 @@ function statusError(statusCode: number): Error {
   return Object.assign(new Error(`HTTP ${statusCode}`), { statusCode });
 }
 
-/** Values beside the log are written by plain commands, which Redis refuses above maxmemory. */
+/** Values that are stored outside the log are written by plain commands, which Redis refuses above maxmemory. */
 function isRedisFull(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('OOM ');
 }

@@ -10,19 +10,19 @@ export interface SubscriptionSink {
   sentCursor: string;
 }
 
-/** Something that waits to be sent, in the order of sending. `size` is about its bytes. */
+/** A frame or batch that waits to be sent. `size`: about its bytes. */
 export type OutboxItem =
   | { readonly kind: 'text'; readonly text: string; readonly size: number }
-  | { readonly kind: 'events'; readonly lane: SubscriptionSink; readonly batch: EventBatch; readonly size: number }
-  | { readonly kind: 'gap'; readonly lane: SubscriptionSink; gap: Gap; readonly size: number };
+  | { readonly kind: 'events'; readonly sink: SubscriptionSink; readonly batch: EventBatch; readonly size: number }
+  | { readonly kind: 'gap'; readonly sink: SubscriptionSink; gap: Gap; readonly size: number };
 
 type GapItem = Extract<OutboxItem, { kind: 'gap' }>;
 
 const GAP_SIZE = 128;
 
 /**
- * What is left of waiting items when Updates and Progress are merged: their place is taken by one gap for each call and
- * subscription, at the first of them, which grows with every later one. Everything else stays, in order.
+ * Coalesces the Updates and Progress of waiting items into gaps: one for each call and subscription, at the position of
+ * the first, which grows with every later one. Everything else stays, in order.
  */
 export class UpdateCoalescer {
   private readonly gaps = new Map<SubscriptionSink, Map<string, GapItem>>();
@@ -30,12 +30,12 @@ export class UpdateCoalescer {
 
   coalesce(item: OutboxItem): OutboxItem[] {
     if (item.kind !== 'events') return [item];
-    const { lane, batch } = item;
+    const { sink, batch } = item;
     const result: OutboxItem[] = [];
     let run: StoredEvent[] = [];
     const endRun = (next: number) => {
       const cursor = batch.cursors[next - 1];
-      if (run.length > 0 && cursor !== undefined) result.push(eventsItem(lane, partOf(batch, next - run.length, run, cursor)));
+      if (run.length > 0 && cursor !== undefined) result.push(eventsItem(sink, partOf(batch, next - run.length, run, cursor)));
       run = [];
     };
     for (const [index, event] of batch.events.entries()) {
@@ -44,31 +44,31 @@ export class UpdateCoalescer {
         continue;
       }
       endRun(index);
-      const opened = this.drop(lane, event);
+      const opened = this.drop(sink, event);
       if (opened) result.push(opened);
     }
     endRun(batch.events.length);
     return result;
   }
 
-  /** The new gap, unless one that still waits was made longer. */
-  private drop(lane: SubscriptionSink, { callId, seq }: StoredEvent): GapItem | undefined {
+  /** The new gap; undefined when a waiting gap was extended instead. */
+  private drop(sink: SubscriptionSink, { callId, seq }: StoredEvent): GapItem | undefined {
     this.coalesced += 1;
-    const ofLane = this.gaps.get(lane) ?? new Map<string, GapItem>();
-    this.gaps.set(lane, ofLane);
-    const open = ofLane.get(callId);
+    const ofSink = this.gaps.get(sink) ?? new Map<string, GapItem>();
+    this.gaps.set(sink, ofSink);
+    const open = ofSink.get(callId);
     if (open) {
       open.gap = { ...open.gap, toSeq: seq, dropped: open.gap.dropped + 1 };
       return undefined;
     }
-    const item: GapItem = { kind: 'gap', lane, gap: { callId, fromSeq: seq, toSeq: seq, dropped: 1 }, size: GAP_SIZE };
-    ofLane.set(callId, item);
+    const item: GapItem = { kind: 'gap', sink, gap: { callId, fromSeq: seq, toSeq: seq, dropped: 1 }, size: GAP_SIZE };
+    ofSink.set(callId, item);
     return item;
   }
 
-  /** The gap was sent: the next Update of that call begins another one. */
-  sent({ lane, gap }: GapItem): void {
-    this.gaps.get(lane)?.delete(gap.callId);
+  /** Called when the gap was sent: the next Update of that call begins a new one. */
+  sent({ sink, gap }: GapItem): void {
+    this.gaps.get(sink)?.delete(gap.callId);
   }
 }
 
@@ -76,8 +76,8 @@ export function textItem(text: string): OutboxItem {
   return { kind: 'text', text, size: text.length };
 }
 
-export function eventsItem(lane: SubscriptionSink, batch: EventBatch): OutboxItem {
-  return { kind: 'events', lane, batch, size: batch.size };
+export function eventsItem(sink: SubscriptionSink, batch: EventBatch): OutboxItem {
+  return { kind: 'events', sink, batch, size: batch.size };
 }
 
 function isPartial({ type }: StoredEvent): boolean {

@@ -15,7 +15,7 @@ const LIMITS: DeliveryLimits = {
   drainTimeoutMs: 60_000,
 };
 
-/** A connection whose other end reads only when told to. */
+/** A connection whose other end reads only on request. */
 class StuckWire implements Connection {
   bufferedBytes = 0;
   readonly sent: string[] = [];
@@ -42,7 +42,7 @@ class StuckWire implements Connection {
 }
 
 /** Shows what reached the reader: sequence numbers, and gaps. */
-class PlainLane implements SubscriptionSink {
+class PlainSink implements SubscriptionSink {
   sentCursor = '';
   events(batch: EventBatch): Buffer[] {
     return [Buffer.from(`events ${batch.events.map(({ seq }) => seq).join(' ')} ${'.'.repeat(batch.size)}`)];
@@ -61,8 +61,8 @@ const batchOf = (events: StoredEvent[]) => new EventBatch(events, `1.0.${events.
 
 function open(limits: Partial<DeliveryLimits> = {}) {
   const wire = new StuckWire();
-  const overruns: SlowConsumer[] = [];
-  return { wire, lane: new PlainLane(), overruns, outbox: new SocketOutbox(wire, (why) => overruns.push(why), { ...LIMITS, ...limits }) };
+  const slow: SlowConsumer[] = [];
+  return { wire, sink: new PlainSink(), slow, outbox: new SocketOutbox(wire, (why) => slow.push(why), { ...LIMITS, ...limits }) };
 }
 
 const seqsOf = (sent: readonly string[]) =>
@@ -71,15 +71,15 @@ const gapsOf = (sent: readonly string[]) => sent.filter((frame) => frame.startsW
 
 describe('SocketOutbox', () => {
   it('gives a reader that keeps up everything, in order, even when one tick brings more than the connection takes', () => {
-    const { wire, lane, outbox, overruns } = open();
+    const { wire, sink, outbox, slow } = open();
     const events = Array.from({ length: 24 }, () => event('call.update'));
-    for (const one of events) outbox.deliver(lane, batchOf([one]));
+    for (const one of events) outbox.deliver(sink, batchOf([one]));
     outbox.send('text');
     expect(wire.sent.length).toBeLessThan(24);
     wire.readAll();
     expect(seqsOf(wire.sent)).toEqual(events.map((one) => one.seq));
     expect(wire.sent.at(-1)).toBe('text');
-    expect(overruns).toEqual([]);
+    expect(slow).toEqual([]);
   });
 
   it('merges what a slow reader was spared into one gap for each call, and never a lifecycle event', () => {
@@ -93,12 +93,12 @@ describe('SocketOutbox', () => {
     const steps = fc.array(fc.record({ batch: events, reads: fc.nat(3) }), { maxLength: 12 });
     fc.assert(
       fc.property(steps, (all) => {
-        const { wire, lane, outbox } = open({ hardBytes: Infinity });
+        const { wire, sink, outbox } = open({ hardBytes: Infinity });
         const put: StoredEvent[] = [];
         for (const { batch, reads } of all) {
           const made = batch.map(({ type, callId }) => event(type, callId));
           put.push(...made);
-          outbox.deliver(lane, batchOf(made));
+          outbox.deliver(sink, batchOf(made));
           wire.read(reads);
         }
         wire.readAll();
@@ -117,15 +117,15 @@ describe('SocketOutbox', () => {
   });
 
   it('takes a burst for no slowness unless it lasts', async () => {
-    const { wire, lane, outbox } = open({ coalesceAtBytes: 100_000, coalesceAfterMs: 10 });
+    const { wire, sink, outbox } = open({ coalesceAtBytes: 100_000, coalesceAfterMs: 10 });
     const events = Array.from({ length: 100 }, () => event('call.update'));
-    outbox.deliver(lane, batchOf([event('call.start', 'a', 1000)]));
-    for (const one of events) outbox.deliver(lane, batchOf([one]));
+    outbox.deliver(sink, batchOf([event('call.start', 'a', 1000)]));
+    for (const one of events) outbox.deliver(sink, batchOf([one]));
     wire.readAll();
     expect(seqsOf(wire.sent).slice(1)).toEqual(events.map(({ seq: at }) => at));
 
-    outbox.deliver(lane, batchOf([event('call.start', 'a', 1000)]));
-    for (let n = 0; n < 100; n += 1) outbox.deliver(lane, batchOf([event('call.update')]));
+    outbox.deliver(sink, batchOf([event('call.start', 'a', 1000)]));
+    for (let n = 0; n < 100; n += 1) outbox.deliver(sink, batchOf([event('call.update')]));
     await new Promise((resolve) => setTimeout(resolve, 30));
     wire.readAll();
     expect(gapsOf(wire.sent)).toMatchObject([{ callId: 'a', dropped: 100 }]);
@@ -133,26 +133,26 @@ describe('SocketOutbox', () => {
 
   it('gives up a reader with too much unsent, and one that takes nothing for too long', async () => {
     const full = open();
-    for (let n = 0; n < 200; n += 1) full.outbox.deliver(full.lane, batchOf([event('call.start')]));
-    expect(full.overruns).toEqual(['too_much_unsent']);
-    expect(full.lane.sentCursor).toBe(`1.0.${seqsOf(full.wire.sent).at(-1)}`);
+    for (let n = 0; n < 200; n += 1) full.outbox.deliver(full.sink, batchOf([event('call.start')]));
+    expect(full.slow).toEqual(['too_much_unsent']);
+    expect(full.sink.sentCursor).toBe(`1.0.${seqsOf(full.wire.sent).at(-1)}`);
 
     const stuck = open({ drainTimeoutMs: 10 });
-    for (let n = 0; n < 15; n += 1) stuck.outbox.deliver(stuck.lane, batchOf([event('call.start')]));
-    await eventually(() => stuck.overruns.length > 0, 'the stall to be noticed');
-    expect(stuck.overruns).toEqual(['no_drain']);
+    for (let n = 0; n < 15; n += 1) stuck.outbox.deliver(stuck.sink, batchOf([event('call.start')]));
+    await eventually(() => stuck.slow.length > 0, 'the stall to be noticed');
+    expect(stuck.slow).toEqual(['no_drain']);
   });
 
   it('lets a writer of older events wait for room, and go on when closed', async () => {
-    const { wire, lane, outbox } = open();
-    outbox.deliver(lane, batchOf([event('call.update', 'a', 1500)]));
+    const { wire, sink, outbox } = open();
+    outbox.deliver(sink, batchOf([event('call.update', 'a', 1500)]));
     let ready = false;
     const waiting = outbox.writable().then(() => (ready = true));
     await Promise.resolve();
     expect(ready).toBe(false);
     wire.readAll();
     await waiting;
-    outbox.deliver(lane, batchOf([event('call.update', 'a', 1500)]));
+    outbox.deliver(sink, batchOf([event('call.update', 'a', 1500)]));
     const again = outbox.writable();
     outbox.close();
     await again;

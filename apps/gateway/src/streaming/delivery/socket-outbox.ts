@@ -13,14 +13,14 @@ export interface Connection {
 export interface DeliveryLimits {
   /** The connection is given nothing more while it holds this much. */
   readonly connectionBytes: number;
-  /** More than this for longer than `burstMs` is slowness: Updates and Progress are merged into gaps. */
+  /** More than this for longer than `coalesceAfterMs`: Updates and Progress are coalesced into gaps. */
   readonly waitingBytes: number;
-  /** One busy tick is not yet slowness; more than `burstBytes` is, at once. */
+  /** More than `coalesceAtBytes` is coalesced at once, without this delay. */
   readonly coalesceAfterMs: number;
   readonly coalesceAtBytes: number;
-  /** More than this when merged, and the reader is given up. */
+  /** More than this after coalescing: the connection is closed as a slow consumer. */
   readonly hardBytes: number;
-  /** As is one that takes nothing at all for so long. */
+  /** A client that takes nothing for so long is a slow consumer, too. */
   readonly drainTimeoutMs: number;
 }
 
@@ -37,9 +37,9 @@ export const DELIVERY_LIMITS: DeliveryLimits = {
 export type SlowConsumer = 'too_much_unsent' | 'no_drain';
 
 /**
- * What one client still has to get, in order. A client that reads slower than events come first gets them later, then
- * with Updates and Progress merged into gaps, and is at last given up by `onOverrun` (once). Events of a call's
- * lifecycle are never left out. Waiting batches are shared between clients, so waiting costs little memory.
+ * The frames that one client still has to get, in order. A client that reads slower than events arrive gets them later,
+ * then with Updates and Progress coalesced into gaps; at last `onSlowConsumer` is called, once. Lifecycle events are
+ * never dropped. Waiting batches are shared between clients, so they cost little memory.
  */
 export class SocketOutbox {
   private waiting: OutboxItem[] = [];
@@ -56,16 +56,16 @@ export class SocketOutbox {
     private readonly limits: DeliveryLimits = DELIVERY_LIMITS,
   ) {}
 
-  /** A frame that is not about events; never left out. */
+  /** Sends a frame that is not an event; it is never dropped. */
   send(text: string): void {
     this.put(textItem(text));
   }
 
-  deliver(lane: SubscriptionSink, batch: EventBatch): void {
-    this.put(eventsItem(lane, batch));
+  deliver(sink: SubscriptionSink, batch: EventBatch): void {
+    this.put(eventsItem(sink, batch));
   }
 
-  /** Resolves when the client has taken so much that there is room for more, or when the outbox is closed. */
+  /** Resolves when there is room for more, or when the outbox is closed. */
   writable(): Promise<void> {
     if (this.closed || this.hasRoom()) return Promise.resolve();
     this.startDrainTimeout();
@@ -117,13 +117,13 @@ export class SocketOutbox {
   }
 
   private append(item: OutboxItem): void {
-    const { coalescer: merger } = this;
-    const before = merger?.coalesced ?? 0;
-    for (const left of merger ? merger.coalesce(item) : [item]) {
+    const { coalescer } = this;
+    const before = coalescer?.coalesced ?? 0;
+    for (const left of coalescer ? coalescer.coalesce(item) : [item]) {
       this.waiting.push(left);
       this.waitingBytes += left.size;
     }
-    if (merger && merger.coalesced > before) telemetry.updatesCoalesced.emit({ where: 'socket', n: merger.coalesced - before });
+    if (coalescer && coalescer.coalesced > before) telemetry.updatesCoalesced.emit({ where: 'socket', n: coalescer.coalesced - before });
   }
 
   private coalesceAll(): void {
@@ -135,7 +135,7 @@ export class SocketOutbox {
     this.checkHardLimit();
   }
 
-  /** The client took something. */
+  /** Called when the connection has taken a frame. */
   private flushed(): void {
     if (this.closed) return;
     this.drainTimeout?.refresh();
@@ -162,11 +162,11 @@ export class SocketOutbox {
       case 'text':
         return this.connection.send(item.text, flushed);
       case 'events':
-        item.lane.sentCursor = item.batch.cursor;
-        return this.sendAll(item.lane.events(item.batch), flushed);
+        item.sink.sentCursor = item.batch.cursor;
+        return this.sendAll(item.sink.events(item.batch), flushed);
       case 'gap':
         this.coalescer?.sent(item);
-        return this.connection.send(item.lane.gap(item.gap), flushed);
+        return this.connection.send(item.sink.gap(item.gap), flushed);
       default:
         return item satisfies never;
     }

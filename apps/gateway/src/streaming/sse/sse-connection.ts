@@ -12,7 +12,7 @@ const CLOSE_GRACE_MS = 2000;
 
 /** One open event stream: gets a subscription's deliveries, ends for a reason, and cleans up once. */
 export class SseConnection {
-  private readonly lane = new SseSubscription();
+  private readonly sink = new SseSubscription();
   private readonly outbox: SocketOutbox;
   private heartbeat: NodeJS.Timeout | undefined;
   private subscription: Subscription | undefined;
@@ -48,7 +48,7 @@ export class SseConnection {
       case 'started':
         return this.outbox.send(sseComment(`from ${delivery.cursor}`));
       case 'events':
-        this.outbox.deliver(this.lane, delivery.batch);
+        this.outbox.deliver(this.sink, delivery.batch);
         if (this.endAfterCall && delivery.batch.events.at(-1)?.type === 'call.end') void this.finish();
         return;
       case 'resync':

@@ -2,7 +2,7 @@ import type { Call, Gap } from '#contracts';
 import type { EventBatch, ResyncReason } from '#event-log';
 import type { SubscriptionSink } from '../delivery/outbox-item.js';
 
-/** How things look in a server-sent event stream (WHATWG HTML, 9.2). JSON texts have no line feeds, so each is one data line. */
+/** The messages of a server-sent event stream (WHATWG HTML, 9.2). JSON texts have no line feeds, so each is one data line. */
 export class SseSubscription implements SubscriptionSink {
   sentCursor = '';
 
@@ -14,7 +14,7 @@ export class SseSubscription implements SubscriptionSink {
     return [messages];
   }
 
-  /** Without an id: a reader that comes back gets what it was spared. */
+  /** Without an id: a reader that reconnects gets the dropped events. */
   gap(gap: Gap): string {
     return `event: gap\ndata: ${JSON.stringify(gap)}\n\n`;
   }

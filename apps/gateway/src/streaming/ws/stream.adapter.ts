@@ -40,7 +40,7 @@ export class StreamAdapter extends WsAdapter {
     return server.on('error', (error) => this.logger.error(error));
   }
 
-  /** Nest's listener cuts every connection that asks for another upgrade; whoever asked is told why first. */
+  /** Nest's listener cuts connections that ask for another upgrade; they get an answer with the reason first. */
   protected override ensureHttpServerExists(port: number, httpServer?: Server) {
     const server = super.ensureHttpServerExists(port, httpServer);
     server?.prependListener('upgrade', (request: IncomingMessage, socket: Duplex) => {
@@ -50,14 +50,14 @@ export class StreamAdapter extends WsAdapter {
     return server;
   }
 
-  /** Nest takes its own listener off: upgrades that were on their way would wait for an answer for ever. */
+  /** Nest removes its own listener: upgrades that are under way would wait for an answer for ever. */
   override async dispose(): Promise<void> {
     this.disposed = true;
     await super.dispose();
   }
 }
 
-/** Some clients ask for HTTP/2 (`Upgrade: h2c`) unless they are told not to. */
+/** Some clients ask for HTTP/2 (`Upgrade: h2c`) by default. */
 function refuseOtherUpgrades({ url = '', headers }: IncomingMessage, socket: Duplex): void {
   if (url.split('?', 1)[0] === STREAM_PATH && headers.upgrade?.toLowerCase() === 'websocket') return;
   writeRawHttpError(

@@ -29,7 +29,7 @@ export class WsSubscription implements SubscriptionSink {
     return serverFrames.gap(this.id, gap);
   }
 
-  /** What the key needs to get these events: whoever submits a call may follow it. */
+  /** The scope that the key needs for these events: a key that submits a call may follow it. */
   get scope(): Scope {
     return this.followed ? 'submit' : 'read';
   }
