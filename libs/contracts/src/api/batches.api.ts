@@ -87,9 +87,9 @@ export const Batch = z
     agentId: z.string().optional(),
     submittedAt: z.string(),
     endedAt: z.string().optional(),
-    stopped: BatchStop.optional(),
-    results: z.array(BatchResult),
-    steering: z.array(SteeringMessage),
+    stopped: BatchStop.optional().describe('Why the rest of the batch did not run.'),
+    results: z.array(BatchResult).describe('In the order of the calls, independent of their ends.'),
+    steering: z.array(SteeringMessage).describe('Messages for the next turn of the model, in order.'),
   })
   .meta({ id: 'Batch' });
 export type Batch = z.output<typeof Batch>;

@@ -74,9 +74,14 @@ export const CallFilter = z
     /** The model's own id. It has no index of its own, but its words are in that of the free text. */
     toolCallId: anyOf(z.string().min(1).max(256), 'toolu_01A09q90qw90lq917835lq9').optional(),
     priority: anyOf(Priority, 'high').optional(),
-    since: Timestamp.optional(),
-    until: Timestamp.optional(),
-    q: z.string().min(1).max(QUERY_LIMITS.searchChars).optional(),
+    since: Timestamp.optional().describe('Submitted at this time or later.'),
+    until: Timestamp.optional().describe('Submitted at this time or earlier.'),
+    q: z
+      .string()
+      .min(1)
+      .max(QUERY_LIMITS.searchChars)
+      .optional()
+      .describe('Free text: each word must begin a word of id, tool, agent, session, labels, error message or small arguments.'),
   })
   .meta({ id: 'CallFilter' });
 export type CallFilter = z.output<typeof CallFilter>;
@@ -105,10 +110,10 @@ export const CallSummary = z
     outcome: CallOutcome.optional(),
     ...Success,
     error: z.object({ code: z.enum(CALL_ERROR_CODES), message: z.string() }).optional(),
-    fingerprint: z.string().optional(),
-    attempt: z.number().int(),
-    retrying: z.boolean(),
-    suspended: z.literal(true).optional(),
+    fingerprint: z.string().optional().describe('The group of similar failures.'),
+    attempt: z.number().int().describe('The number of the current or last attempt; 0 before the first.'),
+    retrying: z.boolean().describe('It failed before, and another attempt is due.'),
+    suspended: z.literal(true).optional().describe('It waits for a time or for other calls, without a worker.'),
     priority: Priority,
     sessionId: z.string().optional(),
     agentId: z.string().optional(),
@@ -118,12 +123,12 @@ export const CallSummary = z
     replayOf: z.string().optional(),
     toolCallId: z.string().optional(),
     labels: z.record(z.string(), z.string()),
-    preview: z.string(),
+    preview: z.string().describe('The beginning of the arguments as JSON text.'),
     submittedAt: z.string(),
     startedAt: z.string().optional(),
     endedAt: z.string().optional(),
-    waitMs: z.number().int().optional(),
-    runMs: z.number().int().optional(),
+    waitMs: z.number().int().optional().describe('From the submission to the first Start.'),
+    runMs: z.number().int().optional().describe('The duration of the last attempt; present after the End.'),
   })
   .meta({ id: 'CallSummary' });
 export type CallSummary = z.output<typeof CallSummary>;
@@ -185,9 +190,9 @@ export type BulkReplayBody = z.output<typeof BulkReplayBody>;
  */
 export const BulkResult = z
   .object({
-    matched: z.number().int(),
-    exact: z.boolean(),
-    done: z.number().int(),
+    matched: z.number().int().describe('The number of calls that match the filter.'),
+    exact: z.boolean().describe('`false`: at least `matched` calls match.'),
+    done: z.number().int().describe('Calls that this request cancelled or replayed.'),
     failed: z.array(z.object({ callId: z.string(), problem: Problem })),
     cursor: z.string().optional(),
   })
