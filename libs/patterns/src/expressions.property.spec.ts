@@ -49,7 +49,7 @@ describe('a list of expressions', () => {
     expect(faultsOf(pattern)).toEqual([{ index: 0, message: expect.stringMatching(/Unicode classes \(\\p\)/) }]);
     expect(() => compileExpression(pattern)).toThrow(PatternError);
     expect(() => syntaxFault(pattern)).toThrow(PatternError);
-    expect(performance.now() - start).toBeLessThan(200);
+    expect(performance.now() - start).toBeLessThan(2_000);
   });
 
   it('shares what may ignore case among a list, and charges nothing for plain ranges', () => {

@@ -21,7 +21,14 @@ const braces = fc
 const segment = fc.oneof(
   { weight: 4, arbitrary: plainSegment.filter(isName) },
   { weight: 2, arbitrary: fc.constant('**') },
-  { weight: 2, arbitrary: fc.tuple(plainSegment, braces).map((it) => it.join('')) },
+  // Stars that meet through braces are one star here; picomatch makes `**` of them, which crosses folders.
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(plainSegment, braces)
+      .map((it) => it.join(''))
+      .filter((it) => !/\*\{([^}]*,)?\*/.test(it)),
+  },
 );
 const pattern = fc
   .array(segment, { minLength: 1, maxLength: 4 })
