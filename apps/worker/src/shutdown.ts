@@ -20,8 +20,8 @@ import { WorkerState } from './platform/worker-state.js';
 const DRAIN_GRACE_MS = 5_000;
 
 /**
- * Closes the worker within its drain time, the grace of running calls and 10 s. This is the only place with the order. A
- * step that fails or hangs does not stop the next:
+ * Closes the worker within its drain time, the grace of running calls and 10 s. This is the only place with the order.
+ * A step that fails or hangs does not stop the next:
  * 1. readiness goes off, and the list of workers shows it
  * 2. no more jobs; running calls end, are requeued or aborted; undelivered jobs are dispatched again
  * 3. the reconciler and the projector: another worker takes over

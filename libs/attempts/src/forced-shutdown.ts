@@ -1,8 +1,8 @@
 import { SwapRemoveList } from './swap-remove-list.js';
 
 /**
- * The end of a drain: from here on no write is repeated. Every attempt that is being committed listens, so a listener is one
- * entry in a list, not an AbortSignal listener.
+ * The end of a drain: from here on no write is repeated. Every attempt that is being committed listens, so a listener
+ * is one entry in a list, not an AbortSignal listener.
  */
 export class ForcedShutdown {
   private readonly listeners = new SwapRemoveList<() => void>();

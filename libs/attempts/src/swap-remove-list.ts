@@ -1,6 +1,6 @@
 /**
- * A collection for members that come and go thousands of times a second, some hundreds at once. A member must not be added
- * twice.
+ * A collection for members that come and go thousands of times a second, some hundreds at once. A member must not be
+ * added twice.
  *
  * Not a Set: V8 rehashes a busy Set into a new table, and the old table refers to the new one. An old table that is not
  * collected yet keeps every later table and its members alive until a full collection.

@@ -3,8 +3,8 @@ import { approvalDigest, capabilityProfileOf } from '#policy';
 import { ToolError } from '#tool-sdk';
 
 /**
- * Checks that a person approved exactly what runs: this version of the tool with these arguments, to the byte. Does nothing
- * for a call that needed no approval.
+ * Checks that a person approved exactly what runs: this version of the tool with these arguments, to the byte. Does
+ * nothing for a call that needed no approval.
  *
  * @throws ToolError when the approval does not cover them
  */

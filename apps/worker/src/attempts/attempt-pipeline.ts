@@ -35,7 +35,8 @@ import { sanitizeStage } from './stages/sanitize.stage.js';
  * 11. end_hooks    hooks that only observe the End
  *
  * A failure inside `run` is the result of the attempt. Any other rejection leaves the call to the reconciler.
- * A stage returns a promise only when it has to wait, and only then the pipeline awaits it (throughput in `npm run bench`).
+ * A stage returns a promise only when it has to wait, and only then the pipeline awaits it (throughput in `npm run
+ * bench`).
  */
 export const ATTEMPT_STAGES: readonly AttemptStage[] = [
   claimStage,

@@ -15,13 +15,16 @@ import type { UpdateStream } from './update-stream.js';
 export interface AttemptOptions {
   /** The claim that ran in the script that dequeued the job. */
   readonly dequeueClaim?: DequeueHookResult | undefined;
-  /** Called when the End was written to the connection, before it is acknowledged. Not called where hooks run after the End. */
+  /**
+   * Called when the End was written to the connection, before it is acknowledged. Not called where hooks run after the
+   * End.
+   */
   readonly onEndSent?: (() => void) | undefined;
 }
 
 /**
- * One attempt on its way through the stages of `attempt-pipeline.ts`. Each stage sets its part, and later stages read it.
- * One object for all stages: a stage costs no allocation.
+ * One attempt on its way through the stages of `attempt-pipeline.ts`. Each stage sets its part, and later stages read
+ * it. One object for all stages: a stage costs no allocation.
  */
 export class AttemptRun {
   readonly attempt: Attempt;
@@ -89,7 +92,9 @@ export interface AttemptStage {
 export interface AttemptTrace {
   /** For what the tool starts elsewhere. */
   readonly traceparent: string;
-  /** Runs a stage in the span of the attempt, and records a span for a stage that waits: the others take microseconds. */
+  /**
+   * Runs a stage in the span of the attempt, and records a span for a stage that waits: the others take microseconds.
+   */
   runStage(stage: AttemptStage, run: AttemptRun): void | Promise<void>;
   /** Undefined when nothing was committed. Idempotent. */
   end(committed: CommitResult | undefined): void;

@@ -16,7 +16,10 @@ export class AttemptTracer {
     private readonly tools: { resolve(name: string): { readonly description: string } | undefined },
   ) {}
 
-  /** `execute_tool {tool}` by the GenAI conventions, and before it `queue {pool}`; both continue what the log keeps for the call. */
+  /**
+   * `execute_tool {tool}` by the GenAI conventions, and before it `queue {pool}`; both continue what the log keeps for
+   * the call.
+   */
   start(callId: string, claimed: Claimed, pool: Pool): AttemptTrace {
     const { meta, submitted, attempt } = claimed;
     const common = { 'gen_ai.tool.name': meta.tool, 'toolyard.call.id': callId, 'toolyard.attempt': attempt, 'toolyard.pool': pool };
@@ -101,8 +104,8 @@ export class AttemptTracer {
 }
 
 /**
- * The span of one attempt, and below it one for each stage that waits. Stages are recorded when the attempt ends: a lost
- * worker then leaves no spans without a parent.
+ * The span of one attempt, and below it one for each stage that waits. Stages are recorded when the attempt ends: a
+ * lost worker then leaves no spans without a parent.
  */
 class AttemptSpans implements AttemptTrace {
   private readonly stages: { readonly name: string; readonly startedAt: number; readonly endedAt: number; readonly failed: boolean }[] = [];

@@ -49,7 +49,8 @@ export class CallContext implements ToolContext {
     this.sinceFirstStartMs = Math.max(0, time - firstStartedAt);
   }
 
-  // Made when a tool takes them: functions in the fields of a call's object keep it, and all it points at, until a full collection.
+  // Made when a tool takes them: functions in the fields of a call's object keep it, and all it points at, until a full
+  // collection.
   get onUpdate(): ToolContext['onUpdate'] {
     return (content, of) => this.guard.onUpdate(content, of);
   }

@@ -11,7 +11,10 @@ import { loadArguments, loadRedactedArguments } from './read-arguments.js';
 import { toFailure, type ToolRunResult } from './run-tool.js';
 import type { UpdateFilter } from './update-stream.js';
 
-/** Hooks share the time of their call; when it has used all of it they get this much together, which the log still waits. */
+/**
+ * Hooks share the time of their call; when it has used all of it they get this much together, which the log still
+ * waits.
+ */
 const AFTER_DEADLINE_MS = 2_000;
 /** Hooks after End share this much; until they are done the worker's slot is taken. */
 const AFTER_END_MS = 10_000;

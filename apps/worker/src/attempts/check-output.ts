@@ -38,8 +38,8 @@ function asObject(output: Exclude<ToolOutput, Suspension>): object {
 }
 
 /**
- * The form of a result, its JSON parts unseen: whether they are JSON is left to JSON.stringify, which is many times faster
- * than looking at every value by a schema.
+ * The form of a result, its JSON parts unseen: whether they are JSON is left to JSON.stringify, which is many times
+ * faster than looking at every value by a schema.
  */
 const json = z.custom<z.output<typeof Json>>((value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol');
 const [text, , image, link] = Content.options;

@@ -13,7 +13,10 @@ export class ContentBuffer {
     return this.items.length === 0 && !this.truncated;
   }
 
-  /** Text that follows text becomes one item. What does not fit is left out, and the buffer takes nothing more until it is taken. */
+  /**
+   * Text that follows text becomes one item. What does not fit is left out, and the buffer takes nothing more until it
+   * is taken.
+   */
   append(content: readonly Content[]): void {
     for (const item of content) {
       if (this.truncated) return;

@@ -11,8 +11,8 @@ export type AttemptOutcome =
   | { readonly kind: 'executed'; readonly claimed: Claimed; readonly committed: CommitResult };
 
 /**
- * Runs one attempt of a call through the stages of `attempt-pipeline.ts`. Never rejects: what happens becomes an event or is
- * left to the reconciler. The attempt is in flight from before its claim until its last stage.
+ * Runs one attempt of a call through the stages of `attempt-pipeline.ts`. Never rejects: what happens becomes an event
+ * or is left to the reconciler. The attempt is in flight from before its claim until its last stage.
  */
 export async function executeAttempt(
   job: CallJob,

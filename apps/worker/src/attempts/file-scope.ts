@@ -11,8 +11,8 @@ const CACHE_SIZE = 256;
 const NEVER_OPENED = ['/proc', '/sys', '/dev'];
 
 /**
- * Makes of a call's workspace what the decision about the call says that it may touch, and no more: a call whose decision
- * names nothing has its workspace only, whatever the worker shares.
+ * Makes of a call's workspace what the decision about the call says that it may touch, and no more: a call whose
+ * decision names nothing has its workspace only, whatever the worker shares.
  */
 export class FileScope {
   private readonly cache = new Map<string, PathDenials>();
@@ -28,7 +28,10 @@ export class FileScope {
     this.roots = sharedRoots.map((it) => ({ ...it, locks, real: realOf(it.path) }));
   }
 
-  /** `configured` is the workspace as the gateway names it. Rejects when what is denied to the call is not stored any more. */
+  /**
+   * `configured` is the workspace as the gateway names it. Rejects when what is denied to the call is not stored any
+   * more.
+   */
   async of(workspace: Workspace, configured: string, tool: string, files: FileAccess | undefined): Promise<Workspace> {
     if (files === undefined) return workspace;
     const roots = this.rootsFor(files.roots ?? []);

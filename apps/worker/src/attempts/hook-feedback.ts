@@ -9,8 +9,8 @@ const REASON_CHARACTERS = 500;
 type Detail = NonNullable<Result['details']>[string];
 
 /**
- * Pure. The model reads what hooks after the call said, and why one of them failed; of updates it knows nothing. `shown`
- * takes secrets out of what they said, before anything is cut.
+ * Pure. The model reads what hooks after the call said, and why one of them failed; of updates it knows nothing.
+ * `shown` takes secrets out of what they said, before anything is cut.
  */
 export function collectFeedback(all: readonly HookRun[], shown: (text: string, cut?: boolean) => string): HookFeedback {
   const runs = all.map((run) => redactHookRun(run, shown));

@@ -2,7 +2,10 @@ import { SwapRemoveList } from '#attempts';
 import type { ToolEffect } from '#contracts';
 import type { Attempt } from './attempt.js';
 
-/** The attempts of this process. An attempt is added before its claim: a cancel may arrive before the answer of the claim. */
+/**
+ * The attempts of this process. An attempt is added before its claim: a cancel may arrive before the answer of the
+ * claim.
+ */
 export class InFlightAttempts {
   private readonly attempts = new SwapRemoveList<Attempt>();
   private idleWaiters: (() => void)[] = [];

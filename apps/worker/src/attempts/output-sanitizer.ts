@@ -13,8 +13,8 @@ const ONE_TEXT: UpdateStreamInfo = { stream: '' };
 type Watchers = Pick<UpdateStream, 'onUpdate' | 'onProgress'>;
 
 /**
- * The only way out for the output of a tool. Redacts secrets and hidden characters in updates, progress, result and failure
- * before they are written, and marks content from external sources.
+ * The only way out for the output of a tool. Redacts secrets and hidden characters in updates, progress, result and
+ * failure before they are written, and marks content from external sources.
  */
 export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgress' | 'redact'> {
   private safety: ContentSanitizer;

@@ -6,13 +6,19 @@ import { ToolError } from '#tool-sdk';
 export interface LoadedArguments {
   /** What the tool gets. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** What an approval is bound to: the arguments, with a salt where they hold secrets that could be guessed from a digest. */
+  /**
+   * What an approval is bound to: the arguments, with a salt where they hold secrets that could be guessed from a
+   * digest.
+   */
   readonly approved: unknown;
 }
 
 const SaltedArguments = z.object({ salt: z.string(), arguments: z.record(z.string(), z.unknown()) });
 
-/** The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolError when what lives beside the log is gone. */
+/**
+ * The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolError when what lives
+ * beside the log is gone.
+ */
 export async function loadArguments(callId: string, submitted: SubmittedData, blobs: Pick<BlobStore, 'get'>): Promise<LoadedArguments> {
   if (submitted.argumentsRedacted) {
     const approved = SaltedArguments.parse(await stored(callId, 'secret-arguments', blobs));

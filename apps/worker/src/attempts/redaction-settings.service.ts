@@ -12,7 +12,10 @@ export interface ActiveRedaction {
   readonly anomalies?: SyscallAnomalyDetector;
 }
 
-/** The safety settings of calls, by the digest that a call carries; those of most calls are the defaults, and cost no question. */
+/**
+ * The safety settings of calls, by the digest that a call carries; those of most calls are the defaults, and cost no
+ * question.
+ */
 export class RedactionSettingsService {
   readonly defaults: ActiveRedaction;
   private readonly cache = new LRUCache<string, ActiveRedaction>({ max: CACHE_SIZE });

@@ -11,8 +11,8 @@ const VIOLATIONS = 16;
 export type ToolRunResult = RunResult<Exclude<ToolOutput, Suspension>>;
 
 /**
- * Waits for the tool until it returns or, after an abort, until its grace is over. Never rejects. An answer after the grace
- * is ignored.
+ * Waits for the tool until it returns or, after an abort, until its grace is over. Never rejects. An answer after the
+ * grace is ignored.
  */
 export function runTool(call: () => Promise<ToolOutput>, attempt: Attempt): Promise<ToolRunResult> {
   if (attempt.abortInfo) return Promise.resolve({ kind: 'not_started' });
@@ -28,7 +28,10 @@ function toRunResult(output: ToolOutput): ToolRunResult {
     : { kind: 'output', output };
 }
 
-/** An unexpected error may hold secrets: the model gets a fixed text, and the service log gets the error with the call's id. */
+/**
+ * An unexpected error may hold secrets: the model gets a fixed text, and the service log gets the error with the call's
+ * id.
+ */
 export function toFailure(error: unknown, callId: string): ToolRunResult & { kind: 'failure' } {
   if (!(error instanceof ToolError)) {
     const message = `The tool failed unexpectedly. The worker's log has the details under ${callId}.`;

@@ -11,8 +11,8 @@ import { type AttemptOutcome, executeAttempt } from './execute-attempt.js';
 const LONGEST_LOCAL_DELAY_MS = 60_000;
 
 /**
- * Runs an attempt for each job of the pools of this worker. A job holds only the id and attempt of a call. When the handler
- * resolves, the queue deletes the job: what happened is in the log.
+ * Runs an attempt for each job of the pools of this worker. A job holds only the id and attempt of a call. When the
+ * handler resolves, the queue deletes the job: what happened is in the log.
  */
 export class ToolCallProcessor {
   private consumers: { readonly pool: Pool; readonly slots: number; readonly consumer: CallConsumer }[] = [];
@@ -45,7 +45,9 @@ export class ToolCallProcessor {
     return this.consumers.flatMap(({ consumer }) => consumer.connections);
   }
 
-  /** Takes no more jobs. Resolves when the handlers have resolved and undelivered jobs are dispatched again. Idempotent. */
+  /**
+   * Takes no more jobs. Resolves when the handlers have resolved and undelivered jobs are dispatched again. Idempotent.
+   */
   async close(): Promise<void> {
     this.stopping = true;
     for (const timer of this.delayedDispatches) clearTimeout(timer);
@@ -61,10 +63,10 @@ export class ToolCallProcessor {
   }
 
   /**
-   * Runs the attempt. Resolves when its End was sent, before Redis acknowledges it: the completion of the job then goes out
-   * in the same write, and the slot takes the next job one round trip earlier (throughput in `npm run bench`). The attempt itself
-   * lives on until the acknowledgement, which is safe: `InFlightAttempts` still counts it, a drain waits for it, and an End
-   * that Redis did not get is repeated. An attempt without an early End resolves when it is over.
+   * Runs the attempt. Resolves when its End was sent, before Redis acknowledges it: the completion of the job then goes
+   * out in the same write, and the slot takes the next job one round trip earlier (throughput in `npm run bench`). The
+   * attempt itself lives on until the acknowledgement, which is safe: `InFlightAttempts` still counts it, a drain waits
+   * for it, and an End that Redis did not get is repeated. An attempt without an early End resolves when it is over.
    */
   private runUntilEndSent(pool: Pool, job: CallJob, dequeueClaim: DequeueHookResult | undefined): Promise<void> {
     return new Promise<void>((resolve) => {

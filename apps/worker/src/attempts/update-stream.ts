@@ -72,7 +72,10 @@ export class UpdateStream {
     if (this.progresses.request()) this.sink.coalesced();
   }
 
-  /** Sends what is still held and resolves when the gate has seen all of it. Later updates are dropped. Needed before `close` where there is a gate. */
+  /**
+   * Sends what is still held and resolves when the gate has seen all of it. Later updates are dropped. Needed before
+   * `close` where there is a gate.
+   */
   async drain(): Promise<void> {
     this.progresses.close();
     this.updates.close();

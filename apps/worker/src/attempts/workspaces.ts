@@ -23,7 +23,9 @@ export class Workspaces {
     private readonly quotas?: WorkspaceQuotas,
   ) {}
 
-  /** The workspace as it is configured; links are not resolved. Throws when a name is no label: here they become paths. */
+  /**
+   * The workspace as it is configured; links are not resolved. Throws when a name is no label: here they become paths.
+   */
   pathOf(meta: Pick<CallMeta, 'tenantId' | 'sessionId'>): string {
     const tenant = Label.parse(meta.tenantId);
     return join(this.root, meta.sessionId === undefined ? `${tenant}/default` : `${tenant}/sessions/${Label.parse(meta.sessionId)}`);

@@ -56,7 +56,10 @@ export interface PlatformOptions {
   readonly tracing: Tracing | undefined;
 }
 
-/** What every feature of the worker uses: config, logger, Redis, log, queue, hooks, sandboxes and the state of the process. */
+/**
+ * What every feature of the worker uses: config, logger, Redis, log, queue, hooks, sandboxes and the state of the
+ * process.
+ */
 @Global()
 @Module({})
 export class PlatformModule {

@@ -71,7 +71,10 @@ const roots = z
     }),
   );
 
-/** Where a person's yes opens paths outside of the workspace: `/` is everywhere, `none` nowhere. A worker serves many tenants: none unless its operator says so. */
+/**
+ * Where a person's yes opens paths outside of the workspace: `/` is everywhere, `none` nowhere. A worker serves many
+ * tenants: none unless its operator says so.
+ */
 const outsideRoots = z
   .string()
   .default('none')
@@ -157,7 +160,10 @@ export interface WorkerConfig {
   readonly leaseMs: number;
   /** From SIGTERM until running calls that cannot be handed back are aborted. */
   readonly drainMs: number;
-  /** From an abort until the attempt is given up and its End is written, whatever the tool does. Below the slack after which the reconciler ends it. */
+  /**
+   * From an abort until the attempt is given up and its End is written, whatever the tool does. Below the slack after
+   * which the reconciler ends it.
+   */
   readonly stopGraceMs: number;
   /** A ceiling over what calls ask for. */
   readonly maxAttempts: number;

@@ -23,7 +23,10 @@ export class WorkerHeartbeat {
     private readonly onDrainRequested: () => void,
   ) {}
 
-  /** Resolves after the first heartbeat, also when it failed. Deletes a drain request for an earlier worker of this name. */
+  /**
+   * Resolves after the first heartbeat, also when it failed. Deletes a drain request for an earlier worker of this
+   * name.
+   */
   async start(): Promise<void> {
     await this.redis.del(keys.workerDrain(this.status().id)).catch(() => {});
     await this.beat();

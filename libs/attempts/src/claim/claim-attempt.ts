@@ -8,14 +8,14 @@ export interface NotClaimed {
 }
 
 /**
- * Redis may read a job a moment before the accept of its call, which is written on another connection. A call that is not
- * found is looked up again after these pauses. After the last one it was never accepted.
+ * Redis may read a job a moment before the accept of its call, which is written on another connection. A call that is
+ * not found is looked up again after these pauses. After the last one it was never accepted.
  */
 const NOT_FOUND_RETRY_MS = [1, 5, 25, 100];
 
 /**
- * Claims the attempt that a job names. `dequeueClaim` is the claim that ran when the job was dequeued: then this costs no
- * round trip.
+ * Claims the attempt that a job names. `dequeueClaim` is the claim that ran when the job was dequeued: then this costs
+ * no round trip.
  *
  * @throws EventLogUnavailable while Redis is out of reach
  */

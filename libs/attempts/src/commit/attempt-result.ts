@@ -1,6 +1,8 @@
 import type { CallErrorCode, Result, Violation } from '#contracts';
 
-/** Why an attempt was aborted. After `lease_lost` nothing more may be written about it: another worker owns the call. */
+/**
+ * Why an attempt was aborted. After `lease_lost` nothing more may be written about it: another worker owns the call.
+ */
 export type AbortReason = 'run_timeout' | 'cancelled' | 'drained' | 'lease_lost';
 
 export interface Failure {
@@ -15,7 +17,10 @@ export interface Failure {
   readonly origin?: string;
 }
 
-/** How the tool itself ended. `unresponsive`: it was aborted and did not end in its grace. `not_started`: the abort came first. */
+/**
+ * How the tool itself ended. `unresponsive`: it was aborted and did not end in its grace. `not_started`: the abort came
+ * first.
+ */
 export type RunResult<Output = unknown> =
   | { readonly kind: 'output'; readonly output: Output }
   | { readonly kind: 'suspended'; readonly resumeInMs: number }

@@ -14,8 +14,8 @@ export function workerIdentity({ id, leaseMs }: { readonly id: string; readonly 
 }
 
 /**
- * Writes the events of one attempt. Numbers them, so that the log applies a repeated write once. Calls `onLeaseLost` when the
- * log refuses a write because another worker owns the call or it has ended.
+ * Writes the events of one attempt. Numbers them, so that the log applies a repeated write once. Calls `onLeaseLost`
+ * when the log refuses a write because another worker owns the call or it has ended.
  */
 export class AttemptWriter {
   private writeSeq = 0;

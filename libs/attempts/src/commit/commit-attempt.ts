@@ -37,7 +37,8 @@ export type CommitResult =
  * Writes the decision about an attempt to the log.
  *
  * 1. a retry is one event; when a cancel came first, the call ends as cancelled instead
- * 2. for an end, values too large for an event are stored out of line first, so that End never refers to a missing value
+ * 2. for an end, values too large for an event are stored out of line first, so that End never refers to a missing
+ * value
  * 3. End, repeated until Redis acknowledges it; `onEndSent` is called when it was sent for the first time
  */
 export async function commitAttempt(

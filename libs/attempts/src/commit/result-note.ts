@@ -4,8 +4,8 @@ import type { HookFeedback } from './attempt-result.js';
 const NOTE_CHARS = 80;
 
 /**
- * Why a result is an error, in a few words: how the program ended (`exit 1`, `signal SIGSEGV`), what a hook had against it, or the
- * first line of its text. At most 80 characters; undefined for a result without text.
+ * Why a result is an error, in a few words: how the program ended (`exit 1`, `signal SIGSEGV`), what a hook had against
+ * it, or the first line of its text. At most 80 characters; undefined for a result without text.
  */
 export function noteOf(result: Result, feedback?: HookFeedback): string | undefined {
   if (!result.isError) return firstLine(feedback?.text?.split('\n').slice(1).join('\n'));

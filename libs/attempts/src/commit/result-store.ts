@@ -16,7 +16,9 @@ export interface KeepOptions {
   readonly seenBytes?: number | undefined;
 }
 
-/** Keeps a small result in End and stores a large one out of line, with its full text when the model gets only a part. */
+/**
+ * Keeps a small result in End and stores a large one out of line, with its full text when the model gets only a part.
+ */
 export class ResultStore {
   constructor(
     private readonly callId: string,
@@ -24,9 +26,10 @@ export class ResultStore {
   ) {}
 
   /**
-   * `seenBytes`: so much text there was, where the result holds less. `remark` comes below the output and is never cut off by it; it takes half of the room at most.
-   * The values are stored before the answer comes, so that End never points at nothing. When they cannot be stored
-   * (too large, no room), the answer holds what fits into End, marked as truncated.
+   * `seenBytes`: so much text there was, where the result holds less. `remark` comes below the output and is never cut
+   * off by it; it takes half of the room at most. The values are stored before the answer comes, so that End never
+   * points at nothing. When they cannot be stored (too large, no room), the answer holds what fits into End, marked as
+   * truncated.
    */
   async keep(
     result: Result,

@@ -1,8 +1,8 @@
 import type { RetryPolicy } from '#contracts';
 
 /**
- * Exponential backoff with full jitter: uniform in [0, min(cap, base · 2^failures)], so that calls which failed together
- * do not come back together (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
+ * Exponential backoff with full jitter: uniform in [0, min(cap, base · 2^failures)], so that calls which failed
+ * together do not come back together (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
  *
  * `failures` counts those before this one. `random` is in [0, 1).
  */

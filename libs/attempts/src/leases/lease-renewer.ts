@@ -83,7 +83,10 @@ export class LeaseRenewer {
     else held.listener.lost();
   }
 
-  /** Restarts a renewal that ended by itself, once a second. Leases stay in the table and are renewed late, or found lost. */
+  /**
+   * Restarts a renewal that ended by itself, once a second. Leases stay in the table and are renewed late, or found
+   * lost.
+   */
   private restart(error: Error): void {
     if (this.closed) return;
     this.healthy = false;

@@ -16,10 +16,10 @@ export function monotonicNow(): number {
 }
 
 /**
- * The leases that this process holds, in memory shared by the thread that runs tools and the thread that renews. A lease is
- * visible to the renewing thread at once, also when the tool blocks its thread in the same tick. Messages in a batch a tick
- * would come too late then, and cost 28 to 33 ms CPU for 1,000 calls instead of 14 to 19 (decisions/0001). Only the owner
- * thread takes and releases. The state of a slot is its generation while held, 0 while free.
+ * The leases that this process holds, in memory shared by the thread that runs tools and the thread that renews. A
+ * lease is visible to the renewing thread at once, also when the tool blocks its thread in the same tick. Messages in a
+ * batch a tick would come too late then, and cost 28 to 33 ms CPU for 1,000 calls instead of 14 to 19 (decisions/0001).
+ * Only the owner thread takes and releases. The state of a slot is its generation while held, 0 while free.
  */
 export class LeaseTable {
   private readonly free: number[] = [];

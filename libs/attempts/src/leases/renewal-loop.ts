@@ -14,8 +14,8 @@ const LOST_AFTER = 2 / 3;
 const CHECKS_PER_LEASE = 12;
 
 /**
- * Renews every lease of the table that is due; those of one check go to Redis in one script run. Runs in a thread of its
- * own, so that no tool delays it. Events may repeat, and may come after a lease was released.
+ * Renews every lease of the table that is due; those of one check go to Redis in one script run. Runs in a thread of
+ * its own, so that no tool delays it. Events may repeat, and may come after a lease was released.
  */
 export class RenewalLoop {
   private readonly inFlight = new Set<number>();

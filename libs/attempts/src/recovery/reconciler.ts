@@ -196,7 +196,9 @@ export class Reconciler {
     if (isApplied(answer) && leaseExpired) telemetry.leaseExpired.emit({ tool: head.meta.tool });
   }
 
-  /** A queue with fewer jobs than waiting calls has lost some. They are added again at once, a bounded number at a time. */
+  /**
+   * A queue with fewer jobs than waiting calls has lost some. They are added again at once, a bounded number at a time.
+   */
   private async requeueLostJobs(): Promise<void> {
     this.lostJobsCheckedAt = performance.now();
     const counts = this.backoff.counts();

@@ -14,8 +14,8 @@ export interface DeferredDispatch {
 }
 
 /**
- * Queued calls that were dispatched again: how far to move their timers next time, and which calls to dispatch at once when a
- * queue lost its jobs. Only an optimisation, so it lives in memory.
+ * Queued calls that were dispatched again: how far to move their timers next time, and which calls to dispatch at once
+ * when a queue lost its jobs. Only an optimisation, so it lives in memory.
  */
 export class RedispatchBackoff {
   private readonly byCall = new Map<string, DeferredDispatch>();

@@ -1,8 +1,8 @@
 import { keys, type RedisConnection } from '#redis';
 
 /**
- * Lets one of all workers do the sweeps. It only saves work: two sweepers do no harm, and a lost one is replaced when its
- * lock expires.
+ * Lets one of all workers do the sweeps. It only saves work: two sweepers do no harm, and a lost one is replaced when
+ * its lock expires.
  */
 export class SweeperLock {
   constructor(

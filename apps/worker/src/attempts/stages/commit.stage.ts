@@ -5,7 +5,10 @@ import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 import { NO_HOOKS } from '../call-hooks.js';
 import type { ToolRunResult } from '../run-tool.js';
 
-/** Stores large results, then writes End or Retry until Redis acknowledges it. Rejects when a forced shutdown comes first. */
+/**
+ * Stores large results, then writes End or Retry until Redis acknowledges it. Rejects when a forced shutdown comes
+ * first.
+ */
 export const commitStage: AttemptStage = {
   name: 'commit',
   async run(run) {

@@ -3,7 +3,9 @@ import type { AttemptStage } from '../attempt-run.js';
 import { OutputSanitizer } from '../output-sanitizer.js';
 import { UpdateStream } from '../update-stream.js';
 
-/** Opens the way of the tool's output: sanitizer, then update stream (filtered by hooks), then the writer to the log. */
+/**
+ * Opens the way of the tool's output: sanitizer, then update stream (filtered by hooks), then the writer to the log.
+ */
 export const outputStage: AttemptStage = {
   name: 'output',
   run(run) {

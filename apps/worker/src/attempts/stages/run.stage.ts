@@ -3,8 +3,8 @@ import { NO_HOOKS } from '../call-hooks.js';
 import { runTool, type ToolRunResult } from '../run-tool.js';
 
 /**
- * Runs the stages up to the tool under the run deadline. Never rejects: a stage that throws, an abort, and a tool that does
- * not end in its grace all become the `toolResult`. Afterwards the output is complete.
+ * Runs the stages up to the tool under the run deadline. Never rejects: a stage that throws, an abort, and a tool that
+ * does not end in its grace all become the `toolResult`. Afterwards the output is complete.
  */
 export function runStage(stages: readonly AttemptStage[]): AttemptStage {
   return {
