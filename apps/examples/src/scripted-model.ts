@@ -29,7 +29,7 @@ const Request = z.object({
 /**
  * A model that needs no network: an HTTP server that answers as the Messages API of Anthropic (`/v1/messages`) and the Chat
  * Completions API of OpenAI (`/v1/chat/completions`) do, one turn of the script for each answer the assistant has given,
- * and at the end says what the last tool told it.
+ * and at the end repeats the last tool's result.
  */
 export async function startScriptedModel(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((request, response) => {

@@ -58,7 +58,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
-  await step('door', () => app.close());
+  await step('http server', () => app.close());
   await step('metrics', () => metrics.close());
   await step('spans', () => app.get<Spans>(SPANS).tracing?.close());
   await step('connection', () => redis.disconnect());

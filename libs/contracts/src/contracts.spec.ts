@@ -5,7 +5,7 @@ import {
   ClientFrame,
   errorEntry,
   CALL_ERROR_CODES,
-  DOOR_ERROR_CODES,
+  REQUEST_ERROR_CODES,
   Label,
   Problem,
   ProblemError,
@@ -16,14 +16,14 @@ import {
 
 describe('the error catalog', () => {
   it('has a fitting status and title for every code [CC-51]', () => {
-    for (const code of [...CALL_ERROR_CODES, ...DOOR_ERROR_CODES]) {
+    for (const code of [...CALL_ERROR_CODES, ...REQUEST_ERROR_CODES]) {
       const { status, title } = errorEntry(code);
       expect([code, status >= 400 && status < 600, title.length > 0]).toEqual([code, true, true]);
     }
   });
 
   it('makes problems that fit the published schema', () => {
-    for (const code of [...CALL_ERROR_CODES, ...DOOR_ERROR_CODES]) {
+    for (const code of [...CALL_ERROR_CODES, ...REQUEST_ERROR_CODES]) {
       const problem = new ProblemError(code, 'why', { callId: '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V', retryAfterMs: 5 }).toProblem('/v1/calls');
       expect(Problem.parse(problem)).toEqual(problem);
     }

@@ -133,7 +133,7 @@ describe('limits of calls', () => {
         await new Promise(setImmediate);
         open -= 1;
         log.set(callId, 'ended');
-        // Every third end is never told: its process died.
+        // Every third end is never reported: its process died.
         if (n % 3 !== 0) await limits[by % 3]?.releaseOpen(tenant, callId, checks);
       }
     };

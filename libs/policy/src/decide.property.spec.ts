@@ -296,7 +296,7 @@ describe('every decision', () => {
     );
   });
 
-  it('denies a tool that is not available, and an agent can never make available what everybody is denied', () => {
+  it('denies a tool that is not available, and an agent can never make available what is denied for all', () => {
     fc.assert(
       fc.property(situation, settings, (it, agent) => {
         if (!availability(it.tool, resolvePolicy(it.settings)).ok) expect(decide(factsOf(it)).effect).toBe('deny');

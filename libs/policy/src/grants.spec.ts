@@ -186,7 +186,7 @@ describe('grants of a session', () => {
 
 describe('a policy of several settings', () => {
   it('takes the last word on everything, and adds up what forbids', () => {
-    const everybody: PolicySettings = {
+    const forAllAgents: PolicySettings = {
       exclude: ['shell'],
       commands: { deniedCommands: ['a'], autoAllowReadonly: true },
       egress: { blockedDomains: ['x'] },
@@ -198,7 +198,7 @@ describe('a policy of several settings', () => {
       commands: { deniedCommands: ['b'], engines: [] },
       paths: { roots: [{ path: '/e', access: 'read' }], trusted: [] },
     };
-    const policy = resolvePolicy(everybody, undefined, agent);
+    const policy = resolvePolicy(forAllAgents, undefined, agent);
     expect(policy).toMatchObject({
       tools: ['@builtin'],
       exclude: ['shell', 'echo'],

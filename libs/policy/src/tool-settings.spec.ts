@@ -37,7 +37,7 @@ describe('operations of services', () => {
     }
   });
 
-  it('that are denied for everybody cannot be allowed for an agent', () => {
+  it('that are denied for all cannot be allowed for an agent', () => {
     const policy = resolvePolicy(
       { toolsSettings: { aws: { deniedServices: ['iam'] } } },
       { toolsSettings: { aws: { deniedServices: [] } } },

@@ -20,7 +20,7 @@ export interface CallConsumerOptions {
    * the end of its job. Stays the caller's to close. By default the consumer opens one.
    */
   readonly connection?: RedisConnection;
-  /** Told what went wrong beside the handlers; warnings of the process by default. Lost connections are not told: they come back. */
+  /** Gets errors outside of the handlers; process warnings by default. Lost connections are not reported: they are restored. */
   readonly onError?: (error: Error) => void;
 }
 

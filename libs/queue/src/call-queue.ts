@@ -44,7 +44,7 @@ export class BullCallQueue implements CallQueue {
         { connection: {}, streams: { events: { maxLen: 100 } } },
         producerBackend(producerConnection ?? this.client, backend, prefix, dispatchesDirectly ? dequeueHook?.lua : undefined),
       );
-      // Connection errors come out of each dispatch too, and an error event nobody listens to is printed.
+      // Connection errors come out of each dispatch too, and an error event without a listener is printed.
       queue.on('error', () => {});
       return queue;
     };

@@ -251,7 +251,7 @@ describe('jobs that are handed over to idle workers', () => {
     await dispatch(1);
     await eventually(() => handled.size === 1, 'the job to be handled');
     await dispatch(2);
-    // The worker still blocks on the marker: it takes it, and finds nobody who waits.
+    // The worker still blocks on the marker: it takes it, and finds no idle worker.
     const blocked = () => redis.call('CLIENT', 'LIST').then((list) => /flags=b .*cmd=bzpopmin/.test(String(list)));
     await eventually(async () => !(await blocked()) && (await redis.exists(`${PREFIX}marker`)) === 1, 'the marker to be put back');
     release();

@@ -29,7 +29,7 @@ export interface CallQueue {
   removeJob(pool: Pool, job: CallJob): Promise<void>;
   /** Undefined when the job does not wait: it runs, or is gone. */
   position(pool: Pool, job: CallJob): Promise<QueuePosition | undefined>;
-  /** Read anew unless an answer came at most `maxAgeMs` ago; by default none is old enough. */
+  /** Read again unless an answer came at most `maxAgeMs` ago; by default none is old enough. */
   stats(pool: Pool, maxAgeMs?: number): Promise<QueueStats>;
   /** Only how many wait, for those who ask for each call. */
   waitingCount(pool: Pool): Promise<number>;

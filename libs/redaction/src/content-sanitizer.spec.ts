@@ -15,7 +15,7 @@ describe('environmentSecrets', () => {
       DB_PASSWORD: 'password',
       LONG_SECRET: 'correcthorsebatterystaple',
       REDIS_URL: 'redis://:p%40ss-word-1@cache:6379',
-      PWD: '/home/somebody/else',
+      PWD: '/home/another/user',
       SEEN_TOKEN: 'visible-to-tools-1',
       ODD: 'listed-value',
       PATH: '/usr/bin',

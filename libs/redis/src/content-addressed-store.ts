@@ -6,7 +6,7 @@ const LIFE_SECONDS = 14 * 24 * 3600;
 
 /**
  * Settings that a gateway hands to workers once, by their digest: a call carries the digest, so that it is run under what
- * was in force when it was accepted. Whoever uses a set stores it again at least once a week.
+ * was in force when it was accepted. A user of a set stores it again at least once a week.
  */
 export class ContentAddressedStore {
   constructor(private readonly redis: RedisConnection) {}
@@ -18,7 +18,7 @@ export class ContentAddressedStore {
     return digest;
   }
 
-  /** Undefined when nobody has stored it, or not for long. */
+  /** Undefined when it was never stored, or has expired. */
   async get(digest: string): Promise<string | undefined> {
     return (await this.redis.get(keys.redactionSettings(digest))) ?? undefined;
   }

@@ -14,7 +14,7 @@ export const keys = {
   epoch: (partition: string) => `{p${partition}}:epoch`,
   /** The replication history of the master that carried the partition last; see `noticeFailover`. */
   history: (partition: string) => `{p${partition}}:history`,
-  /** Workers that the log has told of and not told gone. */
+  /** Workers that the log has announced and not reported as gone. */
   announcedWorkers: (partition: string) => `{p${partition}}:workers`,
   outbox: (partition: string) => `{p${partition}}:timers`,
   /** Calls that wait for a person, by the Redis time at which they were asked about. */
@@ -59,7 +59,7 @@ export const keys = {
   batchChannel: () => 'toolyard:batch',
   /** The hooks that the worker of a call runs, by their digest. */
   hookSet: (digest: string) => `hook-set:${digest}`,
-  /** What a hook answered in a session; `question` is a digest of the hook and of all that it was told. */
+  /** What a hook answered in a session; `question` is a digest of the hook and its whole input. */
   hookAnswer: (tenantId: string, sessionId: string, question: string) => `hook-answer:${tenantId}:${sessionId}:${question}`,
   /** Safety settings by their digest, for the workers of calls that were accepted under them. */
   redactionSettings: (digest: string) => `safety:${digest}`,

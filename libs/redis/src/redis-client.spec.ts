@@ -69,7 +69,7 @@ describe('createRedis', () => {
     redis.disconnect();
   });
 
-  it('connects anew when the server takes no writes any more, since the address may lead to another by now', async () => {
+  it('connects again when the server takes no writes any more, since the address may lead to another by now', async () => {
     const server = await startRedisServer();
     const redis = createRedis(server.url);
     try {

@@ -16,7 +16,7 @@ export interface RedisClientOptions {
   readonly role?: RedisRole;
   /** Shown by CLIENT LIST. */
   readonly name?: string;
-  /** Told of every connection error; without it they are dropped, since the client reconnects by itself. */
+  /** Called for every connection error; without it they are dropped, since the client reconnects by itself. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -87,7 +87,7 @@ const optionsOf = new WeakMap<RedisConnection, RedisClientOptions>();
 export function createRedis(url: string, options: RedisClientOptions = {}): RedisConnection {
   const target = parseRedisUrl(url);
   const client = target.kind === 'cluster' ? createCluster(target, options) : new LastingRedis(redisOptionsFor(target, options));
-  // ioredis throws on an error event that nobody listens to.
+  // ioredis throws on an error event without a listener.
   client.on('error', options.onError ?? (() => {}));
   optionsOf.set(client, options);
   return client;

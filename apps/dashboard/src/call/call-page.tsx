@@ -237,7 +237,7 @@ function ResultView({ call, result }: { readonly call: Call; readonly result: No
     <Stack gap="sm">
       {result.isError && (
         <Badge color="red.9" tt="none">
-          The model is told that this is an error
+          The model sees this as an error
         </Badge>
       )}
       <ContentView content={result.content} />

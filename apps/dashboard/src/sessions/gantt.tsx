@@ -71,7 +71,7 @@ export function Gantt({ branches }: { readonly branches: readonly Branch[] }) {
                       {branch.row.tool}
                     </Link>
                   </span>
-                  <span className={classes.lane}>
+                  <span className={classes.track}>
                     <Bar row={branch.row} now={now} share={share} />
                   </span>
                 </div>

@@ -12,7 +12,7 @@ import { INVALID_JSON, NOT_ALL_MAY_RUN, skippedText } from './batch-texts.js';
 /** How many calls of a batch are worked on at the same time. */
 const AT_ONCE = 250;
 const BACKOFF_MS = { first: 100, most: 5_000 } as const;
-/** Submissions of one call that may fail in a way that nobody foresaw; it would keep its batch from ending for ever. */
+/** Submissions of one call that may fail with an unexpected error; more would keep the batch from ending. */
 const MOST_FAULTS = 5;
 
 export interface BatchRunDeps {
@@ -32,7 +32,7 @@ export interface BatchRunDeps {
   readonly hub: Pick<EventHub, 'watch'>;
   /** Aborted when this process stops; another one goes on. */
   readonly closing: AbortSignal;
-  /** Told of every failed try; the next one comes by itself. */
+  /** Called for each failed try; the next one follows by itself. */
   readonly failed: (batchId: string, error: unknown) => void;
 }
 

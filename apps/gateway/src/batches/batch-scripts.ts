@@ -9,7 +9,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** The messages that nobody has taken go to the batch, in order, and are gone from the session. */
+/** The messages that no batch has taken yet go to the batch, in order, and are gone from the session. */
 const TAKE_STEERING = `
 local function takeSteering(batch, steering)
   local messages = redis.call('LRANGE', steering, 0, -1)
@@ -52,7 +52,7 @@ export const holdScript = new LuaScript(`#!lua flags=allow-oom
 return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`);
 
 /**
- * Renews the lease of the batches that the asker looks after, and hands it some that nobody looks after.
+ * Renews the lease of the batches that the caller owns, and hands it some without an owner.
  * KEYS 1 batches. ARGV 1 lease ms, 2 at most that many, 3… ids to renew. Answers the ids handed over.
  */
 export const sweepScript = new LuaScript(`#!lua flags=allow-oom
@@ -87,7 +87,7 @@ return 1`);
 
 /**
  * Ends a batch, with the messages that came meanwhile and all its calls (what was noted of them before may be lost), and
- * tells everybody. Repeating it changes nothing.
+ * notifies all subscribers. Repeating it changes nothing.
  * KEYS 1 batch, 2 batches, 3 steering. ARGV 1 id, 2 channel, 3 how long the batch is kept, s, 4… field and id of each call.
  */
 export const finishScript = new LuaScript(`#!lua flags=allow-oom

@@ -5,7 +5,7 @@ import type { BatchStop, BatchStrategy, OnFailure } from '#contracts';
  * - `pending`: not submitted;
  * - `asking`: waits for a person, and the batch (abort) waits with it;
  * - `approved`: a person said yes, the batch has not released it yet;
- * - `open`: submitted, goes on by itself; `stopping`: so, and was told to stop;
+ * - `open`: submitted, goes on by itself; `stopping`: the same, and was asked to stop;
  * - `ended`.
  */
 export type SlotState = 'pending' | 'asking' | 'approved' | 'open' | 'stopping' | 'ended';
@@ -26,7 +26,7 @@ export interface BatchFacts {
   readonly onFailure: OnFailure;
   readonly slots: readonly BatchSlot[];
   readonly stop?: BatchStop['reason'] | undefined;
-  /** The last group before which steering was looked at; Infinity where nobody can steer. */
+  /** The last group before which steering was looked at; Infinity where steering is off. */
   readonly lookedBefore: number;
 }
 
@@ -40,7 +40,7 @@ export type BatchStep =
   | { readonly kind: 'skip'; readonly indexes: readonly number[] }
   /** Tell these, which may be running, to stop. */
   | { readonly kind: 'cancel'; readonly indexes: readonly number[] }
-  /** Look whether somebody steered the session, before this group starts. */
+  /** Check for steering messages before this group starts. */
   | { readonly kind: 'look'; readonly group: number }
   | { readonly kind: 'wait' }
   | { readonly kind: 'finish' };
@@ -48,7 +48,7 @@ export type BatchStep =
 const WAIT: BatchStep = { kind: 'wait' };
 
 /**
- * The next step of a batch from where its calls are. Pure, and total over every state: whoever loads the facts afresh,
+ * The next step of a batch from where its calls are. Pure, and total over every state: a process that loads the facts again,
  * after whatever was lost, goes on from there.
  *
  * Steps, the first that has something to do: all ended → finish; stopped → stop the rest; abort → every call may run and

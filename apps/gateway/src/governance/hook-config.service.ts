@@ -6,7 +6,7 @@ import { ByAgent } from './by-agent.js';
 export type HookSettings = Pick<GatewayConfig, 'hooks' | 'agents' | 'sessionHooks'>;
 
 interface ConfigSnapshot {
-  readonly everybody: readonly AppliedHook[];
+  readonly forAllAgents: readonly AppliedHook[];
   readonly byAgent: ByAgent<readonly AppliedHook[]>;
   readonly sessionCommands: boolean;
 }
@@ -27,8 +27,8 @@ export class HookConfigService {
 
   /** In the order in which they run: for all agents, the agent's, the session's. Commands of a session count only while allowed. */
   of(tenantId: string, agentId: string | undefined, session: readonly SessionHook[] = []): readonly AppliedHook[] {
-    const { everybody, byAgent, sessionCommands } = this.active;
-    const operators = byAgent.of(tenantId, agentId) ?? everybody;
+    const { forAllAgents, byAgent, sessionCommands } = this.active;
+    const operators = byAgent.of(tenantId, agentId) ?? forAllAgents;
     if (session.length === 0) return operators;
     const allowed = session.filter(({ command }) => command === undefined || sessionCommands);
     return [...operators, ...allowed.map((hook): AppliedHook => ({ ...hook, by: 'session', secrets: false }))];
@@ -42,9 +42,11 @@ export class HookConfigService {
 }
 
 function snapshotOf({ hooks = [], agents = {}, sessionHooks }: HookSettings): ConfigSnapshot {
-  const everybody = hooks.map(byOperator);
-  const byAgent = new ByAgent(agents, (agent) => (agent.hooks === undefined ? undefined : [...everybody, ...agent.hooks.map(byOperator)]));
-  return { everybody, byAgent, sessionCommands: sessionHooks?.commands ?? false };
+  const forAllAgents = hooks.map(byOperator);
+  const byAgent = new ByAgent(agents, (agent) =>
+    agent.hooks === undefined ? undefined : [...forAllAgents, ...agent.hooks.map(byOperator)],
+  );
+  return { forAllAgents, byAgent, sessionCommands: sessionHooks?.commands ?? false };
 }
 
 function byOperator(hook: Hook): AppliedHook {

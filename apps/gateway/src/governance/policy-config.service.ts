@@ -13,7 +13,7 @@ export interface AgentPolicy {
 export type RuleSettings = Pick<GatewayConfig, 'defaultPosture' | 'policy' | 'agents' | 'fourEyes' | 'egress'>;
 
 interface ConfigSnapshot {
-  readonly everybody: AgentPolicy;
+  readonly forAllAgents: AgentPolicy;
   readonly byAgent: ByAgent<AgentPolicy>;
   readonly fourEyes: boolean;
 }
@@ -28,7 +28,7 @@ export class PolicyConfigService {
   }
 
   of(tenantId: string, agentId: string | undefined): AgentPolicy {
-    return this.active.byAgent.of(tenantId, agentId) ?? this.active.everybody;
+    return this.active.byAgent.of(tenantId, agentId) ?? this.active.forAllAgents;
   }
 
   /** Whether a call must be allowed by another key than the one that submitted it. */
@@ -49,7 +49,7 @@ function snapshotOf({ defaultPosture, policy, agents = {}, fourEyes = false, egr
     policy: resolved(policy, agent.policy, shorthands(agent)),
     posture: { ...defaultPosture, ...agent.posture },
   }));
-  return { everybody: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes };
+  return { forAllAgents: { policy: resolved(policy), posture: defaultPosture }, byAgent, fourEyes };
 }
 
 /**

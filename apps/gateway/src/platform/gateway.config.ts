@@ -72,7 +72,7 @@ export interface GatewayConfig {
   readonly keyRatePerMinute: number;
   /** What `/metrics` asks for; nothing when it is not set. */
   readonly metricsKey?: string | undefined;
-  /** For everybody; what it does not say comes from its profile. */
+  /** For all agents; what it does not set comes from its profile. */
   readonly policy?: PolicySettings;
   /** By tenant and name. */
   readonly agents?: AgentsByTenant;
@@ -86,9 +86,9 @@ export interface GatewayConfig {
   readonly workspaceRoot?: string;
   /** There with a config file: `read` reads the whole configuration again, or throws a ConfigError. */
   readonly file?: { readonly path: string; read(): GatewayConfig };
-  /** For everybody. */
+  /** For all agents. */
   readonly limits?: Limits;
-  /** For everybody. */
+  /** For all agents. */
   readonly hooks?: readonly Hook[];
   readonly sessionHooks?: SessionHookSettings;
   /** What hooks before a call run with: the variables that commands see, where they find those that they name, and where webhooks of sessions may go. */

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from './gateway.config.js';
 
-/** `surely`: it was said; otherwise it may have been, while nobody could hear. */
+/** `surely`: it was said; otherwise it may have been published while there was no connection. */
 type Listener = (surely: boolean) => void;
 
 /**

@@ -35,7 +35,7 @@ export class SessionCancelChannel {
   subscribe(tenantId: string, sessionId: string, onCancel: () => void): () => void {
     const over = new AbortController();
     const last = () => this.redis.get(keys.sessionCancel(tenantId, sessionId));
-    // Without an answer an earlier cancel cannot be told from a new one; then the timeouts of the hooks apply.
+    // Without an answer an earlier cancel looks like a new one; then the timeouts of the hooks apply.
     const before = last().catch(() => undefined);
     const unsubscribe = this.notifications.subscribe(topicOf(tenantId, sessionId), (confirmed) => {
       if (confirmed) onCancel();

@@ -24,9 +24,9 @@ describe('readOrMakeKey', () => {
 
   it('restricts a key file that others could read', () => {
     const path = join(directory, 'key');
-    writeFileSync(path, 'a-key-that-somebody-copied-here\n');
+    writeFileSync(path, 'a-key-that-was-copied-here\n');
     chmodSync(path, 0o644);
-    expect(readOrMakeKey(path)).toBe('a-key-that-somebody-copied-here');
+    expect(readOrMakeKey(path)).toBe('a-key-that-was-copied-here');
     expect(modeOf(path)).toBe(0o600);
   });
 

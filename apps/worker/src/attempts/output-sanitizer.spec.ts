@@ -8,7 +8,7 @@ import { OutputSanitizer } from './output-sanitizer.js';
 const KNOWN = 'correct horse battery staple';
 const GITHUB = 'ghp_0a1b2c3d4e5f6g7h8i9j0a1b2c3d4e5f6g7h';
 const SECRETS = [KNOWN, GITHUB, 'password=q7hunter2xcanary'];
-/** A shorter part of a secret tells nobody anything. */
+/** A shorter part of a secret reveals nothing. */
 const TELLING = 6;
 const safety = ContentSanitizer.of(SafetySettings.parse({ redaction: { values: [KNOWN] } }));
 

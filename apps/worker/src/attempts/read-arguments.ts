@@ -28,7 +28,7 @@ export async function loadArguments(callId: string, submitted: SubmittedData, bl
   return { args, approved: args };
 }
 
-/** The arguments as everybody sees them, with placeholders for secrets. Rejects as `readArguments` does. */
+/** The arguments as readers see them, with placeholders for secrets. Rejects as `readArguments` does. */
 export async function loadRedactedArguments(
   callId: string,
   { argumentsRef, arguments: inline }: SubmittedData,

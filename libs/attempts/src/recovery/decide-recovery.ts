@@ -31,7 +31,7 @@ export function decideRecovery(head: CallSnapshot, dueAt: number, now: number): 
     case 'ended':
       return NONE;
     case 'waiting_approval':
-      return now < head.deadline ? NONE : ended(head, 'denied', 'approval_expired', 'Nobody decided about the call in time.', false);
+      return now < head.deadline ? NONE : ended(head, 'denied', 'approval_expired', 'No decision about the call came in time.', false);
     case 'queued':
       return queued(head, now);
     case 'running':

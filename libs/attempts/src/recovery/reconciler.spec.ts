@@ -70,7 +70,7 @@ describe('Reconciler', () => {
   };
   const ended = (callId: string) => eventually(async () => (await parts.store.snapshot(callId))?.status === 'ended', `${callId} to end`);
 
-  it('dispatches again what nobody started, later and later, and leaves its fence alone', async () => {
+  it('dispatches calls without a Start again, with a growing delay and the same fence', async () => {
     const queue = new ListQueue();
     const callId = await parts.submit('safe');
     reconciler(queue).start();
@@ -160,7 +160,7 @@ describe('Reconciler', () => {
     expect(data.stopped?.tookMs).toBeLessThan(60_000);
   });
 
-  it('denies what nobody decided about in time [PP-95]', async () => {
+  it('denies an approval without a decision in time [PP-95]', async () => {
     const callId = parts.log.newCallId('test');
     const submitted = aSubmission({ tool: 'safe', decision: { effect: 'ask', reasons: [] } });
     await parts.log.accept({

@@ -9,12 +9,12 @@ const line = (text: string) => `${JSON.stringify([{ type: 'text', text }])}\n`;
 /** Attempts with the texts of their updates. */
 function trackOf(...attempts: string[][]): EventSequenceVerifier {
   const track = new EventSequenceVerifier();
-  const told = attempts.flatMap((texts) => [
+  const sent = attempts.flatMap((texts) => [
     { type: 'call.start', data: {} },
     ...texts.map((text) => ({ type: 'call.update', data: { content: [{ type: 'text', text }] } })),
   ]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a track looks at
-  for (const [index, event] of told.entries()) track.take({ ...event, callver: index + 1 } as CallEvent);
+  for (const [index, event] of sent.entries()) track.take({ ...event, callver: index + 1 } as CallEvent);
   return track;
 }
 const end = (updates?: EndData['updates']): EndData => ({ outcome: 'completed', attempts: 1, ...(updates ? { updates } : {}) });

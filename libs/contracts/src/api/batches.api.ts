@@ -11,7 +11,7 @@ export const BATCH_LIMITS = { calls: 1_000, steeringMessageChars: 16_384, steeri
 export const BatchId = CallId;
 
 /**
- * In which order the calls of a batch run. Whoever runs the agent chooses it, never the model.
+ * In which order the calls of a batch run. The agent's operator chooses it, never the model.
  * - `tiered`: read-only calls that follow each other run together, any other call alone, in order;
  * - `parallel`: all at once; with `serializeSideEffects` those that are not read-only one after another;
  * - `sequential`: one after another;

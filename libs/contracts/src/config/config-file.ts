@@ -41,14 +41,14 @@ export const ApiKeyConfig = z
   .refine((entry) => (entry.key === undefined) !== (entry.sha256 === undefined), 'expected exactly one of `key` and `sha256`');
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
-/** What holds for the calls of one agent, on top of what holds for everybody. `tools` and `allowedTools` are those of `policy`, for short. */
+/** What holds for the calls of one agent, on top of what holds for all agents. `tools` and `allowedTools` are those of `policy`, for short. */
 export const AgentSettings = z.strictObject({
   policy: PolicySettings.optional(),
   posture: Posture.partial().optional(),
   tools: z.array(ToolPattern).optional(),
   allowedTools: z.array(ToolPattern).optional(),
   limits: Limits.optional(),
-  /** Run after those for everybody. */
+  /** Run after those for all agents. */
   hooks: Hooks.optional(),
 });
 export type AgentSettings = z.output<typeof AgentSettings>;
@@ -81,7 +81,7 @@ const ConfigFields = z.strictObject({
   policy: PolicySettings.default({}),
   approvals: ApprovalSettings.default({ fourEyes: false }),
   limits: Limits.default({}),
-  /** For the calls of everybody, in this order. */
+  /** For the calls of all agents, in this order. */
   hooks: Hooks.default([]),
   sessionHooks: SessionHookSettings.default({ commands: false }),
   safety: SafetySettings.prefault({}),

@@ -4,7 +4,7 @@ import { keysOf } from '../keys-of.js';
  * Every error code that Toolyard shows anybody, in one place.
  *
  * - `CALL_ERRORS` are reasons for a call to end without success; they appear as `error.code` of a Call.
- * - `DOOR_ERRORS` are refusals of a request that never became a call (bad JSON, wrong key, no such id).
+ * - `REQUEST_ERRORS` are refusals of a request that never became a call (bad JSON, wrong key, no such id).
  *
  * `status` is the HTTP status, `retryable`: the same request may succeed later without a change.
  */
@@ -59,7 +59,7 @@ export type RequestErrorCode = keyof typeof REQUEST_ERRORS;
 export type ErrorCode = CallErrorCode | RequestErrorCode;
 
 export const CALL_ERROR_CODES = keysOf(CALL_ERRORS);
-export const DOOR_ERROR_CODES = keysOf(REQUEST_ERRORS);
+export const REQUEST_ERROR_CODES = keysOf(REQUEST_ERRORS);
 
 const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = { ...REQUEST_ERRORS, ...CALL_ERRORS };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CALL_ERROR_CODES, DOOR_ERROR_CODES, errorEntry, type ErrorCode } from './error.catalog.js';
+import { CALL_ERROR_CODES, REQUEST_ERROR_CODES, errorEntry, type ErrorCode } from './error.catalog.js';
 import { Result } from '../calls/result.js';
 
 /** One fault in a request, located by a JSON Pointer (RFC 6901) into the body. */
@@ -13,7 +13,7 @@ export const Problem = z
     title: z.string(),
     status: z.number().int(),
     detail: z.string(),
-    code: z.enum([...CALL_ERROR_CODES, ...DOOR_ERROR_CODES]),
+    code: z.enum([...CALL_ERROR_CODES, ...REQUEST_ERROR_CODES]),
     instance: z.string().optional(),
     errors: z.array(Violation).optional(),
     callId: z.string().optional(),

@@ -154,7 +154,7 @@ export type CancelRequestedData = z.output<typeof CancelRequestedData>;
  * What is known of how a cancel or a time-out stopped the tool, and how long that took.
  * - `stopped`: it ended because it was asked to; `killed`: it had to be killed
  * - `finished_first`: it had ended before; `not_started`: it never ran
- * - `unknown`: nobody saw its end, such as when its worker fell silent, or it ended with success after it was asked to stop
+ * - `unknown`: its end was not seen, such as when its worker fell silent, or it ended with success after it was asked to stop
  */
 export const Stopped = z.object({
   how: z.enum(['stopped', 'killed', 'finished_first', 'not_started', 'unknown']),

@@ -8,10 +8,10 @@ export type SessionPart = z.output<typeof SessionPart>;
 
 /**
  * What happens beside calls, for who watches sessions and workers. They come only to who names their types: a reader of
- * calls gets none. Those of a session belong to its tenant; workers serve all tenants, and whoever may read hears of them.
+ * calls gets none. Those of a session belong to its tenant; workers serve all tenants, and every key that may read gets their events.
  */
 export const NOTICE_DATA = {
-  /** Somebody set it up, or granted something to it. */
+  /** It was set up, or something was granted to it. */
   'session.put': z.object({ changed: z.array(SessionPart) }),
   'session.deleted': z.object({}),
   /** A person said something to it; `waiting` messages are not taken yet. */

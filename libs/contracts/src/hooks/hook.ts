@@ -98,7 +98,7 @@ export const SessionHooks = z.array(SessionHook).max(20).refine(differentNames, 
 
 /** What sessions may bring along. */
 export const SessionHookSettings = z.strictObject({
-  /** Session hooks may be commands: whoever may write sessions then runs programs on gateways and workers. */
+  /** Session hooks may be commands: a key that may write sessions then runs programs on gateways and workers. */
   commands: z.boolean().default(false),
 });
 export type SessionHookSettings = z.output<typeof SessionHookSettings>;

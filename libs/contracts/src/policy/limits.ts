@@ -37,7 +37,7 @@ export const Limits = z
     costPerDayCents: z.number().int().min(0).optional(),
     rates: z.array(RateLimit).max(32).optional(),
     concurrency: z.array(ConcurrencyLimit).max(32).optional(),
-    /** No new call while so many wait in its pool, whoever sent them. Not exact: gateways look at the same moment. */
+    /** No new call while so many wait in its pool, of all tenants. Not exact: gateways look at the same moment. */
     queueDepth: z.number().int().min(0).optional(),
     /** Calls below one call that no call made, however deep. */
     treeCalls: z.number().int().min(0).max(100_000).optional(),

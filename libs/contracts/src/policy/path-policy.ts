@@ -23,7 +23,7 @@ export const PathPolicy = z
     workspaceOnly: z.boolean(),
     /** More folders than the workspace, which is always there for reading and writing. */
     roots: z.array(PathRoot),
-    /** Folders nobody may name, wherever they lie; `~` is the home folder. */
+    /** Folders that no call may name, wherever they are; `~` is the home folder. */
     forbidden: z.array(z.string().min(1)),
     trusted: z.array(TrustedPaths),
     /** False: also paths inside the workspace are asked for until they are trusted. */
@@ -45,7 +45,7 @@ export const EgressRules = z
     blockedDomains: z.array(z.string().min(1)),
     /**
      * `host` or `host:port` that may be private: which of the hosts of EGRESS_ALLOW_HOSTS these calls may reach. Not said, all of
-     * them, unless `mode` or `allowedDomains` limit the hosts. A host that is not in EGRESS_ALLOW_HOSTS is reached by nobody.
+     * them, unless `mode` or `allowedDomains` limit the hosts. A host that is not in EGRESS_ALLOW_HOSTS is never reached.
      */
     privateHosts: z.array(z.string().min(1)),
   })

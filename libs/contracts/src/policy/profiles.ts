@@ -86,7 +86,7 @@ const OXYDRA_TOOLS = {
   ...builtin('shell_exec', { tier: 'privileged', defaults: { timeout_ms: 30_000 } }),
 };
 
-/** Also what kiro asks nobody about. */
+/** Also what kiro runs without approval. */
 const KIRO_TOOLS = {
   ...LONGEST_COMMAND,
   ...builtin('introspect summary switch_to_execution task session', { autoAllow: true }),
@@ -112,7 +112,7 @@ const FORBIDDEN_PATHS = '/etc /root /home /usr /bin /sbin /lib /opt /boot /dev /
 
 /**
  * The presets: what each setting is until a configuration says otherwise. `core` is our own default: it asks where a
- * person is there to be asked, and lets unattended sessions (full autonomy with full access) run what nobody denied.
+ * person is there to be asked, and lets unattended sessions (full autonomy with full access) run what no rule denies.
  */
 export const POLICY_PROFILES: Readonly<Record<PolicyProfile, PolicyConfig>> = {
   core,

@@ -17,7 +17,7 @@ export const ToolSettings = z
     timeoutMs: z.number().int().min(1).max(LIMITS.runMs).optional(),
     /** Arguments that are filled in where the call has none of that name. */
     defaults: z.record(z.string(), Json).optional(),
-    /** Nobody is asked about the tool, unless a rule denies. */
+    /** The tool runs without approval, unless a rule denies. */
     autoAllow: z.boolean().optional(),
     /** Globs of `service:operation`, or of `operation` where the tool has no services, that run without asking. Without a colon: a whole service. */
     allowedServices: Patterns.optional(),

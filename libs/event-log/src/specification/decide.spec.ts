@@ -129,7 +129,7 @@ describe('a call', () => {
     expect(answer(queued, { kind: 'end', guard: byWorker(1, 1), outcome: 'completed' }, T0 + 3_000)).toEqual({ code: 'FENCED', fence: 2 });
   });
 
-  it('of a late worker that nobody replaced still ends by it', () => {
+  it('of a late worker without a successor still ends by it', () => {
     expect(after(after(accepted(), claim(), T0), { kind: 'end', guard: byWorker(1, 1), outcome: 'completed' }, T0 + 50_000)).toMatchObject({
       status: 'ended',
       timer: 0,

@@ -75,7 +75,7 @@ describe('claiming the calls of jobs that are taken', () => {
     expect(codes).toEqual(['BAD_TRANSITION', 'NOT_FOUND', 'CONFLICT', 'OK']);
   });
 
-  it('is granted again to the one whose answer got lost, and to nobody else', async () => {
+  it('is granted again only to the worker whose answer was lost', async () => {
     const callId = await submit();
     const other = await EventLog.open(redis, { partitions: PARTITIONS });
     const [taken] = await take(log, [callId, 1]);
@@ -89,7 +89,7 @@ describe('claiming the calls of jobs that are taken', () => {
     await other.close();
   });
 
-  it('is made anew when the answer was lost because the script never ran', async () => {
+  it('is made again when the answer was lost because the script never ran', async () => {
     expect(await claim(log, await submit(), 1, { kind: 'lost' })).toMatchObject({ code: 'OK', fence: 1 });
   });
 });

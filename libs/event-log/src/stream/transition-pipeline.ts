@@ -23,7 +23,7 @@ interface Pending {
   readonly bytes: number;
   readonly expiresAt: number;
   settled: boolean;
-  /** Told once, by the first run that was written. */
+  /** Called once, by the first run that was written. */
   sent?: () => void;
   /** What the script said before enough replicas had it: still the answer when they have, unless another master had to apply it again. */
   unreplicated?: TransitionAnswer;

@@ -2,7 +2,7 @@ import { POLICY_PROFILES, type PolicyConfig, type PolicySettings, type TrustedPa
 import { mergedToolsSettings } from './tool-settings.js';
 
 /**
- * The whole policy that some settings make, each later one on top of the earlier (everybody's, then the agent's). What nobody
+ * The whole policy that some settings make, each later one on top of the earlier (that of all agents, then the agent's). What neither
  * says comes from the last profile named. Lists that forbid add up over the settings, so that a later one can forbid more and
  * never less; everything else is replaced.
  */

@@ -35,9 +35,9 @@ export function configPatternFaults({ keys, policy, agents, tenants, hooks, safe
   ];
 }
 
-function agentFaults(at: Path, agents: ConfigFile['agents'], everybody: PolicySettings): FaultAt[] {
+function agentFaults(at: Path, agents: ConfigFile['agents'], forAllAgents: PolicySettings): FaultAt[] {
   return Object.entries(agents).flatMap(([name, agent]) => [
-    ...policyFaults([...at, name, 'policy'], agent.policy ?? {}, everybody),
+    ...policyFaults([...at, name, 'policy'], agent.policy ?? {}, forAllAgents),
     ...globsAt([...at, name, 'tools'], agent.tools),
     ...globsAt([...at, name, 'allowedTools'], agent.allowedTools),
     ...hookFaults([...at, name, 'hooks'], agent.hooks),
@@ -47,10 +47,10 @@ function agentFaults(at: Path, agents: ConfigFile['agents'], everybody: PolicySe
 function policyFaults(
   at: Path,
   { commands, paths, toolsSettings = {}, egress, ...policy }: PolicySettings,
-  everybody: PolicySettings = {},
+  forAllAgents: PolicySettings = {},
 ): FaultAt[] {
   return [
-    ...egressFaults([...at, 'egress'], { ...everybody.egress, ...egress }),
+    ...egressFaults([...at, 'egress'], { ...forAllAgents.egress, ...egress }),
     ...(['tools', 'include', 'exclude', 'allowedTools'] as const).flatMap((name) => globsAt([...at, name], policy[name])),
     ...(['allowedCommands', 'deniedCommands'] as const).flatMap((name) => expressionsAt([...at, 'commands', name], commands?.[name])),
     ...(paths?.trusted ?? []).flatMap((trusted, index) =>

@@ -3,7 +3,7 @@ import type { Json } from '../json-value.js';
 /** Joiners and selectors where they make emoji or letters, and line ends: a reader sees what they do. */
 const SEEN =
   '\\r\\n|(?<=[\\p{Extended_Pictographic}\\u{1f3fb}-\\u{1f3ff}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})|(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f](?![\\ufe00-\\ufe0f])|(?<=[\\u0600-\\u0dff])[\\u200c\\u200d](?=[\\u0600-\\u0dff])';
-/** Controls, formats (bidi, tags), halves of characters, what fonts leave out, and blanks that are not the one everybody knows. */
+/** Controls, formats (bidi, tags), halves of characters, what fonts leave out, and blanks other than the ordinary space. */
 const UNSEEN = '(?![\\t\\n ])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Zs}\\p{Default_Ignorable_Code_Point}\\u2800]';
 // oxlint-disable-next-line no-restricted-globals -- constants of this library
 const ANY_UNSEEN = new RegExp(UNSEEN, 'u');

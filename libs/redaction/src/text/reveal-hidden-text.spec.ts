@@ -8,7 +8,7 @@ import { revealHiddenText } from './reveal-hidden-text.js';
 
 const BODY = 'q7a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7';
 const KNOWN = 'correct-horse-battery';
-/** A text with a secret, and what nobody may read of it. */
+/** A text with a secret, and the part that must not be readable. */
 const SECRETS = [
   [`ghp_${BODY}`, BODY],
   [`password: ${BODY}`, BODY],

@@ -15,7 +15,7 @@ export function sandboxContract(name: string, under: SandboxUnderTest): void {
     it.each([
       ['stdout alone', 'echo a', 'a\n'],
       ['stderr alone', 'echo b >&2', 'b\n'],
-      ['both, told apart', 'echo a; echo b >&2', 'stdout:\na\n\n\nstderr:\nb\n'],
+      ['both, separated', 'echo a; echo b >&2', 'stdout:\na\n\n\nstderr:\nb\n'],
       ['a word for nothing', 'true', 'command completed with no output'],
     ])('returns %s [EX-31, TB-01]', async (_, command, expected) => {
       const output = await runs.run(command);

@@ -6,7 +6,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import {
   CALL_ERROR_CODES,
   ClientFrame,
-  DOOR_ERROR_CODES,
+  REQUEST_ERROR_CODES,
   RESPONSE_HEADERS,
   ROUTES,
   SCOPES,
@@ -57,7 +57,7 @@ describe('the OpenAPI document', () => {
     const callError = document.components?.schemas?.['CallError'] as unknown as { properties: { code: { enum: string[] } } };
     expect(sorted(callError.properties.code.enum)).toEqual(sorted(CALL_ERROR_CODES));
     expect(sorted([...codes, ...callError.properties.code.enum, ...WITHOUT_OPERATION])).toEqual(
-      sorted([...CALL_ERROR_CODES, ...DOOR_ERROR_CODES]),
+      sorted([...CALL_ERROR_CODES, ...REQUEST_ERROR_CODES]),
     );
     expect(sorted(operations.flatMap(({ security }) => security.flatMap(({ apiKey }) => apiKey)))).toEqual(sorted(SCOPES));
     expect(sorted(responses.flatMap(({ headers = {} }) => Object.keys(headers)))).toEqual(sorted(Object.keys(RESPONSE_HEADERS)));
