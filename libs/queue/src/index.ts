@@ -1,4 +1,4 @@
-export type { DequeueHook, DequeueHookResult } from './dequeue-hook.js';
+export type { DequeueHookResult } from './dequeue-hook.js';
 export type * from './queue.port.js';
 export { BullCallQueue } from './call-queue.js';
 export { startConsumer } from './call-consumer.js';

@@ -2,7 +2,7 @@ import type { ForcedShutdown, LeaseRenewer } from '#attempts';
 import type { BlobStore, EventLogWriter } from '#event-log';
 import type { HookRunner, HookSnapshotStore } from '#hooks';
 import type { ToolRegistry } from '#tool-sdk';
-import type { AttemptTracer } from './attempt-tracer.js';
+import type { AttemptTraceSource } from './attempt-trace.js';
 import type { WorkerConfig } from '../platform/worker.config.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 import type { RedactionSettingsService } from './redaction-settings.service.js';
@@ -27,7 +27,7 @@ export interface AttemptDependencies {
   /** From its trigger on, writes are not repeated. */
   readonly forcedShutdown: ForcedShutdown;
   /** Set while spans are exported. */
-  readonly tracer?: Pick<AttemptTracer, 'start'> | undefined;
+  readonly tracer?: AttemptTraceSource | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: WorkerLog;

@@ -4,6 +4,7 @@ import type { Claimed } from '#event-log';
 import type { DequeueHookResult } from '#queue';
 import type { ToolOutput, Workspace } from '#tool-sdk';
 import type { AttemptDependencies } from './attempt-dependencies.js';
+import type { AttemptTrace } from './attempt-trace.js';
 import { Attempt } from './attempt.js';
 import { type CallHooks, NO_HOOKS } from './call-hooks.js';
 import type { OutputSanitizer } from './output-sanitizer.js';
@@ -88,22 +89,10 @@ export interface AttemptStage {
   run(run: AttemptRun): void | Promise<void>;
 }
 
-/** Spans of one attempt. */
-export interface AttemptTrace {
-  /** For what the tool starts elsewhere. */
-  readonly traceparent: string;
-  /**
-   * Runs a stage in the span of the attempt, and records a span for a stage that waits: the others take microseconds.
-   */
-  runStage(stage: AttemptStage, run: AttemptRun): void | Promise<void>;
-  /** Undefined when nothing was committed. Idempotent. */
-  end(committed: CommitResult | undefined): void;
-}
-
 /** Runs stages one after the other, until one rejects or the attempt was not claimed. */
 export async function runStages(stages: readonly AttemptStage[], run: AttemptRun): Promise<void> {
   for (const stage of stages) {
-    const waiting = run.trace === undefined ? stage.run(run) : run.trace.runStage(stage, run);
+    const waiting = run.trace === undefined ? stage.run(run) : run.trace.runStage(stage.name, () => stage.run(run));
     if (waiting !== undefined) await waiting;
     if (run.notClaimed !== undefined) return;
   }

@@ -2,13 +2,13 @@ import type { CommitResult } from '#attempts';
 import type { Pool } from '#contracts';
 import { isApplied, type CallStore, type Claimed } from '#event-log';
 import type { Attributes, Span, Tracing } from '#observability';
-import type { AttemptRun, AttemptStage, AttemptTrace } from './attempt-run.js';
+import type { AttemptTrace, AttemptTraceSource } from './attempt-trace.js';
 
 /** The length of an attribute that holds arguments or results, where these may be exported. */
 const CONTENT_CHARS = 8_192;
 
 /** Records spans of attempts: the wait in the queue, the attempt, and its stages. */
-export class AttemptTracer {
+export class AttemptTracer implements AttemptTraceSource {
   constructor(
     private readonly tracing: Tracing,
     private readonly store: Pick<CallStore, 'snapshot' | 'events'>,
@@ -121,10 +121,10 @@ class AttemptSpans implements AttemptTrace {
     return this.span.traceparent;
   }
 
-  runStage(stage: AttemptStage, run: AttemptRun): void | Promise<void> {
+  runStage(name: string, run: () => void | Promise<void>): void | Promise<void> {
     const startedAt = epochNow();
-    const waiting = this.span.run(() => stage.run(run));
-    return waiting === undefined ? undefined : this.finish(stage.name, startedAt, waiting);
+    const waiting = this.span.run(run);
+    return waiting === undefined ? undefined : this.finish(name, startedAt, waiting);
   }
 
   end(committed: CommitResult | undefined): void {

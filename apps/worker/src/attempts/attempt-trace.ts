@@ -1,0 +1,20 @@
+import type { CommitResult } from '#attempts';
+import type { Pool } from '#contracts';
+import type { Claimed } from '#event-log';
+
+/** Spans of one attempt. */
+export interface AttemptTrace {
+  /** For what the tool starts elsewhere. */
+  readonly traceparent: string;
+  /**
+   * Runs a stage in the span of the attempt, and records a span for a stage that waits: the others take microseconds.
+   */
+  runStage(name: string, run: () => void | Promise<void>): void | Promise<void>;
+  /** Undefined when nothing was committed. Idempotent. */
+  end(committed: CommitResult | undefined): void;
+}
+
+/** Opens the trace of an attempt after its claim. */
+export interface AttemptTraceSource {
+  start(callId: string, claimed: Claimed, pool: Pool): AttemptTrace;
+}
