@@ -1,4 +1,4 @@
-// Which room may see which: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
+// Which folder may import which: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
 const TESTS = '(\\.spec|\\.contract|\\.property)\\.ts$|/testing/';
 const lib = (...names) => `^libs/(${names.join('|')})/src/`;
 const SIBLINGS = [
@@ -160,14 +160,21 @@ module.exports = {
     },
     ...workerRules,
     {
-      name: 'front-door-only',
+      name: 'specification-for-tests',
+      comment: 'The script makes the transitions; the TypeScript decider is its executable specification, which only tests run.',
+      severity: 'error',
+      from: { path: '^(libs|apps)/', pathNot: [TESTS, '^libs/event-log/src/specification/'] },
+      to: { path: '^libs/event-log/src/specification/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'public-exports-only',
       comment: 'What a library offers is what its index.ts exports by name. A deep import makes its inside public.',
       severity: 'error',
       from: { path: '^(libs|apps)/([^/]+)/' },
       to: { path: '^libs/[^/]+/src/', pathNot: ['^$1/$2/', '^libs/[^/]+/src/(index\\.ts$|testing/)'] },
     },
     {
-      name: 'front-door-only-for-tests',
+      name: 'public-exports-only-for-tests',
       comment: 'Tests of the product use what a library exports, and what it keeps for tests below testing/.',
       severity: 'error',
       from: { path: '^test/' },
