@@ -157,7 +157,7 @@ export interface EventLogWriter {
    * what is written after that, from there, Redis reads after the accept.
    */
   accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer>;
-  /** `taken`: the call was claimed when its job was taken, and this is what the script of `claimWhenTaken` said. */
+  /** `taken`: the call was claimed when its job was taken, and this is what the script of `claimOnDequeue` said. */
   claim(input: WorkerIdentity & { callId: string; attempt: number }, taken?: DequeueClaim): Promise<Claimed | Rejection>;
   /** Lets a queue claim the calls of jobs in the script that takes the jobs. */
   claimOnDequeue(claimant: WorkerIdentity): DequeueClaimHook;

@@ -28,7 +28,7 @@ export class BullCallQueue implements CallQueue {
   private readonly client: RedisConnection;
   private readonly connected: Promise<void>;
   private readonly openQueue: (pool: Pool) => CallsQueue;
-  private readonly depths = new Map<Pool, Reading<QueueStats>>();
+  private readonly statsReadings = new Map<Pool, Reading<QueueStats>>();
   private readonly waitings = new Map<Pool, Reading<number>>();
   private readonly queues = new Map<Pool, CallsQueue>();
   private closed: Promise<void> | undefined;
@@ -86,7 +86,7 @@ export class BullCallQueue implements CallQueue {
   }
 
   stats(pool: Pool, maxAgeMs?: number): Promise<QueueStats> {
-    return shared(this.depths, pool, () => this.readDepth(pool), maxAgeMs);
+    return shared(this.statsReadings, pool, () => this.readStats(pool), maxAgeMs);
   }
 
   waitingCount(pool: Pool): Promise<number> {
@@ -97,7 +97,7 @@ export class BullCallQueue implements CallQueue {
     return (this.closed ??= this.shutDown());
   }
 
-  private async readDepth(pool: Pool): Promise<QueueStats> {
+  private async readStats(pool: Pool): Promise<QueueStats> {
     await this.connected;
     const backend = this.queueFor(pool).getBackend();
     const [waiting, active] = await writeTogether(this.client, () =>

@@ -44,7 +44,7 @@ export function statusOf(letter: string): CallStatus {
   return status;
 }
 
-/** Bytes of the numbers at the front of a packed snapshot, in the order of `NUMBERS` in transition.lua; little-endian. */
+/** Bytes of the numbers at the front of a packed snapshot, in the order of `SNAPSHOT_FORMAT` in apply-transitions.lua; little-endian. */
 const NUMBER_BYTES = [4, 2, 4, 4, 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 4, 6, 6] as const;
 /** Bytes of the lengths of the strings behind them: claim token, lifecycle, terms, fixed facts. */
 const LENGTH_BYTES = [1, 2, 2, 2] as const;
@@ -52,7 +52,7 @@ const LENGTH_BYTES = [1, 2, 2, 2] as const;
 /**
  * The snapshot as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without a
  * length, what is known of the updates (snapshots of older releases end before it). Binary, since
- * making numbers into text and back would cost the script more than everything else it does. transition.lua writes the
+ * making numbers into text and back would cost the script more than everything else it does. apply-transitions.lua writes the
  * same bytes.
  */
 export function encodeSnapshot(snapshot: CallState): Buffer {
@@ -98,7 +98,7 @@ export function encodeOptions(terms: CallOptions): string {
   return `${terms.queueMs} ${terms.runMs} ${terms.maxAttempts} ${terms.effect} ${terms.pool} ${terms.priority} ${terms.startPayloadRange.join(' ')} ${terms.digest}`;
 }
 
-/** The inverse of `encodeHead`. Throws on bytes that are no snapshot. */
+/** The inverse of `encodeSnapshot`. Throws on bytes that are no snapshot. */
 export function decodeSnapshot(callId: string, packed: Buffer): CallState {
   let at = 1;
   const number = (bytes: number): number => packed.readUIntLE((at += bytes) - bytes, bytes);
@@ -144,7 +144,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
   };
 }
 
-/** The inverse of `encodeTerms`. */
+/** The inverse of `encodeOptions`. */
 export function decodeOptions(text: string): CallOptions {
   const [queueMs, runMs, maxAttempts, effect = '', pool = '', priority = '', offset, bytes, digest = '-'] = text.split(' ');
   return {

@@ -9,7 +9,7 @@ export interface PendingApprovals {
 }
 
 /**
- * Reads the set that transition.lua keeps. A release that does not know the set leaves calls in it that wait no longer:
+ * Reads the set that apply-transitions.lua keeps. A release that does not know the set leaves calls in it that wait no longer:
  * such a call is removed when it is the first of the set.
  */
 export async function readPendingApprovals(

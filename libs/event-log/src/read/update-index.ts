@@ -1,6 +1,6 @@
 import type { CallSnapshot } from '../event-log.port.js';
 
-/** Bytes of an entry: the low 24 bits of a sequence number, little-endian, as transition.lua appends them. */
+/** Bytes of an entry: the low 24 bits of a sequence number, little-endian, as apply-transitions.lua appends them. */
 const ENTRY_BYTES = 3;
 const MODULUS = 2 ** (8 * ENTRY_BYTES);
 

@@ -1,4 +1,4 @@
-// Part of the executable specification of stream/transition.lua: tests run it, the product does not.
+// Part of the executable specification of stream/apply-transitions.lua: tests run it, the product does not.
 import type { CallEventType, CallOutcome } from '#contracts';
 import type { Applied, CallMeta, CommandGuard, ReconcilerGuard, Rejection, WorkerGuard } from '../event-log.port.js';
 import type { CallState, CallOptions } from '../call/call-snapshot.js';

@@ -1,4 +1,4 @@
-// Part of the executable specification of stream/transition.lua: tests run it, the product does not.
+// Part of the executable specification of stream/apply-transitions.lua: tests run it, the product does not.
 import type { Rejection } from '../event-log.port.js';
 import type { CallCommand, EventSummary, DecidedEvent, Decision, DecisionContext } from './call-commands.js';
 import type { CallState } from '../call/call-snapshot.js';
@@ -9,7 +9,7 @@ type CommandOf<K extends CallCommand['kind']> = Extract<CallCommand, { kind: K }
 type NewEvent = EventSummary extends infer F ? (F extends EventSummary ? Omit<F, 'seq' | 'time'> : never) : never;
 
 /**
- * Executable specification of the state machine in `stream/transition.lua`; no product code runs it.
+ * Executable specification of the state machine in `stream/apply-transitions.lua`; no product code runs it.
  *
  * Returns what a command does to a call, as values only. A property test runs random transitions through this function
  * and through the script on a real Redis, and compares answers, snapshots, events and timers.

@@ -1,4 +1,4 @@
-// Part of the executable specification of stream/transition.lua: tests run it, the product does not.
+// Part of the executable specification of stream/apply-transitions.lua: tests run it, the product does not.
 import { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS } from '../call/timing.js';
 import { changesCall } from '#contracts';
 import type { CallState } from '../call/call-snapshot.js';

@@ -92,7 +92,7 @@ interface EntryTexts {
 }
 
 /**
- * An entry has three fields, in this order (see transition.lua): `h` the words call id, type, version, time, attempt and
+ * An entry has three fields, in this order (see apply-transitions.lua): `h` the words call id, type, version, time, attempt and
  * fence; `m` the call's fixed facts; `e` the rest of the envelope. Few fields are cheap to write and to read. Logs of
  * format 1 have one field a word: `c t v ts a f m e`.
  */

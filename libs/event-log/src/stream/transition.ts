@@ -28,7 +28,7 @@ export function bytesOf(transition: Transition): number {
   return bytes;
 }
 
-/** KEYS and ARGV of one run over `transitions`; partitions and calls are named once each. See the header of transition.lua. */
+/** KEYS and ARGV of one run over `transitions`; partitions and calls are named once each. See the header of apply-transitions.lua. */
 export function composeRun(transitions: readonly Transition[]): { keys: string[]; args: (string | number)[] } {
   const partitions = new Map<string, number>();
   const calls = new Map<string, number>();

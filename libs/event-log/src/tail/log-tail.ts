@@ -25,11 +25,11 @@ export class LogTail {
 
   /** Opens the connections and finds the newest place of each partition. To be called once. */
   async seekToEnd(): Promise<Position[]> {
-    const { redisUrl, partitions, count = 1000, blockMs = 5000, verifyMs: auditMs = 5000 } = this.options;
+    const { redisUrl, partitions, count = 1000, blockMs = 5000, verifyMs = 5000 } = this.options;
     const connect = this.options.connect ?? (() => createRedis(redisUrl, { role: 'blocking', name: 'tail' }));
     const all = Array.from({ length: partitions }, (_, index) => index);
     const groups = isCluster(redisUrl) ? all.map((index) => [index]) : [all];
-    this.readers = groups.map((group) => new TailReader(connect(), group, { count, blockMs, verifyMs: auditMs }));
+    this.readers = groups.map((group) => new TailReader(connect(), group, { count, blockMs, verifyMs }));
 
     const positions: Position[] = [];
     const located = await Promise.all(this.readers.map((reader) => reader.seekToEnd()));

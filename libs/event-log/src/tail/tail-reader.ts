@@ -49,7 +49,7 @@ const ANSWER_SLACK_MS = 10_000;
 /**
  * Reads some partitions' logs on a connection of its own, each entry once and in order, for ever:
  * 1. wait for new entries (XREAD from the last one read; `$` is resolved once, at the start);
- * 2. after a reconnect and every `auditMs`: is there a new master (then a new epoch began), is the entry read last still in the log? If not, begin a new epoch and say so;
+ * 2. after a reconnect and every `verifyMs`: is there a new master (then a new epoch began), is the entry read last still in the log? If not, begin a new epoch and say so;
  * 3. check that no sequence number is missing, fetch what is, and hand everything on in one piece.
  * Since nothing but a place is remembered between two reads, a lost connection neither loses nor doubles an entry.
  */

@@ -1,6 +1,6 @@
 import type { Pool } from '#contracts';
 
-/** What one pool's queue looks like now. `PoolDepth` of `#queue` fits as it is. */
+/** What one pool's queue looks like now. `QueueStats` of `#queue` fits as it is. */
 export interface QueueSample {
   readonly pool: Pool;
   readonly waiting: number;

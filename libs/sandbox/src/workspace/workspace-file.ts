@@ -15,7 +15,7 @@ export interface FileContent {
 }
 
 /**
- * Reads a whole regular file of the workspace. `limitOf` says how many bytes it may have and how to complain. The size
+ * Reads a whole regular file of the workspace. `limit` has its maximum in bytes and the error text. The size
  * is enforced while reading, so a file that grows cannot exceed it.
  */
 export async function readWorkspaceFile(place: ResolvedFile, limit: SizeLimit, signal: AbortSignal): Promise<FileContent> {

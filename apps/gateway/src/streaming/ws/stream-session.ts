@@ -87,7 +87,7 @@ export class StreamSession {
     this.budget = new TokenBucket(limits.burst, limits.framesPerSecond);
     this.outbox = new SocketOutbox(connectionOf(socket), (why) => this.closeSlowConsumer(why), limits.delivery);
     this.authDeadline = setTimeout(
-      () => this.endUnauthenticated('Expected the frame {"op":"auth","token":…} within 10 seconds'),
+      () => this.endUnauthenticated(`Expected the frame {"op":"auth","token":…} within ${limits.authMs / 1000} seconds`),
       limits.authMs,
     );
     this.stopListening = context.apiKeys.onChange(() => this.dropForbidden());
