@@ -26,7 +26,7 @@ export const SessionState = z.object({
   /** How often the session was deleted. What is granted by a call of an earlier epoch is not granted any more. */
   epoch: z.number().int().default(0),
   /** Keys that changed what calls are judged by, since the session began: with four eyes that does not loosen their own calls. */
-  applyPut: z.array(z.string()).default([]),
+  changedBy: z.array(z.string()).default([]),
   /** When its time to live was last renewed, ms since the epoch. */
   touchedAt: z.number().default(0),
 });
@@ -54,7 +54,7 @@ const JUDGED_BY = ['posture', 'tools', 'allowedTools', 'grants'] as const;
 
 /** The state with what a PUT by this key gives. Pure. */
 export function putBy(keyId: string, state: SessionState, change: PutSessionBody): SessionState {
-  const changed = changedBy(state, change);
+  const changed = withPut(state, change);
   return JUDGED_BY.some((part) => change[part] !== undefined) ? withChangedBy(keyId, changed) : changed;
 }
 
@@ -104,10 +104,10 @@ function denialsOf({ deniedTools, deniedPaths, literalPaths }: SessionGrants): (
 }
 
 function withChangedBy(keyId: string, state: SessionState): SessionState {
-  return state.applyPut.includes(keyId) ? state : { ...state, applyPut: [...state.applyPut, keyId] };
+  return state.changedBy.includes(keyId) ? state : { ...state, changedBy: [...state.changedBy, keyId] };
 }
 
-function changedBy(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks }: PutSessionBody): SessionState {
+function withPut(state: SessionState, { posture, tools, allowedTools, grants, strategy, hooks }: PutSessionBody): SessionState {
   const { tools: oldTools, allowedTools: oldAllowed, strategy: oldStrategy, hooks: oldHooks, ...rest } = state;
   const newTools = tools === undefined ? oldTools : tools;
   const newAllowed = allowedTools === undefined ? oldAllowed : allowedTools;

@@ -76,7 +76,7 @@ export class EffectivePolicyService {
       posture: { ...agent.posture, ...session.posture },
       policy,
       grants: session.grants,
-      ...(this.policyConfig.fourEyes && session.applyPut.includes(principal.keyId)
+      ...(this.policyConfig.fourEyes && session.changedBy.includes(principal.keyId)
         ? { withoutSession: { posture: agent.posture, policy: agent.policy, grants: denialsOf(session.grants) } }
         : {}),
       sessionEpoch: session.epoch,
