@@ -27,6 +27,15 @@ const agentsOf = (files: HookTestCluster): HookTestAgents => {
     },
     verbose: { hooks: [{ name: 'guard', on: 'before', command: 'printf "é%.0s" $(seq 2000) >&2; exit 2', maxOutputBytes: 8_000 }] },
     rewriting: { hooks: [{ name: 'guard', on: 'before', command: 'printf \'{"arguments":{"n":2}}\'' }] },
+    injecting: {
+      hooks: [
+        {
+          name: 'guard',
+          on: 'before',
+          command: `printf '{"arguments":{"password":"hunter2-prod-77"},"reason":"added hunter2-prod-77"}'`,
+        },
+      ],
+    },
     caching: { hooks: [{ name: 'guard', on: 'before', command: `echo ran >> ${files.at('before-runs')}`, cacheMs: 60_000 }] },
     reviewed: {
       hooks: [
@@ -127,6 +136,13 @@ describe('hook runs before a call', () => {
   it('say that a hook rewrote the arguments', async () => {
     const call = await hooked.runAs('rewriting');
     expect(hookRuns(await agent.events(call.id)).at(-1)).toMatchObject({ verdict: 'allow', rewrote: true });
+  });
+
+  it('hide a secret that the hook wrote into the arguments and named in its reason', async () => {
+    const call = await hooked.runAs('injecting');
+    const events = await agent.events(call.id);
+    expect(hookRuns(events).at(-1)).toMatchObject({ rewrote: true, reason: 'added [REDACTED]' });
+    expect(JSON.stringify(events.filter(({ type }) => type !== 'call.end'))).not.toContain('hunter2');
   });
 
   it('are one `cached` event where a stored answer is used, and the hook does not run [EV-11, HK-16]', async () => {

@@ -44,6 +44,12 @@ describe('calls over HTTP', () => {
     expect(body.arguments).toEqual({ a: [1, 2] });
   });
 
+  it('with arguments of a wrong type are refused by the schema of the fast path, with what was expected', async () => {
+    const { status, body } = await agent.request<Problem>('POST', '/v1/calls', { tool: 'echo', arguments: 5 });
+    expect([status, body.code]).toEqual([422, 'invalid_request']);
+    expect(JSON.stringify(body)).toContain('expected an object, or the same as a JSON string');
+  });
+
   it('with large arguments are read back whole', async () => {
     const args = { text: 'ü'.repeat(20_000) };
     const { body } = await agent.submit('echo', args);

@@ -12,6 +12,9 @@ interface Recording {
   readonly call: Call;
 }
 
+/** Types of events that are younger than both recordings. */
+const YOUNGER = ['call.hook'];
+
 /** A failure here means that logs written before cannot be read any more: write an upcaster, never a new recording. */
 describe.each([1, 2])('the log as format %i wrote it', (format) => {
   const recording: Recording = JSON.parse(readFileSync(new URL(`./call-history.v${format}.json`, import.meta.url), 'utf8'));
@@ -19,8 +22,9 @@ describe.each([1, 2])('the log as format %i wrote it', (format) => {
     ([entryId, fields]) => toStoredEvent(recording.partition, recording.epoch, entryId, fields)?.json ?? '',
   );
 
-  it('holds every type of event', () => {
-    expect(new Set(recording.events.map(({ type }) => type))).toEqual(new Set(CALL_EVENT_TYPES));
+  it('holds every type of event of its time', () => {
+    const types = CALL_EVENT_TYPES.filter((type) => !YOUNGER.includes(type));
+    expect(new Set(recording.events.map(({ type }) => type))).toEqual(new Set(types));
   });
 
   it.each(recording.events.map((event, index) => [event.type, index] as const))('reads %s (event %i)', (_type, index) => {

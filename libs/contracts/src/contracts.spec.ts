@@ -9,6 +9,7 @@ import {
   Label,
   Problem,
   ProblemError,
+  ROUTES,
   SubmitCallBody,
   ToolName,
   Traceparent,
@@ -27,6 +28,22 @@ describe('the error catalog', () => {
       const problem = new ProblemError(code, 'why', { callId: '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V', retryAfterMs: 5 }).toProblem('/v1/calls');
       expect(Problem.parse(problem)).toEqual(problem);
     }
+  });
+});
+
+describe('the routes', () => {
+  it('need a scope, except probes, metrics, documents and the dashboard', () => {
+    const open = Object.entries(ROUTES).filter(([, route]) => !('scope' in route));
+    expect(open.map(([name]) => name).sort()).toEqual([
+      'getApiExplorer',
+      'getAsyncApi',
+      'getDashboard',
+      'getOpenApi',
+      'getOpenApiYaml',
+      'live',
+      'metrics',
+      'ready',
+    ]);
   });
 });
 

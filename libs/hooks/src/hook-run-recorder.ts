@@ -14,8 +14,11 @@ export class HookRunRecorder {
     private readonly write: (step: HookRunData) => void,
   ) {}
 
-  /** As `HookRunner.run`. `redact` removes the secrets of the call from the reason in the event, and only there. */
-  async run(invocation: HookInvocation, redact: Redact): Promise<HookRun> {
+  /**
+   * As `HookRunner.run`. What `redactorFor` returns for the run removes the secrets of the call, and of arguments that the
+   * hook rewrote, from the reason in the event, and only there.
+   */
+  async run(invocation: HookInvocation, redactorFor: (run: HookRun) => Redact): Promise<HookRun> {
     const { hook } = invocation;
     const step = { hook: hook.name, event: hook.on, run: (this.runs += 1) };
     let startedAt: number | undefined;
@@ -25,7 +28,7 @@ export class HookRunRecorder {
     };
     try {
       const run = await this.runner.run({ ...invocation, started });
-      this.write({ phase: run.cached ? 'cached' : 'finished', ...step, at: now(), ...outcomeOf(redactHookRun(run, redact)) });
+      this.write({ phase: run.cached ? 'cached' : 'finished', ...step, at: now(), ...outcomeOf(redactHookRun(run, redactorFor(run))) });
       return run;
     } catch (error) {
       if (startedAt !== undefined) {

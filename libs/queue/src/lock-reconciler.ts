@@ -40,8 +40,13 @@ export class LockReconciler {
   async reconcile(): Promise<void> {
     if (this.state === 'reconciled') return;
     this.state = 'reconciled';
-    if (this.mode.kind === 'reclaim') await this.reclaimOwnedJobs(this.mode);
-    else await this.requeuePrefetched();
+    try {
+      if (this.mode.kind === 'reclaim') await this.reclaimOwnedJobs(this.mode);
+      else await this.requeuePrefetched();
+    } catch (error) {
+      this.state = 'unsure';
+      throw error;
+    }
   }
 
   /** Whether a job of the message for this registration was reclaimed before the message came. Answers true once. */

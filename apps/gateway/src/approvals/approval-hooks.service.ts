@@ -79,7 +79,7 @@ export class ApprovalHooks {
       const tool_input = hook.secrets ? await args() : call.arguments;
       const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input };
       const redact = this.redaction.redactorFor(tool_input);
-      const run = redactHookRun(await recorder.run({ hook, input, signal, holdsSecrets }, redact), redact);
+      const run = redactHookRun(await recorder.run({ hook, input, signal, holdsSecrets }, () => redact), redact);
       if (run.verdict === 'deny') return this.denialBy(run, call);
       if (run.arguments !== undefined && !isDeepStrictEqual(run.arguments, tool_input))
         return denial(`Hook \`${hook.name}\` rewrote the arguments after a person had approved them; nothing else may run`);

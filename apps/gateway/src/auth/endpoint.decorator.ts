@@ -36,14 +36,16 @@ export function Endpoint<R extends Route>(
 }
 
 /**
- * The body in the form that the route documents. `schema` replaces that of the route, for one that is cheaper to check. It is
- * wrapped in an object: Nest takes an argument with a method `transform`, as zod schemas have, for a pipe.
+ * The body in the form that the route documents. `parsedBy` replaces the schema of the route with one that is cheaper to
+ * check. Nest has meanings of its own for a schema as the argument, and for an object with the member `schema`.
  */
-export const RouteBody = createParamDecorator((options: { readonly schema: z.ZodType } | undefined, context: ExecutionContext): unknown => {
-  const route = reflector.get(ServedRoute, context.getHandler());
-  const { body } = context.getArgByIndex<FastifyRequest>(0);
-  return parse(options?.schema ?? documented(route.body), route.bodyOptional ? (body ?? {}) : body, 'body');
-});
+export const RouteBody = createParamDecorator(
+  (options: { readonly parsedBy: z.ZodType } | undefined, context: ExecutionContext): unknown => {
+    const route = reflector.get(ServedRoute, context.getHandler());
+    const { body } = context.getArgByIndex<FastifyRequest>(0);
+    return parse(options?.parsedBy ?? documented(route.body), route.bodyOptional ? (body ?? {}) : body, 'body');
+  },
+);
 
 /** The query in the form that the route documents. */
 export const RouteQuery = createParamDecorator((_nothing: undefined, context: ExecutionContext): unknown =>

@@ -38,7 +38,7 @@ export class BatchesController {
   @Endpoint(ROUTES.submitBatch)
   async submit(
     @CurrentPrincipal() caller: Principal,
-    @RouteBody({ schema: SubmitBatchRequest }) body: BodyOf<typeof ROUTES.submitBatch>,
+    @RouteBody({ parsedBy: SubmitBatchRequest }) body: BodyOf<typeof ROUTES.submitBatch>,
     @Headers() headers: SubmitHeaders,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Batch> {

@@ -25,7 +25,7 @@ export class CallsController {
   @Endpoint(ROUTES.submitCall)
   async submit(
     @CurrentPrincipal() caller: Principal,
-    @RouteBody({ schema: SubmitCallRequest }) body: BodyOf<typeof ROUTES.submitCall>,
+    @RouteBody({ parsedBy: SubmitCallRequest }) body: BodyOf<typeof ROUTES.submitCall>,
     @Headers() headers: SubmitHeaders,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -36,7 +36,7 @@ export class CallsController {
   @Endpoint(ROUTES.quoteCall)
   quote(
     @CurrentPrincipal() caller: Principal,
-    @RouteBody({ schema: SubmitCallRequest }) body: BodyOf<typeof ROUTES.quoteCall>,
+    @RouteBody({ parsedBy: SubmitCallRequest }) body: BodyOf<typeof ROUTES.quoteCall>,
   ): Promise<Quote> {
     return this.submitCall.quote(caller, body);
   }

@@ -151,7 +151,8 @@ class StoredHooks implements CallHooks {
     const ofUpdate = on === 'before_update' || on === 'after_update';
     if (ofUpdate) this.recordedUpdateRuns += 1;
     if (on === 'after_end' || (ofUpdate && this.recordedUpdateRuns > RECORDED_UPDATE_RUNS)) return this.deps.hooks.run(invocation);
-    return this.recorder.run(invocation, (text, cut) => (cut ? this.sayable.truncatedText(text) : this.sayable.text(text)));
+    const redact = (text: string, cut?: boolean) => (cut ? this.sayable.truncatedText(text) : this.sayable.text(text));
+    return this.recorder.run(invocation, () => redact);
   }
 }
 

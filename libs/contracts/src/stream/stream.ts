@@ -72,7 +72,7 @@ export const ClientFrame = z
   .meta({ id: 'ClientFrame' });
 export type ClientFrame = z.output<typeof ClientFrame>;
 
-/** A run of Updates and Progress that a slow socket was spared; lifecycle events are never in a gap. */
+/** Updates, Progress and hook runs that a slow socket did not get; lifecycle events are never in a gap. */
 export const Gap = z
   .object({ callId: z.string(), fromSeq: z.number().int(), toSeq: z.number().int(), dropped: z.number().int() })
   .meta({ id: 'Gap' });

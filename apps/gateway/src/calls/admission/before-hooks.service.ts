@@ -118,7 +118,11 @@ export class BeforeHooks {
       let run: HookRun;
       try {
         const holdsSecrets = (value: object) => this.redaction.holdsSecrets(value);
-        run = redactHookRun(await recorder.run({ hook, input, signal: request.signal, holdsSecrets }, about), about);
+        // A hook may write a secret into the arguments and name it in its reason.
+        const redactorOf = ({ arguments: rewritten }: HookRun) =>
+          rewritten === undefined ? about : this.redaction.redactorFor([evaluated.args, rewritten]);
+        const ran = await recorder.run({ hook, input, signal: request.signal, holdsSecrets }, redactorOf);
+        run = redactHookRun(ran, redactorOf(ran));
       } catch (error) {
         if (!request.signal.aborted) throw error;
         const byPerson = request.signal.reason instanceof StoppedByPerson;

@@ -80,8 +80,9 @@ export function eventsItem(sink: SubscriptionSink, batch: EventBatch): OutboxIte
   return { kind: 'events', sink, batch, size: batch.size };
 }
 
+/** What a slow consumer may miss: it reads the events of a gap from the log. */
 function isPartial({ type }: StoredEvent): boolean {
-  return type === 'call.update' || type === 'call.progress';
+  return type === 'call.update' || type === 'call.progress' || type === 'call.hook';
 }
 
 function partOf(batch: EventBatch, from: number, events: readonly StoredEvent[], cursor: string): EventBatch {
