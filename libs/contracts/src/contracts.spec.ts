@@ -42,6 +42,8 @@ describe('the routes', () => {
       'getOpenApiYaml',
       'live',
       'metrics',
+      // A WebSocket sends its key in the upgrade or in the first frame.
+      'openStream',
       'ready',
     ]);
   });
