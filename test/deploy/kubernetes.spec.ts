@@ -126,7 +126,7 @@ describe('the Kustomize base', () => {
   });
 
   it('sets only variables that the apps read', () => {
-    const read = ['gateway', 'worker'].map((app) => readFileSync(`apps/${app}/src/${app}.config.ts`, 'utf8')).join('\n');
+    const read = ['gateway', 'worker'].map((app) => readFileSync(`apps/${app}/src/platform/${app}.config.ts`, 'utf8')).join('\n');
     const names = workloads()
       .filter(({ kind }) => kind === 'Deployment')
       .flatMap(({ spec }) => spec.template.spec.containers.flatMap(({ env }) => env.map(({ name }) => name)));
