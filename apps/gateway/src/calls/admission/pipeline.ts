@@ -26,7 +26,8 @@ import { WatchStage } from './watch.stage.js';
  * A rejection ends no stage but is kept with the submission: a rejected call is recorded like any other and ends where it
  * starts. A quote passes the stages that change nothing: lineage, evaluate, and limits, which then only looks.
  *
- * A stage returns a promise only when it has to wait, and only then the pipeline awaits it (bench case `submit`).
+ * A stage returns a promise only when it has to wait, and only then the pipeline awaits it (CPU of the gateway a call in
+ * `npm run bench`).
  */
 @Injectable()
 export class AdmissionPipeline {

@@ -116,6 +116,15 @@ describe('SocketOutbox', () => {
     );
   });
 
+  it('leaves hook runs out for a slow reader like Updates, instead of ending it', () => {
+    const { wire, sink, outbox, slow } = open();
+    for (let n = 0; n < 200; n += 1) outbox.deliver(sink, batchOf([event('call.hook')]));
+    wire.readAll();
+    expect(slow).toEqual([]);
+    expect(seqsOf(wire.sent).length + gapsOf(wire.sent).reduce((sum, { dropped }) => sum + dropped, 0)).toBe(200);
+    expect(gapsOf(wire.sent)).toHaveLength(1);
+  });
+
   it('takes a burst for no slowness unless it lasts', async () => {
     const { wire, sink, outbox } = open({ coalesceAtBytes: 100_000, coalesceAfterMs: 10 });
     const events = Array.from({ length: 100 }, () => event('call.update'));
