@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,6 +59,15 @@ describe('a real run, scraped by a real Prometheus', () => {
     expect(await empty()).toEqual([]);
     for (const { expr } of alertRules()) await prometheus.query(expr);
     expect([...(await prometheus.firing()).keys()]).toEqual([]);
+  });
+
+  it('has metrics that pass promtool check metrics, in every process', async () => {
+    for (const app of [...toolyard.gateways, ...toolyard.workers]) {
+      const input = await (await fetch(`${app.url}/metrics`)).text();
+      const run = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
+      if (run.error) throw new Error('promtool is missing. Install it: apt-get install prometheus', { cause: run.error });
+      expect({ status: run.status, said: `${run.stdout}${run.stderr}`.trim() }).toEqual({ status: 0, said: '' });
+    }
   });
 
   it('tells a config file that was refused, until it is mended', async () => {

@@ -9,19 +9,16 @@ afterAll(cleanUp);
 
 /** The image and the version file name Node 24; the other tests run on the Node that started them. */
 describe.each(['22', '24'])('Node %s', (version) => {
-  it('runs npm start, a command and a clean stop', async () => {
+  it('runs npm start, the call that it prints for curl, and a clean stop', async () => {
     const node = install(version);
     expect(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout).toMatch(new RegExp(`^v${version}\\.`));
     const app = await spawnStandalone(freshDirectory(), {}, node);
     await app.up();
-    const answer = await fetch(`${app.url}/v1/calls`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${app.key()}`, 'content-type': 'application/json', prefer: 'wait=30' },
-      body: JSON.stringify({ tool: 'shell', arguments: { command: 'echo hello from $((20 + 4))' } }),
-    });
-    const call = Call.parse(await answer.json());
+    const { stdout, stderr } = spawnSync('sh', ['-c', app.firstCall()], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const call = Call.parse(JSON.parse(stdout));
     expect([call.status, call.outcome]).toEqual(['ended', 'completed']);
-    expect(JSON.stringify(call.result)).toContain('hello from 24');
+    expect(JSON.stringify(call.result)).toContain('hello');
     app.signal('SIGTERM');
     expect(await app.ended()).toEqual({ code: 0, signal: null });
     expect(app.output()).not.toMatch(/Warning|deprecated/i);

@@ -17,6 +17,8 @@ export interface StandaloneProcess {
   readonly child: ChildProcess;
   /** Everything it has printed. */
   output(): string;
+  /** The line of its banner that makes a first call with curl. */
+  firstCall(): string;
   key(): string;
   redisPid(): number;
   signal(signal: NodeJS.Signals): void;
@@ -57,6 +59,7 @@ export async function spawnStandalone(
     data,
     child,
     output: () => said,
+    firstCall: () => said.split('\n').find((text) => text.trimStart().startsWith('curl ')) ?? 'echo no line for curl',
     key: () => readFileSync(join(data, 'key'), 'utf8').trim(),
     redisPid: () => Number(readFileSync(join(data, 'redis.pid'), 'utf8')),
     signal: (signal) => void child.kill(signal),
