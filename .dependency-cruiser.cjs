@@ -21,8 +21,8 @@ const SIBLINGS = [
 
 /** What a library may import besides itself, contracts, observability and patterns. */
 const MAY_ALSO_SEE = {
-  // The life of an attempt is written to the log, sent by the queue and kept alive over Redis; error texts from outside are marked.
-  attempts: ['redis', 'event-log', 'queue', 'redaction'],
+  // The life of an attempt is written to the log, sent by the queue and kept alive over Redis; it runs a tool, its hooks and checks what was approved.
+  attempts: ['redis', 'event-log', 'queue', 'redaction', 'hooks', 'policy', 'tool-sdk'],
   hooks: ['redis', 'sandbox'],
   platform: ['redis', 'event-log', 'redaction'],
   sandbox: ['tool-sdk'],

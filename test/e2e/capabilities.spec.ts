@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { executeAttempt } from '#attempts';
 import type { ApprovalPage, Call, CallEvent, CallEventOf, CallEventType, CallPage, ToolDescriptor } from '#contracts';
-import { executeAttempt } from '../../apps/worker/src/attempts/execute-attempt.js';
 import { newMarker, processesWith } from '../../libs/tools/src/testing/shell-runs.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';

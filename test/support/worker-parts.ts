@@ -2,18 +2,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { ForcedShutdown, LeaseRenewer, RenewalLoop } from '#attempts';
+import {
+  type AttemptDependencies,
+  ForcedShutdown,
+  InFlightAttempts,
+  LeaseRenewer,
+  RedactionSettingsService,
+  RenewalLoop,
+  systemClock,
+} from '#attempts';
 import type { CallEvent, CallEventType, SubmittedData, ToolDescriptor } from '#contracts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { createRedis, ContentAddressedStore, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
 import { type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
-import { systemClock } from '../../apps/worker/src/platform/clock.js';
-import type { AttemptDependencies } from '../../apps/worker/src/attempts/attempt-dependencies.js';
-import { InFlightAttempts } from '../../apps/worker/src/attempts/in-flight-attempts.js';
 import { Workspaces } from '../../apps/worker/src/attempts/workspaces.js';
-import { RedactionSettingsService } from '../../apps/worker/src/attempts/redaction-settings.service.js';
 import { aSubmission } from './sample-calls.js';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
 

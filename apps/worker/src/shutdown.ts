@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { LeaseRenewer, Reconciler } from '#attempts';
+import { CancelListener, drainAttempts, type DrainTimes, InFlightAttempts, LeaseRenewer, Reconciler, ToolCallProcessor } from '#attempts';
 import { EventLog } from '#event-log';
 import { HookRunner } from '#hooks';
 import { shutdownSteps } from '#platform';
@@ -7,13 +7,9 @@ import type { Metrics } from '#observability';
 import { BullCallQueue } from '#queue';
 import { Projector } from '#projection';
 import type { RedisConnection } from '#redis';
-import { CancelListener } from './attempts/cancel-listener.js';
-import { InFlightAttempts } from './attempts/in-flight-attempts.js';
-import { ToolCallProcessor } from './attempts/tool-call.processor.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { LOGGER, type WorkerLog } from './platform/worker.logger.js';
 import { BUFFERED_REDIS, METRICS, SPANS, type Spans } from './platform/worker.tokens.js';
-import { drainAttempts, type DrainTimes } from './attempts/drain-attempts.js';
 import { WorkerState } from './platform/worker-state.js';
 
 /** Added to the drain times: undelivered jobs are dispatched again in it. */

@@ -1,5 +1,15 @@
 import { Module } from '@nestjs/common';
-import { LeaseRenewer, workerIdentity } from '#attempts';
+import {
+  type AttemptDependencies,
+  AttemptTracer,
+  CancelListener,
+  InFlightAttempts,
+  LeaseRenewer,
+  RedactionSettingsService,
+  systemClock,
+  ToolCallProcessor,
+  workerIdentity,
+} from '#attempts';
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { telemetry } from '#observability';
@@ -8,18 +18,11 @@ import { ContentAddressedStore, createRedis, type RedisConnection } from '#redis
 import { WorkspaceQuotas } from '#sandbox';
 import { ToolRegistry } from '#tool-sdk';
 import { LeasesModule } from '../leases/leases.module.js';
-import { systemClock } from '../platform/clock.js';
 import { WorkerState } from '../platform/worker-state.js';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS, SPANS, type Spans } from '../platform/worker.tokens.js';
-import type { AttemptDependencies } from './attempt-dependencies.js';
-import { AttemptTracer } from './attempt-tracer.js';
-import { CancelListener } from './cancel-listener.js';
 import { FileScope } from './file-scope.js';
-import { InFlightAttempts } from './in-flight-attempts.js';
-import { RedactionSettingsService } from './redaction-settings.service.js';
-import { ToolCallProcessor } from './tool-call.processor.js';
 import { Workspaces } from './workspaces.js';
 
 const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');

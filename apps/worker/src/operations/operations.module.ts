@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { LeaseRenewer } from '#attempts';
+import { CancelListener, LeaseRenewer, ToolCallProcessor } from '#attempts';
 import { POOLS } from '#contracts';
 import { createMetrics } from '#observability';
 import { VERSION } from '#platform';
@@ -8,8 +8,6 @@ import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { AttemptsModule } from '../attempts/attempts.module.js';
-import { CancelListener } from '../attempts/cancel-listener.js';
-import { ToolCallProcessor } from '../attempts/tool-call.processor.js';
 import { LeasesModule } from '../leases/leases.module.js';
 import { WorkerState } from '../platform/worker-state.js';
 import { BUFFERED_REDIS, METRICS } from '../platform/worker.tokens.js';

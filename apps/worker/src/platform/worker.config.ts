@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import type { PoolSlots } from '#attempts';
 import { POOLS, Pool } from '#contracts';
 import { commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
@@ -133,11 +134,6 @@ const WorkerEnv = z.object({
 });
 
 export const WORKER_CONFIG = Symbol('WORKER_CONFIG');
-
-export interface PoolSlots {
-  readonly pool: Pool;
-  readonly slots: number;
-}
 
 /** Everything a worker needs to know; made once from the environment, then passed as a value. */
 export interface WorkerConfig {

@@ -1,10 +1,9 @@
 import { Module } from '@nestjs/common';
+import { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import { SystemEventLog } from '#event-log';
 import type { RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
 import { AttemptsModule } from '../attempts/attempts.module.js';
-import { InFlightAttempts } from '../attempts/in-flight-attempts.js';
-import { ToolCallProcessor } from '../attempts/tool-call.processor.js';
 import { WorkerState } from '../platform/worker-state.js';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';

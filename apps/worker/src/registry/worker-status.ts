@@ -1,7 +1,6 @@
+import type { InFlightAttempts, ToolCallProcessor } from '#attempts';
 import type { WorkerStatus } from '#contracts';
 import { type SandboxRegistry, findExecutable } from '#sandbox';
-import type { InFlightAttempts } from '../attempts/in-flight-attempts.js';
-import type { ToolCallProcessor } from '../attempts/tool-call.processor.js';
 import type { WorkerState } from '../platform/worker-state.js';
 import type { DiskSpace } from './disk-space.js';
 

@@ -1,4 +1,5 @@
-import { commitAttempt, type CommitResult, howEnded } from '#attempts';
+import { commitAttempt, type CommitResult } from '../../commit/commit-attempt.js';
+import { howEnded } from '../../commit/decide-attempt.js';
 import { isApplied } from '#event-log';
 import { telemetry } from '#observability';
 import type { AttemptRun, AttemptStage } from '../attempt-run.js';

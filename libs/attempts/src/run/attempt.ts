@@ -1,7 +1,7 @@
-import type { AbortReason } from '#attempts';
+import type { AbortReason } from '../commit/attempt-result.js';
 import type { ToolEffect } from '#contracts';
 import { ToolError } from '#tool-sdk';
-import type { Clock } from '../platform/clock.js';
+import type { Clock } from '../clock.js';
 
 export interface AbortInfo {
   readonly reason: AbortReason;

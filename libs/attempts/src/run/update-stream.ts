@@ -1,7 +1,7 @@
-import { cutUtf8 } from '#attempts';
+import { cutUtf8 } from '../commit/limit-output.js';
 import type { Content, ProgressData, UpdateData } from '#contracts';
 import { UpdatesDigest } from '#event-log';
-import type { Clock } from '../platform/clock.js';
+import type { Clock } from '../clock.js';
 import { ContentBuffer } from './content-buffer.js';
 import { Throttle } from './throttle.js';
 

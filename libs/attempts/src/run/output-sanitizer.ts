@@ -1,11 +1,11 @@
-import { cutUtf8 } from '#attempts';
+import { cutUtf8 } from '../commit/limit-output.js';
 import type { Content, ProgressData, Result, ToolDescriptor } from '#contracts';
 import { tagUntrusted, type SanitizedTextStream, type ContentSanitizer } from '#redaction';
 import { telemetry } from '#observability';
 import type { ToolContext, UpdateStreamInfo } from '#tool-sdk';
 import { MESSAGE_BYTES, type ToolRunResult } from './run-tool.js';
 import type { UpdateStream } from './update-stream.js';
-import type { WorkerLog } from '../platform/worker.logger.js';
+import type { AttemptLog } from './attempt-log.js';
 import type { ActiveRedaction } from './redaction-settings.service.js';
 
 const ONE_TEXT: UpdateStreamInfo = { stream: '' };
@@ -26,7 +26,7 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
   constructor(
     private readonly active: ActiveRedaction,
     private readonly watchers: Watchers,
-    private readonly logger: WorkerLog,
+    private readonly logger: AttemptLog,
     private readonly callId: string,
   ) {
     this.safety = active.safety;

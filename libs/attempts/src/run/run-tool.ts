@@ -1,4 +1,4 @@
-import type { RunResult } from '#attempts';
+import type { RunResult } from '../commit/attempt-result.js';
 import { CALL_ERRORS } from '#contracts';
 import { Suspension, ToolError, type ToolOutput } from '#tool-sdk';
 import type { Attempt } from './attempt.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.js';
+import type { Clock } from '../clock.js';
 
 /** Runs an action at once, then at most once in `intervalMs`. Requests in between share the next run. */
 export class Throttle {

@@ -2,7 +2,7 @@ import type { PolicyProfile } from '#contracts';
 import type { Claimed } from '#event-log';
 import type { ToolContext, Workspace } from '#tool-sdk';
 import type { OutputSanitizer } from './output-sanitizer.js';
-import type { WorkerLog } from '../platform/worker.logger.js';
+import type { AttemptLog } from './attempt-log.js';
 import type { Attempt } from './attempt.js';
 
 /** What a tool gets to know about the call that it runs for. Its methods may be taken apart from it. */
@@ -28,7 +28,7 @@ export class CallContext implements ToolContext {
     readonly workspace: Workspace,
     env: Readonly<Record<string, string>>,
     private readonly guard: Pick<OutputSanitizer, 'onUpdate' | 'onProgress' | 'redact'>,
-    private readonly logger: WorkerLog,
+    private readonly logger: AttemptLog,
     /** Of the attempt's own span, while spans are exported. */
     traceparent?: string,
   ) {

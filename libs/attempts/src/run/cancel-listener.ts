@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CancelRequestedData } from '#contracts';
 import type { CallStore } from '#event-log';
 import { keys, type RedisConnection } from '#redis';
-import type { WorkerLog } from '../platform/worker.logger.js';
+import type { AttemptLog } from './attempt-log.js';
 import type { Attempt } from './attempt.js';
 import type { InFlightAttempts } from './in-flight-attempts.js';
 
@@ -24,7 +24,7 @@ export class CancelListener {
     private readonly store: Pick<CallStore, 'snapshot' | 'events'>,
     private readonly inFlight: InFlightAttempts,
     private readonly defaultGraceMs: number,
-    private readonly logger: WorkerLog,
+    private readonly logger: AttemptLog,
   ) {}
 
   /** Resolves when the subscription is active. */

@@ -1,4 +1,4 @@
-import type { CommitResult } from '#attempts';
+import type { CommitResult } from '../commit/commit-attempt.js';
 import type { CallJob, Pool } from '#contracts';
 import type { Claimed } from '#event-log';
 import type { AttemptDependencies } from './attempt-dependencies.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import type { Content, ProgressData, UpdateData } from '#contracts';
 import { NO_UPDATES, UpdatesDigest } from '#event-log';
-import type { Clock } from '../platform/clock.js';
+import type { Clock } from '../clock.js';
 import { UPDATE_LIMITS, UpdateStream, type UpdateFilter } from './update-stream.js';
 
 /** Time that moves when the test says so. */

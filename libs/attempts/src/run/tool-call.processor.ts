@@ -2,13 +2,18 @@ import type { CallJob, Pool } from '#contracts';
 import { isApplied, type CallStore } from '#event-log';
 import type { CallConsumer, CallQueue, DequeueHookResult, StartConsumer } from '#queue';
 import type { RedisConnection } from '#redis';
-import type { WorkerLog } from '../platform/worker.logger.js';
-import type { PoolSlots } from '../platform/worker.config.js';
+import type { AttemptLog } from './attempt-log.js';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import { type AttemptOutcome, executeAttempt } from './execute-attempt.js';
 
 /** Longer delays are left to the reconciler, which checks due calls twice a second. */
 const LONGEST_LOCAL_DELAY_MS = 60_000;
+
+/** How many calls of a pool run at once. */
+export interface PoolSlots {
+  readonly pool: Pool;
+  readonly slots: number;
+}
 
 /**
  * Runs an attempt for each job of the pools of this worker. A job holds only the id and attempt of a call. When the
@@ -112,7 +117,7 @@ export class ToolCallProcessor {
 }
 
 /** One line in the service log for each attempt. */
-function logAttempt(logger: WorkerLog, job: CallJob, { claimed, committed }: AttemptOutcome & { kind: 'executed' }): void {
+function logAttempt(logger: AttemptLog, job: CallJob, { claimed, committed }: AttemptOutcome & { kind: 'executed' }): void {
   const applied = committed.kind !== 'nothing' && isApplied(committed.answer);
   if (!logger.isLevelEnabled(applied ? 'info' : 'warn')) return;
   const facts = { callId: job.callId, tool: claimed.meta.tool, attempt: claimed.attempt };

@@ -1,4 +1,4 @@
-import { SwapRemoveList } from '#attempts';
+import { SwapRemoveList } from '../swap-remove-list.js';
 import type { ToolEffect } from '#contracts';
 import type { Attempt } from './attempt.js';
 

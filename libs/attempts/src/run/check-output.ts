@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Failure } from '#attempts';
+import type { Failure } from '../commit/attempt-result.js';
 import { Content, Result, type Json, type Violation } from '#contracts';
 import type { Suspension, ToolOutput } from '#tool-sdk';
 import type { ToolRunResult } from './run-tool.js';

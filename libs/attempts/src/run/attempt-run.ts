@@ -1,4 +1,8 @@
-import type { AttemptDecision, AttemptWriter, CommitResult, HookFeedback, NotClaimed } from '#attempts';
+import type { AttemptDecision } from '../commit/decide-attempt.js';
+import type { AttemptWriter } from '../commit/attempt-writer.js';
+import type { CommitResult } from '../commit/commit-attempt.js';
+import type { HookFeedback } from '../commit/attempt-result.js';
+import type { NotClaimed } from '../claim/claim-attempt.js';
 import type { CallJob, Pool, Result, ToolDescriptor } from '#contracts';
 import type { Claimed } from '#event-log';
 import type { DequeueHookResult } from '#queue';

@@ -1,4 +1,4 @@
-import type { HookFeedback } from '#attempts';
+import type { HookFeedback } from '../commit/attempt-result.js';
 import type { Result } from '#contracts';
 import { redactHookRun, type HookRun } from '#hooks';
 

@@ -1,4 +1,4 @@
-import { type AttemptFacts, decideAttempt } from '#attempts';
+import { type AttemptFacts, decideAttempt } from '../../commit/decide-attempt.js';
 import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 
 /** Decides from how the tool ended, and from an abort, whether the attempt ends, is retried, or is another worker's. */

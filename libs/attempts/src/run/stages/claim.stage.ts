@@ -1,4 +1,5 @@
-import { AttemptWriter, claimAttempt, workerIdentity } from '#attempts';
+import { AttemptWriter, workerIdentity } from '../../commit/attempt-writer.js';
+import { claimAttempt } from '../../claim/claim-attempt.js';
 import { telemetry } from '#observability';
 import type { AttemptStage } from '../attempt-run.js';
 
