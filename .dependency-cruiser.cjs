@@ -114,8 +114,8 @@ module.exports = {
       to: { path: '^apps/', pathNot: '^apps/$1/' },
     },
     {
-      name: 'contracts-know-nobody',
-      comment: 'Contracts run in the browser and are what everybody agrees on: they import zod and nothing of ours or of Node.',
+      name: 'contracts-know-nothing',
+      comment: 'Contracts run in the browser and are what all agree on: they import zod and nothing of ours or of Node.',
       severity: 'error',
       from: { path: lib('contracts'), pathNot: TESTS },
       to: { path: ['^libs/', '^apps/', '^node_modules/'], pathNot: ['^libs/contracts/', '^node_modules/zod/'] },
@@ -193,7 +193,7 @@ module.exports = {
     },
     {
       name: 'bullmq-behind-the-queue',
-      comment: 'BullMQ is an implementation of our queue port; whoever imports it directly starts to trust its jobs.',
+      comment: 'BullMQ is an implementation of our queue port; code that imports it directly starts to trust its jobs.',
       severity: 'error',
       from: { path: '^(libs|apps)/', pathNot: ['^libs/queue/', TESTS] },
       to: { path: '^node_modules/bullmq/' },
