@@ -6,8 +6,9 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
-import { ConfigError, createLogger, nestLogger, runService, StartupError, VERSION, waitForRedis } from '#platform';
+import { ConfigError, createLogger, nestLogger, runService, startSteps, StartupError, VERSION, waitForRedis } from '#platform';
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
+import { connected, type RedisConnection } from '#redis';
 import { setupDocs } from './operations/docs/setup-docs.js';
 import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
 import { GatewayModule } from './gateway.module.js';
@@ -17,7 +18,7 @@ import { closeGateway } from './platform/shutdown.js';
 import { traceGateway } from './operations/tracing/trace-gateway.js';
 import { StreamConnections } from './streaming/ws/stream-connections.service.js';
 import { StreamAdapter } from './streaming/ws/stream.adapter.js';
-import { LOGGER } from './platform/tokens.js';
+import { FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
 
 export interface Gateway {
   /** Where it listens; with GATEWAY_PORT=0 the port that was free. */
@@ -32,22 +33,25 @@ export interface Gateway {
  * ones. Rejects when Redis is out of reach, a tool is faulty or the port is taken; everything is closed again then.
  */
 export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<Gateway> {
-  await waitForRedis(config, 'gateway-start');
+  await waitForRedis({ ...config, what: 'gateway' });
   const tracing = await openTracing(config.tracing, { version: VERSION, instance: config.name }, loggerOf(config));
   const app = await createGateway(config, await GatewayModule.forRoot(config, moreProbes, tools), tracing);
+  const step = startSteps('gateway', config.startTimeoutMs);
   let closing: Promise<void> | undefined;
-  const close = () => (closing ??= closeGateway(app, config.drainMs, tracing));
+  const close = (drainMs = config.drainMs) => (closing ??= closeGateway(app, drainMs, tracing));
   try {
-    await app.get(EventHub).start();
+    await step('connect', () => connected(app.get<RedisConnection>(FAIL_FAST_REDIS)));
+    await step('subscribe', () => app.init());
+    await step('read the end of the log', () => app.get(EventHub).start());
     await app.listen({ host: config.host, port: config.port });
-    return { url: await app.getUrl(), app, close };
+    return { url: await app.getUrl(), app, close: () => close() };
   } catch (error) {
-    await close();
+    await close(0);
     throw error;
   }
 }
 
-/** The application, ready but not listening. */
+/** The application, which has done nothing yet. */
 async function createGateway(config: GatewayConfig, module: DynamicModule, tracing?: Tracing): Promise<NestFastifyApplication> {
   const logger = loggerOf(config);
   const app = await NestFactory.create<NestFastifyApplication>(module, createHttpAdapter(config), {
@@ -61,7 +65,6 @@ async function createGateway(config: GatewayConfig, module: DynamicModule, traci
   app.useWebSocketAdapter(new StreamAdapter(app, (client) => connections.sessionOf(client)));
   setupDocs(app, VERSION);
   await setupDashboard(app);
-  await app.init();
   return app;
 }
 

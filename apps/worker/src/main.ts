@@ -4,13 +4,15 @@ import { fileURLToPath } from 'node:url';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { CancelListener, Reconciler, ToolCallProcessor } from '#attempts';
-import { createLogger, nestLogger, ensureDirectory, waitForRedis, runService, VERSION } from '#platform';
+import { CancelListener, type DrainTimes, Reconciler, ToolCallProcessor } from '#attempts';
+import { createLogger, nestLogger, ensureDirectory, waitForRedis, runService, startSteps, StartupError, VERSION } from '#platform';
 import { type SlotSample, openTracing } from '#observability';
 import { Projector } from '#projection';
+import type { RedisConnection } from '#redis';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
 import { readWorkerConfig, type WorkerConfig } from './platform/worker.config.js';
+import { BUFFERED_REDIS } from './platform/worker.tokens.js';
 import { WorkerModule } from './worker.module.js';
 
 export interface RunningWorker {
@@ -27,7 +29,7 @@ export interface RunningWorker {
 /** Starts a worker in this process. Rejects, with everything closed again, when it cannot take calls. */
 export async function startWorker(config: WorkerConfig): Promise<RunningWorker> {
   ensureDirectory(config.workspaceRoot, 'workspace directory', 'WORKSPACE_ROOT');
-  await waitForRedis(config, 'worker-start');
+  await waitForRedis({ ...config, what: 'worker' });
   const logger = createLogger({
     level: config.logLevel,
     base: { app: 'worker', worker: config.id },
@@ -42,18 +44,21 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
       ? undefined
       : await NestFactory.create<NestFastifyApplication>(module, new FastifyAdapter({ forceCloseConnections: true }), options);
   const app = served ? await served.init() : await NestFactory.createApplicationContext(module, options);
+  const step = startSteps('worker', config.startTimeoutMs);
   let closing: Promise<void> | undefined;
-  const close = () => (closing ??= closeWorker(app, config));
+  const close = (times: DrainTimes = config) => (closing ??= closeWorker(app, times));
   try {
-    await app.get(CancelListener).start();
+    await step('subscribe', () => app.get(CancelListener).start());
     app.get(ToolCallProcessor).start();
     app.get(Reconciler).start();
     app.get(Projector).start();
-    await app.get(WorkerHeartbeat).start();
+    await step('register', () => app.get(WorkerHeartbeat).start());
     if (served && config.port !== 'off') await served.listen({ host: config.host, port: config.port });
-    return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close };
+    return { id: config.id, app, url: await served?.getUrl(), slots: () => app.get(ToolCallProcessor).slots(), close: () => close() };
   } catch (error) {
-    await close();
+    // Redis is away: no step of the shutdown is to wait for it.
+    if (error instanceof StartupError) app.get<RedisConnection>(BUFFERED_REDIS).disconnect();
+    await close({ drainMs: 0, stopGraceMs: 0 });
     throw error;
   }
 }

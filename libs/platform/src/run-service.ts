@@ -32,15 +32,15 @@ export async function runService(names: ProcessNames, start: () => Promise<{ clo
     await starting;
     started = true;
   } catch (error) {
-    process.stderr.write(`${formatStartupError(error, names)}\n`);
+    process.stderr.write(`${startupFailure(error, names)}\n`);
     process.exit(1);
   }
 }
 
-/** One sentence for what a person can fix; anything else keeps its stack. */
-function formatStartupError(error: unknown, { what, port, host }: ProcessNames): string {
+/** One sentence for what a person can fix; anything else is a fault of the program, and its stack follows. */
+export function startupFailure(error: unknown, { what, port, host }: ProcessNames): string {
   if (error instanceof StartupError) return error.message;
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return `The ${what} cannot start because of an unexpected error: ${String(error)}.`;
   switch ('code' in error ? error.code : undefined) {
     case 'EADDRINUSE':
       return `The ${what} cannot listen: the port is in use. Stop the program that listens there, or set ${port} to another port, or to 0 for any free one.`;
@@ -50,6 +50,6 @@ function formatStartupError(error: unknown, { what, port, host }: ProcessNames):
     case 'ENOTFOUND':
       return `The ${what} cannot listen: this machine has no such address. Set ${host} to 127.0.0.1, or to an address of this machine.`;
     default:
-      return error.stack ?? error.message;
+      return `The ${what} cannot start because of an unexpected error: ${error.message}.\nReport it with these lines:\n${error.stack ?? ''}`;
   }
 }

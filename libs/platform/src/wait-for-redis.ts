@@ -2,38 +2,41 @@ import { ensureLogMetadata } from '#event-log';
 import { createRedis, getServerInfo, type RedisConnection } from '#redis';
 import { pingRedis } from './ping-redis.js';
 import { connectionHint } from './connection-hint.js';
+import { startSteps } from './start-step.js';
 import { StartupError } from './startup-error.js';
 
-const TIMEOUT_MS = 15_000;
 /** After this time a line on standard error says what the start waits for. */
 const NOTICE_MS = 2_000;
 const OLDEST_MAJOR = 7;
 
+export interface RedisWait {
+  /** The process that starts, for messages and CLIENT LIST. */
+  readonly what: 'gateway' | 'worker';
+  readonly redisUrl: string;
+  readonly partitions: number;
+  readonly startTimeoutMs: number;
+}
+
 /**
  * Resolves when Redis answers and its log has the format of this process. Later outages do not end the process.
- * @throws StartupError when Redis does not answer within 15 s, refuses this process, is too old or holds another log
+ * @throws StartupError when Redis does not answer in time, refuses this process, is too old or holds another log
  */
-export async function waitForRedis(
-  { redisUrl, partitions }: { readonly redisUrl: string; readonly partitions: number },
-  name: string,
-  timeoutMs = TIMEOUT_MS,
-): Promise<void> {
+export async function waitForRedis({ what, redisUrl, partitions, startTimeoutMs: timeoutMs }: RedisWait): Promise<void> {
   let last = 'no answer';
   const since = performance.now();
-  const redis = createRedis(redisUrl, { name, onError: (error) => (last = reasonOf(error)) });
+  const redis = createRedis(redisUrl, { name: `${what}-start`, onError: (error) => (last = reasonOf(error)) });
   const silence = setTimeout(() => {
     process.stderr.write(`Redis does not answer yet (${last}); waiting for it up to ${timeoutMs / 1000} s.\n`);
   }, NOTICE_MS);
+  const step = startSteps(what, timeoutMs);
   try {
     if (!(await pingRedis(redis, timeoutMs))) {
       const waited = performance.now() - since < timeoutMs / 2 ? 'refused this process' : `did not answer within ${timeoutMs / 1000} s`;
       throw new StartupError(`Redis ${waited} (${last}). ${connectionHint(last)}`);
     }
-    await checkVersion(redis);
-    await ensureLogMetadata(redis, partitions).catch((error: unknown) => {
-      const message = error instanceof Error ? error.message : String(error);
-      throw new StartupError(isRefusal(error) ? `Redis refused to be written to (${message}). ${connectionHint(message)}` : message);
-    });
+    clearTimeout(silence);
+    await step('read its version', () => checkVersion(redis));
+    await step('check the log', () => checkLog(redis, partitions));
   } finally {
     clearTimeout(silence);
     redis.disconnect();
@@ -49,6 +52,13 @@ async function checkVersion(redis: RedisConnection): Promise<void> {
       `This Redis has version ${facts.version}, and Toolyard needs ${OLDEST_MAJOR} or newer (or Valkey). Install one, or name another in REDIS_URL.`,
     );
   }
+}
+
+async function checkLog(redis: RedisConnection, partitions: number): Promise<void> {
+  await ensureLogMetadata(redis, partitions).catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new StartupError(isRefusal(error) ? `Redis refused to be written to (${message}). ${connectionHint(message)}` : message);
+  });
 }
 
 function isRefusal(error: unknown): boolean {

@@ -109,6 +109,11 @@ export function acceptsCommands(redis: RedisConnection): boolean {
   return role === 'command' || role === 'producer';
 }
 
+/** Resolves when the connection is ready: a `producer` fails every command before that. Waits for Redis as long as it takes. */
+export async function connected(redis: RedisConnection): Promise<void> {
+  if (redis.status !== 'ready') await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
+}
+
 /** Said by a node that is no master any more. The address, or Sentinel, may lead to its successor by now. */
 function isDemotedPrimaryError({ message }: Error): boolean {
   return message.startsWith('READONLY') || message.startsWith('UNBLOCKED');

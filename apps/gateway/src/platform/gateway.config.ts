@@ -55,6 +55,8 @@ export interface GatewayConfig {
   readonly tracing?: TracingConfig | undefined;
   /** How long a submission waits for the log while Redis is out of reach; then it is answered 503 and may be repeated. */
   readonly logDeadlineMs: number;
+  /** How long each step of the start waits for Redis. */
+  readonly startTimeoutMs: number;
   /** How long a drain waits for requests in flight, ms. */
   readonly drainMs: number;
   readonly retryMaxAttempts: number;
@@ -126,6 +128,7 @@ const Environment = z.object({
   QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_DEADLINE_MS: integer(100, 60_000, 5000),
+  START_TIMEOUT_MS: integer(1_000, 600_000, 15_000),
   DRAIN_MS: integer(0, 600_000, 25_000),
   RETRY_MAX_ATTEMPTS: integer(1, 20, 20),
   DEFAULT_AUTONOMY: Autonomy.optional(),
@@ -186,6 +189,7 @@ export function readGatewayConfig(
     logLevel: e.LOG_LEVEL,
     tracing: tracingConfig(e, 'toolyard-gateway'),
     logDeadlineMs: e.LOG_DEADLINE_MS,
+    startTimeoutMs: e.START_TIMEOUT_MS,
     drainMs: e.DRAIN_MS,
     retryMaxAttempts: e.RETRY_MAX_ATTEMPTS,
     defaultPosture: {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
@@ -24,7 +23,11 @@ const connections: Provider[] = [
     inject: [GATEWAY_CONFIG],
     useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { name: 'gateway' }),
   },
-  { provide: FAIL_FAST_REDIS, inject: [GATEWAY_CONFIG], useFactory: ({ redisUrl }: GatewayConfig) => openFailFastRedis(redisUrl) },
+  {
+    provide: FAIL_FAST_REDIS,
+    inject: [GATEWAY_CONFIG],
+    useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' }),
+  },
 ];
 
 const log: Provider[] = [
@@ -32,7 +35,7 @@ const log: Provider[] = [
     provide: EventLog,
     inject: [BUFFERED_REDIS, GATEWAY_CONFIG],
     useFactory: (redis: RedisConnection, { partitions, durability, replicas, logDeadlineMs }: GatewayConfig) =>
-      EventLog.open(redis, { partitions, durability, replicas, deadlineMs: logDeadlineMs }),
+      new EventLog(redis, { partitions, durability, replicas, deadlineMs: logDeadlineMs }),
   },
   {
     provide: SystemEventLog,
@@ -121,11 +124,4 @@ export class PlatformModule {
 async function stateOf(store: CallStore, callId: string): Promise<'open' | 'ended' | 'gone'> {
   const head = await store.snapshot(callId);
   return head === undefined ? 'gone' : head.status === 'ended' ? 'ended' : 'open';
-}
-
-/** Resolves when it is connected: a connection without an offline queue fails every command before that. */
-async function openFailFastRedis(redisUrl: string): Promise<RedisConnection> {
-  const redis = createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' });
-  if (redis.status !== 'ready') await once(redis, 'ready');
-  return redis;
 }

@@ -21,7 +21,7 @@ const connections: Provider[] = [
     provide: EventLog,
     inject: [BUFFERED_REDIS, WORKER_CONFIG],
     useFactory: (redis: RedisConnection, { partitions, durability, replicas }: WorkerConfig) =>
-      EventLog.open(redis, { partitions, durability, replicas }),
+      new EventLog(redis, { partitions, durability, replicas }),
   },
   {
     provide: CallStore,

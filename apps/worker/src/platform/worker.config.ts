@@ -123,6 +123,7 @@ const WorkerEnv = z.object({
   TENANT_QUOTA_FILES: quota(2_500_000),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
   LEASE_MS: milliseconds(30_000, 500, 600_000),
+  START_TIMEOUT_MS: milliseconds(15_000, 1_000, 600_000),
   DRAIN_MS: milliseconds(25_000, 0, 3_600_000),
   STOP_GRACE_MS: milliseconds(3_000, 0, 3_500),
   RETRY_MAX_ATTEMPTS: z.coerce.number().int().min(1).max(20).optional(),
@@ -154,6 +155,8 @@ export interface WorkerConfig {
   /** What calls may reach besides their workspaces, where the decision about them says so. */
   readonly files: FileScopeSettings;
   readonly leaseMs: number;
+  /** How long each step of the start waits for Redis. */
+  readonly startTimeoutMs: number;
   /** From SIGTERM until running calls that cannot be handed back are aborted. */
   readonly drainMs: number;
   /**
@@ -221,6 +224,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
       locks: join(workspaceRoot, LOCKS_FOLDER),
     },
     leaseMs: values.LEASE_MS,
+    startTimeoutMs: values.START_TIMEOUT_MS,
     drainMs: values.DRAIN_MS,
     stopGraceMs: values.STOP_GRACE_MS,
     maxAttempts: values.RETRY_MAX_ATTEMPTS ?? 20,

@@ -1,0 +1,43 @@
+import { connectionHint } from './connection-hint.js';
+import { StartupError } from './startup-error.js';
+
+/** After this time a line on standard error says what the start waits for. */
+const NOTICE_MS = 2_000;
+
+export type StartStep = <T>(doing: string, action: () => Promise<T>) => Promise<T>;
+
+/**
+ * Runs the steps of a start that need Redis, which the caller awaits one after the other. Each waits at most `timeoutMs`
+ * for a Redis that went away; commands and connections of ioredis wait for it without a limit of their own.
+ * @throws StartupError that names the step, when it takes longer or Redis refuses it; other errors unchanged
+ */
+export function startSteps(what: string, timeoutMs: number): StartStep {
+  return async (doing, action) => {
+    let timers: NodeJS.Timeout[] = [];
+    const late = new Promise<never>((_resolve, reject) => {
+      const seconds = `${timeoutMs / 1000} s`;
+      const notice = () => process.stderr.write(`Redis does not answer any more (to ${doing}); waiting for it up to ${seconds}.\n`);
+      const fail = () => reject(failure(what, doing, `no answer within ${seconds}`));
+      timers = [setTimeout(notice, NOTICE_MS), setTimeout(fail, timeoutMs)];
+    });
+    try {
+      return await Promise.race([action(), late]);
+    } catch (error) {
+      throw isFromRedis(error) ? failure(what, doing, error.message, error) : error;
+    } finally {
+      timers.forEach(clearTimeout);
+    }
+  };
+}
+
+function failure(what: string, doing: string, why: string, cause?: Error): StartupError {
+  return new StartupError(`The ${what} cannot start: Redis did not let it ${doing} (${why}). ${connectionHint(why)}`, { cause });
+}
+
+/** Errors of ioredis: a refusal, a lost connection, a command that was given up, a cluster without an answer. */
+const REDIS_ERRORS = new Set(['ReplyError', 'AbortError', 'InterruptError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError']);
+const LOST_CONNECTION = /Connection is closed|Stream isn't writeable|Cluster isn't ready|ECONN(REFUSED|RESET)|EPIPE|ETIMEDOUT/;
+
+function isFromRedis(error: unknown): error is Error {
+  return error instanceof Error && (REDIS_ERRORS.has(error.name) || LOST_CONNECTION.test(error.message));
+}
