@@ -11,7 +11,7 @@ export function bullQueue(name: string, producer: QueueBackend, worker: QueueBac
     openQueue: (redisUrl) => new BullCallQueue({ redisUrl, backend: producer }),
     consume: (redisUrl, slots, handler) => startConsumer({ redisUrl, backend: worker, onError: () => {} })('read', slots, handler),
     obliterate: async (redisUrl) => {
-      const queue = new Queue('calls', { prefix: keys.queuePrefix('read'), connection: { url: redisUrl } });
+      const queue = new Queue(keys.queueName('read'), { prefix: keys.queuePrefix('read'), connection: { url: redisUrl } });
       await queue.pause();
       await queue.obliterate({ force: true });
       await queue.close();

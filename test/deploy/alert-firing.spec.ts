@@ -72,7 +72,7 @@ describe('trouble made on purpose, seen by a real Prometheus', () => {
   });
 
   it('tells that jobs cannot be added', async () => {
-    const queue = ['wait', 'prioritized'].map((name) => `{q-write}:calls:${name}`);
+    const queue = ['wait', 'prioritized'].map((name) => `{q-write}:calls-write:${name}`);
     for (const key of queue) await redis.set(key, 'no list and no set');
     const submit = () => agent.submit('file_write', { path: 'a.txt', content: 'a' });
     const { body } = await submit();

@@ -29,7 +29,8 @@ describe('/readyz while one connection to Redis is away and all others stand', (
     ...WORKER.map((name) => ['worker', name, () => toolyard.workers[0], name === 'worker-leases' ? 'Leases' : name] as const),
   ])('of a %s answers 503 for its connection %s, and 200 when it is back', async (_app, name, app, says) => {
     await eventually(async () => (await readiness(app())).ok, 'the app to be ready');
-    proxy.refuses = new RegExp(`setname\r\n\\$\\d+\r\n${name}\r\n`, 'i');
+    const shown = name === 'queue-worker-wait' ? String.raw`\{q-read\}:[^\r]*:w:[^\r]*` : name;
+    proxy.refuses = new RegExp(`setname\r\n\\$\\d+\r\n${shown}\r\n`, 'i');
     proxy.cut();
     const { text } = await eventually(async () => {
       const answer = await readiness(app());

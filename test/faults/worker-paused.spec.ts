@@ -112,7 +112,7 @@ describe('a worker that is paused (SIGSTOP) for longer than its lease', () => {
     }
     const paused = await toolyard.worker();
     const redis = createRedis(toolyard.redis.url);
-    await eventually(async () => (await redis.keys('{q-read}:calls:idle:*')).length > 0, 'the worker to be known as idle');
+    await eventually(async () => (await redis.keys('{q-read}:calls-read:idle:*')).length > 0, 'the worker to be known as idle');
     redis.disconnect();
     paused.signal('SIGSTOP');
     const { body: shell } = await agent.submit('shell', { command: 'echo once' });

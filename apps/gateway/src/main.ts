@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
 import { ConfigError, createLogger, nestLogger, runService, startSteps, StartupError, VERSION, waitForRedis } from '#platform';
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
+import { LegacyQueues } from '#queue';
 import { connected, type RedisConnection } from '#redis';
 import { setupDocs } from './operations/docs/setup-docs.js';
 import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
@@ -18,7 +19,7 @@ import { closeGateway } from './platform/shutdown.js';
 import { traceGateway } from './operations/tracing/trace-gateway.js';
 import { StreamConnections } from './streaming/ws/stream-connections.service.js';
 import { StreamAdapter } from './streaming/ws/stream.adapter.js';
-import { FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
+import { BUFFERED_REDIS, FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
 
 export interface Gateway {
   /** Where it listens; with GATEWAY_PORT=0 the port that was free. */
@@ -43,6 +44,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
     await step('connect', () => connected(app.get<RedisConnection>(FAIL_FAST_REDIS)));
     await step('subscribe', () => app.init());
     await step('read the end of the log', () => app.get(EventHub).start());
+    await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
     await app.listen({ host: config.host, port: config.port });
     return { url: await app.getUrl(), app, close: () => close() };
   } catch (error) {

@@ -8,6 +8,7 @@ import { CancelListener, type DrainTimes, Reconciler, ToolCallProcessor } from '
 import { createLogger, nestLogger, ensureDirectory, waitForRedis, runService, startSteps, StartupError, VERSION } from '#platform';
 import { type SlotSample, openTracing } from '#observability';
 import { Projector } from '#projection';
+import { LegacyQueues } from '#queue';
 import type { RedisConnection } from '#redis';
 import { closeWorker } from './shutdown.js';
 import { WorkerHeartbeat } from './registry/worker-heartbeat.js';
@@ -49,6 +50,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
   const close = (times: DrainTimes = config) => (closing ??= closeWorker(app, times));
   try {
     await step('subscribe', () => app.get(CancelListener).start());
+    await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
     app.get(ToolCallProcessor).start();
     app.get(Reconciler).start();
     app.get(Projector).start();

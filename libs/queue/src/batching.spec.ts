@@ -6,7 +6,7 @@ import { startConsumer } from './call-consumer.js';
 import { BullCallQueue } from './call-queue.js';
 import type { CallConsumer } from './queue.port.js';
 
-const PREFIX = '{q-net}:calls:';
+const PREFIX = '{q-net}:calls-net:';
 
 describe('the batching backend', () => {
   let server: RedisServer;
@@ -137,7 +137,7 @@ describe('the batching backend', () => {
   it('refuses jobs that it would never run', async () => {
     const { Queue } = await import('bullmq');
     const { producerBackend } = await import('./bull-connection.js');
-    const delayed = new Queue('calls', { connection: {} }, producerBackend(redis, 'batching', '{q-net}'));
+    const delayed = new Queue('calls-net', { connection: {} }, producerBackend(redis, 'batching', '{q-net}'));
     await expect(delayed.add('call', {}, { jobId: 'a-1', priority: 1, delay: 1000 })).rejects.toThrow(/without delay/);
     await delayed.close();
   });

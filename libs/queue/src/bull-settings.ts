@@ -1,4 +1,4 @@
-import type { Pool, Priority } from '#contracts';
+import type { Priority } from '#contracts';
 import { keys } from '#redis';
 
 /** Which half of BullMQ's hot path runs: ours (many jobs a script) or BullMQ's own. Both share one layout in Redis. */
@@ -29,7 +29,16 @@ export function lockOptions(lockMs: number): { lockDuration: number; stalledInte
   return { lockDuration: lockMs, stalledInterval: Math.min(5_000, Math.max(250, Math.ceil(lockMs / 4))), maxStalledCount: 0 };
 }
 
-/** The queue of a pool has a hash tag of its own, so all its keys live on one node of a cluster. */
-export function queueName(pool: Pool): { name: string; prefix: string } {
-  return { name: 'calls', prefix: keys.queuePrefix(pool) };
+/** BullMQ's name and prefix of a pool's queue; also for queues beside the five pools. */
+export function queueName(pool: string): { name: string; prefix: string } {
+  return { name: keys.queueName(pool), prefix: keys.queuePrefix(pool) };
+}
+
+/**
+ * The name by which `getWorkers()` of BullMQ finds the connection that waits for jobs. Redis allows no spaces and no
+ * characters beyond ASCII in it.
+ */
+export function workerClientName(pool: string, worker: string): string {
+  const { name, prefix } = queueName(pool);
+  return `${prefix}:${Buffer.from(name).toString('base64')}:w:${worker.replaceAll(/[^!-~]/g, '-')}`;
 }

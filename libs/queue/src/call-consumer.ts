@@ -1,14 +1,16 @@
 import { isNotConnectionError, Worker } from 'bullmq';
-import { CallJob, type Pool } from '#contracts';
+import { CallJob } from '#contracts';
 import { BatchingWorkerBackend } from './batching-worker.js';
 import { workerBackend, type WorkerClients } from './bull-connection.js';
-import { LOCK_MS, lockOptions, queueName, type QueueBackend } from './bull-settings.js';
+import { LOCK_MS, lockOptions, queueName, workerClientName, type QueueBackend } from './bull-settings.js';
 import { createRedis, type RedisConnection } from '#redis';
 import type { DequeueHook } from './dequeue-hook.js';
 import type { CallConsumer, CallHandler, StartConsumer } from './queue.port.js';
 
 export interface CallConsumerOptions {
   readonly redisUrl: string;
+  /** Shown by tools for BullMQ; without one they show the process id. */
+  readonly workerName?: string;
   /** `batching` by default. */
   readonly backend?: QueueBackend;
   /** How long the jobs of a worker that fell silent are its own; best the lease of its calls. 30 s by default. */
@@ -39,19 +41,20 @@ class BullCallConsumer implements CallConsumer {
   running = 0;
 
   constructor(
-    pool: Pool,
+    pool: string,
     concurrency: number,
     private readonly handler: CallHandler,
-    { redisUrl, backend: kind = 'batching', lockMs = LOCK_MS, connection, dequeueHook }: CallConsumerOptions,
+    { redisUrl, backend: kind = 'batching', lockMs = LOCK_MS, connection, dequeueHook, workerName }: CallConsumerOptions,
     onError: (error: Error) => void,
   ) {
     this.report = (error) => {
       if (!isConnectionTrouble(error)) onError(error);
     };
     const { name, prefix } = queueName(pool);
+    const clientName = workerClientName(pool, workerName ?? String(process.pid));
     const clients: WorkerClients = {
       command: connection ?? createRedis(redisUrl, { role: 'command', name: 'queue-worker' }),
-      blocking: createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait' }),
+      blocking: createRedis(redisUrl, { role: 'blocking', name: 'queue-worker-wait', clientName }),
       commandIsShared: connection !== undefined,
     };
     const claims = kind === 'batching' && dequeueHook !== undefined && !clients.command.isCluster;

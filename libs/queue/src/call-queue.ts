@@ -1,11 +1,11 @@
 import { Queue, type RedisQueueBackend } from 'bullmq';
-import type { CallJob, Pool, Priority, ToolEffect } from '#contracts';
+import type { CallJob, Priority, ToolEffect } from '#contracts';
 import { createRedis, writeTogether, type RedisConnection } from '#redis';
 import { BatchingProducerBackend } from './batching-producer.js';
 import { producerBackend } from './bull-connection.js';
 import { PRIORITY_SPAN, JOB_NAME, JOB_OPTIONS, PRIORITY, queueName, type QueueBackend } from './bull-settings.js';
 import type { DequeueHook } from './dequeue-hook.js';
-import type { CallQueue, QueueStats, QueuePosition } from './queue.port.js';
+import type { CallQueue, QueueDepth, QueueStats, QueuePosition } from './queue.port.js';
 
 export interface CallQueueOptions {
   readonly redisUrl: string;
@@ -27,10 +27,10 @@ const FIRST_CONNECTION_MS = 2000;
 export class BullCallQueue implements CallQueue {
   private readonly client: RedisConnection;
   private readonly connected: Promise<void>;
-  private readonly openQueue: (pool: Pool) => CallsQueue;
-  private readonly statsReadings = new Map<Pool, Reading<QueueStats>>();
-  private readonly waitings = new Map<Pool, Reading<number>>();
-  private readonly queues = new Map<Pool, CallsQueue>();
+  private readonly openQueue: (pool: string) => CallsQueue;
+  private readonly statsReadings = new Map<string, Reading<QueueDepth>>();
+  private readonly waitings = new Map<string, Reading<number>>();
+  private readonly queues = new Map<string, CallsQueue>();
   private closed: Promise<void> | undefined;
 
   constructor({ redisUrl, backend = 'batching', producerConnection, dequeueHook }: CallQueueOptions) {
@@ -56,7 +56,7 @@ export class BullCallQueue implements CallQueue {
   }
 
   /** With the stock backend tenants do not take turns: its script knows one order only. */
-  async dispatch(pool: Pool, job: CallJob, priority: Priority, tenantId = '', effect: ToolEffect = 'once'): Promise<void> {
+  async dispatch(pool: string, job: CallJob, priority: Priority, tenantId = '', effect: ToolEffect = 'once'): Promise<void> {
     await this.connected;
     const queue = this.queueFor(pool);
     const backend = queue.getBackend();
@@ -66,12 +66,12 @@ export class BullCallQueue implements CallQueue {
     else await queue.add(JOB_NAME, job, { ...JOB_OPTIONS, jobId: id, priority: rank });
   }
 
-  async removeJob(pool: Pool, job: CallJob): Promise<void> {
+  async removeJob(pool: string, job: CallJob): Promise<void> {
     await this.connected;
     await this.queueFor(pool).remove(jobIdOf(job));
   }
 
-  async position(pool: Pool, job: CallJob): Promise<QueuePosition | undefined> {
+  async position(pool: string, job: CallJob): Promise<QueuePosition | undefined> {
     await this.connected;
     const { wait = '', prioritized = '', active = '' } = this.queueFor(pool).getBackend().keys;
     const [rank, givenBackAt, scored, givenBack, running] = await Promise.all([
@@ -85,11 +85,11 @@ export class BullCallQueue implements CallQueue {
     return ahead === undefined ? undefined : { ahead, waiting: scored + givenBack, active: running };
   }
 
-  stats(pool: Pool, maxAgeMs?: number): Promise<QueueStats> {
-    return shared(this.statsReadings, pool, () => this.readStats(pool), maxAgeMs);
+  async stats<P extends string>(pool: P, maxAgeMs?: number): Promise<QueueStats<P>> {
+    return { pool, ...(await shared(this.statsReadings, pool, () => this.readDepth(pool), maxAgeMs)) };
   }
 
-  waitingCount(pool: Pool): Promise<number> {
+  waitingCount(pool: string): Promise<number> {
     return shared(this.waitings, pool, () => this.readWaiting(pool));
   }
 
@@ -97,16 +97,16 @@ export class BullCallQueue implements CallQueue {
     return (this.closed ??= this.shutDown());
   }
 
-  private async readStats(pool: Pool): Promise<QueueStats> {
+  private async readDepth(pool: string): Promise<QueueDepth> {
     await this.connected;
     const backend = this.queueFor(pool).getBackend();
     const [waiting, active] = await writeTogether(this.client, () =>
       Promise.all([this.countWaiting(backend), this.client.llen(backend.keys['active'] ?? '')]),
     );
-    return { pool, waiting, active, oldestWaitingMs: waiting === 0 ? 0 : await this.oldestWaitingMs(backend) };
+    return { waiting, active, oldestWaitingMs: waiting === 0 ? 0 : await this.oldestWaitingMs(backend) };
   }
 
-  private async readWaiting(pool: Pool): Promise<number> {
+  private async readWaiting(pool: string): Promise<number> {
     await this.connected;
     const backend = this.queueFor(pool).getBackend();
     return writeTogether(this.client, () => this.countWaiting(backend));
@@ -117,7 +117,7 @@ export class BullCallQueue implements CallQueue {
     return givenBack + scored;
   }
 
-  private queueFor(pool: Pool): CallsQueue {
+  private queueFor(pool: string): CallsQueue {
     if (this.closed) throw new Error('The queue is closed.');
     let queue = this.queues.get(pool);
     if (!queue) this.queues.set(pool, (queue = this.openQueue(pool)));
@@ -164,7 +164,7 @@ interface Reading<T> {
 }
 
 /** Those who ask while an answer is under way share it: it may be a few round trips old. Later ones do where they take an older one. */
-function shared<T>(readings: Map<Pool, Reading<T>>, pool: Pool, read: () => Promise<T>, maxAgeMs = 0): Promise<T> {
+function shared<T>(readings: Map<string, Reading<T>>, pool: string, read: () => Promise<T>, maxAgeMs = 0): Promise<T> {
   const known = readings.get(pool);
   if (known !== undefined && (known.at === UNDER_WAY || performance.now() - known.at < maxAgeMs)) return known.answer;
   const reading: Reading<T> = { answer: read(), at: UNDER_WAY };

@@ -7,7 +7,7 @@ import { BullCallQueue } from './call-queue.js';
 import type { DequeueHook, DequeueHookResult } from './dequeue-hook.js';
 import type { CallConsumer } from './queue.port.js';
 
-const PREFIX = '{q-net}:calls:';
+const PREFIX = '{q-net}:calls-net:';
 /** Counts how often each call was taken, and answers with the attempt. */
 const COUNTING = `
   local function onDequeue(jobs, args)

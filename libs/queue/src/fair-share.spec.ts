@@ -129,12 +129,12 @@ describe('fair share of a pool', () => {
     await send([...many(5, 'a'), ...many(5, 'b', 'low')]);
     consume(3);
     await ran(10);
-    await eventually(async () => (await redis.exists('{q-shell}:calls:fair')) === 0, 'the tags to be gone');
+    await eventually(async () => (await redis.exists('{q-shell}:calls-shell:fair')) === 0, 'the tags to be gone');
   });
 
   it('stays a queue when its tags are lost in between', async () => {
     await send([...many(20, 'a'), ...many(2, 'b')]);
-    await redis.del('{q-shell}:calls:fair');
+    await redis.del('{q-shell}:calls-shell:fair');
     await send([...many(20, 'a'), ...many(2, 'b')]);
     consume(3);
     await ran(44);
@@ -153,8 +153,8 @@ describe('fair share of a pool', () => {
 
   it('knows the oldest job behind any number of lines', async () => {
     const [taken = '', ...old] = await send(many(3, 'a'));
-    for (const callId of old) await redis.hset(`{q-shell}:calls:${callId}-1`, 'timestamp', Date.now() - 60_000);
-    await redis.zrem('{q-shell}:calls:prioritized', `${taken}-1`);
+    for (const callId of old) await redis.hset(`{q-shell}:calls-shell:${callId}-1`, 'timestamp', Date.now() - 60_000);
+    await redis.zrem('{q-shell}:calls-shell:prioritized', `${taken}-1`);
     await send([...many(20, 'b'), ...many(1, 'c')]);
     expect((await queue.stats('shell')).oldestWaitingMs).toBeGreaterThanOrEqual(60_000);
   });

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Pool } from '#contracts';
 
 /**
  * Every Redis key of Toolyard. All keys of one partition share the hash tag `{pNN}`, so one script may touch them on a
@@ -72,10 +71,23 @@ export const keys = {
   /** Whose calls are counted; all limits of a tenant share a hash tag, so that one script checks and takes them together. */
   limit: (tenantId: string, name: string) => `{l-${tenantId}}:${name}`,
   rateLimit: (keyId: string) => `rate:${keyId}`,
-  queuePrefix: (pool: Pool) => `{q-${pool}}`,
+  /** BullMQ's prefix of a queue: a hash tag of its own, so all its keys live on one node of a cluster. */
+  queuePrefix: (queue: string) => `{q-${queueWord(queue)}}`,
+  /** BullMQ's name of a queue, by which tools for BullMQ tell queues apart. */
+  queueName: (queue: string) => `calls-${queueWord(queue)}`,
   /** Pub/sub channel on which the transition script tells workers that a running call shall stop. */
   cancelChannel: () => 'toolyard:cancel',
 } as const;
+
+/** The word that names a queue: a pool of workers, or anything else that is written like one. */
+function queueWord(queue: string): string {
+  if (QUEUE_WORD.test(queue)) return queue;
+  throw new Error(
+    `"${queue.slice(0, 80)}" cannot name a queue: expected 1 to 128 letters, digits, ".", "_" or "-", beginning with a letter or digit.`,
+  );
+}
+
+const QUEUE_WORD = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Two digits, three from 100 partitions on. */
 export function partitionName(index: number): string {

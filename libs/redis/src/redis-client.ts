@@ -14,8 +14,10 @@ export type RedisRole = 'command' | 'blocking' | 'subscriber' | 'producer';
 
 export interface RedisClientOptions {
   readonly role?: RedisRole;
-  /** Shown by CLIENT LIST. */
+  /** Names the connection in this process, and in CLIENT LIST unless `clientName` does. */
   readonly name?: string;
+  /** Shown by CLIENT LIST instead of `name`. */
+  readonly clientName?: string;
   /** Called for every connection error; without it they are dropped, since the client reconnects by itself. */
   readonly onError?: (error: Error) => void;
 }
@@ -64,12 +66,12 @@ export function isCluster(url: string): boolean {
 /** ioredis options for a role; BullMQ gets the same, so that every connection of a process behaves alike. */
 export function redisOptionsFor(
   target: RedisTarget,
-  { role = 'command', name }: RedisClientOptions = {},
+  { role = 'command', name, clientName = name }: RedisClientOptions = {},
 ): RedisOptions & { readonly replyMapping: 'legacy' } {
   return {
     ...target.options,
     replyMapping: 'legacy',
-    ...(name === undefined ? {} : { connectionName: name }),
+    ...(clientName === undefined ? {} : { connectionName: clientName }),
     maxRetriesPerRequest: role === 'producer' ? 1 : null,
     enableOfflineQueue: role !== 'producer',
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1000),

@@ -96,12 +96,12 @@ const ATTEMPT_DEPENDENCIES = Symbol('ATTEMPT_DEPENDENCIES');
         deps: AttemptDependencies,
         logger: WorkerLog,
       ) => {
-        const { pools, redisUrl, queueBackend: backend, leaseMs: lockMs } = config;
+        const { id: workerName, pools, redisUrl, queueBackend: backend, leaseMs: lockMs } = config;
         const dequeueHook = deps.log.claimOnDequeue(workerIdentity(config));
         const onError = (error: Error) => logger.error({ err: error }, 'the queue consumer failed');
         return new ToolCallProcessor(
           pools,
-          startConsumer({ redisUrl, backend, lockMs, connection: redis, dequeueHook, onError }),
+          startConsumer({ redisUrl, workerName, backend, lockMs, connection: redis, dequeueHook, onError }),
           queue,
           store,
           deps,

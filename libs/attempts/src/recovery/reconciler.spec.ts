@@ -26,7 +26,7 @@ class ListQueue implements Pick<CallQueue, 'dispatch' | 'removeJob' | 'stats'> {
     this.jobs.delete(`${job.callId}-${job.attempt}`);
   }
 
-  async stats(pool: Pool) {
+  async stats<P extends string>(pool: P) {
     return { pool, waiting: this.jobs.size, active: 0, oldestWaitingMs: 0 };
   }
 }
