@@ -52,3 +52,4 @@ export {
 export * from './api/routes.api.js';
 export * from './stream/stream.js';
 export * from './stream/event-source.js';
+export { CLIENT_FRAME_EXAMPLES } from './examples.js';

@@ -3,6 +3,7 @@ import { CallError, CallOutcome, CallStatus } from '../calls/call.js';
 import { CallId, Label } from '../calls/names.js';
 import { Result } from '../calls/result.js';
 import { SubmitCallBody } from './calls.api.js';
+import { SUBMIT_BATCH_EXAMPLES, BATCH_EXAMPLES, STEER_EXAMPLES } from '../examples.js';
 
 /** Platform maxima of batches and steering. */
 export const BATCH_LIMITS = { calls: 1_000, steeringMessageChars: 16_384, steeringMessages: 100 } as const;
@@ -10,100 +11,137 @@ export const BATCH_LIMITS = { calls: 1_000, steeringMessageChars: 16_384, steeri
 /** A batch lives in a partition, as calls do, and its id has the same form. */
 export const BatchId = CallId;
 
-/**
- * In which order the calls of a batch run. The agent's operator chooses it, never the model.
- * - `tiered`: read-only calls that follow each other run together, any other call alone, in order;
- * - `parallel`: all at once; with `serializeSideEffects` those that are not read-only one after another;
- * - `sequential`: one after another;
- * - `batched`: `size` at once, then the next `size`.
- */
+/** The agent's operator chooses it, never the model. */
 export const BatchStrategy = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('tiered') }),
-    z.strictObject({ type: z.literal('parallel'), serializeSideEffects: z.boolean().default(false) }),
+    z.strictObject({
+      type: z.literal('parallel'),
+      serializeSideEffects: z.boolean().default(false).describe('Calls of tools that are not read-only run one after another.'),
+    }),
     z.strictObject({ type: z.literal('sequential') }),
-    z.strictObject({ type: z.literal('batched'), size: z.number().int().min(1).max(BATCH_LIMITS.calls) }),
+    z.strictObject({
+      type: z.literal('batched'),
+      size: z.number().int().min(1).max(BATCH_LIMITS.calls).describe('Calls that run at the same time: 1 to 1,000.'),
+    }),
   ])
-  .meta({ id: 'BatchStrategy' });
+  .meta({
+    id: 'BatchStrategy',
+    description:
+      'In which order the calls of a batch run. `tiered`: read-only calls that follow each other together, any other call alone; `parallel`: all at once; `sequential`: one after another; `batched`: `size` at once, then the next `size`.',
+  });
 export type BatchStrategy = z.output<typeof BatchStrategy>;
 
-/** `isolate`: a refused call costs its siblings nothing. `abort`: nothing runs unless every call may run and every question was answered with yes. */
-export const OnFailure = z.enum(['isolate', 'abort']).meta({ id: 'OnFailure' });
+export const OnFailure = z.enum(['isolate', 'abort']).meta({
+  id: 'OnFailure',
+  description:
+    '`isolate`: a refused call costs its siblings nothing. `abort`: nothing runs unless every call may run and every question was answered with yes.',
+});
 export type OnFailure = z.output<typeof OnFailure>;
 
-/** A call within a batch: as for `POST /v1/calls`; session and agent are those of the batch. */
-export const BatchCallBody = SubmitCallBody.omit({ sessionId: true, agentId: true }).meta({ id: 'BatchCall' });
+export const BatchCallBody = SubmitCallBody.omit({ sessionId: true, agentId: true }).meta({
+  id: 'BatchCall',
+  description: 'A call of a batch; session and agent are those of the batch.',
+});
 export type BatchCallBody = z.output<typeof BatchCallBody>;
 
 /** `POST /v1/batches`: the calls of one turn of a model, in the order the model made them. */
 export const SubmitBatchBody = z
   .strictObject({
-    /** Not said: that of the session, else that of the agent's policy, which is `tiered` with `isolate` unless its profile or the config file says otherwise. */
-    strategy: BatchStrategy.optional(),
-    onFailure: OnFailure.optional(),
-    sessionId: Label.optional(),
+    strategy: BatchStrategy.optional().describe(
+      "In which order the calls run. Not said: that of the session, else that of the agent's policy, which is `tiered` unless its profile or the config file says otherwise.",
+    ),
+    onFailure: OnFailure.optional().describe(
+      "What the failure of one call means for the others. Not said: that of the agent's policy, else `isolate`.",
+    ),
+    sessionId: Label.optional().describe('The session of all its calls. Without one each call has its own workspace.'),
     agentId: SubmitCallBody.shape.agentId,
-    calls: z.array(BatchCallBody).min(1).max(BATCH_LIMITS.calls),
+    calls: z.array(BatchCallBody).min(1).max(BATCH_LIMITS.calls).describe('The calls in the order of the model: 1 to 1,000.'),
   })
-  .meta({ id: 'SubmitBatch' });
+  .meta({
+    id: 'SubmitBatch',
+    description: 'The calls of one turn of a model, in the order the model made them.',
+    examples: SUBMIT_BATCH_EXAMPLES,
+  });
 export type SubmitBatchBody = z.output<typeof SubmitBatchBody>;
 
-/** What a person said while calls ran. It comes with the result of one batch, once. */
 export const SteeringMessage = z
-  .object({ id: z.string(), message: z.string(), from: z.string(), at: z.string() })
-  .meta({ id: 'SteeringMessage' });
+  .object({
+    id: z.string().describe('Names the message.'),
+    message: z.string().describe('What the person wrote, without secrets.'),
+    from: z.string().describe('Who wrote it, such as `apikey:<keyId>`.'),
+    at: z.string().describe('When it was stored: RFC 3339, UTC.'),
+  })
+  .meta({ id: 'SteeringMessage', description: 'What a person said to a session. It comes with the result of one batch, once.' });
 export type SteeringMessage = z.output<typeof SteeringMessage>;
 
-/** Why the rest of a batch did not run. `forbidden`: the key that submitted it was removed, expired or may not submit these calls any more. */
 export const BatchStop = z
-  .object({ reason: z.enum(['steered', 'aborted', 'cancelled', 'forbidden']), detail: z.string() })
-  .meta({ id: 'BatchStop' });
+  .object({
+    reason: z
+      .enum(['steered', 'aborted', 'cancelled', 'forbidden'])
+      .describe('What stopped it. `forbidden`: the key that submitted it was removed, expired or may not submit these calls any more.'),
+    detail: z.string().describe('The same as a sentence for people.'),
+  })
+  .meta({ id: 'BatchStop', description: 'Why the rest of a batch did not run.' });
 export type BatchStop = z.output<typeof BatchStop>;
 
-/** The place of a call in its batch, and what came of it. `pending`: not submitted yet. */
 export const BatchResult = z
   .object({
-    index: z.number().int(),
-    tool: z.string(),
-    toolCallId: z.string().optional(),
-    callId: z.string().optional(),
-    status: z.enum(['pending', ...CallStatus.options]),
-    outcome: CallOutcome.optional(),
-    result: Result.optional(),
-    error: CallError.optional(),
+    index: z.number().int().describe('Place of the call in the batch, from 0.'),
+    tool: z.string().describe('The tool as the batch names it.'),
+    toolCallId: z.string().optional().describe('The id that the model gave to its tool call. Absent if the batch names none.'),
+    callId: z.string().optional().describe('The call. Absent while it is not submitted.'),
+    status: z.enum(['pending', ...CallStatus.options]).describe('Where the call is on its way. `pending`: not submitted yet.'),
+    outcome: CallOutcome.optional().describe('How the call ended. Absent before the End.'),
+    result: Result.optional().describe('What the model gets. Absent before the End.'),
+    error: CallError.optional().describe('Why the call did not succeed. Absent before the End and for a completed call.'),
   })
-  .meta({ id: 'BatchResult' });
+  .meta({ id: 'BatchResult', description: 'The place of a call in its batch, and what came of it.' });
 export type BatchResult = z.output<typeof BatchResult>;
 
-/** `results` are in the order of the calls, whichever ended first. `steering` is what to put into the model's next turn, in order. */
 export const Batch = z
   .object({
-    id: z.string(),
-    status: z.enum(['running', 'ended']),
-    strategy: BatchStrategy,
-    onFailure: OnFailure,
-    tenantId: z.string(),
-    sessionId: z.string().optional(),
-    agentId: z.string().optional(),
-    submittedAt: z.string(),
-    endedAt: z.string().optional(),
-    stopped: BatchStop.optional().describe('Why the rest of the batch did not run.'),
+    id: z.string().describe('Made by the gateway; it has the form of a call id.'),
+    status: z.enum(['running', 'ended']).describe('`ended`: nothing of it runs any more, and nothing follows.'),
+    strategy: BatchStrategy.describe('In which order the calls run.'),
+    onFailure: OnFailure.describe('What the failure of one call means for the others.'),
+    tenantId: z.string().describe('The owner of the batch.'),
+    sessionId: z.string().optional().describe('The session of all its calls. Absent without one.'),
+    agentId: z.string().optional().describe('The agent that made the calls. Absent without one.'),
+    submittedAt: z.string().describe('When the batch was stored: RFC 3339, UTC.'),
+    endedAt: z.string().optional().describe('When it ended. Absent before.'),
+    stopped: BatchStop.optional().describe('Why the rest of the batch did not run. Absent where nothing was left out.'),
     results: z.array(BatchResult).describe('In the order of the calls, independent of their ends.'),
     steering: z.array(SteeringMessage).describe('Messages for the next turn of the model, in order.'),
   })
-  .meta({ id: 'Batch' });
+  .meta({ id: 'Batch', description: 'The calls of one turn of a model, and what came of them.', examples: BATCH_EXAMPLES });
 export type Batch = z.output<typeof Batch>;
 
 /** `POST /v1/sessions/:id/steer`. */
-export const SteerBody = z.strictObject({ message: z.string().min(1).max(BATCH_LIMITS.steeringMessageChars) }).meta({ id: 'SteerSession' });
+export const SteerBody = z
+  .strictObject({
+    message: z
+      .string()
+      .min(1)
+      .max(BATCH_LIMITS.steeringMessageChars)
+      .describe('1 to 16,384 characters. It comes with the result of the next batch of the session, once.'),
+  })
+  .meta({ id: 'SteerSession', description: 'A message to the agent of a session.', examples: STEER_EXAMPLES });
 export type SteerBody = z.output<typeof SteerBody>;
 
-/** `waiting`: the number of undelivered messages, including this one. */
-export const Steered = z.object({ message: SteeringMessage, waiting: z.number().int() }).meta({ id: 'Steered' });
+export const Steered = z
+  .object({
+    message: SteeringMessage.describe('The message as it is stored.'),
+    waiting: z.number().int().describe('Messages that no batch has taken yet, this one among them; at most 100.'),
+  })
+  .meta({ id: 'Steered', description: 'The message as it is stored, and how many wait.' });
 export type Steered = z.output<typeof Steered>;
 
-/** What `POST /v1/sessions/:id/cancel` stopped: calls that had not ended, and batches that had calls left. */
 export const SessionCancelled = z
-  .object({ sessionId: z.string(), calls: z.number().int(), batches: z.number().int() })
-  .meta({ id: 'SessionCancelled' });
+  .object({
+    sessionId: z.string().describe('The session.'),
+    calls: z.number().int().describe('Calls that had not ended and are cancelled now.'),
+    batches: z.number().int().describe('Batches that had calls left and are stopped now.'),
+  })
+  .meta({ id: 'SessionCancelled', description: 'What the cancel of a session stopped.' });
 export type SessionCancelled = z.output<typeof SessionCancelled>;

@@ -5,6 +5,7 @@ import { Call, CallOutcome, CallStatus, Priority, Success } from '../calls/call.
 import { CallId, Label } from '../calls/names.js';
 import { Pool } from '../tools/tool.js';
 import { CancelBody, LIMITS } from './calls.api.js';
+import { BULK_CANCEL_EXAMPLES, BULK_REPLAY_EXAMPLES } from '../examples.js';
 
 /** A number in a query, where every value is a text: what is none is not called NaN. */
 export const QueryNumber = z.coerce.number<number>({
@@ -45,35 +46,31 @@ function typeMessage(faults: readonly z.core.$ZodIssue[] = []): string {
 const Timestamp = z.iso.datetime({ offset: true });
 const Cursor = z.string().max(QUERY_LIMITS.cursorChars);
 
-/** Of ended calls: `ok` succeeded, `error` did not (see `ok` of a call). */
-export const ResultKind = z.enum(['ok', 'error']).meta({ id: 'ResultKind' });
+export const ResultKind = z
+  .enum(['ok', 'error'])
+  .meta({ id: 'ResultKind', description: 'Of ended calls: `ok` succeeded, `error` did not.' });
 export type ResultKind = z.output<typeof ResultKind>;
 
-/**
- * Which calls: every field that is given must fit. `since` and `until` are about the submission, both inclusive. `q` is
- * free text: each of its words must begin a word of the call's id, tool, agent, session, labels, error message or
- * (small) arguments.
- */
 export const CallFilter = z
   .strictObject({
-    status: anyOf(CallStatus, 'queued,running').optional(),
-    outcome: anyOf(CallOutcome, 'failed,timed_out').optional(),
-    result: anyOf(ResultKind, 'error').optional(),
-    tool: anyOf(z.string().min(1).max(256), 'shell').optional(),
-    sessionId: anyOf(Label, 'session-1').optional(),
-    agentId: anyOf(Label, 'agent-1').optional(),
-    pool: anyOf(Pool, 'shell').optional(),
-    errorCode: anyOf(z.enum(CALL_ERROR_CODES), 'tool_failed').optional(),
-    fingerprint: anyOf(
-      z.string().regex(/^[0-9a-f]{16}$/, 'expected the fingerprint of a group of failures'),
-      '9f86d081884c7d65',
-    ).optional(),
-    batchId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
-    parentCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
-    rootCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional(),
-    /** The model's own id. It has no index of its own, but its words are in that of the free text. */
-    toolCallId: anyOf(z.string().min(1).max(256), 'toolu_01A09q90qw90lq917835lq9').optional(),
-    priority: anyOf(Priority, 'high').optional(),
+    status: anyOf(CallStatus, 'queued,running').optional().describe('Where the call is on its way.'),
+    outcome: anyOf(CallOutcome, 'failed,timed_out').optional().describe('How the call ended.'),
+    result: anyOf(ResultKind, 'error').optional().describe('Whether the call succeeded; only calls that ended fit.'),
+    tool: anyOf(z.string().min(1).max(256), 'shell').optional().describe('Canonical name of the tool.'),
+    sessionId: anyOf(Label, 'session-1').optional().describe('The session of the call.'),
+    agentId: anyOf(Label, 'agent-1').optional().describe('The agent that made the call.'),
+    pool: anyOf(Pool, 'shell').optional().describe('The pool of its tool.'),
+    errorCode: anyOf(z.enum(CALL_ERROR_CODES), 'tool_failed').optional().describe('The code of its error.'),
+    fingerprint: anyOf(z.string().regex(/^[0-9a-f]{16}$/, 'expected the fingerprint of a group of failures'), '9f86d081884c7d65')
+      .optional()
+      .describe('The group of similar failures, as `GET /v1/failures` names it.'),
+    batchId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional().describe('The batch of the call.'),
+    parentCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional().describe('The call that made it.'),
+    rootCallId: anyOf(CallId, '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V').optional().describe('The call at the top of its tree.'),
+    toolCallId: anyOf(z.string().min(1).max(256), 'toolu_01A09q90qw90lq917835lq9')
+      .optional()
+      .describe('The id that the model gave to its tool call.'),
+    priority: anyOf(Priority, 'high').optional().describe('Its priority.'),
     since: Timestamp.optional().describe('Submitted at this time or later.'),
     until: Timestamp.optional().describe('Submitted at this time or earlier.'),
     q: z
@@ -83,118 +80,138 @@ export const CallFilter = z
       .optional()
       .describe('Free text: each word must begin a word of id, tool, agent, session, labels, error message or small arguments.'),
   })
-  .meta({ id: 'CallFilter' });
+  .meta({ id: 'CallFilter', description: 'Which calls: every field that is given must fit.' });
 export type CallFilter = z.output<typeof CallFilter>;
 /** As a caller may write it: one value, a text with commas, or a list. */
 export type CallFilterInput = z.input<typeof CallFilter>;
 
 /** `GET /v1/calls`. */
 export const ListCallsQuery = CallFilter.extend({
-  cursor: Cursor.optional(),
-  limit: QueryNumber.int().min(1).max(LIMITS.pageSize).default(50),
+  cursor: Cursor.optional().describe('`nextCursor` of the page before. Absent for the first page.'),
+  limit: QueryNumber.int().min(1).max(LIMITS.pageSize).default(50).describe('Most calls of the page: 1 to 200.'),
 }).meta({ id: 'ListCallsQuery' });
 export type ListCallsQuery = z.output<typeof ListCallsQuery>;
 export type ListCallsInput = z.input<typeof ListCallsQuery>;
 
-/**
- * A call as lists show it. `waitMs`: from the submission to the first Start; `runMs`: of the last attempt, when it ended.
- * `retrying`: it failed before and another attempt is due. `suspended`: it waits for a time or for other calls, and holds no worker. `rootCallId`: the call at the top of its tree; absent for a
- * call without a parent. `preview`: the beginning of the arguments as JSON text.
- */
 export const CallSummary = z
   .object({
-    id: z.string(),
-    tool: z.string(),
-    pool: Pool,
-    status: CallStatus,
-    outcome: CallOutcome.optional(),
+    id: z.string().describe('The call.'),
+    tool: z.string().describe('Canonical name of the tool.'),
+    pool: Pool.describe('The pool of the tool.'),
+    status: CallStatus.describe('Where the call is on its way.'),
+    outcome: CallOutcome.optional().describe('How the call ended. Absent before the End.'),
     ...Success,
-    error: z.object({ code: z.enum(CALL_ERROR_CODES), message: z.string() }).optional(),
+    error: z
+      .object({
+        code: z.enum(CALL_ERROR_CODES).describe('The reason, for programs.'),
+        message: z.string().describe('The reason, for people.'),
+      })
+      .optional()
+      .describe('Why the call did not succeed. Absent before the End and for a completed call.'),
     fingerprint: z.string().optional().describe('The group of similar failures.'),
     attempt: z.number().int().describe('The number of the current or last attempt; 0 before the first.'),
     retrying: z.boolean().describe('It failed before, and another attempt is due.'),
     suspended: z.literal(true).optional().describe('It waits for a time or for other calls, without a worker.'),
-    priority: Priority,
-    sessionId: z.string().optional(),
-    agentId: z.string().optional(),
-    batchId: z.string().optional(),
-    parentCallId: z.string().optional(),
-    rootCallId: z.string().optional(),
-    replayOf: z.string().optional(),
-    toolCallId: z.string().optional(),
-    labels: z.record(z.string(), z.string()),
+    priority: Priority.describe('Which of the waiting calls of a pool run first.'),
+    sessionId: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
+    agentId: z.string().optional().describe('The agent that made the call. Absent without one.'),
+    batchId: z.string().optional().describe('The batch that the call belongs to. Absent without one.'),
+    parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
+    rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),
+    replayOf: z.string().optional().describe('The call that this one runs again. Absent for the first run.'),
+    toolCallId: z.string().optional().describe('The id that the model gave to its tool call. Absent if the submission named none.'),
+    labels: z.record(z.string(), z.string()).describe('Names and values of the submission.'),
     preview: z.string().describe('The beginning of the arguments as JSON text.'),
-    submittedAt: z.string(),
-    startedAt: z.string().optional(),
-    endedAt: z.string().optional(),
+    submittedAt: z.string().describe('When the call was stored: RFC 3339, UTC.'),
+    startedAt: z.string().optional().describe('When the first attempt started. Absent before.'),
+    endedAt: z.string().optional().describe('When the call ended. Absent before.'),
     waitMs: z.number().int().optional().describe('From the submission to the first Start.'),
     runMs: z.number().int().optional().describe('The duration of the last attempt; present after the End.'),
   })
-  .meta({ id: 'CallSummary' });
+  .meta({ id: 'CallSummary', description: 'A call as lists show it.' });
 export type CallSummary = z.output<typeof CallSummary>;
 
-/** There when an answer is older than the log: so many events are not in it, the oldest of them so long ago. */
-export const Behind = z.object({ events: z.number().int(), ms: z.number().int() }).meta({ id: 'Behind' });
+export const Behind = z
+  .object({
+    events: z.number().int().describe('Events of the log that are not in the answer.'),
+    ms: z.number().int().describe('Age of the oldest of them in milliseconds.'),
+  })
+  .meta({ id: 'Behind', description: 'How far an answer is behind the log.' });
 export type Behind = z.output<typeof Behind>;
 
-/**
- * A page of calls, newest first. `nextCursor` is absent on the last page; with a rare filter a page may be short, even
- * empty, and still have one. `total`: how many calls fit the filter altogether; only where that costs nothing.
- */
 export const CallPage = z
   .object({
-    calls: z.array(CallSummary),
-    nextCursor: z.string().optional(),
-    total: z.number().int().optional(),
-    behind: Behind.optional(),
+    calls: z.array(CallSummary).describe('Newest first. A page may be short, even empty, and still have a `nextCursor`.'),
+    nextCursor: z.string().optional().describe('The `cursor` of the next page. Absent on the last.'),
+    total: z.number().int().optional().describe('How many calls fit the filter altogether. Only where that costs nothing.'),
+    behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
   })
-  .meta({ id: 'CallPage' });
+  .meta({ id: 'CallPage', description: 'A page of calls, newest first.' });
 export type CallPage = z.output<typeof CallPage>;
 
 /** `GET /v1/approvals`: whole calls, with the question that waits. */
 export const ListApprovalsQuery = ListCallsQuery.pick({ cursor: true, limit: true });
 export type ListApprovalsQuery = z.output<typeof ListApprovalsQuery>;
-export const ApprovalPage = z.object({ calls: z.array(Call), nextCursor: z.string().optional() }).meta({ id: 'ApprovalPage' });
+export const ApprovalPage = z
+  .object({
+    calls: z.array(Call).describe('Whole calls, with the question that waits.'),
+    nextCursor: z.string().optional().describe('The `cursor` of the next page. Absent on the last.'),
+  })
+  .meta({ id: 'ApprovalPage', description: 'A page of calls that wait for a person.' });
 export type ApprovalPage = z.output<typeof ApprovalPage>;
 
-/** `exact: false`: a bound of the work was reached, and there are at least as many; or the answer is behind the log, as `behind` says. */
-export const CallCount = z.object({ count: z.number().int(), exact: z.boolean(), behind: Behind.optional() }).meta({ id: 'CallCount' });
+export const CallCount = z
+  .object({
+    count: z.number().int().describe('How many calls fit.'),
+    exact: z
+      .boolean()
+      .describe('False where a bound of the work was reached, and there are at least as many, or where the answer is behind the log.'),
+    behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
+  })
+  .meta({ id: 'CallCount', description: 'How many calls fit a filter.' });
 export type CallCount = z.output<typeof CallCount>;
 
 const bulk = {
-  /** An empty filter would mean every call there is, so it is refused. */
   filter: CallFilter.refine(
     (filter) => Object.keys(filter).length > 0,
     'expected at least one field: an empty filter would mean every call',
-  ),
-  dryRun: z.boolean().default(false),
-  /** At most so many calls in one request; go on with the `cursor` of the answer. */
-  limit: z.number().int().min(1).max(QUERY_LIMITS.bulk).default(QUERY_LIMITS.bulk),
-  cursor: Cursor.optional(),
+  ).describe('Which calls. An empty filter would mean every call there is, so it is refused.'),
+  dryRun: z.boolean().default(false).describe('Only say how many calls fit; change nothing.'),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(QUERY_LIMITS.bulk)
+    .default(QUERY_LIMITS.bulk)
+    .describe('Most calls of this request: 1 to 500. Go on with the `cursor` of the answer.'),
+  cursor: Cursor.optional().describe('`cursor` of the answer before. Absent in the first request.'),
 };
 
 /** `POST /v1/calls:cancel`: of the calls that fit, those that have not ended. */
-export const BulkCancelBody = z
-  .strictObject({ ...bulk, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs })
-  .meta({ id: 'BulkCancel' });
+export const BulkCancelBody = z.strictObject({ ...bulk, reason: CancelBody.shape.reason, graceMs: CancelBody.shape.graceMs }).meta({
+  id: 'BulkCancel',
+  description: 'Which calls to cancel; of those that fit, the ones that have not ended.',
+  examples: BULK_CANCEL_EXAMPLES,
+});
 export type BulkCancelBody = z.output<typeof BulkCancelBody>;
 
 /** `POST /v1/calls:replay`: of the calls that fit, those that have ended. */
-export const BulkReplayBody = z.strictObject(bulk).meta({ id: 'BulkReplay' });
+export const BulkReplayBody = z.strictObject(bulk).meta({
+  id: 'BulkReplay',
+  description: 'Which calls to run again; of those that fit, the ones that have ended.',
+  examples: BULK_REPLAY_EXAMPLES,
+});
 export type BulkReplayBody = z.output<typeof BulkReplayBody>;
 
-/**
- * What came of a bulk request. `matched`: how many calls fit (with `exact: false` about as many, see `CallCount`); of these `done` in
- * this request, and `failed` with the problem of each. `cursor`: there are more; send the same request with it.
- * A dry run says `matched` and changes nothing.
- */
 export const BulkResult = z
   .object({
     matched: z.number().int().describe('The number of calls that match the filter.'),
     exact: z.boolean().describe('`false`: at least `matched` calls match.'),
     done: z.number().int().describe('Calls that this request cancelled or replayed.'),
-    failed: z.array(z.object({ callId: z.string(), problem: Problem })),
-    cursor: z.string().optional(),
+    failed: z
+      .array(z.object({ callId: z.string().describe('The call.'), problem: Problem.describe('Why not.') }))
+      .describe('Calls that could not be cancelled or replayed.'),
+    cursor: z.string().optional().describe('There are more: send the same request with it. Absent when all are done.'),
   })
-  .meta({ id: 'BulkResult' });
+  .meta({ id: 'BulkResult', description: 'What came of a bulk request.' });
 export type BulkResult = z.output<typeof BulkResult>;

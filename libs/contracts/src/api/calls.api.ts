@@ -4,6 +4,7 @@ import { Json } from '../calls/json.js';
 import { Priority } from '../calls/call.js';
 import { CallId, Label } from '../calls/names.js';
 import { RetryPolicy } from '../tools/tool.js';
+import { SUBMIT_CALL_EXAMPLES, CANCEL_CALL_EXAMPLES, DECISION_EXAMPLES, REPLAY_EXAMPLES } from '../examples.js';
 
 /** Platform maxima; a request that asks for more is refused, not cut. */
 export const LIMITS = {
@@ -29,54 +30,105 @@ export const LIMITS = {
 /** `POST /v1/calls`. `arguments` is an object, or the same as a JSON string (as models stream it). */
 export const SubmitCallBody = z
   .strictObject({
-    tool: z.string().min(1).max(256),
-    arguments: z.union([z.record(z.string(), Json), z.string()]).default({}),
-    sessionId: Label.optional(),
+    tool: z.string().min(1).max(256).describe('Name or alias of the tool, as `GET /v1/tools` lists it.'),
+    arguments: z
+      .union([z.record(z.string(), Json), z.string()])
+      .default({})
+      .describe('An object, or the same as a JSON text, as models stream it.'),
+    sessionId: Label.optional().describe(
+      'The session that the call belongs to: its files, posture, grants and steering. Without one the call has a workspace of its own.',
+    ),
     agentId: Label.optional().describe(
       'The agent that makes the call: its policy, posture, hooks and limits hold. Not said: that of the key, if it has one. A name that the key may not act for is refused with 403 `forbidden`.',
     ),
-    toolCallId: z.string().min(1).max(256).optional(),
+    toolCallId: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe(`The id from the model's answer. In one session the same id runs once: a repetition is answered with the first call.`),
     parentCallId: CallId.optional().describe(
       'The running call that makes this one, as a sub-agent does. Session and agent are those of the parent, so the key must be one that may act for that agent; no child has more time than its parent has left, and a cancel of the parent reaches it.',
     ),
-    dialect: z.string().max(64).optional(),
-    priority: Priority.default('normal'),
+    dialect: z.string().max(64).optional().describe('Not available yet: answered with 501 `not_implemented`.'),
+    priority: Priority.default('normal').describe('Which of the waiting calls of a pool run first.'),
     timeouts: z
       .strictObject({
-        queueMs: z.number().int().min(1).max(LIMITS.queueMs).optional(),
-        runMs: z.number().int().min(1).max(LIMITS.runMs).optional(),
-        totalMs: z.number().int().min(1).max(LIMITS.totalMs).optional(),
+        queueMs: z
+          .number()
+          .int()
+          .min(1)
+          .max(LIMITS.queueMs)
+          .optional()
+          .describe('Longest wait for a worker in milliseconds: 1 to 86,400,000.'),
+        runMs: z.number().int().min(1).max(LIMITS.runMs).optional().describe('Longest run of one attempt in milliseconds: 1 to 600,000.'),
+        totalMs: z
+          .number()
+          .int()
+          .min(1)
+          .max(LIMITS.totalMs)
+          .optional()
+          .describe('Longest time from submission to End in milliseconds: 1 to 604,800,000.'),
       })
-      .default({}),
-    retry: RetryPolicy.partial().strict().optional(),
+      .default({})
+      .describe('Time limits. What is not said has the default of the tool; a child has no more than its parent has left.'),
+    retry: RetryPolicy.partial()
+      .strict()
+      .optional()
+      .describe(
+        'How often and when a failed attempt is repeated. What is not said is that of the tool; a tool whose effect is `once` is never repeated after a Start.',
+      ),
     labels: z
       .record(z.string().min(1).max(64), z.string().max(LIMITS.labelBytes))
       .refine((labels) => Object.keys(labels).length <= LIMITS.labels, `expected at most ${LIMITS.labels} labels`)
       .meta({ maxProperties: LIMITS.labels })
-      .default({}),
+      .default({})
+      .describe('Own names and values, for search: at most 32, names of 1 to 64 characters, values of at most 256.'),
   })
-  .meta({ id: 'SubmitCall' });
+  .meta({ id: 'SubmitCall', description: 'One call to submit.', examples: SUBMIT_CALL_EXAMPLES });
 export type SubmitCallBody = z.output<typeof SubmitCallBody>;
 
 /** `Idempotency-Key` as a header or a frame field: 1 to 255 visible ASCII characters. */
 export const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/, 'expected 1 to 255 visible ASCII characters');
 
 export const CancelBody = z
-  .strictObject({ reason: z.string().max(1024).optional(), graceMs: z.number().int().min(0).max(LIMITS.cancelGraceMs).default(5000) })
-  .meta({ id: 'CancelCall' });
+  .strictObject({
+    reason: z.string().max(1024).optional().describe('Why, for people and the model: at most 1,024 characters. Stored without secrets.'),
+    graceMs: z
+      .number()
+      .int()
+      .min(0)
+      .max(LIMITS.cancelGraceMs)
+      .default(5000)
+      .describe('Milliseconds that the tool has to stop by itself before it is killed: 0 to 60,000.'),
+  })
+  .meta({ id: 'CancelCall', description: 'How to cancel a call.', examples: CANCEL_CALL_EXAMPLES });
 export type CancelBody = z.output<typeof CancelBody>;
 
 export const DecisionBody = z
   .strictObject({
-    decision: z.enum(['allow', 'deny']),
-    scope: ApprovalScope.default('once'),
-    /** With the scope `session-args`: the id of one of the question's trust options; the first without. */
-    trustOption: z.string().min(1).max(64).optional(),
-    reason: z.string().max(1024).optional(),
+    decision: z.enum(['allow', 'deny']).describe('The answer.'),
+    scope: ApprovalScope.default('once').describe(
+      'How far it goes: this call, the tool for the rest of the session, or what the trust option names.',
+    ),
+    trustOption: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe("With the scope `session-args`: the id of one of the question's trust options. Not said: the first of them."),
+    reason: z.string().max(1024).optional().describe('Why, for people and the model: at most 1,024 characters. Stored without secrets.'),
   })
-  .meta({ id: 'DecideApproval' });
+  .meta({ id: 'DecideApproval', description: 'The answer of a person to the question about a call.', examples: DECISION_EXAMPLES });
 export type DecisionBody = z.output<typeof DecisionBody>;
 
 /** `POST /v1/calls/:id/replay`: run again, with the same arguments unless new ones are given. */
-export const ReplayBody = z.strictObject({ arguments: z.record(z.string(), Json).optional() }).meta({ id: 'ReplayCall' });
+export const ReplayBody = z
+  .strictObject({
+    arguments: z
+      .record(z.string(), Json)
+      .optional()
+      .describe('New arguments. Not said: those of the first run; a call whose arguments held secrets needs new ones.'),
+  })
+  .meta({ id: 'ReplayCall', description: 'How to run a call again.', examples: REPLAY_EXAMPLES });
 export type ReplayBody = z.output<typeof ReplayBody>;

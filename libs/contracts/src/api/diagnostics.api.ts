@@ -3,43 +3,45 @@ import { z } from 'zod';
 /** What a Redis says of itself, as far as Toolyard's promises rest on it. What it keeps to itself (CONFIG may be forbidden) is absent. */
 export const RedisServerInfo = z
   .object({
-    server: z.enum(['redis', 'valkey']),
-    version: z.string(),
-    mode: z.string(),
-    role: z.string(),
-    replicas: z.number().int(),
-    appendOnly: z.boolean(),
-    /** `always`, `everysec` or `no`. */
-    appendFsync: z.string().optional(),
-    lastWriteOk: z.boolean(),
-    maxmemoryPolicy: z.string(),
-    maxmemoryBytes: z.number().int(),
-    usedMemoryBytes: z.number().int(),
-    time: z.string(),
+    server: z.enum(['redis', 'valkey']).describe('Which of the two it is.'),
+    version: z.string().describe('Its version, such as `7.2.4`.'),
+    mode: z.string().describe('`standalone`, `sentinel` or `cluster`.'),
+    role: z.string().describe('`master` or `slave`.'),
+    replicas: z.number().int().describe('Replicas that are connected.'),
+    appendOnly: z.boolean().describe('Whether it writes an append-only file.'),
+    appendFsync: z.string().optional().describe('`always`, `everysec` or `no`. Absent where CONFIG is forbidden.'),
+    lastWriteOk: z.boolean().describe('Whether its last write to the append-only file succeeded.'),
+    maxmemoryPolicy: z.string().describe('What it does when memory is full; `noeviction` is needed.'),
+    maxmemoryBytes: z.number().int().describe('Most memory that it uses for data, in bytes; 0 for no bound.'),
+    usedMemoryBytes: z.number().int().describe('Memory in use, in bytes.'),
+    time: z.string().describe('Its clock: RFC 3339, UTC.'),
   })
-  .meta({ id: 'RedisFacts' });
+  .meta({ id: 'RedisFacts', description: 'What a Redis says of itself, as far as the promises of Toolyard rest on it.' });
 export type RedisServerInfo = z.output<typeof RedisServerInfo>;
 
 /** `GET /v1/diagnostics`: what an operator compares when something is odd. Times are those of the moment of the answer. */
 export const Diagnostics = z
   .object({
-    version: z.string(),
-    node: z.string(),
-    gateway: z.string(),
-    time: z.string(),
-    durability: z.enum(['local', 'replicated']),
-    partitions: z.number().int(),
-    redis: RedisServerInfo,
-    /** The file of TOOLYARD_CONFIG and how much it brings; absent without one, and while the file is refused only its path is there. */
+    version: z.string().describe('Version of Toolyard.'),
+    node: z.string().describe('Version of Node.'),
+    gateway: z.string().describe('Name of the gateway that answers.'),
+    time: z.string().describe('Its clock: RFC 3339, UTC.'),
+    durability: z.enum(['local', 'replicated']).describe('`replicated`: a submission is acknowledged when replicas have it, too.'),
+    partitions: z.number().int().describe('Partitions of the event log; fixed for the installation.'),
+    redis: RedisServerInfo.describe('The Redis of the installation, as far as promises rest on it.'),
     config: z
       .object({
-        file: z.string(),
-        keys: z.number().int().optional(),
-        agents: z.number().int().optional(),
-        hooks: z.number().int().optional(),
+        file: z.string().describe('Its path.'),
+        keys: z.number().int().optional().describe('Number of keys.'),
+        agents: z.number().int().optional().describe('Number of agents.'),
+        hooks: z.number().int().optional().describe('Number of hooks.'),
       })
-      .optional(),
-    warnings: z.array(z.string()),
+      .optional()
+      .describe('The config file and how much it brings. Absent without one; while the file is refused only its path is present.'),
+    warnings: z.array(z.string()).describe('What is wrong with the configuration without stopping the gateway.'),
   })
-  .meta({ id: 'Diagnostics' });
+  .meta({
+    id: 'Diagnostics',
+    description: 'What an operator compares when something is odd. Times are those of the moment of the answer.',
+  });
 export type Diagnostics = z.output<typeof Diagnostics>;

@@ -16,7 +16,9 @@ export const OPERATION_ROUTES = {
     tag: 'operations',
     scope: 'read',
     summary: 'Who is alive, and what runs there',
-    responses: { 200: { description: 'Workers.', schema: z.object({ workers: z.array(WorkerStatus) }) } },
+    responses: {
+      200: { description: 'Workers.', schema: z.object({ workers: z.array(WorkerStatus).describe('Workers that were heard of lately.') }) },
+    },
     problems: [...KEY],
   },
   drainWorker: {
@@ -26,7 +28,7 @@ export const OPERATION_ROUTES = {
     tag: 'operations',
     scope: 'operate',
     summary: 'Let a worker take no more calls; those it runs go on. It stays so until its process ends',
-    params: z.object({ id: WorkerId }),
+    params: z.object({ id: WorkerId.describe('The id of the worker, as `GET /v1/workers` lists it.') }),
     responses: { 202: { description: 'The worker as it was last seen; it hears of it within seconds.', schema: WorkerStatus } },
     problems: [...KEY, 'resource_not_found', 'overloaded'],
   },
@@ -36,7 +38,7 @@ export const OPERATION_ROUTES = {
     tag: 'operations',
     scope: 'read',
     summary: 'Depth and oldest age by pool',
-    responses: { 200: { description: 'Queues.', schema: z.object({ queues: z.array(QueueStatus) }) } },
+    responses: { 200: { description: 'Queues.', schema: z.object({ queues: z.array(QueueStatus).describe('One for each pool.') }) } },
     problems: [...KEY],
   },
   whoAmI: {
@@ -62,7 +64,7 @@ export const OPERATION_ROUTES = {
     path: '/livez',
     tag: 'operations',
     summary: 'Is the process alive (never asks Redis)',
-    responses: { 200: { description: 'Alive.', schema: z.object({ status: z.literal('ok') }) } },
+    responses: { 200: { description: 'Alive.', schema: z.object({ status: z.literal('ok').describe('The process runs.') }) } },
     problems: [],
   },
   ready: {
@@ -73,7 +75,13 @@ export const OPERATION_ROUTES = {
     responses: {
       200: {
         description: 'Ready. `warnings`: problems of the configuration that do not stop the gateway.',
-        schema: z.object({ status: z.literal('ok'), warnings: z.array(z.string()).optional() }),
+        schema: z.object({
+          status: z.literal('ok').describe('Requests can be served.'),
+          warnings: z
+            .array(z.string())
+            .optional()
+            .describe('Problems of the configuration that do not stop the gateway. Absent without any.'),
+        }),
       },
     },
     problems: ['overloaded'],

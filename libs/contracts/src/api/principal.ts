@@ -5,26 +5,27 @@ import { Label } from '../calls/names.js';
 export const DEFAULT_SCOPES = ['submit', 'read', 'cancel'] as const;
 /** `approve` and `admin` loosen what calls are judged by, `operate` touches all tenants: a key has them only where its entry says so. */
 export const SCOPES = [...DEFAULT_SCOPES, 'approve', 'admin', 'operate'] as const;
-export const Scope = z.enum(SCOPES).meta({ id: 'Scope' });
+export const Scope = z.enum(SCOPES).meta({
+  id: 'Scope',
+  description:
+    'What a key may do. `approve`: answer questions; `admin`: change what calls are judged by; `operate`: see and drain what serves all tenants.',
+});
 export type Scope = z.output<typeof Scope>;
 
-/** Names of agents, such as `deployer` or `team-a-*`; `*` stands for any characters, `?` for one. */
 export const AgentGlob = z
   .string()
   .regex(/^[A-Za-z0-9._@*?-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ @ - and the wildcards * ?')
-  .meta({ id: 'AgentGlob' });
+  .meta({ id: 'AgentGlob', description: 'Names of agents, such as `deployer` or `team-a-*`; `*` stands for any characters, `?` for one.' });
 
 /** Who makes a request, as the guard found from the key. `keyId` is a short public id, never the key. */
 export const Principal = z.object({
-  keyId: z.string(),
-  tenantId: Label,
-  /** The agent of calls that name none. */
-  agentId: Label.optional(),
-  /** The agents that calls may name besides `agentId`. Absent = none. */
-  agents: z.array(AgentGlob).optional(),
-  scopes: z.array(Scope),
-  tools: z.array(z.string()).optional(),
-  ratePerMinute: z.number().int().positive().optional(),
-  expiresAt: z.iso.datetime({ offset: true }).optional(),
+  keyId: z.string().describe('A short public id of the key, never the key.'),
+  tenantId: Label.describe('The owner of the key.'),
+  agentId: Label.optional().describe('The agent of calls that name none. Absent without one.'),
+  agents: z.array(AgentGlob).optional().describe('Globs of the agents that calls may name besides `agentId`. Absent = none.'),
+  scopes: z.array(Scope).describe('What the key may do.'),
+  tools: z.array(z.string()).optional().describe('Patterns of the tools that the key may use. Absent = all.'),
+  ratePerMinute: z.number().int().positive().optional().describe('Requests a minute that the key may make. Absent without a bound.'),
+  expiresAt: z.iso.datetime({ offset: true }).optional().describe('When the key ends: RFC 3339. Absent for a key without an end.'),
 });
 export type Principal = z.output<typeof Principal>;

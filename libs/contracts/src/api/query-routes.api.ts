@@ -44,7 +44,9 @@ export const QUERY_ROUTES = {
     tag: 'calls',
     scope: 'submit',
     summary: 'Run the ended calls that fit a filter again, or say how many that would be',
-    headers: z.object({ 'Idempotency-Key': IdempotencyKey.optional() }),
+    headers: z.object({
+      'Idempotency-Key': IdempotencyKey.optional().describe('The same request with the same key within 24 hours replays nothing twice.'),
+    }),
     body: BulkReplayBody,
     responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
     problems: [...BODY, ...KEY, 'overloaded'],

@@ -11,30 +11,37 @@ import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { ListToolsQuery, ModelToolPage, ToolPage } from './status.api.js';
+import { QUOTE_EXAMPLES } from '../examples.js';
 
 /** The answer of a dry run: what a submission would meet, without doing it. */
 export const Quote = z
   .object({
-    tool: z.string().optional(),
-    valid: z.boolean(),
-    errors: z.array(Violation),
-    decision: Decision.optional(),
-    approvalNeeded: z.boolean(),
-    /** Calls that wait in the tool's pool. */
-    queueDepth: z.number().int().optional(),
-    /**
-     * Milliseconds until the call would start: 0 with a free slot, else as long as the calls that are served now have
-     * waited. An estimate. Absent if unknown: the call is refused, waits for approval, or no worker serves the pool.
-     */
-    expectedStartMs: z.number().int().optional(),
+    tool: z.string().optional().describe('Canonical name of the tool. Absent for a tool that does not exist.'),
+    valid: z.boolean().describe('Whether tool and arguments are accepted.'),
+    errors: z.array(Violation).describe('What is wrong with them, one entry a fault.'),
+    decision: Decision.optional().describe('What policy and limits say. Absent where the arguments are not valid.'),
+    approvalNeeded: z.boolean().describe('A person would be asked.'),
+    queueDepth: z.number().int().optional().describe(`Calls that wait in the tool's pool. Absent where the call would not reach it.`),
+    expectedStartMs: z
+      .number()
+      .int()
+      .optional()
+      .describe(
+        'Milliseconds until the call would start: 0 with a free slot, else as long as the calls that are served now have waited. An estimate. Absent if unknown: the call is refused, waits for approval, or no worker serves the pool.',
+      ),
   })
-  .meta({ id: 'Quote' });
+  .meta({ id: 'Quote', description: 'What a submission would meet now.', examples: QUOTE_EXAMPLES });
 export type Quote = z.output<typeof Quote>;
 
-const CallIdParams = z.object({ id: CallId });
-const SessionIdParams = z.object({ id: Label });
+const CallIdParams = z.object({ id: CallId.describe('The id of the call.') });
+const SessionIdParams = z.object({ id: Label.describe('The name of the session.') });
 /** `?wait=<seconds>`. */
-const WaitQuery = z.object({ wait: QueryNumber.min(0).max(LIMITS.waitSeconds).optional() });
+const WaitQuery = z.object({
+  wait: QueryNumber.min(0)
+    .max(LIMITS.waitSeconds)
+    .optional()
+    .describe('Wait for the end of the call at most so many seconds: 0 to 60. The answer is the call as it is then.'),
+});
 
 const SubmitHeaders = z.object({
   'Idempotency-Key': IdempotencyKey.optional().meta({
@@ -239,7 +246,7 @@ export const ROUTES = {
     tag: 'batches',
     scope: 'read',
     summary: 'Read one batch; `wait` polls for its end',
-    params: z.object({ id: BatchId }),
+    params: z.object({ id: BatchId.describe('The id of the batch.') }),
     query: WaitQuery,
     responses: { 200: { description: 'The batch as it is now, results in call order.', schema: Batch } },
     problems: [...KEY, 'resource_not_found'],
@@ -319,7 +326,7 @@ export const ROUTES = {
     tag: 'calls',
     scope: 'cancel',
     summary: 'Stop a batch and its calls; safe to repeat',
-    params: z.object({ id: BatchId }),
+    params: z.object({ id: BatchId.describe('The id of the batch.') }),
     body: CancelBody,
     bodyOptional: true,
     responses: { 202: { description: 'The batch, stopped or on the way to it; one that has ended is as it was.', schema: Batch } },

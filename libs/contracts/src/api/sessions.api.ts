@@ -3,17 +3,29 @@ import { SessionHooks } from '../hooks/hook.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { SessionGrants } from '../policy/session-grants.js';
 import { BatchStrategy } from './batches.api.js';
+import { PUT_SESSION_EXAMPLES, SESSION_EXAMPLES } from '../examples.js';
 
-export const Autonomy = z.enum(['read_only', 'supervised', 'full']).meta({ id: 'Autonomy' });
+export const Autonomy = z.enum(['read_only', 'supervised', 'full']).meta({
+  id: 'Autonomy',
+  description:
+    'How far an agent may act without a person. `read_only`: no tool that acts; `supervised`: a person is asked where the mode or a rule says so; `full`: as the permission mode says.',
+});
 export type Autonomy = z.output<typeof Autonomy>;
 
-export const PermissionMode = z
-  .enum(['read-only', 'workspace-write', 'danger-full-access', 'prompt', 'allow'])
-  .meta({ id: 'PermissionMode' });
+export const PermissionMode = z.enum(['read-only', 'workspace-write', 'danger-full-access', 'prompt', 'allow']).meta({
+  id: 'PermissionMode',
+  description:
+    'What runs, by tier of the tool. `read-only`: read-only tools; `workspace-write`: also those with side effects, and a person is asked before privileged ones; `danger-full-access`: all, in supervised sessions a person is asked before privileged ones; `prompt`: a person is asked before all that act; `allow`: all.',
+});
 export type PermissionMode = z.output<typeof PermissionMode>;
 
 /** How freely the tools of a session may act. `GET` and `PUT /v1/sessions/:id`. */
-export const Posture = z.strictObject({ autonomy: Autonomy, permissionMode: PermissionMode }).meta({ id: 'Posture' });
+export const Posture = z
+  .strictObject({
+    autonomy: Autonomy.describe('How far the agent may act without a person.'),
+    permissionMode: PermissionMode.describe('What the mode answers for each tier of tools.'),
+  })
+  .meta({ id: 'Posture', description: 'How freely the tools of a session may act.' });
 export type Posture = z.output<typeof Posture>;
 
 /** The default posture: work in the workspace runs, every privileged call asks a person. */
@@ -21,34 +33,41 @@ export const DEFAULT_POSTURE: Posture = { autonomy: 'supervised', permissionMode
 
 const ToolPatterns = z.array(ToolPattern).max(200);
 
-/**
- * What holds for the calls of one session. `tools` narrows what its agents have, `allowedTools` adds to what runs without
- * asking, `grants` is what people decided, `strategy` is that of batches which name none, `hooks` run after those of the
- * config file. It ends with DELETE, or 30 days after its last use.
- */
 export const Session = z
   .object({
-    id: z.string(),
-    tenantId: z.string(),
-    posture: Posture,
-    tools: ToolPatterns.optional(),
-    allowedTools: ToolPatterns.optional(),
-    grants: SessionGrants,
-    strategy: BatchStrategy.optional(),
-    hooks: SessionHooks.optional(),
+    id: z.string().describe('The name of the session.'),
+    tenantId: z.string().describe('The owner of the session.'),
+    posture: Posture.describe('How freely its tools may act.'),
+    tools: ToolPatterns.optional().describe('Patterns of the tools that its agents have here. Absent = all that they have elsewhere.'),
+    allowedTools: ToolPatterns.optional().describe('Patterns of tools that run without asking. Absent = none besides those of the policy.'),
+    grants: SessionGrants.describe('What people decided for the rest of the session.'),
+    strategy: BatchStrategy.optional().describe(
+      `In which order the calls of a batch run that names no strategy. Absent = that of the agent's policy.`,
+    ),
+    hooks: SessionHooks.optional().describe('Hooks that run after those of the config file. Absent = none.'),
   })
-  .meta({ id: 'Session' });
+  .meta({
+    id: 'Session',
+    description: 'What holds for the calls of one session. It ends with DELETE, or 30 days after its last use.',
+    examples: SESSION_EXAMPLES,
+  });
 export type Session = z.output<typeof Session>;
 
 /** What is not given stays as it is; `null` takes a list or the strategy away. `grants` are replaced as a whole. */
 export const PutSessionBody = z
   .strictObject({
-    posture: Posture.partial().optional(),
-    tools: ToolPatterns.nullable().optional(),
-    allowedTools: ToolPatterns.nullable().optional(),
-    grants: SessionGrants.optional(),
-    strategy: BatchStrategy.nullable().optional(),
-    hooks: SessionHooks.nullable().optional(),
+    posture: Posture.partial().optional().describe('The parts that are given replace those of the session.'),
+    tools: ToolPatterns.nullable().optional().describe('Patterns of the tools that its agents have here; `null` for all. At most 200.'),
+    allowedTools: ToolPatterns.nullable().optional().describe('Patterns of tools that run without asking; `null` for none. At most 200.'),
+    grants: SessionGrants.optional().describe('Replaces all grants of the session.'),
+    strategy: BatchStrategy.nullable()
+      .optional()
+      .describe('In which order the calls of a batch run that names no strategy; `null` for that of the policy.'),
+    hooks: SessionHooks.nullable().optional().describe('Hooks that run after those of the config file; `null` for none. At most 20.'),
   })
-  .meta({ id: 'PutSession' });
+  .meta({
+    id: 'PutSession',
+    description: 'What to change of a session. What is not given stays as it is.',
+    examples: PUT_SESSION_EXAMPLES,
+  });
 export type PutSessionBody = z.output<typeof PutSessionBody>;

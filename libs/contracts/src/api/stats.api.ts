@@ -10,142 +10,172 @@ export const STATS = { slotMs: 10_000, coarseSlotMs: 300_000, keptMs: 7 * 24 * 3
 
 const Timestamp = z.iso.datetime({ offset: true });
 
-/**
- * `stepMs` is rounded up to a multiple of 10 s (for more than 2 hours of 5 minutes, for more than 2 days of an hour), and so
- * that there are at most 1,000 points. Without times: the last 15 minutes.
- */
 export const StatsQuery = z
   .strictObject({
-    since: Timestamp.optional(),
-    until: Timestamp.optional(),
-    stepMs: QueryNumber.int().min(1).optional(),
+    since: Timestamp.optional().describe('Begin of the period: RFC 3339. Not said: 15 minutes before its end.'),
+    until: Timestamp.optional().describe('End of the period: RFC 3339. Not said: now.'),
+    stepMs: QueryNumber.int()
+      .min(1)
+      .optional()
+      .describe(
+        'Milliseconds of one point. Rounded up to a multiple of 10 s (for more than 2 hours of 5 minutes, for more than 2 days of an hour), and so that there are at most 1,000 points.',
+      ),
   })
   .meta({ id: 'StatsQuery' });
 export type StatsQuery = z.output<typeof StatsQuery>;
 
-/**
- * For answers by group, whose times are rounded outwards to 5 minutes, for more than 3 hours to hours, for more than 3
- * days to days. Without times: the last 24 hours.
- */
-export const PeriodQuery = z.strictObject({ since: Timestamp.optional(), until: Timestamp.optional() }).meta({ id: 'PeriodQuery' });
+export const PeriodQuery = z
+  .strictObject({
+    since: Timestamp.optional().describe(
+      'Begin of the period: RFC 3339. Not said: 24 hours before its end. Rounded outwards to 5 minutes, for more than 3 hours to hours, for more than 3 days to days.',
+    ),
+    until: Timestamp.optional().describe('End of the period: RFC 3339. Not said: now. Rounded as `since`.'),
+  })
+  .meta({ id: 'PeriodQuery' });
 export type PeriodQuery = z.output<typeof PeriodQuery>;
 
-/** Milliseconds, each at most 10 % from the true value; absent where `count` is 0. */
 export const Percentiles = z
-  .object({ count: z.number().int(), p50: z.number().optional(), p95: z.number().optional(), p99: z.number().optional() })
-  .meta({ id: 'Percentiles' });
+  .object({
+    count: z.number().int().describe('Number of values.'),
+    p50: z
+      .number()
+      .optional()
+      .describe('Half of the values are at most this, in milliseconds; at most 10 % from the true value. Absent where `count` is 0.'),
+    p95: z.number().optional().describe('95 % of the values are at most this, in milliseconds. Absent where `count` is 0.'),
+    p99: z.number().optional().describe('99 % of the values are at most this, in milliseconds. Absent where `count` is 0.'),
+  })
+  .meta({ id: 'Percentiles', description: 'How durations are distributed.' });
 export type Percentiles = z.output<typeof Percentiles>;
 
-/**
- * What happened from `at` on for one step. `failed` counts the outcomes failed, timed_out and unknown, and completed calls with an
- * error result; `errors` are the latter alone. `wait`: from the
- * submission to the first Start, by the time of the Start; `run`: attempts by the time they ended with the call.
- */
 export const StatsPoint = z
   .object({
-    at: z.string(),
-    submitted: z.number().int(),
-    ended: z.number().int(),
-    failed: z.number().int(),
-    errors: z.number().int(),
-    outcomes: z.partialRecord(CallOutcome, z.number().int()),
-    wait: Percentiles,
-    run: Percentiles,
+    at: z.string().describe('Begin of the step: RFC 3339, UTC.'),
+    submitted: z.number().int().describe('Calls that were submitted.'),
+    ended: z.number().int().describe('Calls that ended.'),
+    failed: z.number().int().describe('Of these: outcomes `failed`, `timed_out` and `unknown`, and completed calls with an error result.'),
+    errors: z.number().int().describe('Of these: completed calls with an error result.'),
+    outcomes: z.partialRecord(CallOutcome, z.number().int()).describe('Calls that ended, by outcome. Outcomes without calls are absent.'),
+    wait: Percentiles.describe('From the submission to the first Start, by the time of the Start.'),
+    run: Percentiles.describe('Durations of attempts, by the time they ended with the call.'),
   })
-  .meta({ id: 'StatsPoint' });
+  .meta({ id: 'StatsPoint', description: 'What happened in one step.' });
 export type StatsPoint = z.output<typeof StatsPoint>;
 
 export const LiveCounts = z
-  .object({ running: z.number().int(), queued: z.number().int(), waitingApproval: z.number().int() })
-  .meta({ id: 'LiveCounts' });
+  .object({
+    running: z.number().int().describe('Calls that run.'),
+    queued: z.number().int().describe('Calls that wait for a worker or for another attempt.'),
+    waitingApproval: z.number().int().describe('Calls that wait for a person.'),
+  })
+  .meta({ id: 'LiveCounts', description: 'Calls that have not ended, by status.' });
 export type LiveCounts = z.output<typeof LiveCounts>;
 
 /** The largest groups first; `other` is the rest together. */
-const ByName = z.object({ top: z.array(LiveCounts.extend({ name: z.string() })), other: LiveCounts.optional() });
+const ByName = z.object({
+  top: z
+    .array(LiveCounts.extend({ name: z.string().describe('What the calls of the group have in common.') }))
+    .describe('The largest groups, most calls first; at most 20.'),
+  other: LiveCounts.optional().describe('All other groups together. Absent without any.'),
+});
 
 /** `GET /v1/stats`: the first picture of a live page; events move it on. */
 export const Stats = z
   .object({
-    since: z.string(),
-    until: z.string(),
-    stepMs: z.number().int(),
-    series: z.array(StatsPoint),
-    now: LiveCounts.extend({ byTool: ByName, byAgent: ByName, byPool: z.array(LiveCounts.extend({ name: Pool })) }),
-    behind: Behind.optional(),
+    since: z.string().describe('Begin of the period as it was rounded: RFC 3339, UTC.'),
+    until: z.string().describe('End of the period as it was rounded: RFC 3339, UTC.'),
+    stepMs: z.number().int().describe('Milliseconds of one point.'),
+    series: z.array(StatsPoint).describe('One point for each step, oldest first.'),
+    now: LiveCounts.extend({
+      byTool: ByName.describe('The same by tool.'),
+      byAgent: ByName.describe('The same by agent.'),
+      byPool: z.array(LiveCounts.extend({ name: Pool.describe('The name of the pool.') })).describe('The same by pool.'),
+    }).describe('Calls that have not ended.'),
+    behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
   })
-  .meta({ id: 'Stats' });
+  .meta({ id: 'Stats', description: 'Numbers over time, and what runs and waits now.' });
 export type Stats = z.output<typeof Stats>;
 
-/** `errorRate`: `failed` of `calls`, 0 to 1; both count calls that ended in the period. `failed` and `errors` as in StatsPoint. */
 export const ToolStats = z
   .object({
-    tool: z.string(),
-    calls: z.number().int(),
-    failed: z.number().int(),
-    errors: z.number().int(),
-    errorRate: z.number(),
-    outcomes: z.partialRecord(CallOutcome, z.number().int()),
-    wait: Percentiles,
-    run: Percentiles,
+    tool: z.string().describe('Canonical name of the tool.'),
+    calls: z.number().int().describe('Calls that ended in the period.'),
+    failed: z.number().int().describe('Of these: outcomes `failed`, `timed_out` and `unknown`, and completed calls with an error result.'),
+    errors: z.number().int().describe('Of these: completed calls with an error result.'),
+    errorRate: z.number().describe('`failed` divided by `calls`: 0 to 1.'),
+    outcomes: z.partialRecord(CallOutcome, z.number().int()).describe('Calls that ended, by outcome. Outcomes without calls are absent.'),
+    wait: Percentiles.describe('From the submission to the first Start.'),
+    run: Percentiles.describe('Durations of attempts that ended with the call.'),
   })
-  .meta({ id: 'ToolStats' });
+  .meta({ id: 'ToolStats', description: 'Numbers of one tool.' });
 export type ToolStats = z.output<typeof ToolStats>;
 
 /** `GET /v1/stats/tools`, most calls first. */
 export const ToolStatsPage = z
-  .object({ since: z.string(), until: z.string(), tools: z.array(ToolStats), behind: Behind.optional() })
-  .meta({ id: 'ToolStatsPage' });
+  .object({
+    since: z.string().describe('Begin of the period as it was rounded: RFC 3339, UTC.'),
+    until: z.string().describe('End of the period as it was rounded: RFC 3339, UTC.'),
+    tools: z.array(ToolStats).describe('Most calls first.'),
+    behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
+  })
+  .meta({ id: 'ToolStatsPage', description: 'Numbers of a period, by tool.' });
 export type ToolStatsPage = z.output<typeof ToolStatsPage>;
 
-/**
- * Failures that look alike: same tool and code, and the same message but for numbers, ids, paths and quoted parts. Without `code`:
- * completed calls with an error result, and `message` is their note; `exit 1` and `exit 2` are two groups.
- */
 export const FailureGroup = z
   .object({
-    fingerprint: z.string(),
-    tool: z.string(),
-    code: z.enum(CALL_ERROR_CODES).optional(),
-    /** Of the last one, as it was. */
-    message: z.string(),
-    count: z.number().int(),
-    firstSeen: z.string(),
-    lastSeen: z.string(),
-    lastCallId: z.string(),
+    fingerprint: z.string().describe('Names the group: 16 hexadecimal digits. `GET /v1/calls?fingerprint=` lists its calls.'),
+    tool: z.string().describe('Canonical name of the tool.'),
+    code: z.enum(CALL_ERROR_CODES).optional().describe('The code of the error. Absent for completed calls with an error result.'),
+    message: z.string().describe('The message of the last failure, as it was; for a completed call its note.'),
+    count: z.number().int().describe('Calls in the period.'),
+    firstSeen: z.string().describe('When the first of them failed: RFC 3339, UTC.'),
+    lastSeen: z.string().describe('When the last of them failed: RFC 3339, UTC.'),
+    lastCallId: z.string().describe('The last of them.'),
   })
-  .meta({ id: 'FailureGroup' });
+  .meta({
+    id: 'FailureGroup',
+    description:
+      'Failures that look alike: same tool and code, and the same message but for numbers, ids, paths and quoted parts. Completed calls with an error result are grouped by their note: `exit 1` and `exit 2` are two groups.',
+  });
 export type FailureGroup = z.output<typeof FailureGroup>;
 
 /** `GET /v1/failures`, most calls first. */
 export const FailurePage = z
-  .object({ since: z.string(), until: z.string(), failures: z.array(FailureGroup), behind: Behind.optional() })
-  .meta({ id: 'FailurePage' });
+  .object({
+    since: z.string().describe('Begin of the period as it was rounded: RFC 3339, UTC.'),
+    until: z.string().describe('End of the period as it was rounded: RFC 3339, UTC.'),
+    failures: z.array(FailureGroup).describe('Most calls first.'),
+    behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
+  })
+  .meta({ id: 'FailurePage', description: 'Failures of a period, in groups.' });
 export type FailurePage = z.output<typeof FailurePage>;
 
 export const ListSessionsQuery = z
   .strictObject({
-    cursor: z.string().max(QUERY_LIMITS.cursorChars).optional(),
-    limit: QueryNumber.int().min(1).max(LIMITS.pageSize).default(50),
+    cursor: z.string().max(QUERY_LIMITS.cursorChars).optional().describe('`nextCursor` of the page before. Absent for the first page.'),
+    limit: QueryNumber.int().min(1).max(LIMITS.pageSize).default(50).describe('Most sessions of the page: 1 to 200.'),
   })
   .meta({ id: 'ListSessionsQuery' });
 export type ListSessionsQuery = z.output<typeof ListSessionsQuery>;
 
-/** `running`: calls that have not ended, `failed` as in StatsPoint, `agentId` of the newest call that had one. */
 export const SessionSummary = z
   .object({
-    sessionId: z.string(),
-    agentId: z.string().optional(),
-    calls: z.number().int(),
-    running: z.number().int(),
-    failed: z.number().int(),
-    firstAt: z.string(),
-    lastAt: z.string(),
+    sessionId: z.string().describe('The name of the session.'),
+    agentId: z.string().optional().describe('The agent of its newest call that had one. Absent without one.'),
+    calls: z.number().int().describe('Its calls.'),
+    running: z.number().int().describe('Of these: calls that have not ended.'),
+    failed: z.number().int().describe('Of these: outcomes `failed`, `timed_out` and `unknown`, and completed calls with an error result.'),
+    firstAt: z.string().describe('When its first call was submitted: RFC 3339, UTC.'),
+    lastAt: z.string().describe('When one of its calls was last submitted, started or ended: RFC 3339, UTC.'),
   })
-  .meta({ id: 'SessionSummary' });
+  .meta({ id: 'SessionSummary', description: 'A session as lists show it.' });
 export type SessionSummary = z.output<typeof SessionSummary>;
 
 /** `GET /v1/sessions`: sessions that had calls, the latest active first. */
 export const SessionPage = z
-  .object({ sessions: z.array(SessionSummary), nextCursor: z.string().optional(), behind: Behind.optional() })
-  .meta({ id: 'SessionPage' });
+  .object({
+    sessions: z.array(SessionSummary).describe('The latest active first.'),
+    nextCursor: z.string().optional().describe('The `cursor` of the next page. Absent on the last.'),
+    behind: Behind.optional().describe('The answer is older than the log. Absent where it is not.'),
+  })
+  .meta({ id: 'SessionPage', description: 'A page of sessions, the latest active first.' });
 export type SessionPage = z.output<typeof SessionPage>;

@@ -8,45 +8,63 @@ export type ToolFormat = z.output<typeof ToolFormat>;
 
 /** `GET /v1/tools`. `q` matches name, aliases, label and description. */
 export const ListToolsQuery = z.strictObject({
-  format: ToolFormat.default('full'),
-  dialect: z.string().max(64).optional(),
-  q: z.string().min(1).max(256).optional(),
-  sessionId: Label.optional(),
+  format: ToolFormat.default('full').describe(`The shape of each tool: that of Toolyard, or of a model's API.`),
+  dialect: z.string().max(64).optional().describe('Not available yet: answered with 501 `not_implemented`.'),
+  q: z.string().min(1).max(256).optional().describe('Text that name, aliases, label or description must contain.'),
+  sessionId: Label.optional().describe('The catalog as this session has it.'),
   agentId: Label.optional().describe(
     'The catalog as this agent has it. Not said: that of the key, if it has one. Other names than the key may act for are 403.',
   ),
 });
 export type ListToolsQuery = z.output<typeof ListToolsQuery>;
 
-export const ToolPage = z.object({ tools: z.array(ToolDescriptor) }).meta({ id: 'ToolPage' });
+export const ToolPage = z
+  .object({ tools: z.array(ToolDescriptor).describe('The tools that the key may use.') })
+  .meta({ id: 'ToolPage', description: 'The catalog of tools.' });
 
 /** The catalog in a format for models: each tool as the model's API defines it. */
-export const ModelToolPage = z.object({ tools: z.array(z.record(z.string(), Json)) });
+export const ModelToolPage = z.object({
+  tools: z.array(z.record(z.string(), Json)).describe(`The tools that the key may use, each as the model's API defines it.`),
+});
 
-/** How a worker isolates the commands of a pool's tools. `reason`: why they do not run, or run without isolation. */
 export const PoolSandboxStatus = z.object({
-  backend: z.enum(['host', 'bubblewrap', 'none']),
-  ok: z.boolean(),
-  isolation: z.enum(['none', 'namespaces']),
-  reason: z.string().optional(),
+  backend: z.enum(['host', 'bubblewrap', 'none']).describe('What runs the commands. `none`: commands are refused.'),
+  ok: z.boolean().describe('Whether commands run.'),
+  isolation: z.enum(['none', 'namespaces']).describe('How they are separated from the machine.'),
+  reason: z.string().optional().describe('Why they do not run, or run without isolation. Absent otherwise.'),
 });
 export type PoolSandboxStatus = z.output<typeof PoolSandboxStatus>;
 
 export const WorkerStatus = z
   .object({
-    id: z.string(),
-    startedAt: z.string(),
-    seenAt: z.string(),
-    draining: z.boolean(),
-    pools: z.array(z.object({ pool: Pool, slots: z.number().int(), running: z.number().int() })),
-    calls: z.array(z.string()),
-    sandbox: z.partialRecord(Pool, PoolSandboxStatus).optional(),
-    /** Whether ripgrep is there, without which `file_search` and `glob` fail. */
-    search: z.object({ ok: z.boolean() }).optional(),
-    /** Of the disk that holds the workspaces. */
-    disk: z.object({ freeBytes: z.number(), totalBytes: z.number() }).optional(),
+    id: z.string().describe('Names the process; a worker that is started again has another.'),
+    startedAt: z.string().describe('When it started: RFC 3339, UTC.'),
+    seenAt: z.string().describe('When it was last heard of: RFC 3339, UTC.'),
+    draining: z.boolean().describe('It takes no more calls.'),
+    pools: z
+      .array(
+        z.object({
+          pool: Pool.describe('The name of the pool.'),
+          slots: z.number().int().describe('Calls of the pool that it runs at the same time.'),
+          running: z.number().int().describe('Calls of the pool that run there now.'),
+        }),
+      )
+      .describe('The pools that it serves.'),
+    calls: z.array(z.string()).describe('The calls that run there now.'),
+    sandbox: z
+      .partialRecord(Pool, PoolSandboxStatus)
+      .optional()
+      .describe('How it isolates commands, by pool. Absent for a worker of an older version.'),
+    search: z
+      .object({ ok: z.boolean().describe('It is present.') })
+      .optional()
+      .describe('Whether ripgrep is present, without which `file_search` and `glob` fail. Absent for a worker of an older version.'),
+    disk: z
+      .object({ freeBytes: z.number().describe('Bytes that are free.'), totalBytes: z.number().describe('Its size in bytes.') })
+      .optional()
+      .describe('The disk that holds the workspaces. Absent where it cannot be read.'),
   })
-  .meta({ id: 'Worker' });
+  .meta({ id: 'Worker', description: 'A worker as it was last heard of.' });
 export type WorkerStatus = z.output<typeof WorkerStatus>;
 
 export const WorkerId = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -');
@@ -56,6 +74,11 @@ export const DrainRequest = z.object({ actor: z.string(), at: z.string() });
 export type DrainRequest = z.output<typeof DrainRequest>;
 
 export const QueueStatus = z
-  .object({ pool: Pool, waiting: z.number().int(), active: z.number().int(), oldestWaitingMs: z.number().int() })
-  .meta({ id: 'Queue' });
+  .object({
+    pool: Pool.describe('The name of the pool.'),
+    waiting: z.number().int().describe('Calls that wait for a worker.'),
+    active: z.number().int().describe('Calls that workers have taken.'),
+    oldestWaitingMs: z.number().int().describe('How long the oldest of them has waited, in milliseconds; 0 without any.'),
+  })
+  .meta({ id: 'Queue', description: 'The queue of one pool.' });
 export type QueueStatus = z.output<typeof QueueStatus>;

@@ -1,39 +1,46 @@
 import { z } from 'zod';
 import { TrustOption } from '../policy/session-grants.js';
 
-export const ApprovalScope = z.enum(['once', 'session-tool', 'session-args']).meta({ id: 'ApprovalScope' });
+export const ApprovalScope = z.enum(['once', 'session-tool', 'session-args']).meta({
+  id: 'ApprovalScope',
+  description:
+    'How far an answer goes: `once` this call, `session-tool` the tool for the rest of the session, `session-args` what a trust option names.',
+});
 export type ApprovalScope = z.output<typeof ApprovalScope>;
 
-/** One answer a person may give, and what to send for it. `session-args` takes the id of a trust option, too. */
 export const ApprovalOption = z
   .object({
-    id: z.enum(['allow_once', 'allow_always_tool', 'allow_always_args', 'reject_once', 'reject_always_tool']),
-    label: z.string(),
-    decision: z.enum(['allow', 'deny']),
-    scope: ApprovalScope,
+    id: z
+      .enum(['allow_once', 'allow_always_tool', 'allow_always_args', 'reject_once', 'reject_always_tool'])
+      .describe('Names the option for a program that shows it.'),
+    label: z.string().describe('What to write on its button.'),
+    decision: z.enum(['allow', 'deny']).describe('The field `decision` of the answer.'),
+    scope: ApprovalScope.describe('The field `scope` of the answer. With `session-args` the answer also names one of the trust options.'),
   })
-  .meta({ id: 'ApprovalOption' });
+  .meta({ id: 'ApprovalOption', description: 'One answer that a person may give, and what to send for it.' });
 export type ApprovalOption = z.output<typeof ApprovalOption>;
 
-/** The question about a call, and who answered it. `digest` is of tool, version and canonical arguments: what the answer is bound to. */
 export const Approval = z
   .object({
-    reasons: z.array(z.string()),
-    options: z.array(ApprovalOption),
-    trustOptions: z.array(TrustOption),
-    digest: z.string(),
-    requestedAt: z.string(),
-    expiresAt: z.string(),
+    reasons: z.array(z.string()).describe('Why a person is asked: the reasons of each rule that asked.'),
+    options: z.array(ApprovalOption).describe('The answers that this call can be given.'),
+    trustOptions: z
+      .array(TrustOption)
+      .describe('What can be trusted for the rest of the session. Empty without a session, and for a dangerous command.'),
+    digest: z.string().describe('SHA-256 over tool, version and arguments: the answer is bound to them.'),
+    requestedAt: z.string().describe('When the question was asked: RFC 3339, UTC.'),
+    expiresAt: z.string().describe('Without an answer by then, the call ends as denied: RFC 3339, UTC.'),
     decided: z
       .object({
-        decision: z.enum(['allow', 'deny']),
-        scope: ApprovalScope,
-        trustOption: z.string().optional(),
-        reason: z.string().optional(),
-        by: z.string(),
-        at: z.string(),
+        decision: z.enum(['allow', 'deny']).describe('What the person answered.'),
+        scope: ApprovalScope.describe('How far the answer goes.'),
+        trustOption: z.string().optional().describe('The id of the trust option that was granted to the session. Absent where none was.'),
+        reason: z.string().optional().describe('What the person wrote. Absent if nothing.'),
+        by: z.string().describe('Who answered, such as `apikey:<keyId>`.'),
+        at: z.string().describe('When the answer was stored: RFC 3339, UTC.'),
       })
-      .optional(),
+      .optional()
+      .describe('The answer. Absent while the call waits and where it ended without one.'),
   })
-  .meta({ id: 'Approval' });
+  .meta({ id: 'Approval', description: 'The question to a person about a call, and the answer.' });
 export type Approval = z.output<typeof Approval>;

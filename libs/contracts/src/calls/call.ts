@@ -4,118 +4,152 @@ import { Json } from './json.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Result } from './result.js';
 import { TrustOption } from '../policy/session-grants.js';
+import { CALL_EXAMPLES } from '../examples.js';
 
-export const CallStatus = z.enum(['waiting_approval', 'queued', 'running', 'ended']).meta({ id: 'CallStatus' });
+export const CallStatus = z.enum(['waiting_approval', 'queued', 'running', 'ended']).meta({
+  id: 'CallStatus',
+  description: 'Where a call is on its way. `waiting_approval`: a person is asked; `queued`: it waits for a worker or for another attempt.',
+});
 export type CallStatus = z.output<typeof CallStatus>;
 
-/** `unknown`: a side effect may or may not have happened and the call will not be run again. */
-export const CallOutcome = z.enum(['completed', 'failed', 'cancelled', 'timed_out', 'denied', 'unknown']).meta({ id: 'CallOutcome' });
+export const CallOutcome = z.enum(['completed', 'failed', 'cancelled', 'timed_out', 'denied', 'unknown']).meta({
+  id: 'CallOutcome',
+  description: 'How a call ended. `unknown`: a side effect may or may not have happened, and the call is not run again.',
+});
 export type CallOutcome = z.output<typeof CallOutcome>;
 
-export const Priority = z.enum(['high', 'normal', 'low']).meta({ id: 'Priority' });
+export const Priority = z
+  .enum(['high', 'normal', 'low'])
+  .meta({ id: 'Priority', description: 'Which of the waiting calls of a pool run first.' });
 export type Priority = z.output<typeof Priority>;
 
 export const CallError = z
   .object({
-    code: z.enum(CALL_ERROR_CODES),
-    message: z.string(),
-    retryable: z.boolean(),
-    errors: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
+    code: z.enum(CALL_ERROR_CODES).describe('The reason; it stays the same in all versions, so programs compare this.'),
+    message: z.string().describe('What was expected, what was received and what to do, for a person or a model. Without secrets.'),
+    retryable: z.boolean().describe('The same call may succeed later without a change.'),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string().describe('JSON Pointer (RFC 6901) into the arguments or the output.'),
+          message: z.string().describe('What was expected and what was received.'),
+        }),
+      )
+      .optional()
+      .describe('What is wrong with the arguments or the output, one entry a fault. Absent for other reasons.'),
   })
-  .meta({ id: 'CallError' });
+  .meta({ id: 'CallError', description: 'Why a call did not succeed.' });
 export type CallError = z.output<typeof CallError>;
 
-/**
- * One evaluator's answer about a call. `axis` is one of the four of the policy, or `hooks`; `rule` names the rule or the hook that spoke.
- * `satisfiedBy` says which grant made an `ask` unnecessary; nothing does that for a `deny`.
- */
 export const DecisionReason = z
   .object({
-    axis: z.enum(['facts', 'risk', 'grants', 'limits', 'hooks']),
-    rule: z.string(),
-    effect: z.enum(['allow', 'ask', 'deny']),
-    reason: z.string(),
-    satisfiedBy: z.string().optional(),
+    axis: z
+      .enum(['facts', 'risk', 'grants', 'limits', 'hooks'])
+      .describe('Which group of rules answered: facts of the session, risk of the arguments, grants, limits, or hooks.'),
+    rule: z.string().describe('The name of the rule or of the hook.'),
+    effect: z.enum(['allow', 'ask', 'deny']).describe('What it answered. Deny takes precedence over ask, ask over allow.'),
+    reason: z.string().describe('Why, in one sentence.'),
+    satisfiedBy: z
+      .string()
+      .optional()
+      .describe('The grant that made an `ask` unnecessary. Absent without one; nothing satisfies a `deny`.'),
   })
-  .meta({ id: 'DecisionReason' });
+  .meta({ id: 'DecisionReason', description: 'The answer of one rule about a call.' });
 export type DecisionReason = z.output<typeof DecisionReason>;
 
-/** `trustOptions` are there when the effect is `ask`: what a person may trust beyond this call. */
 export const Decision = z
-  .object({ effect: z.enum(['allow', 'ask', 'deny']), reasons: z.array(DecisionReason), trustOptions: z.array(TrustOption).optional() })
-  .meta({ id: 'Decision' });
+  .object({
+    effect: z.enum(['allow', 'ask', 'deny']).describe('What all rules together mean.'),
+    reasons: z.array(DecisionReason).describe('The answer of each rule.'),
+    trustOptions: z.array(TrustOption).optional().describe('What a person may trust beyond this call. Present when the effect is `ask`.'),
+  })
+  .meta({ id: 'Decision', description: 'Whether a call may run, and the answer of each rule.' });
 export type Decision = z.output<typeof Decision>;
 
-/** How long each stage of a call may take. `totalMs` bounds everything from submission to End. */
 export const Timeouts = z
-  .object({ queueMs: z.number().int(), runMs: z.number().int(), totalMs: z.number().int() })
-  .meta({ id: 'Timeouts' });
+  .object({
+    queueMs: z.number().int().describe('Longest wait for a worker in milliseconds, of each attempt.'),
+    runMs: z.number().int().describe('Longest run of one attempt in milliseconds.'),
+    totalMs: z.number().int().describe('Longest time from submission to End in milliseconds, with all waits and attempts.'),
+  })
+  .meta({ id: 'Timeouts', description: 'How long each stage of a call may take.' });
 export type Timeouts = z.output<typeof Timeouts>;
 
-/** Why a call that is not running waits, with the numbers that explain it. */
 export const Waiting = z
   .object({
-    reason: z.enum(['queued', 'retry_backoff', 'suspended', 'approval', 'worker_drained']),
-    detail: z.string(),
-    until: z.string().optional(),
-    /** Calls that wait in the same pool, this one among them. */
-    queueDepth: z.number().int().optional(),
-    /** 1: the next to be taken, as things are. */
-    position: z.number().int().optional(),
-    /** Calls that run in the pool. */
-    running: z.number().int().optional(),
+    reason: z.enum(['queued', 'retry_backoff', 'suspended', 'approval', 'worker_drained']).describe('What the call waits for.'),
+    detail: z.string().describe('The same as a sentence for people.'),
+    until: z.string().optional().describe('When the wait ends by itself: RFC 3339, UTC. Absent where that is unknown.'),
+    queueDepth: z
+      .number()
+      .int()
+      .optional()
+      .describe('Calls that wait in the same pool, this one among them. Absent unless it waits in the queue.'),
+    position: z
+      .number()
+      .int()
+      .optional()
+      .describe('Place in the queue; 1 is the next to be taken, as things are. Absent unless it waits in the queue.'),
+    running: z.number().int().optional().describe('Calls that run in the pool. Absent unless the call waits in the queue.'),
   })
-  .meta({ id: 'Waiting' });
+  .meta({ id: 'Waiting', description: 'Why a call that is not running waits, with the numbers that explain it.' });
 export type Waiting = z.output<typeof Waiting>;
 
 /** What lists and watchers read of a result without opening it. All of it is absent before the End. */
 export const Success = {
-  /** Whether the call succeeded: it completed, and its result is no error. */
-  ok: z.boolean().optional(),
-  /** Whether the model reads the result as an error. A command that ends with `exit 1` is `completed` and has an error result. */
-  isError: z.boolean().optional(),
-  /** Why a completed call has an error result, in a few words such as `exit 1`. At most 80 characters. */
-  note: z.string().optional(),
+  ok: z.boolean().optional().describe('Whether the call succeeded: it completed, and its result is no error. Absent before the End.'),
+  isError: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the model reads the result as an error. A command that ends with `exit 1` is `completed` and has an error result. Absent before the End.',
+    ),
+  note: z
+    .string()
+    .optional()
+    .describe(
+      'Why a completed call has an error result, in a few words such as `exit 1`. At most 80 characters; absent where there is nothing to say.',
+    ),
 };
 
 export const Call = z
   .object({
-    id: z.string(),
-    tool: z.string(),
-    source: z.string(),
-    status: CallStatus,
-    outcome: CallOutcome.optional(),
+    id: z.string().describe('Made by the gateway: the partition and a ULID. It sorts by time of submission within a partition.'),
+    tool: z.string().describe('Canonical name of the tool. For a tool that does not exist, the name that was asked for.'),
+    source: z.string().describe('Where the tool comes from, such as `builtin`; `none` for a tool that does not exist.'),
+    status: CallStatus.describe('Where the call is on its way.'),
+    outcome: CallOutcome.optional().describe('How the call ended. Absent before the End.'),
     ...Success,
-    arguments: Json,
-    /**
-     * The arguments here are not quite those of the tool, which gets them as they were submitted: secrets are marked and, where a
-     * person was asked, hidden characters are written out (`\u{200B}`). A replay needs new ones.
-     */
-    argumentsRedacted: z.literal(true).optional(),
-    result: Result.optional(),
-    error: CallError.optional(),
-    attempt: z.number().int(),
-    priority: Priority,
-    sessionId: z.string().optional(),
-    agentId: z.string().optional(),
-    tenantId: z.string(),
-    batchId: z.string().optional(),
-    parentCallId: z.string().optional(),
-    rootCallId: z.string().optional(),
-    replayOf: z.string().optional(),
-    toolCallId: z.string().optional(),
-    purpose: z.string().optional(),
-    labels: z.record(z.string(), z.string()),
-    timeouts: Timeouts,
-    submittedAt: z.string(),
-    startedAt: z.string().optional(),
-    endedAt: z.string().optional(),
-    waiting: Waiting.optional(),
-    decision: Decision,
-    /** There when a person was asked. */
-    approval: Approval.optional(),
+    arguments: Json.describe('What the tool is called with. Secrets are `[REDACTED]`.'),
+    argumentsRedacted: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The arguments here differ from those of the tool, which gets them as submitted: secrets are marked and, where a person was asked, hidden characters are written out (`\\u{200B}`). A replay needs new ones. Absent where they are the same.',
+      ),
+    result: Result.optional().describe('What the model gets. Absent before the End, and where the tool gave none.'),
+    error: CallError.optional().describe('Why the call did not succeed. Absent before the End and for a completed call.'),
+    attempt: z.number().int().describe('Number of the current or last attempt; 0 before the first.'),
+    priority: Priority.describe('Which of the waiting calls of a pool run first.'),
+    sessionId: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
+    agentId: z.string().optional().describe('The agent that made the call. Absent without one.'),
+    tenantId: z.string().describe('The owner of the call.'),
+    batchId: z.string().optional().describe('The batch that the call belongs to. Absent without one.'),
+    parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
+    rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),
+    replayOf: z.string().optional().describe('The call that this one runs again. Absent for the first run.'),
+    toolCallId: z.string().optional().describe('The id that the model gave to its tool call. Absent if the submission named none.'),
+    purpose: z.string().optional().describe('What the model wrote that the call is for. Absent if nothing.'),
+    labels: z.record(z.string(), z.string()).describe('Names and values of the submission.'),
+    timeouts: Timeouts.describe('The time limits that hold for this call.'),
+    submittedAt: z.string().describe('When the call was stored: RFC 3339, UTC, by the clock of Redis.'),
+    startedAt: z.string().optional().describe('When the first attempt started: RFC 3339, UTC. Absent before.'),
+    endedAt: z.string().optional().describe('When the call ended: RFC 3339, UTC. Absent before the End.'),
+    waiting: Waiting.optional().describe('Why the call does not run now. Absent while it runs and after the End.'),
+    decision: Decision.describe('What policy, limits and hooks said about the call.'),
+    approval: Approval.optional().describe('The question to a person and its answer. Absent where no person was asked.'),
   })
-  .meta({ id: 'Call' });
+  .meta({ id: 'Call', description: 'One call as it is now.', examples: CALL_EXAMPLES });
 export type Call = z.output<typeof Call>;
 
 /** The fields of `Success` for a call that ended so. `isError` is absent in Ends of older versions. */

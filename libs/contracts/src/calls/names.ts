@@ -4,19 +4,22 @@ import { z } from 'zod';
 export const CallId = z
   .string()
   .regex(/^\d{2,3}-[0-9A-HJKMNP-TV-Z]{26}$/, 'expected a call id such as 07-01JZ8C5W3Q4X9R7T2M6K8N0P1V')
-  .meta({ id: 'CallId' });
+  .meta({ id: 'CallId', description: 'The partition (two or three digits) and a ULID (Crockford base 32).' });
 
 /** A session, agent or tenant label. Safe in a file name and in a Redis key; `.` and `..` are refused. */
 export const Label = z
   .string()
   .regex(/^(?!\.{1,2}$)[A-Za-z0-9._@-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ @ -')
-  .meta({ id: 'Label' });
+  .meta({
+    id: 'Label',
+    description: 'The name of a session, agent or tenant: 1 to 128 of the characters A-Z a-z 0-9 . _ @ -, but neither `.` nor `..`.',
+  });
 
 /** A tool's wire name as models use it. */
 export const ToolName = z
   .string()
   .regex(/^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/, 'expected a letter, then at most 63 letters, digits, _ or -')
-  .meta({ id: 'ToolName' });
+  .meta({ id: 'ToolName', description: 'A letter, then at most 63 letters, digits, `_` or `-`.' });
 
 /** W3C Trace Context `traceparent`, version 00. */
 export const Traceparent = z

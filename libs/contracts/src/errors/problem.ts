@@ -1,26 +1,44 @@
 import { z } from 'zod';
 import { CALL_ERROR_CODES, REQUEST_ERROR_CODES, errorEntry, type ErrorCode } from './error.catalog.js';
 import { Result } from '../calls/result.js';
+import { PROBLEM_EXAMPLES } from '../examples.js';
 
-/** One fault in a request, located by a JSON Pointer (RFC 6901) into the body. */
-export const Violation = z.object({ pointer: z.string(), message: z.string() }).meta({ id: 'Violation' });
+export const Violation = z
+  .object({
+    pointer: z.string().describe('JSON Pointer (RFC 6901) into the body; empty for the body itself.'),
+    message: z.string().describe('What was expected and what was received.'),
+  })
+  .meta({ id: 'Violation', description: 'One fault in a request.' });
 export type Violation = z.output<typeof Violation>;
 
 /** RFC 9457 problem details. A refused submission has a `result` that an agent can hand to its model unchanged, and a `callId` once it became a call. */
 export const Problem = z
   .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.number().int(),
-    detail: z.string(),
-    code: z.enum([...CALL_ERROR_CODES, ...REQUEST_ERROR_CODES]),
-    instance: z.string().optional(),
-    errors: z.array(Violation).optional(),
-    callId: z.string().optional(),
-    result: Result.optional(),
-    retryAfterMs: z.number().int().optional(),
+    type: z.string().describe('`urn:toolyard:problem:<code>`.'),
+    title: z.string().describe('What the code means; the same for all problems with this code.'),
+    status: z.number().int().describe('The HTTP status.'),
+    detail: z.string().describe('What was expected, what was received and what to do, for this request. Without secrets.'),
+    code: z
+      .enum([...CALL_ERROR_CODES, ...REQUEST_ERROR_CODES])
+      .describe('The reason; it stays the same in all versions, so programs compare this.'),
+    instance: z.string().optional().describe('Names this request in the log of the gateway. Absent in frames and lists.'),
+    errors: z
+      .array(Violation)
+      .optional()
+      .describe('What is wrong with the request, one entry a fault. Absent where the fault has no place in it.'),
+    callId: z.string().optional().describe('The call that the submission became before it was refused. Absent if there is none.'),
+    result: Result.optional().describe('The refusal as a result for the model. Present for refused submissions.'),
+    retryAfterMs: z
+      .number()
+      .int()
+      .optional()
+      .describe('Milliseconds after which the same request may succeed. Absent where waiting does not help.'),
   })
-  .meta({ id: 'Problem' });
+  .meta({
+    id: 'Problem',
+    description: 'Why a request was refused (RFC 9457). A refused submission has a `result` that an agent can hand to its model unchanged.',
+    examples: PROBLEM_EXAMPLES,
+  });
 export type Problem = z.output<typeof Problem>;
 
 /**

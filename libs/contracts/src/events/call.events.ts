@@ -15,90 +15,129 @@ import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
  * `ref` is `arguments`, `result` or `output`: the name of the value among those of this call.
  */
 export const ClaimCheck = z.object({
-  ref: z.enum(['arguments', 'result', 'output']),
-  sha256: z.string(),
-  bytes: z.number().int(),
-  preview: z.string(),
+  ref: z.enum(['arguments', 'result', 'output']).describe('Which value of the call this is.'),
+  sha256: z.string().describe('SHA-256 of the stored value, hexadecimal.'),
+  bytes: z.number().int().describe('Its size in bytes.'),
+  preview: z.string().describe('Its beginning.'),
 });
 export type ClaimCheck = z.output<typeof ClaimCheck>;
 
 /** Everything about a call that is fixed when it is submitted. Exactly one of `arguments` and `argumentsRef` is there. */
-export const SubmittedData = z.object({
-  tool: z.string(),
-  arguments: Json.optional(),
-  argumentsRef: ClaimCheck.optional(),
-  source: z.string(),
-  toolVersion: z.string(),
-  argumentsDigest: z.string(),
-  tier: ToolTier,
-  effect: ToolEffect,
-  /** What the tool may touch, as it was judged; absent when that is nothing. */
-  capabilityProfile: z.string().optional(),
-  /** Which files besides the workspace its worker opens, and which it never opens; absent for the workspace and nothing else. */
-  files: FileAccess.optional(),
-  pool: Pool,
-  priority: Priority,
-  timeouts: Timeouts,
-  retry: RetryPolicy,
-  decision: Decision,
-  labels: z.record(z.string(), z.string()),
-  requestedTool: z.string().optional(),
-  toolCallId: z.string().optional(),
-  purpose: z.string().optional(),
-  batchId: z.string().optional(),
-  parentCallId: z.string().optional(),
-  /** The call at the top of the tree, and how far this one is below it; absent without a parent. */
-  rootCallId: z.string().optional(),
-  depth: z.number().int().optional(),
-  replayOf: z.string().optional(),
-  /** Actors that submitted the calls that this one replays, back to the first: with four eyes none of them may allow it. */
-  requesters: z.array(z.string()).optional(),
-  idempotencyKey: z.string().optional(),
-  /** The arguments held secrets, or hidden characters that a person was asked about: these are the ones to be shown; the worker gets those that were submitted, beside the log until End. */
-  argumentsRedacted: z.literal(true).optional(),
-  /** Digest of the safety settings in force, when they are not the defaults. */
-  safety: z.string().optional(),
-  /** The agent whose texts it is answered in; absent for our own. */
-  profile: PolicyProfile.optional(),
-  /** Text above it is cut for the model. */
-  resultBytes: z.number().int().optional(),
-  /** SHA-256 of the hooks that its worker runs; there when it has any. */
-  hooks: z.string().optional(),
-  /** What hooks before the call said, for the model to read below the output. */
-  hookFeedback: z.string().optional(),
-  /** How often its session had been deleted when it was submitted: grants go to that life of the session only. Absent = 0. */
-  sessionEpoch: z.number().int().optional(),
-});
+export const SubmittedData = z
+  .object({
+    tool: z.string().describe('Canonical name of the tool; for one that does not exist, the name that was asked for.'),
+    arguments: Json.optional().describe('The arguments without secrets. Absent when they are large: then there is `argumentsRef`.'),
+    argumentsRef: ClaimCheck.optional().describe('Where large arguments are. Exactly one of `arguments` and `argumentsRef` is present.'),
+    source: z.string().describe('Where the tool comes from, such as `builtin`.'),
+    toolVersion: z.string().describe('Digest of name, schema and facts of the tool.'),
+    argumentsDigest: z.string().describe('SHA-256 over tool, version and arguments, which an approval is bound to.'),
+    tier: ToolTier.describe('What the tool may do at most.'),
+    effect: ToolEffect.describe('What running the tool twice does.'),
+    capabilityProfile: z.string().optional().describe('What the tool may touch, as it was judged. Absent when that is nothing.'),
+    files: FileAccess.optional().describe(
+      'Which files besides the workspace the worker opens, and which it never opens. Absent for the workspace alone.',
+    ),
+    pool: Pool.describe('The pool whose workers may run the call.'),
+    priority: Priority.describe('Which of the waiting calls of a pool run first.'),
+    timeouts: Timeouts.describe('The time limits of the call.'),
+    retry: RetryPolicy.describe('How often and when a failed attempt is repeated.'),
+    decision: Decision.describe('What policy, limits and hooks said.'),
+    labels: z.record(z.string(), z.string()).describe('Names and values of the submission.'),
+    requestedTool: z
+      .string()
+      .optional()
+      .describe('The name that the model used, where it is an alias. Absent where it is the canonical one.'),
+    toolCallId: z.string().optional().describe('The id that the model gave to its tool call. Absent if the submission named none.'),
+    purpose: z.string().optional().describe('What the model wrote that the call is for. Absent if nothing.'),
+    batchId: z.string().optional().describe('The batch that the call belongs to. Absent without one.'),
+    parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
+    rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),
+    depth: z.number().int().optional().describe('How far the call is below the top of the tree. Absent without a parent.'),
+    replayOf: z.string().optional().describe('The call that this one runs again. Absent for the first run.'),
+    requesters: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Actors that submitted the calls that this one replays, back to the first: with four eyes none of them may allow it. Absent for the first run.',
+      ),
+    idempotencyKey: z.string().optional().describe('The Idempotency-Key of the submission, without secrets. Absent if there was none.'),
+    argumentsRedacted: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The arguments held secrets, or hidden characters that a person was asked about: these are the ones to be shown. The worker gets those that were submitted, beside the log until End.',
+      ),
+    safety: z.string().optional().describe('Digest of the safety settings in force. Absent for the defaults.'),
+    profile: PolicyProfile.optional().describe('The agent whose texts the model is answered in. Absent for those of Toolyard.'),
+    resultBytes: z.number().int().optional().describe('Text above this size is cut for the model. Absent for the default.'),
+    hooks: z.string().optional().describe('SHA-256 of the hooks that the worker runs. Absent without any.'),
+    hookFeedback: z
+      .string()
+      .optional()
+      .describe('What hooks before the call said, for the model to read below the output. Absent if nothing.'),
+    sessionEpoch: z
+      .number()
+      .int()
+      .optional()
+      .describe(
+        'How often the session had been deleted when the call was submitted: grants go to that life of the session only. Absent = 0.',
+      ),
+  })
+  .describe('The call was stored; everything about it that is fixed. From here on it survives a crash.');
 export type SubmittedData = z.output<typeof SubmittedData>;
 
-export const ApprovalRequestedData = z.object({
-  reasons: z.array(z.string()),
-  digest: z.string(),
-  expiresInMs: z.number().int(),
-  options: z.array(ApprovalOption).optional(),
-  trustOptions: z.array(TrustOption).optional(),
-});
+export const ApprovalRequestedData = z
+  .object({
+    reasons: z.array(z.string()).describe('Why a person is asked.'),
+    digest: z.string().describe('SHA-256 over tool, version and arguments: the answer is bound to them.'),
+    expiresInMs: z.number().int().describe('Milliseconds after which the call ends as denied.'),
+    options: z.array(ApprovalOption).optional().describe('The answers that this call can be given. Absent in events of older versions.'),
+    trustOptions: z
+      .array(TrustOption)
+      .optional()
+      .describe('What can be trusted for the rest of the session. Absent in events of older versions.'),
+  })
+  .describe('A person is asked about the call.');
 export type ApprovalRequestedData = z.output<typeof ApprovalRequestedData>;
 
-export const ApprovalDecidedData = z.object({
-  decision: z.enum(['allow', 'deny']),
-  scope: ApprovalScope,
-  /** Of the question's trust options: what was granted to the session. */
-  trustOption: z.string().optional(),
-  digest: z.string(),
-  reason: z.string().optional(),
-});
+export const ApprovalDecidedData = z
+  .object({
+    decision: z.enum(['allow', 'deny']).describe('What the person answered.'),
+    scope: ApprovalScope.describe('How far the answer goes.'),
+    trustOption: z.string().optional().describe('The id of the trust option that was granted to the session. Absent where none was.'),
+    digest: z.string().describe('The digest of the question that was answered.'),
+    reason: z.string().optional().describe('What the person wrote. Absent if nothing.'),
+  })
+  .describe('A person answered.');
 export type ApprovalDecidedData = z.output<typeof ApprovalDecidedData>;
 
-/** `tool` and, when they are small, `arguments` are copied from the submission, so a watcher of Start needs no look-up. */
-export const StartData = z.object({ tool: z.string(), arguments: Json.optional(), worker: z.string() });
+export const StartData = z
+  .object({
+    tool: z.string().describe('Canonical name of the tool.'),
+    arguments: Json.optional().describe(
+      'The arguments without secrets, copied from the submission so that a watcher needs no look-up. Absent when they are large.',
+    ),
+    worker: z.string().describe('The worker that runs this attempt.'),
+  })
+  .describe('A worker began an attempt.');
 export type StartData = z.output<typeof StartData>;
 
-/** `update` counts from 1 within the attempt. Partial content is for watchers, never for the model. */
-export const UpdateData = z.object({ update: z.number().int(), content: z.array(Content), truncated: z.boolean().optional() });
+export const UpdateData = z
+  .object({
+    update: z.number().int().describe('Number of the update, from 1 within the attempt.'),
+    content: z.array(Content).describe('Partial content for watchers, never for the model.'),
+    truncated: z.boolean().optional().describe('Output before this update was left out. Absent otherwise.'),
+  })
+  .describe('Partial output of a running attempt.');
 export type UpdateData = z.output<typeof UpdateData>;
 
-export const ProgressData = z.object({ message: z.string().optional(), done: z.number().optional(), total: z.number().optional() });
+export const ProgressData = z
+  .object({
+    message: z.string().optional().describe('What the tool does now. Absent if it did not say.'),
+    done: z.number().optional().describe('Units of work that are done. Absent if the tool does not count.'),
+    total: z.number().optional().describe('Units of work altogether. Absent if the tool does not know.'),
+  })
+  .describe('How far a running attempt is.');
 export type ProgressData = z.output<typeof ProgressData>;
 
 /** Longest `reason` of a hook run, in characters. */
@@ -114,77 +153,100 @@ export const HOOK_REASON_CHARACTERS = 300;
  *
  * The count and digest in End do not cover these events.
  */
-export const HookRunData = z.object({
-  phase: z.enum(['started', 'finished', 'cached']),
-  hook: z.string(),
-  event: HookEvent,
-  /** Counts the runs of the attempt from 1; `started` and `finished` of a run have the same number. */
-  run: z.number().int(),
-  /** RFC 3339, by the clock of the process that ran the hook. The event's `time` is when it was written. */
-  at: z.string(),
-  /** Absent in `started`. `stopped`: the call was cancelled, or its caller disconnected, before the hook answered. */
-  verdict: z.enum(['allow', 'deny', 'stopped']).optional(),
-  /** The hook gave no usable answer: its `onError` is the verdict. */
-  failed: z.literal(true).optional(),
-  /** The hook changed the arguments. */
-  rewrote: z.literal(true).optional(),
-  /** Why, as the hook said it or as it failed; without secrets, at most 300 characters. */
-  reason: z.string().optional(),
-  /** Absent in `started`. */
-  tookMs: z.number().int().optional(),
-});
+export const HookRunData = z
+  .object({
+    phase: z.enum(['started', 'finished', 'cached']).describe('The step of the run. `cached`: a stored answer was used, and nothing ran.'),
+    hook: z.string().describe('The name of the hook.'),
+    event: HookEvent.describe('When the hook runs.'),
+    run: z.number().int().describe('Counts the runs of the attempt from 1; `started` and `finished` of a run have the same number.'),
+    at: z.string().describe('RFC 3339, by the clock of the process that ran the hook. The `time` of the event is when it was written.'),
+    verdict: z
+      .enum(['allow', 'deny', 'stopped'])
+      .optional()
+      .describe(
+        'What the hook said. `stopped`: the call was cancelled, or its caller disconnected, before the hook answered. Absent in `started`.',
+      ),
+    failed: z.literal(true).optional().describe('The hook gave no usable answer: its `onError` is the verdict. Absent otherwise.'),
+    rewrote: z.literal(true).optional().describe('The hook changed the arguments. Absent otherwise.'),
+    reason: z
+      .string()
+      .optional()
+      .describe('Why, as the hook said it or as it failed; without secrets, at most 300 characters. Absent if it said nothing.'),
+    tookMs: z.number().int().optional().describe('Duration in milliseconds. Absent in `started`.'),
+  })
+  .describe(
+    'One step of a hook run. Hooks `after_end` have no events, since End is the last event of a call; update hooks have at most 1,000 in an attempt.',
+  );
 export type HookRunData = z.output<typeof HookRunData>;
 
-/** Why a running attempt went back to the queue. `suspended` and `worker_drained` count as no failure. */
 export const RetryReason = z.enum(['tool_failed', 'run_timeout', 'worker_lost', 'worker_drained', 'suspended']);
 export type RetryReason = z.output<typeof RetryReason>;
 
-export const RetryData = z.object({
-  reason: RetryReason,
-  nextAttempt: z.number().int(),
-  delayMs: z.number().int(),
-  error: CallError.optional(),
-});
+export const RetryData = z
+  .object({
+    reason: RetryReason.describe('Why the attempt went back to the queue. `suspended` and `worker_drained` count as no failure.'),
+    nextAttempt: z.number().int().describe('Number of the attempt that follows.'),
+    delayMs: z.number().int().describe('Milliseconds until it may start.'),
+    error: CallError.optional().describe('How the attempt failed. Absent where it did not fail.'),
+  })
+  .describe('An attempt went back to the queue.');
 export type RetryData = z.output<typeof RetryData>;
 
-export const CancelRequestedData = z.object({ reason: z.string().optional(), graceMs: z.number().int() });
+export const CancelRequestedData = z
+  .object({
+    reason: z.string().optional().describe('What the caller wrote. Absent if nothing.'),
+    graceMs: z.number().int().describe('Milliseconds that the tool has to stop by itself before it is killed.'),
+  })
+  .describe('The cancel of the running call was requested.');
 export type CancelRequestedData = z.output<typeof CancelRequestedData>;
 
-/**
- * What is known of how a cancel or a time-out stopped the tool, and how long that took.
- * - `stopped`: it ended because it was asked to; `killed`: it had to be killed
- * - `finished_first`: it had ended before; `not_started`: it never ran
- * - `unknown`: its end was not seen, such as when its worker fell silent, or it ended with success after it was asked to stop
- */
 export const Stopped = z.object({
-  how: z.enum(['stopped', 'killed', 'finished_first', 'not_started', 'unknown']),
-  tookMs: z.number().int(),
+  how: z
+    .enum(['stopped', 'killed', 'finished_first', 'not_started', 'unknown'])
+    .describe(
+      '`stopped`: the tool ended because it was asked to; `killed`: it had to be killed; `finished_first`: it had ended before; `not_started`: it never ran; `unknown`: its end was not seen, such as when its worker fell silent, or it ended with success after it was asked to stop.',
+    ),
+  tookMs: z.number().int().describe('Milliseconds from the request to the end of the tool.'),
 });
 export type Stopped = z.output<typeof Stopped>;
 
-/**
- * The one End of a call. `result` stands inline when small, else `resultRef` tells where it is. `isError` is that of the
- * result, wherever it is, and `note` says in a few words why a completed call has an error result (`exit 1`); Ends of older
- * versions have neither.
- * `updates` lets a reader prove that it has every Update of all attempts, unaltered. `sha256` is over the concatenated JSON
- * texts of their `content`, each followed by a line feed; where an attempt before had Updates, the digest of a later one
- * begins with the digest of those, as 64 hexadecimal digits and a line feed. Absent where a release that did not count
- * wrote a part of the call, and where an Update never came to the log. Ends of earlier releases tell of the last attempt only.
- */
-export const EndData = z.object({
-  outcome: CallOutcome,
-  isError: Success.isError,
-  note: Success.note,
-  error: CallError.optional(),
-  result: Result.optional(),
-  resultRef: ClaimCheck.optional(),
-  output: ClaimCheck.optional(),
-  attempts: z.number().int(),
-  queueMs: z.number().int().optional(),
-  runMs: z.number().int().optional(),
-  stopped: Stopped.optional(),
-  updates: z.object({ count: z.number().int(), sha256: z.string() }).optional(),
-});
+/** `isError` is that of the result, wherever it is. Ends of older versions have neither it nor `note`, and their `updates` cover the last attempt only. */
+export const EndData = z
+  .object({
+    outcome: CallOutcome.describe('How the call ended.'),
+    isError: Success.isError,
+    note: Success.note,
+    error: CallError.optional().describe('Why the call did not succeed. Absent for a completed call.'),
+    result: Result.optional().describe(
+      'What the model gets. Absent where the tool gave none, and when it is large: then there is `resultRef`.',
+    ),
+    resultRef: ClaimCheck.optional().describe('Where a large result is.'),
+    output: ClaimCheck.optional().describe('Where the whole output is. Absent where it stands in the result.'),
+    attempts: z.number().int().describe('Number of attempts; 0 if the call never ran.'),
+    queueMs: z
+      .number()
+      .int()
+      .optional()
+      .describe(
+        'Milliseconds from the submission to the first Start, or to the End of a call that never started. Absent for a refused call.',
+      ),
+    runMs: z.number().int().optional().describe('Milliseconds that the last attempt ran. Absent if none ran.'),
+    stopped: Stopped.optional().describe('How a cancel or a time-out stopped the tool. Absent without one.'),
+    updates: z
+      .object({
+        count: z.number().int().describe('Number of Updates.'),
+        sha256: z
+          .string()
+          .describe(
+            'SHA-256 over the JSON texts of their `content`, each followed by a line feed. Where an attempt before had Updates, the digest of a later one begins with the digest of those, as 64 hexadecimal digits and a line feed.',
+          ),
+      })
+      .optional()
+      .describe(
+        'Lets a reader prove that it has every Update of all attempts. Absent where a release that did not count wrote a part of the call, and where an Update never came to the log.',
+      ),
+  })
+  .describe('The call ended. The one End of a call is its last event.');
 export type EndData = z.output<typeof EndData>;
 
 export const CALL_EVENT_DATA = {
@@ -202,7 +264,7 @@ export const CALL_EVENT_DATA = {
 
 export type CallEventType = keyof typeof CALL_EVENT_DATA;
 export const CALL_EVENT_TYPES = keysOf(CALL_EVENT_DATA);
-export const CallEventType = z.enum(CALL_EVENT_TYPES).meta({ id: 'CallEventType' });
+export const CallEventType = z.enum(CALL_EVENT_TYPES).meta({ id: 'CallEventType', description: 'What happened to a call.' });
 
 /** False for events that change nothing of a call: a fold may leave them out. */
 export function changesCall(type: CallEventType): boolean {

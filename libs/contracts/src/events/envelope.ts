@@ -4,23 +4,28 @@ import { NOTICE_DATA, NOTICE_TYPES, type NoticeType } from './system.events.js';
 
 /** CloudEvents 1.0, structured JSON mode (https://github.com/cloudevents/spec). `id` is `<epoch>.<partition>.<seq>`. */
 export const EnvelopeFields = z.object({
-  specversion: z.literal('1.0'),
-  id: z.string().regex(/^\d+\.\d+\.\d+$/),
-  source: z.string(),
-  type: z.enum(CALL_EVENT_TYPES),
-  subject: z.string(),
-  time: z.string(),
-  datacontenttype: z.literal('application/json'),
-  dataschema: z.string(),
-  traceparent: z.string().optional(),
-  tenantid: z.string(),
-  agentid: z.string().optional(),
-  sessionid: z.string().optional(),
-  tool: z.string(),
-  callver: z.number().int(),
-  attempt: z.number().int(),
-  fence: z.number().int(),
-  actor: z.string(),
+  specversion: z.literal('1.0').describe('The version of CloudEvents.'),
+  id: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+$/)
+    .describe('`<epoch>.<partition>.<seq>`: unique, and rising within a partition.'),
+  source: z.string().describe('The process that wrote the event: `/gateway/<name>`, `/worker/<id>` or `/reconciler/<id>`.'),
+  type: z.enum(CALL_EVENT_TYPES).describe('What happened.'),
+  subject: z.string().describe('The id of the call.'),
+  time: z.string().describe('When the event was stored: RFC 3339, UTC, by the clock of Redis.'),
+  datacontenttype: z.literal('application/json').describe('The media type of `data`.'),
+  dataschema: z
+    .string()
+    .describe('`urn:tool-events:<type>:<major>`; the major version rises only by a change that old readers cannot take.'),
+  traceparent: z.string().optional().describe('The trace that the call belongs to (W3C Trace Context). Absent without one.'),
+  tenantid: z.string().describe('The owner of the call.'),
+  agentid: z.string().optional().describe('The agent that made the call. Absent without one.'),
+  sessionid: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
+  tool: z.string().describe('The tool of the call.'),
+  callver: z.number().int().describe('Version of the call after this event: 1, 2, 3 and so on, without a gap.'),
+  attempt: z.number().int().describe('Number of the attempt; 0 before the first Start.'),
+  fence: z.number().int().describe('The fence of the attempt that wrote the event; 0 when no worker wrote it.'),
+  actor: z.string().describe('Who caused it: `apikey:<keyId>`, `worker:<id>`, `system:reconciler` or `system:gateway`.'),
 });
 
 /** Any event of a call, as agents, dashboards and auditors read it. */
@@ -37,18 +42,18 @@ export const CallEvent = z
     variant('call.cancel_requested'),
     variant('call.end'),
   ])
-  .meta({ id: 'CallEvent' });
+  .meta({ id: 'CallEvent', description: 'An event of a call: a CloudEvent 1.0.' });
 export type CallEvent = z.output<typeof CallEvent>;
 export type CallEventOf<T extends CallEventType> = Extract<CallEvent, { type: T }>;
 
 /** What can be asked for by name. */
-export const EventType = z.enum([...CALL_EVENT_TYPES, ...NOTICE_TYPES]).meta({ id: 'EventType' });
+export const EventType = z.enum([...CALL_EVENT_TYPES, ...NOTICE_TYPES]).meta({ id: 'EventType', description: 'What happened.' });
 export type EventType = z.output<typeof EventType>;
 
 /** The envelope of what happens beside calls. `subject` is `session/<id>` or `worker/<id>`; workers belong to no tenant. */
 export const NoticeFields = EnvelopeFields.omit({ tool: true, callver: true, attempt: true, fence: true, agentid: true }).extend({
-  type: z.enum(NOTICE_TYPES),
-  tenantid: z.string().optional(),
+  type: z.enum(NOTICE_TYPES).describe('What happened.'),
+  tenantid: z.string().optional().describe('The owner of the session. Absent for workers, which serve all tenants.'),
 });
 
 export const Notice = z
@@ -61,19 +66,27 @@ export const Notice = z
     notice('worker.draining'),
     notice('worker.gone'),
   ])
-  .meta({ id: 'Notice' });
+  .meta({ id: 'Notice', description: 'An event of a session or a worker: a CloudEvent 1.0.' });
 export type Notice = z.output<typeof Notice>;
 
 /** Anything that a stream of events brings. */
-export const LogEvent = z.union([CallEvent, Notice]).meta({ id: 'LogEvent' });
+export const LogEvent = z
+  .union([CallEvent, Notice])
+  .meta({ id: 'LogEvent', description: 'An event of a call, a session or a worker: a CloudEvent 1.0.' });
 export type LogEvent = z.output<typeof LogEvent>;
 
 function notice<T extends NoticeType>(type: T) {
-  return NoticeFields.extend({ type: z.literal(type), data: NOTICE_DATA[type] }).meta({ id: eventSchemaName(type) });
+  return NoticeFields.extend({ type: z.literal(type), data: NOTICE_DATA[type] }).meta({
+    id: eventSchemaName(type),
+    description: NOTICE_DATA[type].description,
+  });
 }
 
 function variant<T extends CallEventType>(type: T) {
-  return EnvelopeFields.extend({ type: z.literal(type), data: CALL_EVENT_DATA[type] }).meta({ id: eventSchemaName(type) });
+  return EnvelopeFields.extend({ type: z.literal(type), data: CALL_EVENT_DATA[type] }).meta({
+    id: eventSchemaName(type),
+    description: CALL_EVENT_DATA[type].description,
+  });
 }
 
 /** `call.approval_requested` → `CallApprovalRequestedEvent`. */

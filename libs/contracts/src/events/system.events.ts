@@ -11,19 +11,42 @@ export type SessionPart = z.output<typeof SessionPart>;
  * calls gets none. Those of a session belong to its tenant; workers serve all tenants, and every key that may read gets their events.
  */
 export const NOTICE_DATA = {
-  /** It was set up, or something was granted to it. */
-  'session.put': z.object({ changed: z.array(SessionPart) }),
-  'session.deleted': z.object({}),
-  /** A person said something to it; `waiting` messages are not taken yet. */
-  'session.steered': z.object({ messageId: z.string(), waiting: z.number().int() }),
-  /** So many calls and batches were stopped. */
-  'session.cancelled': z.object({ calls: z.number().int(), batches: z.number().int() }),
-  /** Also of one that was taken for lost and is heard of again. */
-  'worker.started': z.object({ pools: z.array(z.object({ pool: Pool, slots: z.number().int() })) }),
-  /** It takes no more calls; so many run. */
-  'worker.draining': z.object({ running: z.number().int() }),
-  /** `lost`: it has not been heard of for 10 s. */
-  'worker.gone': z.object({ how: z.enum(['stopped', 'lost']) }),
+  'session.put': z
+    .object({ changed: z.array(SessionPart).describe('The parts of the session that changed.') })
+    .describe('The session was set up, or something was granted to it.'),
+  'session.deleted': z.object({}).describe('The session ended.'),
+  'session.steered': z
+    .object({
+      messageId: z.string().describe('The id of the message.'),
+      waiting: z.number().int().describe('Messages that no batch has taken yet, this one among them.'),
+    })
+    .describe('A person said something to the session.'),
+  'session.cancelled': z
+    .object({
+      calls: z.number().int().describe('Calls that were cancelled.'),
+      batches: z.number().int().describe('Batches that were stopped.'),
+    })
+    .describe('The calls and batches of the session were stopped.'),
+  'worker.started': z
+    .object({
+      pools: z
+        .array(
+          z.object({
+            pool: Pool.describe('The name of the pool.'),
+            slots: z.number().int().describe('Calls of the pool that it runs at the same time.'),
+          }),
+        )
+        .describe('The pools that the worker serves.'),
+    })
+    .describe('The worker takes calls. Also of one that was taken for lost and is heard of again.'),
+  'worker.draining': z
+    .object({ running: z.number().int().describe('Calls that still run there.') })
+    .describe('The worker takes no more calls.'),
+  'worker.gone': z
+    .object({
+      how: z.enum(['stopped', 'lost']).describe('`stopped`: it ended as asked. `lost`: nothing was heard of it for 10 s.'),
+    })
+    .describe('The worker is gone.'),
 } as const;
 
 export type NoticeType = keyof typeof NOTICE_DATA;

@@ -3,7 +3,10 @@ import { PathRoot } from './path-policy.js';
 import { SessionGrants } from './session-grants.js';
 
 /** An absolute path on the worker's machine and what a call may do there. */
-export const OpenedPath = z.object({ path: z.string(), access: z.enum(['read', 'write']) });
+export const OpenedPath = z.object({
+  path: z.string().describe(`An absolute path on the worker's machine.`),
+  access: z.enum(['read', 'write']).describe('What the call may do there.'),
+});
 export type OpenedPath = z.output<typeof OpenedPath>;
 
 /** Paths that a call may not open, whatever it names and whatever links lead there. */
@@ -25,11 +28,16 @@ export type PathDenials = z.output<typeof PathDenials>;
  * not open at all. A list that is not there is empty: a worker opens nothing that the decision does not name.
  */
 export const FileAccess = z.object({
-  /** Roots of the policy that lie around paths of this call. */
-  roots: z.array(OpenedPath).optional(),
-  /** Paths outside of workspace and roots that a person allowed for this call, or that are trusted: these very paths. */
-  opened: z.array(OpenedPath).optional(),
-  /** SHA-256 of the `PathDenials` that hold, as they are stored beside the log; absent when nothing is denied. */
-  denials: z.string().optional(),
+  roots: z.array(OpenedPath).optional().describe('Roots of the policy that lie around paths of this call. Absent = none.'),
+  opened: z
+    .array(OpenedPath)
+    .optional()
+    .describe(
+      'Paths outside of workspace and roots that a person allowed for this call, or that are trusted: these very paths. Absent = none.',
+    ),
+  denials: z
+    .string()
+    .optional()
+    .describe('SHA-256 of the denied paths that hold, as they are stored beside the log. Absent when nothing is denied.'),
 });
 export type FileAccess = z.output<typeof FileAccess>;

@@ -20,7 +20,7 @@ export type HookOrder = z.output<typeof HookOrder>;
  * A tool pattern: a name or alias, a glob of names (`file_*`), `*` (all), `@builtin` or `@builtin/x` (what is built in),
  * `@mcp` (what is not), `@source` or `@source/x` (one source and its tools; `x` may be a glob).
  */
-export const ToolPattern = z.string().min(1).max(200).meta({ id: 'ToolPattern' });
+export const ToolPattern = z.string().min(1).max(200).meta({ id: 'ToolPattern', description: 'The name of a tool, or a glob of names.' });
 
 /** The rules for the calls of one agent, complete. How files say it is `PolicySettings`; what is not said comes from the profile. */
 export const PolicyConfig = z

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 
 const Texts = z.array(z.string().min(1)).max(500).default([]);
-const Paths = z.strictObject({ read: Texts, write: Texts }).default({ read: [], write: [] });
+const Paths = z
+  .strictObject({
+    read: Texts.describe('Paths that tools may read or may not read.'),
+    write: Texts.describe('Paths that tools may write or may not write.'),
+  })
+  .default({ read: [], write: [] });
 
 /**
  * What people decided for the rest of a session. Ends with it; read for every call, so a decision holds everywhere at once.
@@ -11,33 +16,57 @@ const Paths = z.strictObject({ read: Texts, write: Texts }).default({ read: [], 
  */
 export const SessionGrants = z
   .strictObject({
-    trustedTools: Texts,
-    deniedTools: Texts,
-    allowedPaths: Paths,
-    deniedPaths: Paths,
-    literalPaths: z.strictObject({ allowed: Paths, denied: Paths }).optional(),
-    allowedCommands: Texts,
+    trustedTools: Texts.describe('Canonical names of tools that run without asking. At most 500 entries, as in each of these lists.'),
+    deniedTools: Texts.describe('Canonical names of tools that are denied.'),
+    allowedPaths: Paths.describe('Globs of paths that may be opened; each also means everything below what it matches.'),
+    deniedPaths: Paths.describe('Globs of paths that may not be opened; each also means everything below what it matches.'),
+    literalPaths: z
+      .strictObject({
+        allowed: Paths.describe('Files and folders that may be opened.'),
+        denied: Paths.describe('Files and folders that may not be opened.'),
+      })
+      .optional()
+      .describe('The same by name: a `*` in one is a character. Approvals write these.'),
+    allowedCommands: Texts.describe('Anchored expressions (RE2) of sub-commands that run without asking.'),
   })
-  .meta({ id: 'SessionGrants' });
+  .meta({ id: 'SessionGrants', description: 'What people decided for the rest of a session. It ends with the session.' });
 export type SessionGrants = z.output<typeof SessionGrants>;
 
 /** Nothing granted, nothing denied: where every session starts. */
 export const NO_GRANTS: SessionGrants = SessionGrants.parse({});
 
-/** What a trust option adds to the grants of a session. Paths are names here, never globs. */
 export const GrantChange = z
   .strictObject({
-    trustedTools: z.array(z.string()).optional(),
-    deniedTools: z.array(z.string()).optional(),
-    allowedPaths: z.strictObject({ read: z.array(z.string()).optional(), write: z.array(z.string()).optional() }).optional(),
-    deniedPaths: z.strictObject({ read: z.array(z.string()).optional(), write: z.array(z.string()).optional() }).optional(),
-    allowedCommands: z.array(z.string()).optional(),
+    trustedTools: z.array(z.string()).optional().describe('Tools that run without asking from then on.'),
+    deniedTools: z.array(z.string()).optional().describe('Tools that are denied from then on.'),
+    allowedPaths: z
+      .strictObject({
+        read: z.array(z.string()).optional().describe('To read.'),
+        write: z.array(z.string()).optional().describe('To write.'),
+      })
+      .optional()
+      .describe('Files and folders, by name, that may be opened from then on.'),
+    deniedPaths: z
+      .strictObject({
+        read: z.array(z.string()).optional().describe('To read.'),
+        write: z.array(z.string()).optional().describe('To write.'),
+      })
+      .optional()
+      .describe('Files and folders, by name, that may not be opened from then on.'),
+    allowedCommands: z
+      .array(z.string())
+      .optional()
+      .describe('Anchored expressions (RE2) of sub-commands that run without asking from then on.'),
   })
-  .meta({ id: 'GrantChange' });
+  .meta({ id: 'GrantChange', description: 'What a trust option adds to the grants of a session. Paths are names here, never globs.' });
 export type GrantChange = z.output<typeof GrantChange>;
 
-/** One thing a person may trust beyond this call, such as "Base command" `git *`. `id` is what a decision names. */
 export const TrustOption = z
-  .object({ id: z.string(), label: z.string(), display: z.string(), grants: GrantChange })
-  .meta({ id: 'TrustOption' });
+  .object({
+    id: z.string().describe('What a decision names as `trustOption`.'),
+    label: z.string().describe('What kind of trust it is, such as `Base command`.'),
+    display: z.string().describe('What is trusted, such as `git *`.'),
+    grants: GrantChange.describe('What it adds to the grants of the session.'),
+  })
+  .meta({ id: 'TrustOption', description: 'One thing that a person may trust beyond this call, such as the base command `git *`.' });
 export type TrustOption = z.output<typeof TrustOption>;

@@ -12,18 +12,34 @@ export const ListEventsQuery = z.strictObject({
     .max(QUERY_LIMITS.cursorChars)
     .optional()
     .describe('`nextCursor` of the page before, or the id of an event: the page begins after it.'),
-  limit: QueryNumber.int().min(1).max(LIMITS.eventsPage).default(LIMITS.eventsPage),
+  limit: QueryNumber.int().min(1).max(LIMITS.eventsPage).default(LIMITS.eventsPage).describe('Most events of the page: 1 to 1,000.'),
 });
 export type ListEventsQuery = z.output<typeof ListEventsQuery>;
 
-/** A page of a call's events, oldest first. With `nextCursor` there may be more, also after a short or empty page. */
-export const CallEventPage = z.object({ events: z.array(CallEvent), nextCursor: z.string().optional() }).meta({ id: 'CallEventPage' });
+export const CallEventPage = z
+  .object({
+    events: z.array(CallEvent).describe('Oldest first.'),
+    nextCursor: z
+      .string()
+      .optional()
+      .describe('The `cursor` of the next page, which may be empty. Absent when there is nothing more to read.'),
+  })
+  .meta({ id: 'CallEventPage', description: 'A page of the events of a call, oldest first.' });
 
 /** `GET /v1/events`: the filter of a `subscribe` frame as a query. */
-export const StreamEventsQuery = EventFilter.extend({ types: anyOf(EventType, 'call.start,call.end').optional() });
+export const StreamEventsQuery = EventFilter.extend({
+  types: anyOf(EventType, 'call.start,call.end')
+    .optional()
+    .describe('Types of events, with commas between them. Those beside calls come only where they are named.'),
+});
 
-/** The data of a message `resync`: events after the cursor cannot be had, and `snapshot` is how the calls are now. */
-export const Resync = z.object({ reason: z.string(), snapshot: z.array(Call), cursor: z.string() }).meta({ id: 'Resync' });
+export const Resync = z
+  .object({
+    reason: z.string().describe('Why events after the cursor cannot be had.'),
+    snapshot: z.array(Call).describe('The calls as they are now, instead of the events.'),
+    cursor: z.string().describe('The place from which events follow.'),
+  })
+  .meta({ id: 'Resync', description: 'Events after the cursor cannot be had.' });
 export type Resync = z.output<typeof Resync>;
 
 /** The data of one server-sent message of a call, and of everything. */

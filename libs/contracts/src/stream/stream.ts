@@ -11,13 +11,18 @@ import { Problem } from '../errors/problem.js';
  */
 export const EventFilter = z
   .strictObject({
-    callId: CallId.optional(),
-    sessionId: Label.optional(),
-    agentId: Label.optional(),
-    tool: z.string().max(256).optional(),
-    types: z.array(EventType).min(1).max(16).optional(),
+    callId: CallId.optional().describe('Events of this call.'),
+    sessionId: Label.optional().describe('Events of this session and its calls.'),
+    agentId: Label.optional().describe('Events of calls of this agent.'),
+    tool: z.string().max(256).optional().describe('Events of calls of this tool.'),
+    types: z
+      .array(EventType)
+      .min(1)
+      .max(16)
+      .optional()
+      .describe('Only these types: 1 to 16. Not said: all types of calls, and none of those beside calls.'),
   })
-  .meta({ id: 'EventFilter' });
+  .meta({ id: 'EventFilter', description: 'Which events: all that match every field that is given.' });
 export type EventFilter = z.output<typeof EventFilter>;
 
 const FrameId = z.union([z.string().min(1).max(128), z.number().int()]);
@@ -29,28 +34,40 @@ const Batch = z.boolean().default(false);
 export const ClientFrame = z
   .discriminatedUnion('op', [
     z
-      .strictObject({ op: z.literal('auth'), id: FrameId.optional(), token: z.string().max(8192) })
+      .strictObject({
+        op: z.literal('auth'),
+        id: FrameId.optional().describe('Chosen by the client: the answer carries it. May be left out.'),
+        token: z.string().max(8192).describe('The API key, at most 8,192 characters.'),
+      })
       .describe('The API key, when the upgrade carried none: the first frame. Later a newer key of the same tenant. Answered by `ready`.'),
     z
       .strictObject({
         op: z.literal('subscribe'),
-        id: FrameId,
-        filter: EventFilter.default({}),
-        cursor: z.string().max(4096).optional(),
-        batch: Batch,
+        id: FrameId.describe('Chosen by the client: names the subscription. Everything of it carries this id.'),
+        filter: EventFilter.default({}).describe('Which events. Not said: all events of the calls of the tenant.'),
+        cursor: z
+          .string()
+          .max(4096)
+          .optional()
+          .describe('The last `cursor` of an earlier subscription: events after it follow. Not said: from now on.'),
+        batch: Batch.describe('Events that come together may come in one frame `events`, which costs both sides far less.'),
       })
       .describe(
         'Asks for events, under an id of the client. With the `cursor` of an earlier frame it goes on after it. Needs the scope `read`. Answered by `subscribed`, then `event` or `events`.',
       ),
-    z.strictObject({ op: z.literal('unsubscribe'), id: FrameId }).describe('Ends the subscription of this id. Answered by `unsubscribed`.'),
+    z
+      .strictObject({ op: z.literal('unsubscribe'), id: FrameId.describe('The id of the subscription.') })
+      .describe('Ends the subscription of this id. Answered by `unsubscribed`.'),
     z
       .strictObject({
         op: z.literal('submit'),
-        id: FrameId,
-        call: SubmitCallBody,
-        idempotencyKey: IdempotencyKey.optional(),
-        traceparent: Traceparent.optional(),
-        batch: Batch,
+        id: FrameId.describe('Chosen by the client: the answer and all events of the call carry this id.'),
+        call: SubmitCallBody.describe('The call, as the body of `POST /v1/calls`.'),
+        idempotencyKey: IdempotencyKey.optional().describe(
+          'The same call with the same key within 24 hours runs once. Not said: each frame is a new call.',
+        ),
+        traceparent: Traceparent.optional().describe('The trace that the call belongs to (W3C Trace Context). Not said: none.'),
+        batch: Batch.describe('Events that come together may come in one frame `events`, which costs both sides far less.'),
       })
       .describe(
         'Submits a call. Needs the scope `submit`. Answered by `accepted`, then by the events of the call under the same id until its End.',
@@ -58,61 +75,127 @@ export const ClientFrame = z
     z
       .strictObject({
         op: z.literal('cancel'),
-        id: FrameId,
-        callId: CallId,
+        id: FrameId.describe('Chosen by the client: the answer carries it.'),
+        callId: CallId.describe('The call to cancel.'),
         reason: CancelBody.shape.reason,
         graceMs: CancelBody.shape.graceMs,
       })
       .describe('Cancels a call; safe to repeat. Needs the scope `cancel`. Answered by `ok`.'),
     z
-      .strictObject({ op: z.literal('decide'), id: FrameId, callId: CallId, ...DecisionBody.shape })
+      .strictObject({
+        op: z.literal('decide'),
+        id: FrameId.describe('Chosen by the client: the answer carries it.'),
+        callId: CallId.describe('The call that waits for a person.'),
+        ...DecisionBody.shape,
+      })
       .describe('Allows or denies a call that waits for a person. Needs the scope `approve`. Answered by `ok`.'),
-    z.strictObject({ op: z.literal('ping'), id: FrameId.optional() }).describe('Answered by `pong`.'),
+    z
+      .strictObject({
+        op: z.literal('ping'),
+        id: FrameId.optional().describe('Chosen by the client: the answer carries it. May be left out.'),
+      })
+      .describe('Answered by `pong`.'),
   ])
-  .meta({ id: 'ClientFrame' });
+  .meta({ id: 'ClientFrame', description: 'A frame that a client sends.' });
 export type ClientFrame = z.output<typeof ClientFrame>;
 
-/** Updates, Progress and hook runs that a slow socket did not get; lifecycle events are never in a gap. */
 export const Gap = z
-  .object({ callId: z.string(), fromSeq: z.number().int(), toSeq: z.number().int(), dropped: z.number().int() })
-  .meta({ id: 'Gap' });
+  .object({
+    callId: z.string().describe('The call whose events are missing.'),
+    fromSeq: z.number().int().describe('Sequence number of the first missing event in its partition.'),
+    toSeq: z.number().int().describe('Sequence number of the last missing event in its partition.'),
+    dropped: z.number().int().describe('Number of missing events.'),
+  })
+  .meta({ id: 'Gap', description: 'Updates, progress and hook runs that a slow reader did not get. Other events are never in a gap.' });
 export type Gap = z.output<typeof Gap>;
 
 /** Frames the server sends. `cursor` is what to give back on the next subscribe to miss nothing. */
 export const ServerFrame = z
   .discriminatedUnion('op', [
     z
-      .object({ op: z.literal('ready'), tenantId: z.string(), agentId: z.string().optional() })
+      .object({
+        op: z.literal('ready'),
+        tenantId: z.string().describe('The owner of the key.'),
+        agentId: z.string().optional().describe('The agent of calls that name none. Absent without one.'),
+      })
       .describe('The key is good; other frames are taken from here on.'),
     z
-      .object({ op: z.literal('subscribed'), id: FrameId, cursor: z.string() })
+      .object({
+        op: z.literal('subscribed'),
+        id: FrameId.describe('The id of the subscription.'),
+        cursor: z.string().describe('The place from which events follow.'),
+      })
       .describe('Answers `subscribe`: events after `cursor` follow.'),
-    z.object({ op: z.literal('unsubscribed'), id: FrameId }).describe('Answers `unsubscribe`: nothing follows under this id.'),
     z
-      .object({ op: z.literal('event'), id: FrameId, event: LogEvent, cursor: z.string() })
+      .object({ op: z.literal('unsubscribed'), id: FrameId.describe('The id of the subscription.') })
+      .describe('Answers `unsubscribe`: nothing follows under this id.'),
+    z
+      .object({
+        op: z.literal('event'),
+        id: FrameId.describe('The id of the subscription or of the frame that submitted the call.'),
+        event: LogEvent.describe('The event.'),
+        cursor: z.string().describe('The place after it, to go on from after a lost connection.'),
+      })
       .describe('One event. `cursor` is the place after it.'),
     z
-      .object({ op: z.literal('events'), id: FrameId, events: z.array(LogEvent), cursor: z.string() })
+      .object({
+        op: z.literal('events'),
+        id: FrameId.describe('The id of the subscription or of the frame that submitted the call.'),
+        events: z.array(LogEvent).describe('The events, in order.'),
+        cursor: z.string().describe('The place after the last, to go on from after a lost connection.'),
+      })
       .describe('Events that came together, for a subscription or submission with `batch: true`. `cursor` is the place after the last.'),
     z
-      .object({ op: z.literal('gap'), id: FrameId, ...Gap.shape })
+      .object({
+        op: z.literal('gap'),
+        id: FrameId.describe('The id of the subscription or of the frame that submitted the call.'),
+        ...Gap.shape,
+      })
       .describe('Updates and progress that this slow socket was spared; they can be read with `GET /v1/calls/{id}/events`.'),
     z
-      .object({ op: z.literal('resync'), id: FrameId, reason: z.string(), snapshot: z.array(Call), cursor: z.string() })
+      .object({
+        op: z.literal('resync'),
+        id: FrameId.describe('The id of the subscription or of the frame that submitted the call.'),
+        reason: z.string().describe('Why events after the cursor cannot be had.'),
+        snapshot: z.array(Call).describe('The calls as they are now, instead of the events.'),
+        cursor: z.string().describe('The place from which events follow.'),
+      })
       .describe('Events after the cursor cannot be had: the calls as they are now instead. Events after the new `cursor` follow.'),
-    z.object({ op: z.literal('accepted'), id: FrameId, call: Call }).describe('Answers `submit`: the call is durable.'),
-    z.object({ op: z.literal('ok'), id: FrameId, call: Call }).describe('Answers `cancel` and `decide`: the call as it is now.'),
     z
-      .object({ op: z.literal('error'), id: FrameId.optional(), problem: Problem })
+      .object({
+        op: z.literal('accepted'),
+        id: FrameId.describe('The id of the frame that submitted the call; its events carry it, too.'),
+        call: Call.describe('The call as it was stored.'),
+      })
+      .describe('Answers `submit`: the call is durable.'),
+    z
+      .object({
+        op: z.literal('ok'),
+        id: FrameId.describe('The id of the frame that is answered.'),
+        call: Call.describe('The call as it is now.'),
+      })
+      .describe('Answers `cancel` and `decide`: the call as it is now.'),
+    z
+      .object({
+        op: z.literal('error'),
+        id: FrameId.optional().describe('The id of the frame that was refused. Absent where it had none that could be read.'),
+        problem: Problem.describe('Why it was refused.'),
+      })
       .describe(
         'The frame with this id was refused, or, without an id, one that could not be read. The socket stays open unless a close code follows.',
       ),
     z
-      .object({ op: z.literal('reconnect'), afterMs: z.number().int(), reason: z.string() })
+      .object({
+        op: z.literal('reconnect'),
+        afterMs: z.number().int().describe('Milliseconds to wait before the next connection.'),
+        reason: z.string().describe('Why the gateway goes away.'),
+      })
       .describe('This gateway goes away: connect again after `afterMs`, and subscribe from the last cursors.'),
-    z.object({ op: z.literal('pong'), id: FrameId.optional() }).describe('Answers `ping`.'),
+    z
+      .object({ op: z.literal('pong'), id: FrameId.optional().describe('The id of the frame `ping`. Absent if it had none.') })
+      .describe('Answers `ping`.'),
   ])
-  .meta({ id: 'ServerFrame' });
+  .meta({ id: 'ServerFrame', description: 'A frame that the server sends.' });
 export type ServerFrame = z.output<typeof ServerFrame>;
 
 /** Why the server closed a socket (RFC 6455 private range). */

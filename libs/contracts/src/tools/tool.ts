@@ -2,25 +2,37 @@ import { z } from 'zod';
 import { Json } from '../calls/json.js';
 import { ToolName } from '../calls/names.js';
 
-export const ToolTier = z.enum(['read_only', 'side_effecting', 'privileged']).meta({ id: 'ToolTier' });
+export const ToolTier = z.enum(['read_only', 'side_effecting', 'privileged']).meta({
+  id: 'ToolTier',
+  description: 'What a tool may do at most: read, have side effects, or act with privileges such as running commands.',
+});
 export type ToolTier = z.output<typeof ToolTier>;
 
-/**
- * What running a tool twice does: `pure` nothing, `idempotent` the same as once, `keyed` the same as once because the
- * target honours an idempotency key, `once` something else. Only the first three are ever run again after a Start.
- */
-export const ToolEffect = z.enum(['pure', 'idempotent', 'keyed', 'once']).meta({ id: 'ToolEffect' });
+export const ToolEffect = z.enum(['pure', 'idempotent', 'keyed', 'once']).meta({
+  id: 'ToolEffect',
+  description:
+    'What running a tool twice does: `pure` nothing, `idempotent` the same as once, `keyed` the same as once because the target honours an idempotency key, `once` something else. A call of the last is never run again after a Start.',
+});
 export type ToolEffect = z.output<typeof ToolEffect>;
 
 /** Worker pools; each has its own queue, so that a slow family never starves another. */
 export const POOLS = ['read', 'write', 'shell', 'net', 'agent'] as const;
-export const Pool = z.enum(POOLS).meta({ id: 'Pool' });
+export const Pool = z.enum(POOLS).meta({ id: 'Pool', description: 'A queue and the workers that serve it; each tool has one.' });
 export type Pool = z.output<typeof Pool>;
 
-/** Exponential backoff with full jitter between attempts, in milliseconds. `maxAttempts` counts the first run. */
 export const RetryPolicy = z
-  .object({ maxAttempts: z.number().int().min(1).max(20), backoffMs: z.number().int().min(0), maxBackoffMs: z.number().int().min(0) })
-  .meta({ id: 'RetryPolicy' });
+  .object({
+    maxAttempts: z.number().int().min(1).max(20).describe('Most attempts, the first among them: 1 to 20.'),
+    backoffMs: z
+      .number()
+      .int()
+      .min(0)
+      .describe(
+        'Bound of the wait after the first failure, in milliseconds; it doubles with each further one. The wait is a random part of the bound.',
+      ),
+    maxBackoffMs: z.number().int().min(0).describe('What the bound does not exceed, in milliseconds.'),
+  })
+  .meta({ id: 'RetryPolicy', description: 'How often and when a failed attempt is repeated.' });
 export type RetryPolicy = z.output<typeof RetryPolicy>;
 
 export const JsonSchema = z.record(z.string(), Json);
@@ -33,55 +45,73 @@ export type JsonSchema = z.output<typeof JsonSchema>;
  */
 export const ToolSubject = z
   .discriminatedUnion('kind', [
-    z.object({ kind: z.literal('path'), argument: z.string(), access: z.enum(['read', 'write']) }),
-    z.object({ kind: z.literal('command'), argument: z.string() }),
-    z.object({ kind: z.literal('url'), argument: z.string() }),
+    z.object({
+      kind: z.literal('path'),
+      argument: z.string().describe('The argument with the path. An array means each of its texts.'),
+      access: z.enum(['read', 'write']).describe('What the tool does with the path.'),
+    }),
+    z.object({ kind: z.literal('command'), argument: z.string().describe('The argument with the command line.') }),
+    z.object({ kind: z.literal('url'), argument: z.string().describe('The argument with the URL.') }),
     z.object({
       kind: z.literal('operation'),
-      argument: z.string(),
-      service: z.string().optional(),
-      readOnly: z.array(z.string()).optional(),
+      argument: z.string().describe('The argument with the operation.'),
+      service: z.string().optional().describe('The argument that names the service. Absent for a tool of one service.'),
+      readOnly: z.array(z.string()).optional().describe('Globs of operations that only read. Absent where none is known.'),
     }),
-    z.object({ kind: z.literal('agent'), argument: z.string(), field: z.string().optional() }),
+    z.object({
+      kind: z.literal('agent'),
+      argument: z.string().describe('The argument with the agent to be started. An array means each of its texts.'),
+      field: z.string().optional().describe('In an array of objects, the field with the name. Absent for texts.'),
+    }),
   ])
-  .meta({ id: 'ToolSubject' });
+  .meta({ id: 'ToolSubject', description: 'An argument that carries risk, so that policy can judge it without knowing the tool.' });
 export type ToolSubject = z.output<typeof ToolSubject>;
 
-/** Arguments that show what a tool does. `setup`: calls to make before, so that it runs in an empty workspace too. */
 export const ToolExample = z
   .object({
-    title: z.string(),
-    arguments: Json,
-    setup: z.array(z.object({ tool: ToolName, arguments: z.record(z.string(), Json) })).optional(),
+    title: z.string().describe('What the example shows.'),
+    arguments: Json.describe('Arguments of a call that works.'),
+    setup: z
+      .array(
+        z.object({ tool: ToolName.describe('The tool to call before.'), arguments: z.record(z.string(), Json).describe('Its arguments.') }),
+      )
+      .optional()
+      .describe('Calls to make before, so that the example works in an empty workspace, too. Absent where none is needed.'),
   })
-  .meta({ id: 'ToolExample' });
+  .meta({ id: 'ToolExample', description: 'Arguments that show what a tool does.' });
 export type ToolExample = z.output<typeof ToolExample>;
 
-/** A tool as the catalog shows it. `version` is a digest of name, schema and facts: what an approval is bound to. */
 export const ToolDescriptor = z
   .object({
-    name: ToolName,
-    label: z.string(),
-    description: z.string().min(1),
-    source: z.string(),
-    version: z.string(),
-    input: JsonSchema,
-    output: JsonSchema.optional(),
-    tier: ToolTier,
-    effect: ToolEffect,
-    pool: Pool,
-    subjects: z.array(ToolSubject).default([]),
-    timeoutMs: z.number().int().positive(),
-    retry: RetryPolicy,
-    aliases: z.array(z.string()),
-    examples: z.array(ToolExample),
-    annotations: z.object({
-      readOnlyHint: z.boolean(),
-      destructiveHint: z.boolean(),
-      idempotentHint: z.boolean(),
-      openWorldHint: z.boolean(),
-    }),
-    available: z.object({ ok: z.boolean(), reason: z.string().optional() }),
+    name: ToolName.describe('Canonical name, as models use it.'),
+    label: z.string().describe('A name for people.'),
+    description: z.string().min(1).describe('What the tool does, for the model.'),
+    source: z.string().describe('Where the tool comes from, such as `builtin`.'),
+    version: z.string().describe('Digest of name, schema and facts: what an approval is bound to.'),
+    input: JsonSchema.describe('JSON Schema of the arguments.'),
+    output: JsonSchema.optional().describe('JSON Schema of `structuredContent`. Absent for a tool without one.'),
+    tier: ToolTier.describe('What the tool may do at most.'),
+    effect: ToolEffect.describe('What running the tool twice does.'),
+    pool: Pool.describe('The pool whose workers run it.'),
+    subjects: z.array(ToolSubject).default([]).describe('Arguments that carry risk, which policy judges.'),
+    timeoutMs: z.number().int().positive().describe('Longest run of one attempt in milliseconds, where the call does not say less.'),
+    retry: RetryPolicy.describe('How often and when a failed attempt is repeated, where the call does not say.'),
+    aliases: z.array(z.string()).describe('Other names that calls may use.'),
+    examples: z.array(ToolExample).describe('Calls that show what the tool does.'),
+    annotations: z
+      .object({
+        readOnlyHint: z.boolean().describe('It changes nothing.'),
+        destructiveHint: z.boolean().describe('It may destroy something.'),
+        idempotentHint: z.boolean().describe('Twice does the same as once.'),
+        openWorldHint: z.boolean().describe('It reaches systems outside.'),
+      })
+      .describe('Hints as the Model Context Protocol has them.'),
+    available: z
+      .object({
+        ok: z.boolean().describe('A worker serves its pool and has what the tool needs.'),
+        reason: z.string().optional().describe('Why not. Absent when it can run.'),
+      })
+      .describe('Whether calls of it can run now.'),
   })
-  .meta({ id: 'Tool' });
+  .meta({ id: 'Tool', description: 'A tool as the catalog shows it.' });
 export type ToolDescriptor = z.output<typeof ToolDescriptor>;

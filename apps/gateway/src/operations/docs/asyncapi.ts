@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClientFrame, CLOSE_CODES, LIMITS, ServerFrame } from '#contracts';
+import { CLIENT_FRAME_EXAMPLES, ClientFrame, CLOSE_CODES, LIMITS, ServerFrame } from '#contracts';
 
 /** The AsyncAPI 3.0 document of `GET /v1/stream`; frames and events come from the zod schemas of the contracts. */
 export function asyncApiDocument(version: string): Record<string, unknown> {
@@ -99,8 +99,19 @@ function withRefsInto(prefix: string, schema: object): ReferringSchema {
   return JSON.parse(text) as ReferringSchema;
 }
 
+/** Examples by the name of the message. */
+const CLIENT_FRAMES: ReadonlyMap<string, readonly object[]> = new Map(
+  Object.entries(CLIENT_FRAME_EXAMPLES).map(([op, frames]) => [`client.${op}`, frames]),
+);
+
 function messages(frames: Frames): Record<string, unknown> {
-  return Object.fromEntries([...frames.byName].map(([name, payload]) => [name, { name, summary: payload.description, payload }]));
+  const examplesOf = (name: string) => CLIENT_FRAMES.get(name)?.map((payload) => ({ payload }));
+  return Object.fromEntries(
+    [...frames.byName].map(([name, payload]) => {
+      const examples = examplesOf(name);
+      return [name, { name, summary: payload.description, payload, ...(examples && { examples }) }];
+    }),
+  );
 }
 
 function messageRefs(frames: Frames): Record<string, unknown> {

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import {
   createDocument,
   type CreateDocumentOptions,
+  type ZodOpenApiMediaTypeObject,
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
@@ -86,6 +88,8 @@ function tidy(node: unknown): void {
     else tidy(value);
   }
   if (node['in'] === 'query') asListParameter(node);
+  // Beside a reference it would forbid all fields of what is referred to.
+  if (typeof node['$ref'] === 'string') delete node['additionalProperties'];
   if (isNode(node['schema'])) withoutDefault(node['schema']);
   for (const key of ['items', 'additionalProperties']) if (isNode(node[key])) withoutDefault(node[key]);
   if (isNode(node['properties'])) for (const property of Object.values(node['properties'])) if (isNode(property)) withoutDefault(property);
@@ -127,7 +131,7 @@ function operationOf(operationId: string, route: Route): ZodOpenApiOperationObje
     tags: [route.tag],
     security: scope === undefined ? [] : [{ apiKey: [scope] }],
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
-    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': { schema: body } } } }),
+    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': mediaOf(body) } } }),
     responses: { ...successesOf(route), ...problemsOf(route) },
   };
 }
@@ -141,10 +145,17 @@ function successesOf({ responses, scope }: Route): ZodOpenApiResponsesObject {
         ...headersOf([...headers, ...(scope === undefined ? [] : RATE)]),
         ...(schema === undefined
           ? {}
-          : { content: { [mediaType]: { schema }, ...(events && { 'text/event-stream': { schema: events } }) } }),
+          : { content: { [mediaType]: mediaOf(schema), ...(events && { 'text/event-stream': { schema: events } }) } }),
       } satisfies ZodOpenApiResponseObject,
     ]),
   );
+}
+
+/** Many readers of the document look for examples here, not in the schema. */
+function mediaOf(schema: z.ZodType): ZodOpenApiMediaTypeObject {
+  const { examples = [] } = z.globalRegistry.get(schema) ?? {};
+  if (!Array.isArray(examples) || examples.length === 0) return { schema };
+  return { schema, examples: Object.fromEntries(examples.map((value: unknown, at) => [`example${at + 1}`, { value }])) };
 }
 
 const RATE: readonly ResponseHeader[] = ['RateLimit-Policy', 'RateLimit'];

@@ -1,0 +1,167 @@
+/** Examples of the documents: bodies to send, and what comes back. Each is parsed by its schema in a test. */
+
+const ID = '07-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
+const BATCH_ID = '07-01JZ8C6A1B2C3D4E5F6G7H8J9K';
+const TIMEOUTS = { queueMs: 3_600_000, runMs: 120_000, totalMs: 3_720_000 };
+const SHELL = { tool: 'shell', arguments: { command: 'make test' }, sessionId: 'demo', toolCallId: 'toolu_01A09q90qw90lq917835lq9' };
+const ALLOWED = { axis: 'facts', rule: 'permission-mode', effect: 'allow', reason: 'permission mode danger-full-access runs shell' };
+const ASKED = { axis: 'facts', rule: 'permission-mode', effect: 'ask', reason: 'permission mode workspace-write asks before shell' };
+const OUTPUT = { content: [{ type: 'text', text: 'exit code: 0\n42 tests passed' }], isError: false };
+const BASE_COMMAND = {
+  id: 'command-base',
+  label: 'Base command',
+  display: 'make *',
+  grants: { allowedCommands: ['^make( .*)?$'] },
+};
+
+const call = {
+  id: ID,
+  ...SHELL,
+  source: 'builtin',
+  attempt: 0,
+  priority: 'normal',
+  tenantId: 'default',
+  labels: {},
+  timeouts: TIMEOUTS,
+  submittedAt: '2026-01-31T12:00:00.000Z',
+};
+
+export const CALL_EXAMPLES = [
+  {
+    ...call,
+    status: 'ended',
+    outcome: 'completed',
+    ok: true,
+    isError: false,
+    attempt: 1,
+    result: OUTPUT,
+    startedAt: '2026-01-31T12:00:00.004Z',
+    endedAt: '2026-01-31T12:00:08.120Z',
+    decision: { effect: 'allow', reasons: [ALLOWED] },
+  },
+  {
+    ...call,
+    status: 'waiting_approval',
+    waiting: {
+      reason: 'approval',
+      detail: 'Waits for a person to approve it: permission mode workspace-write asks before shell',
+      until: '2026-01-31T13:00:00.000Z',
+    },
+    decision: { effect: 'ask', reasons: [ASKED], trustOptions: [BASE_COMMAND] },
+    approval: {
+      reasons: ['permission mode workspace-write asks before shell'],
+      options: [
+        { id: 'allow_once', label: 'Yes', decision: 'allow', scope: 'once' },
+        { id: 'allow_always_args', label: 'Always for these arguments', decision: 'allow', scope: 'session-args' },
+        { id: 'reject_once', label: 'No', decision: 'deny', scope: 'once' },
+      ],
+      trustOptions: [BASE_COMMAND],
+      digest: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+      requestedAt: '2026-01-31T12:00:00.000Z',
+      expiresAt: '2026-01-31T13:00:00.000Z',
+    },
+  },
+];
+
+export const SUBMIT_CALL_EXAMPLES = [
+  SHELL,
+  { tool: 'file_read', arguments: '{"path":"README.md"}', priority: 'high', timeouts: { runMs: 5_000 }, labels: { run: '17' } },
+];
+export const CANCEL_CALL_EXAMPLES = [{ reason: 'no longer needed', graceMs: 5_000 }];
+export const DECISION_EXAMPLES = [
+  { decision: 'allow', scope: 'once' },
+  { decision: 'allow', scope: 'session-args', trustOption: 'command-base' },
+  { decision: 'deny', reason: 'not on this branch' },
+];
+export const REPLAY_EXAMPLES = [{}, { arguments: { command: 'make test VERBOSE=1' } }];
+
+export const SUBMIT_BATCH_EXAMPLES = [
+  {
+    sessionId: 'demo',
+    strategy: { type: 'tiered' },
+    onFailure: 'isolate',
+    calls: [
+      { tool: 'file_read', arguments: { path: 'README.md' }, toolCallId: 'toolu_1' },
+      { tool: 'shell', arguments: { command: 'date' }, toolCallId: 'toolu_2' },
+    ],
+  },
+];
+export const BATCH_EXAMPLES = [
+  {
+    id: BATCH_ID,
+    status: 'running',
+    strategy: { type: 'tiered' },
+    onFailure: 'isolate',
+    tenantId: 'default',
+    sessionId: 'demo',
+    submittedAt: '2026-01-31T12:00:00.000Z',
+    results: [
+      {
+        index: 0,
+        tool: 'file_read',
+        toolCallId: 'toolu_1',
+        callId: ID,
+        status: 'ended',
+        outcome: 'completed',
+        result: { content: [{ type: 'text', text: '# Demo' }], isError: false },
+      },
+      { index: 1, tool: 'shell', toolCallId: 'toolu_2', status: 'pending' },
+    ],
+    steering: [],
+  },
+];
+export const STEER_EXAMPLES = [{ message: 'Leave the tests alone, please.' }];
+
+const NO_PATHS = { read: [], write: [] };
+const HOOK = { name: 'audit', on: 'after_end', url: 'https://hooks.example.com/toolyard', match: ['shell'] };
+
+export const PUT_SESSION_EXAMPLES = [
+  { posture: { autonomy: 'supervised', permissionMode: 'workspace-write' } },
+  { tools: ['file_*', 'shell'], strategy: { type: 'sequential' }, hooks: [HOOK] },
+];
+export const SESSION_EXAMPLES = [
+  {
+    id: 'demo',
+    tenantId: 'default',
+    posture: { autonomy: 'supervised', permissionMode: 'workspace-write' },
+    grants: {
+      trustedTools: ['file_write'],
+      deniedTools: [],
+      allowedPaths: NO_PATHS,
+      deniedPaths: NO_PATHS,
+      allowedCommands: ['^make( .*)?$'],
+    },
+  },
+];
+
+const FAILED_TODAY = { outcome: ['failed', 'timed_out'], tool: 'shell', since: '2026-01-31T00:00:00Z' };
+export const BULK_CANCEL_EXAMPLES = [{ filter: { sessionId: 'demo' }, dryRun: true }];
+export const BULK_REPLAY_EXAMPLES = [{ filter: FAILED_TODAY, limit: 100 }];
+
+export const QUOTE_EXAMPLES = [
+  { tool: 'shell', valid: true, errors: [], decision: { effect: 'ask', reasons: [ASKED] }, approvalNeeded: true, queueDepth: 3 },
+];
+export const PROBLEM_EXAMPLES = [
+  {
+    type: 'urn:toolyard:problem:invalid_arguments',
+    title: 'Invalid arguments',
+    status: 422,
+    detail: "shell: missing 'command' parameter",
+    code: 'invalid_arguments',
+    instance: 'urn:toolyard:request:01JZ8C5W3Q4X9R7T2M6K8N0P1V',
+    callId: ID,
+    result: { content: [{ type: 'text', text: "missing 'command' parameter" }], isError: true },
+    errors: [{ pointer: '/command', message: 'expected a text; it is missing' }],
+  },
+];
+
+/** Of the frames that clients send, by `op`. */
+export const CLIENT_FRAME_EXAMPLES = {
+  auth: [{ op: 'auth', token: 'the-api-key' }],
+  subscribe: [{ op: 'subscribe', id: 1, filter: { sessionId: 'demo', types: ['call.start', 'call.end'] }, batch: true }],
+  unsubscribe: [{ op: 'unsubscribe', id: 1 }],
+  submit: [{ op: 'submit', id: 'a', call: SHELL, idempotencyKey: 'turn-17-call-1' }],
+  cancel: [{ op: 'cancel', id: 2, callId: ID, reason: 'no longer needed' }],
+  decide: [{ op: 'decide', id: 3, callId: ID, decision: 'allow', scope: 'once' }],
+  ping: [{ op: 'ping', id: 4 }],
+};
