@@ -239,6 +239,7 @@ describe('toolyard doctor', () => {
         'key',
         'live events',
         'versions',
+        'releases',
         'clock of redis',
         'redis appendfsync',
         'REDIS_URL appendonly',

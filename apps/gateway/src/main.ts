@@ -6,7 +6,17 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { EventHub } from '#event-log';
-import { ConfigError, createLogger, nestLogger, runService, startSteps, StartupError, VERSION, waitForRedis } from '#platform';
+import {
+  ConfigError,
+  createLogger,
+  nestLogger,
+  ProcessRegistration,
+  runService,
+  startSteps,
+  StartupError,
+  VERSION,
+  waitForRedis,
+} from '#platform';
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
 import { LegacyQueues } from '#queue';
 import { connected, type RedisConnection } from '#redis';
@@ -34,7 +44,7 @@ export interface Gateway {
  * ones. Rejects when Redis is out of reach, a tool is faulty or the port is taken; everything is closed again then.
  */
 export async function startGateway(config: GatewayConfig, moreProbes: MetricsProbes = {}, tools: readonly Type[] = []): Promise<Gateway> {
-  await waitForRedis({ ...config, what: 'gateway' });
+  await waitForRedis({ ...config, what: 'gateway', id: config.name });
   const tracing = await openTracing(config.tracing, { version: VERSION, instance: config.name }, loggerOf(config));
   const app = await createGateway(config, await GatewayModule.forRoot(config, moreProbes, tools), tracing);
   const step = startSteps('gateway', config.startTimeoutMs);
@@ -44,6 +54,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
     await step('connect', () => connected(app.get<RedisConnection>(FAIL_FAST_REDIS)));
     await step('subscribe', () => app.init());
     await step('read the end of the log', () => app.get(EventHub).start());
+    await step('register', () => app.get(ProcessRegistration).start());
     await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
     await app.listen({ host: config.host, port: config.port });
     return { url: await app.getUrl(), app, close: () => close() };

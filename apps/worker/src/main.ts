@@ -5,7 +5,17 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { CancelListener, type DrainTimes, Reconciler, ToolCallProcessor } from '#attempts';
-import { createLogger, nestLogger, ensureDirectory, waitForRedis, runService, startSteps, StartupError, VERSION } from '#platform';
+import {
+  createLogger,
+  nestLogger,
+  ensureDirectory,
+  ProcessRegistration,
+  waitForRedis,
+  runService,
+  startSteps,
+  StartupError,
+  VERSION,
+} from '#platform';
 import { type SlotSample, openTracing } from '#observability';
 import { Projector } from '#projection';
 import { LegacyQueues } from '#queue';
@@ -50,6 +60,7 @@ export async function startWorker(config: WorkerConfig): Promise<RunningWorker> 
   const close = (times: DrainTimes = config) => (closing ??= closeWorker(app, times));
   try {
     await step('subscribe', () => app.get(CancelListener).start());
+    await step('register the process', () => app.get(ProcessRegistration).start());
     await step('empty queues of earlier releases', () => new LegacyQueues(app.get(BUFFERED_REDIS)).drain());
     app.get(ToolCallProcessor).start();
     app.get(Reconciler).start();

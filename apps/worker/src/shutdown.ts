@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { CancelListener, drainAttempts, type DrainTimes, InFlightAttempts, LeaseRenewer, Reconciler, ToolCallProcessor } from '#attempts';
 import { EventLog } from '#event-log';
 import { HookRunner } from '#hooks';
-import { shutdownSteps } from '#platform';
+import { ProcessRegistration, shutdownSteps } from '#platform';
 import type { Metrics } from '#observability';
 import { BullCallQueue } from '#queue';
 import { Projector } from '#projection';
@@ -54,6 +54,7 @@ export async function closeWorker(app: INestApplicationContext, times: DrainTime
   await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
+  await step('process', () => app.get(ProcessRegistration).close());
   await step('http server', () => app.close());
   await step('metrics', () => metrics.close());
   await step('spans', () => app.get<Spans>(SPANS).tracing?.close());

@@ -23,6 +23,6 @@ describe('a start with a REDIS_URL that leads to', () => {
     ['a Redis instead of a Sentinel', () => open.url.replace('redis:', 'redis+sentinel:'), /is a Redis and no Sentinel/],
     ['a Redis instead of a cluster', () => open.url.replace('redis:', 'redis+cluster:'), /is no cluster/],
   ])('%s says what to do', async (_what, url, says) => {
-    await expect(waitForRedis({ what: 'worker', redisUrl: url(), partitions: 16, startTimeoutMs: 1_000 })).rejects.toThrow(says);
+    await expect(waitForRedis({ what: 'worker', id: 'w', redisUrl: url(), partitions: 16, startTimeoutMs: 1_000 })).rejects.toThrow(says);
   });
 });

@@ -3,6 +3,7 @@ import { createRedis, getServerInfo, type RedisConnection } from '#redis';
 import { pingRedis } from './ping-redis.js';
 import { connectionHint } from './connection-hint.js';
 import { startSteps } from './start-step.js';
+import { checkCompatibility, describeProcess } from './protocol/running-processes.js';
 import { StartupError } from './startup-error.js';
 
 /** After this time a line on standard error says what the start waits for. */
@@ -12,16 +13,19 @@ const OLDEST_MAJOR = 7;
 export interface RedisWait {
   /** The process that starts, for messages and CLIENT LIST. */
   readonly what: 'gateway' | 'worker';
+  /** Names the process among those of its kind. */
+  readonly id: string;
   readonly redisUrl: string;
   readonly partitions: number;
   readonly startTimeoutMs: number;
 }
 
 /**
- * Resolves when Redis answers and its log has the format of this process. Later outages do not end the process.
- * @throws StartupError when Redis does not answer in time, refuses this process, is too old or holds another log
+ * Resolves when Redis answers, its log has the format of this process, and no process runs that is incompatible with it. Later outages do not end the process.
+ * @throws StartupError when Redis does not answer in time, refuses this process, is too old, holds another log
+ *   or data of a newer release, or serves an incompatible process
  */
-export async function waitForRedis({ what, redisUrl, partitions, startTimeoutMs: timeoutMs }: RedisWait): Promise<void> {
+export async function waitForRedis({ what, id, redisUrl, partitions, startTimeoutMs: timeoutMs }: RedisWait): Promise<void> {
   let last = 'no answer';
   const since = performance.now();
   const redis = createRedis(redisUrl, { name: `${what}-start`, onError: (error) => (last = reasonOf(error)) });
@@ -36,6 +40,8 @@ export async function waitForRedis({ what, redisUrl, partitions, startTimeoutMs:
     }
     clearTimeout(silence);
     await step('read its version', () => checkVersion(redis));
+    // Before anything is written: a process that is refused leaves no trace.
+    await step('compare releases', () => checkCompatibility(redis, describeProcess(what, id)));
     await step('check the log', () => checkLog(redis, partitions));
   } finally {
     clearTimeout(silence);

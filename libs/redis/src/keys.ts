@@ -8,6 +8,10 @@ import { crc32 } from 'node:zlib';
 export const keys = {
   /** Number of partitions and log format of this installation: written once, checked at every start. */
   logMetadata: () => 'toolyard:installation',
+  /** Gateways and workers that run, each as JSON, by the Redis time of its last heartbeat. */
+  processes: () => 'toolyard:processes',
+  /** The newest protocol by which the data was written, and the oldest that can read it. */
+  dataProtocol: () => 'toolyard:protocol',
   log: (partition: string) => `{p${partition}}:log`,
   seq: (partition: string) => `{p${partition}}:seq`,
   epoch: (partition: string) => `{p${partition}}:epoch`,

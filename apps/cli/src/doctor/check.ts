@@ -18,6 +18,21 @@ export function checkVersion(ours: string, { version, node }: Pick<Diagnostics, 
   return { what: 'versions', verdict: 'warn', found, fix: 'bring this program and the gateway to the same version' };
 }
 
+/** Releases that run beside each other: an upgrade that was not finished, or one that is under way. */
+export function checkProcesses({ protocol, processes }: Pick<Diagnostics, 'protocol' | 'processes'>): Check {
+  const what = 'releases';
+  const releases = new Map<string, string[]>();
+  for (const process of processes) {
+    const release = `version ${process.version ?? 'unknown'}, protocol ${process.protocol}`;
+    releases.set(release, [...(releases.get(release) ?? []), `${process.kind} ${process.id}`]);
+  }
+  const [only] = releases.keys();
+  if (only !== undefined && releases.size === 1) return { what, verdict: 'ok', found: `${processes.length} processes of ${only}` };
+  if (only === undefined) return { what, verdict: 'ok', found: `the gateway speaks protocol ${protocol}` };
+  const found = [...releases].map(([release, names]) => `${release}: ${names.join(', ')}`).join('; ');
+  return { what, verdict: 'warn', found, fix: 'finish the upgrade: deploy/README.md, "Upgrades"' };
+}
+
 /** `offsetMs`: how far a clock is ahead of ours. */
 export function checkClock(what: string, offsetMs: number): Check {
   const size = Math.abs(offsetMs);

@@ -3,13 +3,13 @@ import { ToolyardError } from '#client';
 import type { CommandContext } from '../command-context.js';
 import { EXIT } from '../exit-code.js';
 import { oneLine } from '../terminal/safe-text.js';
-import { checkClock, checkConfig, checkPools, checkRedis, checkVersion, checkWorkers, type Check } from './check.js';
+import { checkClock, checkConfig, checkPools, checkProcesses, checkRedis, checkVersion, checkWorkers, type Check } from './check.js';
 
 const DEADLINE_MS = 5000;
 const MARKS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
 /**
- * Checks gateway, key, live stream, versions, config file, clocks, Redis, workers, sandboxes, search and disks. With REDIS_URL
+ * Checks gateway, key, live stream, versions, releases of all processes, config file, clocks, Redis, workers, sandboxes, search and disks. With REDIS_URL
  * it also reads from that Redis directly, even if no gateway answers. Exits with 1 if a check fails.
  */
 export async function doctor(context: CommandContext, env: NodeJS.ProcessEnv): Promise<number> {
@@ -60,6 +60,7 @@ async function checkInside({ client, version }: CommandContext): Promise<Check[]
   const { time, redis, durability, config } = seen.value;
   return [
     checkVersion(version, seen.value),
+    checkProcesses(seen.value),
     checkConfig(config),
     checkClock('clock of the gateway', Date.parse(time) - middle),
     checkClock('clock of redis', Date.parse(redis.time) - middle),

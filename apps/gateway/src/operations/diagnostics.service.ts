@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Diagnostics } from '#contracts';
-import { ConfigError, VERSION } from '#platform';
+import { ConfigError, PROTOCOL, readRunningProcesses, VERSION } from '#platform';
 import { getServerInfo, type RedisConnection } from '#redis';
 import { configFactsOf } from '../platform/config-facts.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -19,7 +19,7 @@ export class DiagnosticsService {
   async read(): Promise<Diagnostics> {
     const { name, durability, partitions } = this.config;
     const { warning } = this.configReload;
-    const redis = await getServerInfo(this.redis);
+    const [redis, processes] = await Promise.all([getServerInfo(this.redis), readRunningProcesses(this.redis)]);
     return {
       version: VERSION,
       node: process.version,
@@ -27,6 +27,8 @@ export class DiagnosticsService {
       time: new Date().toISOString(),
       durability,
       partitions,
+      protocol: PROTOCOL,
+      processes,
       redis,
       ...(this.config.file === undefined ? {} : { config: configOf(this.config.file) }),
       warnings: warning === undefined ? [] : [warning],

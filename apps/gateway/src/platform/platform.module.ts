@@ -3,7 +3,7 @@ import { APP_FILTER } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { BlobStore, CallStore, CLAIM_ON_DEQUEUE, EventHub, EventLog, LogReader, LogTail, SystemEventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
-import { createLogger } from '#platform';
+import { createLogger, ProcessRegistration } from '#platform';
 import { CallLimits } from '#limits';
 import { CallIndex, Numbers, SessionList } from '#projection';
 import { BullCallQueue } from '#queue';
@@ -69,6 +69,12 @@ const queue: Provider[] = [
   },
 ];
 
+const registration: Provider = {
+  provide: ProcessRegistration,
+  inject: [GATEWAY_CONFIG, BUFFERED_REDIS],
+  useFactory: ({ name }: GatewayConfig, redis: RedisConnection) => new ProcessRegistration('gateway', name, redis),
+};
+
 const governance: Provider[] = [
   {
     provide: CallLimits,
@@ -113,6 +119,7 @@ export class PlatformModule {
       ...log,
       ...queue,
       ...governance,
+      registration,
       DurableWrites,
       NotificationChannel,
       ShutdownState,

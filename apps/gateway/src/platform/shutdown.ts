@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { EventHub, EventLog } from '#event-log';
 import { HookRunner } from '#hooks';
-import { shutdownSteps } from '#platform';
+import { ProcessRegistration, shutdownSteps } from '#platform';
 import type { Metrics, Tracing } from '#observability';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
@@ -34,6 +34,7 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
   await step('webhooks', () => parts.hooks.close());
   await step('queue', () => parts.queue.close());
   await step('log', () => parts.eventLog.close());
+  await step('registration', () => app.get(ProcessRegistration).close());
   await step('metrics', () => metrics.close());
   await step('spans', () => tracing?.close());
   await step('connections', () => {

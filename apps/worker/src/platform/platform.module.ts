@@ -2,6 +2,7 @@ import { type DynamicModule, Global, Module, type Provider } from '@nestjs/commo
 import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import type { Tracing } from '#observability';
+import { ProcessRegistration } from '#platform';
 import { BullCallQueue } from '#queue';
 import { createRedis, type RedisConnection } from '#redis';
 import { SandboxRegistry } from '#sandbox';
@@ -33,6 +34,11 @@ const connections: Provider[] = [
     provide: BullCallQueue,
     inject: [WORKER_CONFIG],
     useFactory: ({ redisUrl, queueBackend }: WorkerConfig) => new BullCallQueue({ redisUrl, backend: queueBackend }),
+  },
+  {
+    provide: ProcessRegistration,
+    inject: [WORKER_CONFIG, BUFFERED_REDIS],
+    useFactory: ({ id }: WorkerConfig, redis: RedisConnection) => new ProcessRegistration('worker', id, redis),
   },
   { provide: HookSnapshotStore, inject: [BUFFERED_REDIS], useFactory: (redis: RedisConnection) => new HookSnapshotStore(redis) },
   {

@@ -19,6 +19,18 @@ export const RedisServerInfo = z
   .meta({ id: 'RedisFacts', description: 'What a Redis says of itself, as far as the promises of Toolyard rest on it.' });
 export type RedisServerInfo = z.output<typeof RedisServerInfo>;
 
+/** A gateway or worker that runs, as it is stored in Redis. `protocol` and `oldestCompatible` keep their names in all releases. */
+export const RunningProcess = z
+  .object({
+    kind: z.enum(['gateway', 'worker']).describe('Which of the two it is.'),
+    id: z.string().describe('Its GATEWAY_NAME or WORKER_ID.'),
+    version: z.string().optional().describe('Version of the release. Missing for a worker of a release that does not store it.'),
+    protocol: z.number().int().describe('Number of the protocol between gateways and workers that the process speaks.'),
+    oldestCompatible: z.number().int().describe('The oldest protocol that the process works together with.'),
+  })
+  .meta({ id: 'RunningProcess', description: 'A gateway or worker that runs.' });
+export type RunningProcess = z.output<typeof RunningProcess>;
+
 /** `GET /v1/diagnostics`: what an operator compares when something is odd. Times are those of the moment of the answer. */
 export const Diagnostics = z
   .object({
@@ -28,6 +40,8 @@ export const Diagnostics = z
     time: z.string().describe('Its clock: RFC 3339, UTC.'),
     durability: z.enum(['local', 'replicated']).describe('`replicated`: a submission is acknowledged when replicas have it, too.'),
     partitions: z.number().int().describe('Partitions of the event log; fixed for the installation.'),
+    protocol: z.number().int().describe('Number of the protocol between gateways and workers that this gateway speaks.'),
+    processes: z.array(RunningProcess).describe('Gateways and workers that run. Gateways of releases without a protocol are missing.'),
     redis: RedisServerInfo.describe('The Redis of the installation, as far as promises rest on it.'),
     config: z
       .object({

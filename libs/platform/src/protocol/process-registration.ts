@@ -1,0 +1,42 @@
+import type { RunningProcess } from '#contracts';
+import type { RedisConnection } from '#redis';
+import { checkCompatibility, describeProcess, removeHeartbeat, writeHeartbeat } from './running-processes.js';
+
+const HEARTBEAT_MS = 2_000;
+
+/** Keeps a gateway or worker in the list of running processes, by which others see whether they may start beside it. */
+export class ProcessRegistration {
+  private readonly own: RunningProcess;
+  private timer: NodeJS.Timeout | undefined;
+  private beating: Promise<void> = Promise.resolve();
+
+  constructor(
+    kind: RunningProcess['kind'],
+    id: string,
+    private readonly redis: RedisConnection,
+  ) {
+    this.own = describeProcess(kind, id);
+  }
+
+  /**
+   * Registers first and looks second: of two that start at once, at least one sees the other.
+   * @throws StartupError when the process must not run beside another one
+   */
+  async start(): Promise<void> {
+    await writeHeartbeat(this.redis, this.own);
+    await checkCompatibility(this.redis, this.own).catch(async (error: unknown) => {
+      await this.close();
+      throw error;
+    });
+    this.timer = setInterval(() => (this.beating = writeHeartbeat(this.redis, this.own).catch(() => {})), HEARTBEAT_MS);
+    this.timer.unref();
+  }
+
+  /** Idempotent. Never rejects, and waits for no Redis that is away: a process counts as gone without heartbeats, too. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    if (this.redis.status !== 'ready') return;
+    await this.beating;
+    await removeHeartbeat(this.redis, this.own).catch(() => {});
+  }
+}

@@ -1,0 +1,75 @@
+import { RunningProcess } from '#contracts';
+import { keys, type RedisConnection } from '#redis';
+import { StartupError } from '../startup-error.js';
+import { VERSION } from '../version.js';
+import { DataProtocol, OLDEST_COMPATIBLE, OLDEST_READER, PROTOCOL, refusalToStart, UNREGISTERED_PROTOCOL } from './protocol.js';
+
+/** A process without a heartbeat for this long counts as gone. */
+export const PROCESS_TTL_MS = 10_000;
+
+export function describeProcess(kind: RunningProcess['kind'], id: string): RunningProcess {
+  return { kind, id, version: VERSION, protocol: PROTOCOL, oldestCompatible: OLDEST_COMPATIBLE };
+}
+
+/** Processes that run, by kind and id; also workers of releases that do not register, but no gateways of these. */
+export async function readRunningProcesses(redis: RedisConnection): Promise<RunningProcess[]> {
+  const now = await redisTime(redis);
+  const [texts, workers] = await Promise.all([
+    redis.zrangebyscore(keys.processes(), now - PROCESS_TTL_MS, '+inf'),
+    redis.zrange(keys.workers(), '0', '-1'),
+  ]);
+  const registered = texts.flatMap((text) => parsed(text));
+  const known = new Set(registered.map(({ kind, id }) => `${kind} ${id}`));
+  const others = workers.filter((id) => !known.has(`worker ${id}`));
+  const alive = await Promise.all(others.map((id) => redis.exists(keys.worker(id))));
+  const unregistered = others.filter((_id, index) => alive[index] === 1).map((id) => unregisteredWorker(id));
+  return [...registered, ...unregistered].sort((a, b) => `${a.kind} ${a.id}`.localeCompare(`${b.kind} ${b.id}`));
+}
+
+/** @throws StartupError when the process must not run beside those that do, or on this data; it says what to do. */
+export async function checkCompatibility(redis: RedisConnection, own: RunningProcess): Promise<void> {
+  const [others, data] = await Promise.all([readRunningProcesses(redis), readDataProtocol(redis)]);
+  // What has its name is an earlier run of it.
+  const beside = others.filter(({ kind, id }) => kind !== own.kind || id !== own.id);
+  const refusal = refusalToStart(own, beside, data);
+  if (refusal !== undefined) throw new StartupError(refusal);
+}
+
+/** Writes that this process runs, and by which protocol it writes data. */
+export async function writeHeartbeat(redis: RedisConnection, own: RunningProcess): Promise<void> {
+  const now = await redisTime(redis);
+  await Promise.all([
+    redis.zadd(keys.processes(), now, JSON.stringify(own)),
+    redis.zremrangebyscore(keys.processes(), 0, now - PROCESS_TTL_MS),
+    raiseDataProtocol(redis, { version: own.version ?? VERSION, protocol: own.protocol, oldestReader: OLDEST_READER }),
+  ]);
+}
+
+export async function removeHeartbeat(redis: RedisConnection, own: RunningProcess): Promise<void> {
+  await redis.zrem(keys.processes(), JSON.stringify(own));
+}
+
+/** Of two processes that raise it at once the older may win. The next heartbeat of the newer one mends that. */
+async function raiseDataProtocol(redis: RedisConnection, own: DataProtocol): Promise<void> {
+  const found = await readDataProtocol(redis);
+  if (found === undefined || found.protocol < own.protocol) await redis.set(keys.dataProtocol(), JSON.stringify(own));
+}
+
+async function readDataProtocol(redis: RedisConnection): Promise<DataProtocol | undefined> {
+  const text = await redis.get(keys.dataProtocol());
+  return text === null ? undefined : DataProtocol.parse(JSON.parse(text));
+}
+
+function parsed(text: string): RunningProcess[] {
+  const process = RunningProcess.safeParse(JSON.parse(text));
+  return process.success ? [process.data] : [];
+}
+
+function unregisteredWorker(id: string): RunningProcess {
+  return { kind: 'worker', id, protocol: UNREGISTERED_PROTOCOL, oldestCompatible: UNREGISTERED_PROTOCOL };
+}
+
+async function redisTime(redis: RedisConnection): Promise<number> {
+  const [seconds, micros] = await redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}
