@@ -15,6 +15,7 @@ const SIBLINGS = [
   'redaction',
   'redis',
   'sandbox',
+  'sources',
   'tool-sdk',
   'tools',
 ];
@@ -26,6 +27,8 @@ const MAY_ALSO_SEE = {
   hooks: ['redis', 'sandbox'],
   platform: ['redis', 'event-log', 'redaction'],
   sandbox: ['tool-sdk'],
+  // Catalog and pins of sources are in Redis; their programs and requests go through sandbox and egress policy.
+  sources: ['redis', 'tool-sdk', 'sandbox'],
   tools: ['tool-sdk', 'sandbox'],
   queue: ['redis'],
   limits: ['redis'],
@@ -43,6 +46,7 @@ const GATEWAY_FEATURES = [
   ['calls', 'Every other use case submits, reads or cancels calls; a call can be understood without them.'],
   ['approvals', 'An approval is of a call. Batches that keep approvals back register with `ApprovalDeferrals`.'],
   ['batches', 'A batch uses calls and approvals. Transports use batches.'],
+  ['sources', 'Where tools come from is managed apart from calls, which see only the registry.'],
   ['streaming', 'Streams deliver the events of all features. No feature waits for a stream.'],
   ['operations', 'Health, metrics and traces look at every feature. No feature depends on being observed.'],
 ];
@@ -73,6 +77,7 @@ const siblingRules = SIBLINGS.map((name) => {
 /** What a feature folder of the worker may import from other folders of the worker. */
 const WORKER_FEATURES = {
   platform: [],
+  sources: ['platform'],
   leases: ['platform'],
   recovery: ['platform'],
   projection: ['platform'],

@@ -16,7 +16,15 @@ import { BlobStore, CallStore, EventLog } from '#event-log';
 import { HookRunner, HookSnapshotStore } from '#hooks';
 import { createRedis, ContentAddressedStore, type RedisConnection } from '#redis';
 import { EgressPolicy } from '#sandbox';
-import { type ToolContext, type ToolFacts, type ToolOutput, type ToolRegistry, type ToolSource, describeTool } from '#tool-sdk';
+import {
+  type ToolContext,
+  type ToolFacts,
+  type ToolOutput,
+  type ToolRegistry,
+  type ToolSource,
+  type ToolView,
+  describeTool,
+} from '#tool-sdk';
 import { Workspaces } from '../../apps/worker/src/attempts/workspaces.js';
 import { aSubmission } from './sample-calls.js';
 import { startRedisServer, type RedisServer } from './redis-server.mjs';
@@ -165,7 +173,7 @@ export class WorkerParts {
     return runner;
   }
 
-  private registry(): Pick<ToolRegistry, 'resolve' | 'suggest' | 'source' | 'checkOutput'> {
+  private registry(): Pick<ToolRegistry, 'for' | 'refresh'> {
     const source: ToolSource = {
       name: 'test',
       list: () => [...this.tools.values()].map(({ tool }) => tool),
@@ -173,13 +181,17 @@ export class WorkerParts {
       onChange: () => () => {},
       close: async () => {},
     };
-    return {
-      resolve: (name) => this.tools.get(name)?.tool,
+    const view = {
+      names: () => this.tools.keys(),
+      resolve: (name: string) => this.tools.get(name)?.tool,
       suggest: () => [...this.tools.keys()].slice(0, 1),
+      list: () => source.list(),
       source: () => source,
-      checkOutput: (name, value) =>
+      checkOutput: (name: string, value: unknown) =>
         this.tools.get(name)?.tool.output && typeof value !== 'object' ? [{ pointer: '', message: 'expected an object' }] : [],
     };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an attempt checks no arguments: the rest of a view is here
+    return { for: () => view as unknown as ToolView, refresh: async () => {} };
   }
 }
 

@@ -7,6 +7,7 @@ import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { approvals, decide, type DecideFlags } from './commands/decide.js';
 import { quote } from './commands/quote.js';
 import { cancel, cancelBatch, steer, type CancelFlags } from './commands/sessions.js';
+import { acceptSource, addSource, listSources, removeSource, type AddSourceFlags } from './commands/sources.js';
 import { tools, type ToolsFlags } from './commands/tools.js';
 import { watch, type WatchFlags } from './commands/watch.js';
 import { doctor } from './doctor/doctor.js';
@@ -39,6 +40,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
   addCalling(add, start);
   addLooking(add, start);
   addAnswering(add, start);
+  addSources(add, start);
   add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks').action(() =>
     start((context) => doctor(context, env)),
   );
@@ -113,6 +115,36 @@ function addLooking(add: Add, start: Start): void {
     .option('--agent <id>', 'as this agent has them')
     .addOption(new Option('--format <format>', 'in the shape of a model API').choices(['anthropic', 'openai', 'mcp']))
     .action((name: string | undefined, flags: ToolsFlags) => start((context) => tools(context, name, flags)));
+}
+
+function addSources(add: Add, start: Start): void {
+  const sources = add('sources', 'tool sources: MCP servers, folders of tools (scope admin)');
+  sources
+    .command('list')
+    .description('sources with their health; with a name, its tools and what changed')
+    .argument('[name]')
+    .action((name: string | undefined) => start((context) => listSources(context, name)));
+  sources
+    .command('add')
+    .description('add an MCP server by --url or, after --, by its command; or any source as JSON')
+    .argument('<name-or-json>')
+    .argument('[command...]')
+    .option('--url <url>', 'address of the server')
+    .option('--header <name=value>', 'sent with each request; name=$VARIABLE is a secret of the workers', many)
+    .option('--include <glob>', 'only these tools; may be given again', many)
+    .option('--exclude <glob>', 'not these tools; may be given again', many)
+    .action((name: string, command: string[], flags: AddSourceFlags) => start((context) => addSource(context, [name, ...command], flags)));
+  sources
+    .command('remove')
+    .description('remove a source that was added by `sources add`')
+    .argument('<name>')
+    .action((name: string) => start((context) => removeSource(context, name)));
+  sources
+    .command('accept')
+    .description('accept changed tools; shows what it accepts')
+    .argument('<name>')
+    .argument('[tools...]', 'only these')
+    .action((name: string, tools: string[]) => start((context) => acceptSource(context, name, tools)));
 }
 
 function addAnswering(add: Add, start: Start): void {

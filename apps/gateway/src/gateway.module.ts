@@ -10,6 +10,7 @@ import type { GatewayConfig } from './platform/gateway.config.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
+import { SourcesModule } from './sources/sources.module.js';
 import { StreamingModule } from './streaming/streaming.module.js';
 import { WorkersModule } from './workers/workers.module.js';
 
@@ -29,6 +30,7 @@ export class GatewayModule {
         CallsModule,
         ApprovalsModule,
         BatchesModule,
+        SourcesModule,
         StreamingModule,
         OperationsModule.forRoot(moreProbes),
       ],

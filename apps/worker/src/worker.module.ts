@@ -11,6 +11,7 @@ import type { WorkerLog } from './platform/worker.logger.js';
 import { ProjectionModule } from './projection/projection.module.js';
 import { RecoveryModule } from './recovery/recovery.module.js';
 import { RegistryModule } from './registry/registry.module.js';
+import { SourcesModule } from './sources/sources.module.js';
 
 /** The worker as a composition of its features. Each folder is one feature; `apps/README.md` says what each does. */
 @Module({})
@@ -27,6 +28,7 @@ export class WorkerModule {
       imports: [
         PlatformModule.forRoot({ config, logger, sandboxes, tracing }),
         await ToolsModule.forRoot({ providers: [{ provide: Sandbox, useValue: sandboxes.for('shell') }] }),
+        SourcesModule,
         LeasesModule,
         AttemptsModule,
         RecoveryModule,

@@ -5,6 +5,7 @@ import { CallsApi } from './api/calls.api.js';
 import { GatewayApi } from './api/gateway.api.js';
 import { QueuesApi } from './api/queues.api.js';
 import { SessionsApi } from './api/sessions.api.js';
+import { SourcesApi } from './api/sources.api.js';
 import { StatsApi } from './api/stats.api.js';
 import { ToolsApi } from './api/tools.api.js';
 import { WorkersApi } from './api/workers.api.js';
@@ -21,6 +22,7 @@ export class ToolyardClient {
   readonly sessions: SessionsApi;
   readonly approvals: ApprovalsApi;
   readonly tools: ToolsApi;
+  readonly sources: SourcesApi;
   readonly workers: WorkersApi;
   readonly queues: QueuesApi;
   readonly stats: StatsApi;
@@ -35,6 +37,7 @@ export class ToolyardClient {
     this.sessions = new SessionsApi(http);
     this.approvals = new ApprovalsApi(http);
     this.tools = new ToolsApi(http);
+    this.sources = new SourcesApi(http);
     this.workers = new WorkersApi(http);
     this.queues = new QueuesApi(http);
     this.stats = new StatsApi(http);

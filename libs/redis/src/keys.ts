@@ -66,6 +66,22 @@ export const keys = {
   hookAnswer: (tenantId: string, sessionId: string, question: string) => `hook-answer:${tenantId}:${sessionId}:${question}`,
   /** Safety settings by their digest, for the workers of calls that were accepted under them. */
   redactionSettings: (digest: string) => `safety:${digest}`,
+  /** Definitions of tool sources for the workers, by `tenant/name`. All keys of sources share a hash tag: scripts change several. */
+  sourceDefinitions: () => '{sources}:definitions',
+  /** What sources added over HTTP may do (`SourceRules`). */
+  sourceRules: () => '{sources}:rules',
+  /** Catalog entries by `tenant/name`, and the revision of each. */
+  sourceEntries: () => '{sources}:entries',
+  sourceRevisions: () => '{sources}:revisions',
+  /** What was accepted of the tools of a source, by their raw name: digests, and the whole for differences. */
+  sourcePins: (source: string) => `{sources}:pins:${source}`,
+  sourcePinned: (source: string) => `{sources}:pinned:${source}`,
+  /** There while the announcer of a source that may vanish renews it. */
+  sourceAlive: (source: string) => `{sources}:alive:${source}`,
+  /** Held by the worker that reads the tools of the source for all. */
+  sourceLease: (source: string) => `{sources}:lease:${source}`,
+  /** Rises with each change of definitions, entries and pins. */
+  sourceRevision: () => '{sources}:revision',
   worker: (workerId: string) => `worker:${workerId}`,
   /** Who asked this worker to take no more calls. */
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,

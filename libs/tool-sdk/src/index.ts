@@ -4,11 +4,12 @@ export type { ToolContext, UpdateStreamInfo } from './tool-context.port.js';
 export { ToolError } from './tool-error.js';
 export { Suspension, type ToolOutput, type ToolOutputObject } from './tool-output.js';
 export type { DeniedPaths, SharedRoot, Workspace, WorkspaceQuota } from './workspace.port.js';
-export type { ArgumentHints, ToolSource } from './tool-source.port.js';
+export type { ArgumentHints, TenantSources, ToolSource } from './tool-source.port.js';
 export { describeTool, type ToolFacts } from './registry/tool-descriptor.js';
 
 // For processes that list, validate and run tools.
 export { BuiltinSource, type DecoratedTool } from './registry/builtin.source.js';
 export { formatCatalog, matchesSearch } from './registry/catalog-formats.js';
-export { ToolRegistry, type ValidatedCall } from './registry/tool.registry.js';
+export { ToolRegistry } from './registry/tool.registry.js';
+export type { ToolView, ValidatedCall } from './registry/tool-view.js';
 export { ToolMetadata, type AnyToolHandler } from './tool.decorator.js';

@@ -26,3 +26,16 @@ export interface ToolSource {
   /** Releases connections. Idempotent. */
   close(): Promise<void>;
 }
+
+/** Sources that come and go while the process runs. */
+export interface TenantSources {
+  /**
+   * The sources of a tenant, with tools by their final names, none of which is in `taken`. The same array until one of them
+   * changes. Cheap: called for every call.
+   */
+  of(tenantId: string, taken: ReadonlySet<string>): readonly ToolSource[];
+  /** Learns at once what changed. Never rejects. */
+  refresh(): Promise<void>;
+  /** Releases connections. Idempotent. */
+  close(): Promise<void>;
+}

@@ -160,7 +160,8 @@ export class DecideApprovalService {
 
   /** The digest of what would run now. If the tool has changed since the question was asked, it differs and the log rejects the write. */
   private async digestNow(call: Call): Promise<string> {
-    return approvalDigest(call.tool, this.tools.resolve(call.tool)?.version ?? 'none', await this.evaluator.submittedOf(call));
+    const version = this.tools.for(call.tenantId).resolve(call.tool)?.version ?? 'none';
+    return approvalDigest(call.tool, version, await this.evaluator.submittedOf(call));
   }
 
   private isSameDecision(principal: Principal, { approval }: Call, { decision, scope, trustOption }: DecisionBody): boolean {

@@ -228,12 +228,22 @@ describe('a token bucket', () => {
 });
 
 describe('tool patterns of a key', () => {
+  const named = (name: string, source = 'builtin') => ({ name, aliases: [], source });
+
   it('allow what one of them matches, and all without patterns', () => {
-    expect(isToolAllowed({}, 'shell')).toBe(true);
-    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, 'file_read')).toBe(true);
-    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, 'echo')).toBe(true);
-    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, 'shell')).toBe(false);
-    expect(isToolAllowed({ tools: [] }, 'echo')).toBe(false);
+    expect(isToolAllowed({}, named('shell'))).toBe(true);
+    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, named('file_read'))).toBe(true);
+    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, named('echo'))).toBe(true);
+    expect(isToolAllowed({ tools: ['file_*', 'echo'] }, named('shell'))).toBe(false);
+    expect(isToolAllowed({ tools: [] }, named('echo'))).toBe(false);
+  });
+
+  it('address tools of a source by @source and @source/name, also where the name is qualified', () => {
+    const issue = { name: 'tracker__create_issue', aliases: [], source: 'tracker' };
+    expect(isToolAllowed({ tools: ['@tracker'] }, issue)).toBe(true);
+    expect(isToolAllowed({ tools: ['@tracker/create_*'] }, issue)).toBe(true);
+    expect(isToolAllowed({ tools: ['@tracker/delete_*', '@other'] }, issue)).toBe(false);
+    expect(isToolAllowed({ tools: ['!@tracker'] }, issue)).toBe(false);
   });
 });
 

@@ -1,11 +1,17 @@
-import type { Principal } from '#contracts';
+import type { Principal, ToolDescriptor } from '#contracts';
 import { globMatches } from '#patterns';
+import { matchesTool } from '#policy';
 
 type Matcher = (name: string) => boolean;
 
-/** Whether the key may use the tool: keys without patterns may use all, others what one of their globs matches. */
-export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, name: string): boolean {
-  return tools === undefined || matcherOf(tools)(name);
+/**
+ * Whether the key may use the tool: keys without patterns may use all, others what one of their globs of names or
+ * patterns of sources (`@source`, `@source/name`) matches. A `!` in front means all that the rest does not match.
+ */
+export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, tool: Pick<ToolDescriptor, 'name' | 'aliases' | 'source'>): boolean {
+  if (tools === undefined) return true;
+  const matches = (pattern: string) => (pattern.startsWith('@') ? matchesTool(pattern, tool) : globMatches(pattern, tool.name));
+  return tools.some((pattern) => (pattern.startsWith('!') ? !matches(pattern.slice(1)) : matches(pattern)));
 }
 
 /** Whether one of the globs of a key matches. A `!` in front means all that the rest does not match. */

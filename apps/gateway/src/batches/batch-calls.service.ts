@@ -148,7 +148,7 @@ export class BatchCalls {
     const body = bodyOf(batch, index);
     const idempotencyKey = idempotencyKeyOf(batch, index);
     const { rootId, idempotency } = idempotencyScope(body, idempotencyKey);
-    const tool = this.tools.resolve(body.tool);
+    const tool = this.tools.for(principal.tenantId).resolve(body.tool);
     const evaluated: EvaluatedCall = {
       requestedTool: body.tool,
       ...(tool === undefined ? {} : { tool }),

@@ -61,7 +61,7 @@ export class SubmitBatchService {
       ...(traceparent === undefined ? {} : { traceparent }),
       strategy,
       onFailure,
-      readOnly: calls.map(({ tool }) => this.tools.resolve(tool)?.tier === 'read_only'),
+      readOnly: calls.map(({ tool }) => this.tools.for(principal.tenantId).resolve(tool)?.tier === 'read_only'),
       verdicts: onFailure === 'isolate' ? calls.map(() => 'allow') : await this.verdictsOf(principal, body, batchId),
     };
     const before = await this.store.create(doc, calls, idempotency);

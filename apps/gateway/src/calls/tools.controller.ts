@@ -27,7 +27,10 @@ export class ToolsController {
   ): Promise<ResponseOf<typeof ROUTES.listTools>> {
     const { format, dialect, q, sessionId, agentId } = query;
     if (dialect !== undefined) throw new ProblemError('not_implemented', NO_DIALECTS);
-    const visible = this.tools.list().filter((tool) => isToolAllowed(caller, tool.name) && (q === undefined || matchesSearch(tool, q)));
+    const visible = this.tools
+      .for(caller.tenantId)
+      .list()
+      .filter((tool) => isToolAllowed(caller, tool) && (q === undefined || matchesSearch(tool, q)));
     const [rules] = await Promise.all([this.rules.of(caller, { sessionId, agentId }), this.readiness.refresh()]);
     const judged = visible.map((tool) => {
       const allowed = rules.available(tool);

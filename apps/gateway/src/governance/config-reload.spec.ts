@@ -8,6 +8,7 @@ import { HookConfigService } from './hook-config.service.js';
 import { LimitConfigService } from './limit-config.service.js';
 import { RedactionConfigService } from './redaction-config.service.js';
 import { ConfigReload } from './config-reload.service.js';
+import { SourceConfigService } from './source-config.service.js';
 import { PolicyConfigService } from './policy-config.service.js';
 
 const base = readGatewayConfig({ TOOLYARD_API_KEY: 'key-of-the-reload-specs', REDIS_URL: process.env['TEST_REDIS_URL'] });
@@ -48,6 +49,7 @@ describe('reloads of the config file that overlap', () => {
       new ApiKeyStore(config),
       new HookConfigService(config),
       safety,
+      new SourceConfigService(config, redis, log),
       config,
       log,
     );

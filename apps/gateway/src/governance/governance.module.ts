@@ -3,10 +3,19 @@ import { PolicyConfigService } from './policy-config.service.js';
 import { LimitConfigService } from './limit-config.service.js';
 import { HookConfigService } from './hook-config.service.js';
 import { RedactionConfigService } from './redaction-config.service.js';
+import { SourceConfigService } from './source-config.service.js';
 import { FileDenials } from './file-denials.service.js';
 import { ConfigReload } from './config-reload.service.js';
 
-const shared = [PolicyConfigService, LimitConfigService, HookConfigService, RedactionConfigService, FileDenials, ConfigReload];
+const shared = [
+  PolicyConfigService,
+  LimitConfigService,
+  HookConfigService,
+  RedactionConfigService,
+  SourceConfigService,
+  FileDenials,
+  ConfigReload,
+];
 
 /** The active configuration of policy, limits, hooks and redaction, and its reload. */
 @Module({ providers: [...shared], exports: shared })

@@ -17,6 +17,8 @@ import {
   type SessionHookSettings,
   SCOPES,
   type SafetySettings,
+  type SourceRules,
+  type SourceSettings,
 } from '#contracts';
 import { type EgressPolicy, egressPolicyFrom } from '#sandbox';
 import { commaList, ConfigError, withoutEmpty } from '#platform';
@@ -97,6 +99,9 @@ export interface GatewayConfig {
   readonly hookEnv?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly egress?: EgressPolicy;
+  /** Sources of tools, for the workers. */
+  readonly sources?: readonly SourceSettings[];
+  readonly sourceRules?: SourceRules;
 }
 
 const list = z.string().default('').transform(commaList);
@@ -216,6 +221,8 @@ export function readGatewayConfig(
     fourEyes: file.approvals.fourEyes,
     hooks: file.hooks,
     sessionHooks: file.sessionHooks,
+    sources: file.sources,
+    sourceRules: file.sourceRules,
     hookEnv: Object.fromEntries(e.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     env,
     ...(egress === undefined ? {} : { egress }),

@@ -1,5 +1,5 @@
 import { ProblemError, type SessionGrants, type Violation } from '#contracts';
-import type { ToolRegistry } from '#tool-sdk';
+import type { ToolView } from '#tool-sdk';
 
 const LISTS = ['trustedTools', 'deniedTools'] as const;
 
@@ -10,7 +10,7 @@ const LISTS = ['trustedTools', 'deniedTools'] as const;
 export function withKnownTools(
   grants: SessionGrants,
   before: SessionGrants,
-  tools: Pick<ToolRegistry, 'resolve' | 'suggest'>,
+  tools: Pick<ToolView, 'resolve' | 'suggest'>,
 ): SessionGrants {
   const errors: Violation[] = [];
   const known = LISTS.map((list) =>

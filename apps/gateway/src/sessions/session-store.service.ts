@@ -77,7 +77,7 @@ export class SessionStore {
     const next = (state: SessionState) => {
       const changed = putBy(principal.keyId, state, {
         ...others,
-        ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools) }),
+        ...(grants === undefined ? {} : { grants: withKnownTools(grants, state.grants, this.tools.for(tenantId)) }),
       });
       this.assertNothingLifted(principal, state, changed);
       return changed;

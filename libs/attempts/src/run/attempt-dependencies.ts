@@ -42,7 +42,7 @@ export interface AttemptDependencies {
   readonly log: EventLogWriter;
   readonly blobs: Pick<BlobStore, 'put' | 'get' | 'delete'>;
   readonly redaction: Pick<RedactionSettingsService, 'defaults' | 'of'>;
-  readonly tools: Pick<ToolRegistry, 'resolve' | 'suggest' | 'source' | 'checkOutput'>;
+  readonly tools: Pick<ToolRegistry, 'for' | 'refresh'>;
   readonly hookSnapshots: Pick<HookSnapshotStore, 'load'>;
   readonly hooks: Pick<HookRunner, 'run'>;
   readonly leases: Pick<LeaseRenewer, 'hold'>;

@@ -6,7 +6,7 @@ import type { NotClaimed } from '../claim/claim-attempt.js';
 import type { CallJob, Pool, Result, ToolDescriptor } from '#contracts';
 import type { Claimed } from '#event-log';
 import type { DequeueHookResult } from '#queue';
-import type { ToolOutput, Workspace } from '#tool-sdk';
+import type { ToolOutput, ToolView, Workspace } from '#tool-sdk';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import type { AttemptTrace } from './attempt-trace.js';
 import { Attempt } from './attempt.js';
@@ -51,6 +51,8 @@ export class AttemptRun {
   updates!: UpdateStream;
   /** Set by `output`: redacts all that the tool says. */
   sanitizer!: OutputSanitizer;
+  /** Set by `resolve_tool`: the tools of the call's tenant as they were then. */
+  view: ToolView | undefined;
   /** Set by `resolve_tool`. */
   tool!: ToolDescriptor;
   /** Set by `load_inputs`. */

@@ -13,7 +13,7 @@ export class AttemptTracer implements AttemptTraceSource {
     private readonly tracing: Tracing,
     private readonly store: Pick<CallStore, 'snapshot' | 'events'>,
     private readonly workerId: string,
-    private readonly tools: { resolve(name: string): { readonly description: string } | undefined },
+    private readonly tools: { for(tenantId: string): { resolve(name: string): { readonly description: string } | undefined } },
   ) {}
 
   /**
@@ -31,7 +31,7 @@ export class AttemptTracer implements AttemptTraceSource {
         ...common,
         'gen_ai.operation.name': 'execute_tool',
         'gen_ai.tool.type': 'function',
-        'gen_ai.tool.description': this.tools.resolve(meta.tool)?.description,
+        'gen_ai.tool.description': this.tools.for(meta.tenantId).resolve(meta.tool)?.description,
         'gen_ai.tool.call.id': submitted.toolCallId ?? callId,
         'gen_ai.conversation.id': meta.sessionId,
         'gen_ai.agent.id': meta.agentId,

@@ -10,6 +10,7 @@ import { QUERY_ROUTES } from './query-routes.api.js';
 import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
+import { SOURCE_ROUTES } from './source-routes.api.js';
 import { ListToolsQuery, ModelToolPage, ToolPage } from './status.api.js';
 import { QUOTE_EXAMPLES } from '../examples.js';
 
@@ -356,8 +357,9 @@ export const ROUTES = {
     responses: { 200: { description: STREAM_TEXT, mediaType: 'text/event-stream', schema: StreamItem } },
     problems: [...KEY, 'resource_not_found', 'overloaded'],
   },
+  ...SOURCE_ROUTES,
   ...OPERATION_ROUTES,
 } as const satisfies Record<string, Route>;
 
 /** Paths whose names are taken, and which answer 501 `not_implemented` until they are there. No document lists them. */
-export const LATER_PATHS = ['/v1/schedules', '/v1/schedules/{id}', '/v1/sources', '/v1/sources/{id}', '/mcp'] as const;
+export const LATER_PATHS = ['/v1/schedules', '/v1/schedules/{id}', '/mcp'] as const;

@@ -5,6 +5,7 @@ import { Label } from '../calls/names.js';
 import { Hooks, SessionHookSettings } from '../hooks/hook.js';
 import { Limits } from '../policy/limits.js';
 import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
+import { ALL_TENANTS, SourceRules, SourceSettings } from '../sources/source.js';
 import { SafetySettings } from '../safety/safety-settings.js';
 
 /** One API key as the operator writes it: the key itself, or only its SHA-256. */
@@ -69,6 +70,21 @@ export type TenantSettings = z.output<typeof TenantSettings>;
 /** The tenant of TOOLYARD_API_KEY, and of the agents at the top level of the config file. */
 export const DEFAULT_TENANT = 'default';
 
+/** A name belongs to one source of a tenant, and to no tenant's source when all tenants share it. */
+function checkSourceNames(sources: readonly SourceSettings[], context: z.RefinementCtx): void {
+  for (const [index, { name, tenant }] of sources.entries()) {
+    const first = sources.findIndex(
+      (it) => it.name === name && (it.tenant === tenant || it.tenant === ALL_TENANTS || tenant === ALL_TENANTS),
+    );
+    if (first < index)
+      context.addIssue({
+        code: 'custom',
+        path: [index, 'name'],
+        message: `expected another name: sources[${first}] is called ${name} too`,
+      });
+  }
+}
+
 /** The file that TOOLYARD_CONFIG names, as YAML or JSON. All of it can be changed while a gateway runs. */
 const ConfigFields = z.strictObject({
   $schema: z.string().optional(),
@@ -85,6 +101,13 @@ const ConfigFields = z.strictObject({
   hooks: Hooks.default([]),
   sessionHooks: SessionHookSettings.default({ commands: false }),
   safety: SafetySettings.prefault({}),
+  sources: z
+    .array(SourceSettings)
+    .max(500)
+    .superRefine(checkSourceNames)
+    .default([])
+    .describe('Where further tools come from. Tools of a source belong to its `tenant`; `*` offers them to all tenants.'),
+  sourceRules: SourceRules.prefault({}),
   agents: Agents.describe('The agents of the tenant `default`, for short: the same as `tenants.default.agents`.'),
   tenants: z
     .record(Label, TenantSettings)

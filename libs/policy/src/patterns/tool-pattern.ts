@@ -20,8 +20,10 @@ export function matchesTool(pattern: string, tool: Pick<ToolFacts, 'name' | 'ali
   const source = slash === -1 ? pattern.slice(1) : pattern.slice(1, slash);
   const name = slash === -1 ? '' : pattern.slice(slash + 1);
   if (source !== tool.source && !(source === 'mcp' && tool.source !== BUILTIN)) return false;
-  if (names.includes(name)) return true;
-  return !BY_NAME_ONLY.has(tool.name) && (name === '' || names.some((it) => globMatches(name, it)));
+  // Without the source in front, which a name has when other sources have the same.
+  const own = [...names, ...names.flatMap((it) => (it.startsWith(`${tool.source}__`) ? it.slice(tool.source.length + 2) : []))];
+  if (own.includes(name)) return true;
+  return !BY_NAME_ONLY.has(tool.name) && (name === '' || own.some((it) => globMatches(name, it)));
 }
 
 /** The first of the patterns that means the tool. */

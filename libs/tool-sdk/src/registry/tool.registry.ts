@@ -1,37 +1,23 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ToolDescriptor, Violation } from '#contracts';
 import { descriptorProblems, LONG_DESCRIPTION_CHARACTERS } from './tool-descriptor.js';
-import type { ToolSource } from '../tool-source.port.js';
-import { argumentShape, type ArgumentShape } from '../validation/argument-shape.js';
-import { closestNames } from '../validation/suggest.js';
-import { prepareArguments } from '../validation/prepare-arguments.js';
-import { compileSchema, type Check } from '../validation/schema-compiler.js';
+import type { TenantSources, ToolSource } from '../tool-source.port.js';
+import { compiledEntry, ForeignEntry, type ToolEntry } from './tool-entry.js';
+import { ToolView, type ValidatedCall } from './tool-view.js';
 
-export type ValidatedCall =
-  | { readonly ok: true; readonly tool: ToolDescriptor; readonly args: Record<string, unknown>; readonly purpose?: string }
-  | { readonly ok: false; readonly tool?: ToolDescriptor; readonly failure: ValidationFailure };
-
-/** `message` is ready for the model. */
-export interface ValidationFailure {
-  readonly code: 'not_found' | 'invalid_arguments';
-  readonly message: string;
-  readonly errors: Violation[];
-}
-
-interface Entry {
-  readonly tool: ToolDescriptor;
-  readonly source: ToolSource;
-  readonly shape: ArgumentShape;
-  readonly check: Check;
-  readonly checkOutput?: Check;
-}
-
-/** Every tool this process knows, whatever its source; schemas are compiled when a source is added and never on a call. */
+/**
+ * Every tool this process knows, whatever its source. The methods of the registry itself know the tools that exist for all
+ * tenants whatever happens; `for` adds those of a tenant's sources. Schemas of the former are compiled when their source is
+ * added and never on a call.
+ */
 export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(ToolRegistry.name);
-  private readonly sources = new Map<string, { source: ToolSource; entries: Entry[]; stop: () => void }>();
-  private byName = new Map<string, Entry>();
-  private sorted: readonly ToolDescriptor[] = [];
+  private readonly sources = new Map<string, { source: ToolSource; entries: ToolEntry[]; stop: () => void }>();
+  private ofAll = new ToolView([]);
+  /** Names that no source of a tenant takes. */
+  private taken: ReadonlySet<string> = new Set();
+  private tenantSources: TenantSources | undefined;
+  private views = new WeakMap<readonly ToolSource[], ToolView>();
 
   /** `first` is added when the application starts. */
   constructor(private readonly initialSource: ToolSource) {}
@@ -46,69 +32,77 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
       await source.close();
     }
     this.sources.clear();
+    await this.tenantSources?.close();
   }
 
   /** Throws one message that lists every fault of the source's tools, each with its fix; then none of them is registered. */
   add(source: ToolSource): void {
     if (this.sources.has(source.name)) throw new Error(`Source "${source.name}" is registered already: give each source its own name`);
     const entries = this.load(source);
-    const stop = source.onChange(() => this.refresh(source));
+    const stop = source.onChange(() => this.reload(source));
     this.sources.set(source.name, { source, entries, stop });
     this.index();
   }
 
+  /** Sources that come and go, by tenant. They are closed with the registry. */
+  attach(sources: TenantSources): void {
+    this.tenantSources = sources;
+  }
+
+  /** The tools that exist for a tenant now. The same object until one of its sources changes. */
+  for(tenantId: string): ToolView {
+    const sources = this.tenantSources?.of(tenantId, this.taken) ?? [];
+    if (sources.length === 0) return this.ofAll;
+    let view = this.views.get(sources);
+    if (view === undefined) {
+      const foreign = sources.flatMap((source) => source.list().map((tool) => new ForeignEntry(tool, source)));
+      view = new ToolView([...this.entries(), ...foreign]);
+      this.views.set(sources, view);
+    }
+    return view;
+  }
+
+  /** Learns at once what changed in the sources of tenants. Never rejects. */
+  async refresh(): Promise<void> {
+    await this.tenantSources?.refresh();
+  }
+
   resolve(nameOrAlias: string): ToolDescriptor | undefined {
-    return this.byName.get(nameOrAlias)?.tool;
+    return this.ofAll.resolve(nameOrAlias);
   }
 
   /** Canonical names that were probably meant, best first, at most three. */
   suggest(name: string): string[] {
-    const found = closestNames(name, this.byName.keys(), 12).map((match) => this.byName.get(match)?.tool.name ?? match);
-    return [...new Set(found)].slice(0, 3);
+    return this.ofAll.suggest(name);
   }
 
   /** Sorted by name. The same array until a source changes. */
   list(): readonly ToolDescriptor[] {
-    return this.sorted;
+    return this.ofAll.list();
   }
 
-  /** Name and arguments as a model sent them → the tool and arguments it can run with, or why not. `tolerant`: unknown arguments are left out. Never throws. */
+  /** As `ToolView.validateArguments`. */
   validateArguments(name: string, rawArguments: Readonly<Record<string, unknown>> | string, tolerant = false): ValidatedCall {
-    const entry = this.byName.get(name);
-    if (!entry) return { ok: false, failure: this.notFound(name) };
-    const { tool } = entry;
-    const prepared = prepareArguments(rawArguments, entry.shape, entry.check, tolerant);
-    if (!prepared.ok)
-      return { ok: false, tool, failure: { code: 'invalid_arguments', message: prepared.message, errors: prepared.errors } };
-    const wrong = entry.source.check?.(tool.name, prepared.args);
-    if (wrong !== undefined)
-      return { ok: false, tool, failure: { code: 'invalid_arguments', message: wrong.message, errors: [...(wrong.options.errors ?? [])] } };
-    return { ok: true, tool, args: prepared.args, ...(prepared.purpose === undefined ? {} : { purpose: prepared.purpose }) };
+    return this.ofAll.validateArguments(name, rawArguments, tolerant);
   }
 
   /** How a structured result breaks the tool's output schema; empty when it fits or when there is none. */
   checkOutput(name: string, structuredContent: unknown): Violation[] {
-    return this.byName.get(name)?.checkOutput?.(structuredClone(structuredContent)) ?? [];
+    return this.ofAll.checkOutput(name, structuredContent);
   }
 
   /** The source that runs a tool, by its name or an alias. Throws for an unknown tool: resolve it first. */
   source(name: string): ToolSource {
-    const entry = this.byName.get(name);
-    if (!entry) throw new Error(this.notFound(name).message);
-    return entry.source;
+    return this.ofAll.source(name);
   }
 
-  private notFound(name: string): ValidationFailure {
-    const near = this.suggest(name);
-    const hint = near.length > 0 ? `\nDid you mean: ${near.join(', ')}?` : '';
-    return { code: 'not_found', message: `Tool not found: ${name}${hint}`, errors: [] };
-  }
-
-  private load(source: ToolSource): Entry[] {
+  private load(source: ToolSource): ToolEntry[] {
     const faults: string[] = [];
-    const entries: Entry[] = [];
-    const taken = new Map(
-      [...this.byName].filter(([, entry]) => entry.source.name !== source.name).map(([name, { tool }]) => [name, tool]),
+    const entries: ToolEntry[] = [];
+    const taken = new Map<string, ToolDescriptor>(
+      this.entries()
+        .filter((entry) => entry.source.name !== source.name)
+        .flatMap(({ tool }) => [tool.name, ...tool.aliases].map((name): [string, ToolDescriptor] => [name, tool])),
     );
     for (const tool of source.list()) {
       const found = [...descriptorProblems(tool), ...duplicateNames(tool, taken)];
@@ -124,23 +118,17 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     return entries;
   }
 
-  private entry(tool: ToolDescriptor, source: ToolSource): Entry {
+  private entry(tool: ToolDescriptor, source: ToolSource): ToolEntry {
     if (tool.description.length > LONG_DESCRIPTION_CHARACTERS) {
       this.logger.warn(
         `Description of tool "${tool.name}" has ${tool.description.length} characters; models read at most ${LONG_DESCRIPTION_CHARACTERS} well`,
       );
     }
-    return {
-      tool,
-      source,
-      shape: argumentShape(tool.input, source.argumentHints?.(tool.name)),
-      check: compileSchema(tool.input),
-      ...(tool.output ? { checkOutput: compileSchema(tool.output) } : {}),
-    };
+    return compiledEntry(tool, source);
   }
 
   /** A source whose tools become invalid keeps its last valid tools. Logs instead of throwing, since no caller waits for it. */
-  private refresh(source: ToolSource): void {
+  private reload(source: ToolSource): void {
     const added = this.sources.get(source.name);
     if (!added) return;
     try {
@@ -153,10 +141,14 @@ export class ToolRegistry implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
+  private entries(): ToolEntry[] {
+    return [...this.sources.values()].flatMap((added) => added.entries);
+  }
+
   private index(): void {
-    const entries = [...this.sources.values()].flatMap((added) => added.entries);
-    this.byName = new Map(entries.flatMap((entry) => [entry.tool.name, ...entry.tool.aliases].map((name) => [name, entry] as const)));
-    this.sorted = entries.map(({ tool }) => tool).sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.ofAll = new ToolView(this.entries());
+    this.taken = new Set(this.ofAll.names());
+    this.views = new WeakMap();
   }
 }
 

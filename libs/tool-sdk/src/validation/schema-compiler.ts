@@ -32,10 +32,45 @@ const drafts: Record<string, Ajv> = {
 };
 
 /**
+ * For schemas that others wrote: unknown keywords and formats are no faults, and arguments stay as they are, without
+ * defaults filled in.
+ */
+const foreignOptions: Options = { ...options, strict: false, useDefaults: false, logger: false };
+const foreignDrafts: Record<string, Ajv> = {
+  [DRAFT_2020]: addFormats.default(new Ajv2020(foreignOptions)),
+  [DRAFT_07]: addFormats.default(new Ajv(foreignOptions)),
+};
+
+/**
  * The one place where schemas become checks, whatever source they come from. `$schema` picks the draft: 2020-12 (also
  * when absent) or draft-07. Throws when the schema is wrong or uses something unknown, with a message that says what.
  */
 export function compileSchema(schema: JsonSchema): Check {
+  return compile(schema, drafts);
+}
+
+/** The check of a schema that others wrote. One that cannot be compiled refuses every value, and says why. Never throws. */
+export function compileForeignSchema(schema: JsonSchema): Check {
+  try {
+    const check = compile(schema, foreignDrafts);
+    return (value) => {
+      try {
+        return check(value);
+      } catch (error) {
+        return [cannotCheck(error)];
+      }
+    };
+  } catch (error) {
+    return () => [cannotCheck(error)];
+  }
+}
+
+function cannotCheck(error: unknown): Violation {
+  const why = error instanceof Error ? error.message.slice(0, 300) : 'unknown';
+  return { pointer: '', message: `the schema of this tool cannot be checked (${why}): tell the operator of its source` };
+}
+
+function compile(schema: JsonSchema, drafts: Record<string, Ajv>): Check {
   const named = typeof schema['$schema'] === 'string' ? schema['$schema'] : DRAFT_2020;
   const ajv = drafts[named.replace(/#$/, '')];
   if (!ajv) throw new Error(`"$schema" is ${named}; known are ${DRAFT_2020} and ${DRAFT_07}#`);

@@ -45,7 +45,7 @@ export class AdmissionTracer {
   /** A submission by WebSocket has no request, so its span is the server span too. */
   private start(tracing: Tracing, { principal, body, options }: Submission): Span {
     const { traceparent: parent, batchId, replayOf } = options;
-    const tool = this.tools.resolve(body.tool)?.name ?? 'unknown';
+    const tool = this.tools.for(principal.tenantId).resolve(body.tool)?.name ?? 'unknown';
     const isByHttp = batchId !== undefined || (parent !== undefined && this.isHttpRequest(parent));
     return tracing.start({
       name: `submit_call ${tool}`,

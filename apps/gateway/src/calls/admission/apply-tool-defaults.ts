@@ -1,13 +1,13 @@
 import type { PolicyConfig, SubmitCallBody } from '#contracts';
 import { settingsOf } from '#policy';
-import type { ValidatedCall, ToolRegistry } from '#tool-sdk';
+import type { ValidatedCall, ToolView } from '#tool-sdk';
 
 /**
  * Tool and arguments as they run for an agent: what its policy has instead of the tool's own run time, arguments that it fills
  * in where the call has none, and unknown ones left out where it tolerates them. What it fills in is checked like all others.
  */
 export function applyToolDefaults(
-  tools: Pick<ToolRegistry, 'validateArguments'>,
+  tools: Pick<ToolView, 'validateArguments'>,
   { tool: name, arguments: raw }: Pick<SubmitCallBody, 'tool' | 'arguments'>,
   policy: PolicyConfig,
 ): ValidatedCall {

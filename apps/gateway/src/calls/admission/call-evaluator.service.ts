@@ -62,7 +62,8 @@ export class CallEvaluator {
   private evaluateBy(rules: EffectivePolicy, principal: Principal, body: SubmitCallBody): EvaluatedCall {
     const call = { requestedTool: body.tool, args: body.arguments };
     const { hooks, policy } = rules;
-    const tool = this.tools.resolve(body.tool);
+    const tools = this.tools.for(principal.tenantId);
+    const tool = tools.resolve(body.tool);
     if (tool !== undefined) {
       const { ok, reason = `${tool.name} is not available` } = rules.available(tool);
       if (!ok)
@@ -75,7 +76,7 @@ export class CallEvaluator {
       if (!ready.ok) return { ...call, tool, ...unavailable(ready.reason ?? `${tool.name} is not available`) };
     }
 
-    const prepared = applyToolDefaults(this.tools, body, policy);
+    const prepared = applyToolDefaults(tools, body, policy);
     if (!prepared.ok) {
       const { code, message, errors } = prepared.failure;
       const error = { code, message, retryable: false, ...(errors.length > 0 ? { errors } : {}) };
@@ -116,7 +117,7 @@ export class CallEvaluator {
     args: Record<string, unknown>,
     files: FileAccess,
   ): Promise<Refused | undefined> {
-    const tool = this.tools.resolve(call.tool);
+    const tool = this.tools.for(principal.tenantId).resolve(call.tool);
     if (tool === undefined) return undefined;
     const rules = await this.policies.of(principal, { sessionId: call.sessionId });
     const { ok, reason = `${tool.name} is not available` } = rules.available(tool);

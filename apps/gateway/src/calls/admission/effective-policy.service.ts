@@ -83,7 +83,7 @@ export class EffectivePolicyService {
       hooks: this.hookConfig.of(principal.tenantId, agentId, session.hooks),
       workspaceRoot: this.workspaceOf(principal.tenantId, sessionId),
       available: (tool) => {
-        if (!isToolAllowed(principal, tool.name)) return keyLacks(principal, tool.name);
+        if (!isToolAllowed(principal, tool)) return keyLacks(principal, tool.name);
         if (tools !== undefined && !tools.some((pattern) => matchesTool(pattern, tool)))
           return { ok: false, reason: `${tool.name} is not among this session's tools (${tools.join(', ') || 'none'})` };
         return availability(tool, policy, session.grants);

@@ -5,12 +5,12 @@ import { CallContext } from '../call-context.js';
 export const callToolStage: AttemptStage = {
   name: 'call_tool',
   async run(run) {
-    const { attempt, claimed, deps, inputs, sanitizer, tool } = run;
+    const { attempt, claimed, deps, inputs, sanitizer, tool, view } = run;
     const { args, workspace } = inputs;
     sanitizer.start(tool, args, claimed.submitted.argumentsRedacted === true);
     attempt.throwIfAborted();
     const context = new CallContext(attempt, claimed, workspace, deps.config.toolEnv, sanitizer, deps.logger, run.trace?.traceparent);
-    const { tool: name } = claimed.meta;
-    run.toolOutput = await deps.tools.source(name).call(name, args, context);
+    const source = (view ?? deps.tools.for(claimed.meta.tenantId)).source(tool.name);
+    run.toolOutput = await source.call(tool.name, args, context);
   },
 };

@@ -5,8 +5,7 @@ import { withCheckedOutput } from '../check-output.js';
 export const sanitizeStage: AttemptStage = {
   name: 'sanitize',
   run(run) {
-    const { tools } = run.deps;
-    const checked = withCheckedOutput(run.claimed.meta.tool, run.toolResult, (name, value) => tools.checkOutput(name, value));
+    const checked = withCheckedOutput(run.claimed.meta.tool, run.toolResult, (name, value) => run.view?.checkOutput(name, value) ?? []);
     const { run: toolResult, result } = run.sanitizer.sanitizeResult(checked);
     run.toolResult = toolResult;
     run.result = result;

@@ -1,0 +1,113 @@
+import { SourceDefinition, type Source, type SourceSummary } from '#contracts';
+import type { CommandContext } from '../command-context.js';
+import { safeText } from '../terminal/safe-text.js';
+import { table } from '../terminal/table.js';
+import { UsageError } from '../usage-error.js';
+
+const KEPT = 300;
+
+/** Sources with their health; with a name, its tools and what waits for a person. */
+export async function listSources({ client, terminal, json }: CommandContext, name: string | undefined): Promise<number> {
+  if (name !== undefined) {
+    const source = await client.sources.get(name);
+    if (json) terminal.json(source);
+    else describe(source, terminal);
+    return 0;
+  }
+  const sources = await client.sources.list();
+  if (json) for (const source of sources) terminal.json(source);
+  else for (const line of table(sources.map(row), terminal.width)) terminal.line(line);
+  return 0;
+}
+
+export interface AddSourceFlags {
+  readonly url?: string;
+  readonly header?: readonly string[];
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+}
+
+/** Adds an MCP server by its address, or any source as JSON; the words after `--` are the command of a stdio server. */
+export async function addSource(
+  { client, terminal, json }: CommandContext,
+  words: readonly string[],
+  flags: AddSourceFlags,
+): Promise<number> {
+  const source = await client.sources.add(definitionOf(words, flags));
+  if (json) terminal.json(source);
+  else terminal.note(`The source ${source.name} was added; \`toolyard sources list ${source.name}\` shows its tools.`);
+  return 0;
+}
+
+export async function removeSource({ client, terminal }: CommandContext, name: string): Promise<number> {
+  await client.sources.remove(name);
+  terminal.note(`The source ${name} was removed.`);
+  return 0;
+}
+
+/** Accepts exactly the changes that it shows. */
+export async function acceptSource({ client, terminal, json }: CommandContext, name: string, only: readonly string[]): Promise<number> {
+  const before = await client.sources.get(name);
+  const pending = before.list.filter((tool) => tool.pending && (only.length === 0 || only.includes(tool.name)));
+  const missing = only.filter((tool) => !pending.some((it) => it.name === tool));
+  if (missing.length > 0) throw new UsageError(`No change of ${missing.join(', ')} waits in the source ${name}`);
+  if (!json) for (const tool of pending) showChanges(tool, terminal);
+  const source = await client.sources.accept(name, { tools: pending.map(({ rawName, digest }) => ({ rawName, digest })) });
+  if (json) terminal.json(source);
+  else terminal.note(`${pending.length} ${pending.length === 1 ? 'change was' : 'changes were'} accepted; ${source.pending} wait.`);
+  return 0;
+}
+
+function definitionOf(words: readonly string[], { url, header = [], include, exclude }: AddSourceFlags): SourceDefinition {
+  const [first = '', ...command] = words;
+  const given: unknown = first.trim().startsWith('{')
+    ? parseJson(first)
+    : {
+        name: first,
+        kind: 'mcp',
+        ...(url === undefined ? {} : { url }),
+        ...(command.length === 0 ? {} : { command }),
+        ...(header.length === 0 ? {} : { headers: Object.fromEntries(header.map(headerOf)) }),
+        ...(include === undefined ? {} : { include }),
+        ...(exclude === undefined ? {} : { exclude }),
+      };
+  const parsed = SourceDefinition.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'source'}: ${message}`).join('; '));
+}
+
+/** `name=text`, or `name=$VARIABLE` for a secret of the workers' environment. */
+function headerOf(text: string): [string, string | { secretEnv: string }] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`Expected --header name=value or name=$VARIABLE, got ${JSON.stringify(text)}`);
+  const value = text.slice(at + 1);
+  return [text.slice(0, at), value.startsWith('$') ? { secretEnv: value.slice(1) } : value];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`The source is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function row({ name, kind, status, tools, pending, tenantId, error = '' }: SourceSummary): string[] {
+  const waiting = pending === 0 ? '' : `${pending} changed`;
+  return [name, kind, status, `${tools} tools`, waiting, tenantId === '*' ? 'all tenants' : '', safeText(error)];
+}
+
+function describe(source: Source, terminal: CommandContext['terminal']): void {
+  for (const line of table([row(source)], terminal.width)) terminal.line(line);
+  for (const tool of source.list) if (!tool.pending) terminal.line(`  ${tool.name}`);
+  for (const tool of source.list) if (tool.pending) showChanges(tool, terminal);
+  for (const problem of source.problems) terminal.line(`  left out: ${safeText(problem)}`);
+}
+
+function showChanges({ name, changes }: Source['list'][number], terminal: CommandContext['terminal']): void {
+  terminal.line(`  ${name} changed:`);
+  for (const { field, before, after } of changes) {
+    terminal.line(`    - ${field}: ${safeText(before).slice(0, KEPT)}`);
+    terminal.line(`    + ${field}: ${safeText(after).slice(0, KEPT)}`);
+  }
+}

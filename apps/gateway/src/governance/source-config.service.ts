@@ -1,0 +1,70 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { SourceRules, type StoredSource } from '#contracts';
+import type { RedisConnection } from '#redis';
+import { SourceStore } from '#sources';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
+
+const TRY_AGAIN_MS = 2_000;
+
+export type SourceSettingsConfig = Pick<GatewayConfig, 'sources' | 'sourceRules'>;
+
+/**
+ * Hands the sources of the config file to the workers, by Redis: workers read no config file. All gateways must have the
+ * same file; the one that started or reloaded last counts.
+ */
+@Injectable()
+export class SourceConfigService implements OnApplicationBootstrap, OnApplicationShutdown {
+  private active: SourceSettingsConfig;
+  private readonly store: SourceStore;
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  constructor(
+    @Inject(GATEWAY_CONFIG) config: SourceSettingsConfig,
+    @Inject(FAIL_FAST_REDIS) redis: RedisConnection,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {
+    this.active = config;
+    this.store = new SourceStore(redis);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.publish();
+  }
+
+  onApplicationShutdown(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+  }
+
+  get rules(): SourceRules {
+    return this.active.sourceRules ?? SourceRules.parse({});
+  }
+
+  /** Calling the returned function activates the settings; it never throws. */
+  prepare(config: SourceSettingsConfig): () => void {
+    return () => {
+      this.active = config;
+      void this.publish();
+    };
+  }
+
+  /** Tries again until Redis has stored it. Never rejects. */
+  private async publish(): Promise<void> {
+    clearTimeout(this.timer);
+    const { active } = this;
+    const sources = (active.sources ?? []).map(({ tenant, ...definition }): StoredSource => ({
+      tenantId: tenant,
+      origin: 'config',
+      definition,
+    }));
+    try {
+      await this.store.replaceConfigured(sources, this.rules);
+    } catch (error) {
+      this.log.warn({ err: error }, 'the sources of the config file could not be stored for the workers; it is tried again');
+      if (!this.closed && this.active === active) this.timer = setTimeout(() => void this.publish(), TRY_AGAIN_MS).unref();
+    }
+  }
+}

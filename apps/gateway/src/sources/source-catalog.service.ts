@@ -1,0 +1,45 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { ALL_TENANTS } from '#contracts';
+import type { RedisConnection } from '#redis';
+import { SourceStore, SourceWatcher, TenantCatalog, type PinnedSource } from '#sources';
+import { ToolRegistry } from '#tool-sdk';
+import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
+
+/** The tools of sources, for the registry of this gateway: listed and checked here, run by workers. */
+@Injectable()
+export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
+  readonly store: SourceStore;
+  private readonly watcher: SourceWatcher;
+
+  constructor(
+    private readonly tools: ToolRegistry,
+    @Inject(FAIL_FAST_REDIS) redis: RedisConnection,
+    @Inject(LOGGER) log: Logger,
+  ) {
+    this.store = new SourceStore(redis);
+    this.watcher = new SourceWatcher(this.store, {
+      onError: (error) => log.debug({ err: error }, 'the catalog of sources could not be read'),
+    });
+  }
+
+  onModuleInit(): void {
+    this.tools.attach(new TenantCatalog(this.watcher, { close: async () => this.watcher.close() }));
+  }
+
+  /** Resolves after the first look: this gateway knows all sources when it takes requests. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.watcher.start();
+  }
+
+  /** Sources that a tenant sees: its own, and those of all tenants. */
+  async visibleTo(tenantId: string): Promise<PinnedSource[]> {
+    await this.watcher.refresh();
+    return this.watcher.list().filter(({ entry }) => entry.tenantId === tenantId || entry.tenantId === ALL_TENANTS);
+  }
+
+  /** Of all tenants, for metrics. */
+  all(): readonly PinnedSource[] {
+    return this.watcher.list();
+  }
+}

@@ -1,0 +1,55 @@
+import type { Source, SourceSummary, SourceTool, StoredSource, ToolChange } from '#contracts';
+import { isPending, type PinnedSource } from '#sources';
+
+/** What is known of one source: its definition, its catalog entry, or both. */
+export interface KnownSource {
+  readonly stored?: StoredSource | undefined;
+  readonly pinned?: PinnedSource | undefined;
+}
+
+/** Undefined when nothing is known. */
+export function summaryOf({ stored, pinned }: KnownSource): SourceSummary | undefined {
+  if (pinned === undefined)
+    return (
+      stored && {
+        name: stored.definition.name,
+        kind: stored.definition.kind,
+        tenantId: stored.tenantId,
+        origin: stored.origin,
+        status: 'connecting',
+        tools: 0,
+        pending: 0,
+      }
+    );
+  const { entry } = pinned;
+  const pending = entry.tools.filter((_, index) => isPending(pinned, index)).length;
+  return {
+    name: entry.name,
+    kind: entry.kind,
+    tenantId: entry.tenantId,
+    origin: entry.origin,
+    status: entry.status === 'ok' && pending > 0 ? 'pending' : entry.status,
+    tools: entry.tools.length,
+    pending,
+    ...(entry.error === undefined ? {} : { error: entry.error }),
+    updatedAt: entry.updatedAt,
+  };
+}
+
+/** `changesOf` compares a tool with what was accepted. A definition of all tenants is for the operator's file only. */
+export function sourceOf(known: KnownSource, summary: SourceSummary, changes: ReadonlyMap<string, ToolChange[]>): Source {
+  const { stored, pinned } = known;
+  const tools = pinned?.entry.tools ?? [];
+  return {
+    ...summary,
+    ...(stored === undefined || stored.tenantId === '*' ? {} : { definition: stored.definition }),
+    list: tools.map(({ rawName, digest, descriptor }, index): SourceTool => ({
+      name: descriptor.name,
+      rawName,
+      digest,
+      pending: pinned !== undefined && isPending(pinned, index),
+      changes: changes.get(rawName) ?? [],
+    })),
+    problems: pinned?.entry.problems ?? [],
+  };
+}

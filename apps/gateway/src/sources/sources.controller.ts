@@ -1,0 +1,48 @@
+import { Controller, Param, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { ROUTES, SourceName, type BodyOf, type Principal, type Source, type SourcePage, type SourceSummary } from '#contracts';
+import { Endpoint, RouteBody } from '../auth/endpoint.decorator.js';
+import { CurrentPrincipal } from '../auth/principal.decorator.js';
+import { ZodPipe } from '../platform/http/zod.pipe.js';
+import { SourcesService } from './sources.service.js';
+
+/** Tool sources: health, changes that wait for a person, adding and removing. */
+@Controller()
+export class SourcesController {
+  constructor(private readonly sources: SourcesService) {}
+
+  @Endpoint(ROUTES.listSources)
+  async list(@CurrentPrincipal() caller: Principal): Promise<SourcePage> {
+    return { sources: await this.sources.list(caller) };
+  }
+
+  @Endpoint(ROUTES.getSource)
+  read(@CurrentPrincipal() caller: Principal, @Param('name', new ZodPipe(SourceName)) name: string): Promise<Source> {
+    return this.sources.read(caller, name);
+  }
+
+  @Endpoint(ROUTES.addSource)
+  async add(
+    @CurrentPrincipal() caller: Principal,
+    @RouteBody() body: BodyOf<typeof ROUTES.addSource>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SourceSummary> {
+    const source = await this.sources.add(caller, body);
+    reply.header('Location', `/v1/sources/${source.name}`);
+    return source;
+  }
+
+  @Endpoint(ROUTES.removeSource)
+  remove(@CurrentPrincipal() caller: Principal, @Param('name', new ZodPipe(SourceName)) name: string): Promise<void> {
+    return this.sources.remove(caller, name);
+  }
+
+  @Endpoint(ROUTES.acceptSource)
+  accept(
+    @CurrentPrincipal() caller: Principal,
+    @Param('name', new ZodPipe(SourceName)) name: string,
+    @RouteBody() body: BodyOf<typeof ROUTES.acceptSource>,
+  ): Promise<Source> {
+    return this.sources.accept(caller, name, body);
+  }
+}

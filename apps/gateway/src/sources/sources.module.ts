@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { GovernanceModule } from '../governance/governance.module.js';
+import { SourceCatalog } from './source-catalog.service.js';
+import { SourcesController } from './sources.controller.js';
+import { SourcesService } from './sources.service.js';
+
+/** Tools that are not built in: their catalog, and the routes about their sources. */
+@Module({
+  imports: [GovernanceModule],
+  controllers: [SourcesController],
+  providers: [SourceCatalog, SourcesService],
+  exports: [SourceCatalog],
+})
+export class SourcesModule {}

@@ -1,0 +1,154 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import {
+  ALL_TENANTS,
+  ProblemError,
+  type AcceptSourceBody,
+  type Principal,
+  type Source,
+  type SourceDefinition,
+  type SourceSummary,
+  type StoredSource,
+  type ToolChange,
+} from '#contracts';
+import { EgressError, EgressPolicy } from '#sandbox';
+import { definitionFault, isPending, toolChanges, type PinnedSource } from '#sources';
+import { SourceConfigService } from '../governance/source-config.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { LOGGER } from '../platform/tokens.js';
+import { SourceCatalog } from './source-catalog.service.js';
+import { sourceOf, summaryOf, type KnownSource } from './source-views.js';
+
+const MAX_SOURCES = 200;
+
+/** What administrators of a tenant do with its sources. Sources of the config file are changed there. */
+@Injectable()
+export class SourcesService {
+  private readonly egress: EgressPolicy;
+
+  constructor(
+    private readonly catalog: SourceCatalog,
+    private readonly settings: SourceConfigService,
+    @Inject(GATEWAY_CONFIG) config: Pick<GatewayConfig, 'egress'>,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {
+    this.egress = config.egress ?? new EgressPolicy();
+  }
+
+  async list({ tenantId }: Principal): Promise<SourceSummary[]> {
+    const known = await this.known(tenantId);
+    return [...known].toSorted(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, it]) => summaryOf(it) ?? []);
+  }
+
+  async read({ tenantId }: Principal, name: string): Promise<Source> {
+    const known = (await this.known(tenantId)).get(name);
+    const summary = known && summaryOf(known);
+    if (known === undefined || summary === undefined) throw unknown(name);
+    return sourceOf(known, summary, known.pinned === undefined ? new Map() : await this.changesOf(known.pinned));
+  }
+
+  /** @throws ProblemError `forbidden` for what only the operator may say, `conflict` for a name that is taken */
+  async add(principal: Principal, definition: SourceDefinition): Promise<SourceSummary> {
+    const { tenantId } = principal;
+    const stored: StoredSource = { tenantId, origin: 'api', definition };
+    const fault = definitionFault(stored, this.settings.rules);
+    if (fault !== undefined) throw new ProblemError('forbidden', `The source is not allowed: ${fault}`);
+    this.assertReachable(definition);
+    const known = await this.known(tenantId);
+    const before = known.get(definition.name);
+    const origin = before?.stored?.origin ?? before?.pinned?.entry.origin ?? 'api';
+    if (origin !== 'api')
+      throw new ProblemError(
+        'conflict',
+        `The name ${definition.name} belongs to a source ${origin === 'config' ? 'of the config file' : 'that a worker announced'}: choose another one`,
+      );
+    if (before === undefined && known.size >= MAX_SOURCES)
+      throw new ProblemError('conflict', `The tenant has ${MAX_SOURCES} sources already: remove one first`);
+    await this.catalog.store.putDefinition(stored);
+    this.log.warn({ source: definition.name, tenant: tenantId, key: principal.keyId }, 'a tool source was added');
+    return summaryOf({ stored, pinned: before?.pinned }) ?? unreachable();
+  }
+
+  async remove(principal: Principal, name: string): Promise<void> {
+    const { tenantId } = principal;
+    const stored = await this.catalog.store.definition({ tenantId, name });
+    if (stored === undefined) {
+      if ((await this.known(tenantId)).has(name))
+        throw new ProblemError('conflict', `The source ${name} was not added over HTTP: remove it where it was defined`);
+      throw unknown(name);
+    }
+    if (stored.origin !== 'api') throw new ProblemError('conflict', `The source ${name} is in the config file: remove it there`);
+    await this.catalog.store.remove({ tenantId, name });
+    this.log.warn({ source: name, tenant: tenantId, key: principal.keyId }, 'a tool source was removed');
+  }
+
+  /**
+   * Accepts what is pending now, or exactly the given digests. Changes of a source of all tenants are for its operator:
+   * a key of one tenant would decide for all.
+   */
+  async accept(principal: Principal, name: string, { tools }: AcceptSourceBody): Promise<Source> {
+    const pinned = (await this.known(principal.tenantId)).get(name)?.pinned;
+    if (pinned === undefined) throw unknown(name);
+    const { entry } = pinned;
+    if (entry.tenantId === ALL_TENANTS && !principal.scopes.includes('operate'))
+      throw new ProblemError('forbidden', `The source ${name} belongs to all tenants: accepting its changes needs the scope operate too`);
+    const wanted = tools && new Set(tools.map(({ rawName, digest }) => `${digest} ${rawName}`));
+    const accepted = entry.tools.filter(
+      ({ rawName, digest }, index) => isPending(pinned, index) && (wanted === undefined || wanted.has(`${digest} ${rawName}`)),
+    );
+    if (accepted.length > 0) {
+      await this.catalog.store.accept(entry, accepted);
+      const names = accepted.map(({ descriptor }) => descriptor.name);
+      this.log.warn(
+        { source: name, tenant: entry.tenantId, key: principal.keyId, tools: names.slice(0, 100) },
+        'changed tools were accepted',
+      );
+    }
+    return this.read(principal, name);
+  }
+
+  /** By name: definitions and catalog entries of the tenant, and of all tenants. */
+  private async known(tenantId: string): Promise<Map<string, KnownSource>> {
+    const [definitions, entries] = await Promise.all([this.catalog.store.definitions(), this.catalog.visibleTo(tenantId)]);
+    const known = new Map<string, KnownSource>();
+    // Those of all tenants come last: a tenant cannot take their names.
+    for (const owner of [tenantId, ALL_TENANTS]) {
+      for (const stored of definitions) if (stored.tenantId === owner) known.set(stored.definition.name, { stored });
+      for (const pinned of entries)
+        if (pinned.entry.tenantId === owner) {
+          const stored = known.get(pinned.entry.name)?.stored;
+          known.set(pinned.entry.name, { pinned, ...(stored?.tenantId === owner ? { stored } : {}) });
+        }
+    }
+    return known;
+  }
+
+  private async changesOf(pinned: PinnedSource): Promise<Map<string, ToolChange[]>> {
+    const changes = new Map<string, ToolChange[]>();
+    for (const [index, { rawName, descriptor }] of pinned.entry.tools.entries()) {
+      if (!isPending(pinned, index)) continue;
+      const before = await this.catalog.store.pinned(pinned.entry, rawName);
+      changes.set(rawName, before === undefined ? [] : toolChanges(before.descriptor, descriptor));
+    }
+    return changes;
+  }
+
+  /** The worker checks the address again, and each address that the name resolves to, when it connects. */
+  private assertReachable(definition: SourceDefinition): void {
+    if (!('url' in definition) || definition.url === undefined) return;
+    try {
+      this.egress.check(definition.url);
+    } catch (error) {
+      if (error instanceof EgressError) throw new ProblemError('forbidden', error.message);
+      throw error;
+    }
+  }
+}
+
+function unknown(name: string): ProblemError {
+  return new ProblemError('resource_not_found', `No source is called ${name}; GET /v1/sources lists those there are`);
+}
+
+function unreachable(): never {
+  throw new Error('a stored source has a summary');
+}

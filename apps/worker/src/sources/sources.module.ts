@@ -1,0 +1,44 @@
+import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import type { RedisConnection } from '#redis';
+import { SandboxRegistry } from '#sandbox';
+import { SourceHost, SourceStore, SourceWatcher, TenantCatalog } from '#sources';
+import { ToolRegistry } from '#tool-sdk';
+import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
+import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
+import { BUFFERED_REDIS } from '../platform/worker.tokens.js';
+import { sourceConnectors } from './source-connectors.js';
+
+/** Runs tools of sources: MCP servers, folders. The registry of the worker closes them. */
+@Module({
+  providers: [
+    {
+      provide: SourceHost,
+      inject: [WORKER_CONFIG, BUFFERED_REDIS, ToolRegistry, SandboxRegistry, LOGGER],
+      useFactory: (config: WorkerConfig, redis: RedisConnection, tools: ToolRegistry, sandboxes: SandboxRegistry, logger: WorkerLog) => {
+        const store = new SourceStore(redis);
+        const watcher = new SourceWatcher(store, {
+          onError: (error) => logger.debug({ err: error }, 'the catalog of sources could not be read'),
+        });
+        const host = new SourceHost({
+          redis,
+          store,
+          watcher,
+          connectors: sourceConnectors(config, sandboxes, logger),
+          workerId: config.id,
+          pools: config.pools.map(({ pool }) => pool),
+          log: (message, facts) => logger.warn(facts, message),
+        });
+        tools.attach(new TenantCatalog(watcher, { run: host.run, close: () => host.close() }));
+        return host;
+      },
+    },
+  ],
+})
+export class SourcesModule implements OnApplicationBootstrap {
+  constructor(private readonly host: SourceHost) {}
+
+  /** Before the worker takes calls. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.host.start();
+  }
+}

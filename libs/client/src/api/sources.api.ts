@@ -1,0 +1,32 @@
+import { ROUTES, type BodyInputOf, type Source, type SourceSummary } from '#contracts';
+import type { RequestOptions } from '../client-options.js';
+import type { HttpTransport } from '../http/http-transport.js';
+
+/** Where tools that are not built in come from. Needs the scope `admin`. */
+export class SourcesApi {
+  constructor(private readonly http: HttpTransport) {}
+
+  /** By name, with those that all tenants share. */
+  async list(options: RequestOptions = {}): Promise<SourceSummary[]> {
+    return (await this.http.request(ROUTES.listSources, options)).sources;
+  }
+
+  /** With its tools, and what changed in those that wait for a person. */
+  get(name: string, options: RequestOptions = {}): Promise<Source> {
+    return this.http.request(ROUTES.getSource, { params: { name }, ...options });
+  }
+
+  /** Replaces a source of this name that was added before. Workers connect to it within seconds. */
+  add(source: BodyInputOf<typeof ROUTES.addSource>, options: RequestOptions = {}): Promise<SourceSummary> {
+    return this.http.request(ROUTES.addSource, { body: source, ...options });
+  }
+
+  remove(name: string, options: RequestOptions = {}): Promise<void> {
+    return this.http.send(ROUTES.removeSource, { params: { name }, ...options });
+  }
+
+  /** Accepts changed tools: those of `body`, or all that are pending now. */
+  accept(name: string, body: BodyInputOf<typeof ROUTES.acceptSource> = {}, options: RequestOptions = {}): Promise<Source> {
+    return this.http.request(ROUTES.acceptSource, { params: { name }, body, ...options });
+  }
+}

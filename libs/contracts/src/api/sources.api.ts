@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { SourceStatus } from '../sources/announced-source.js';
+import { SourceDefinition, SourceKind, SourceName, SourceTenant } from '../sources/source.js';
+
+/** One field of a tool that differs from what was accepted. */
+export const ToolChange = z
+  .object({
+    field: z.string().describe('Such as `description`, `input` or `tier`.'),
+    before: z.string().describe('As it was accepted; text, or JSON.'),
+    after: z.string().describe('As the source says now.'),
+  })
+  .meta({ id: 'ToolChange' });
+export type ToolChange = z.output<typeof ToolChange>;
+
+export const SourceTool = z
+  .object({
+    name: z.string().describe('The name in the catalog.'),
+    rawName: z.string().describe('The name by which the source knows it.'),
+    digest: z.string().describe('SHA-256 of name, description, schemas and facts.'),
+    pending: z.boolean().describe('It changed, and is unavailable until the change is accepted.'),
+    changes: z.array(ToolChange).describe('What changed; empty unless pending.'),
+  })
+  .meta({ id: 'SourceTool' });
+export type SourceTool = z.output<typeof SourceTool>;
+
+export const SourceSummary = z
+  .object({
+    name: SourceName,
+    kind: SourceKind,
+    tenantId: SourceTenant.describe('`*`: all tenants.'),
+    origin: z
+      .enum(['config', 'api', 'announced'])
+      .describe('Where it comes from: config file, this interface, or a worker that announced it.'),
+    status: z
+      .union([SourceStatus, z.literal('connecting')])
+      .describe('`pending`: changed tools wait for a person. `connecting`: no worker has reported yet.'),
+    tools: z.number().int().describe('Tools in the catalog, also those that are pending.'),
+    pending: z.number().int().describe('Tools whose change was not accepted yet.'),
+    error: z.string().optional().describe('Why it is stale or failed.'),
+    updatedAt: z.iso.datetime().optional().describe('When its tools were last read.'),
+  })
+  .meta({ id: 'SourceSummary' });
+export type SourceSummary = z.output<typeof SourceSummary>;
+
+export const Source = SourceSummary.extend({
+  definition: SourceDefinition.optional().describe('Absent for announced sources, and for sources of all tenants. Secrets are references.'),
+  list: z.array(SourceTool),
+  problems: z.array(z.string()).describe('Tools that were left out, with the reason.'),
+}).meta({ id: 'Source' });
+export type Source = z.output<typeof Source>;
+
+export const SourcePage = z.object({ sources: z.array(SourceSummary) }).meta({ id: 'SourcePage' });
+export type SourcePage = z.output<typeof SourcePage>;
+
+export const AcceptSourceBody = z
+  .strictObject({
+    tools: z
+      .array(z.strictObject({ rawName: z.string(), digest: z.string() }))
+      .max(5_000)
+      .optional()
+      .describe('The changes that were looked at. A tool that changed again since is not accepted. Not set: all that are pending now.'),
+  })
+  .meta({ id: 'AcceptSourceBody' });
+export type AcceptSourceBody = z.output<typeof AcceptSourceBody>;

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { Label } from '../calls/names.js';
+import { Pool } from '../tools/tool.js';
+import { ToolPattern } from '../policy/policy-config.js';
+
+/** The name of a tool source. It has no `_`, so that `source__tool` can be taken apart again. */
+export const SourceName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a lower-case letter, then at most 31 lower-case letters, digits or -')
+  .refine((name) => name !== 'builtin' && name !== 'mcp', 'the names builtin and mcp have a meaning in tool patterns already')
+  .meta({ id: 'SourceName', description: 'Name of a tool source. Tool patterns address its tools as `@name/tool`.' });
+export type SourceName = z.output<typeof SourceName>;
+
+export const SOURCE_KINDS = ['mcp', 'openapi', 'folder', 'worker'] as const;
+export const SourceKind = z.enum(SOURCE_KINDS).meta({ id: 'SourceKind' });
+export type SourceKind = z.output<typeof SourceKind>;
+
+/** The tenant of sources that all tenants share. Only the config file may name it. */
+export const ALL_TENANTS = '*';
+export const SourceTenant = z.union([z.literal(ALL_TENANTS), Label]);
+
+const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of an environment variable');
+
+/** A secret by reference: the value never leaves the worker that resolves it. */
+export const SecretRef = z
+  .strictObject({ secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.') })
+  .meta({ id: 'SecretRef' });
+export type SecretRef = z.output<typeof SecretRef>;
+
+export const SecretOrText = z.union([z.string().max(4_096), SecretRef]);
+export type SecretOrText = z.output<typeof SecretOrText>;
+
+export const SourceHeaders = z
+  .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'expected the name of an HTTP header'), SecretOrText)
+  .describe('HTTP headers of every request to the declared host. A secret is a reference: `{"secretEnv": "NAME"}`.');
+
+const Patterns = z.array(ToolPattern).max(500);
+
+/** What every kind of source has. */
+export const SOURCE_FIELDS = {
+  name: SourceName,
+  include: Patterns.optional().describe('Globs of tool names that are offered. Not set: all.'),
+  exclude: Patterns.optional().describe('Globs of tool names that are not offered, whatever `include` says.'),
+  pool: Pool.optional().describe('The pool whose workers run the tools. Default by kind.'),
+  timeoutMs: z.number().int().min(1).max(86_400_000).optional().describe('Run time of one attempt. Default: 120,000.'),
+  trust: z
+    .boolean()
+    .default(false)
+    .describe('Tier and effect come from the source. Not set: every tool is privileged and never runs twice. Config file only.'),
+  pin: z
+    .boolean()
+    .default(true)
+    .describe('A tool whose description, schema or facts change waits until a person accepts the change. Config file only.'),
+};
+
+/** An MCP server: Streamable HTTP by `url`, or stdio by `command`. */
+export const McpSourceDefinition = z
+  .strictObject({
+    ...SOURCE_FIELDS,
+    kind: z.literal('mcp'),
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_048)
+      .optional()
+      .describe('Address of a Streamable HTTP server.'),
+    headers: SourceHeaders.optional(),
+    command: z
+      .array(z.string().min(1).max(4_096))
+      .min(1)
+      .max(64)
+      .optional()
+      .describe(
+        'Program and arguments of a stdio server. It runs in the sandbox of its pool. Config file, or `sourceRules.allowCommands`.',
+      ),
+    env: z.record(EnvironmentName, SecretOrText).optional().describe('Environment variables of the command.'),
+    paths: z
+      .array(z.string().startsWith('/', 'expected an absolute path').max(4_096))
+      .max(64)
+      .optional()
+      .describe('Files and folders that the command may read in its sandbox.'),
+  })
+  .meta({ id: 'McpSourceDefinition' });
+export type McpSourceDefinition = z.output<typeof McpSourceDefinition>;
+
+/** A folder of tools: each sub-folder with a `tool.yaml` is a tool. */
+export const FolderSourceDefinition = z
+  .strictObject({
+    ...SOURCE_FIELDS,
+    kind: z.literal('folder'),
+    path: z.string().startsWith('/', 'expected an absolute path').max(4_096).describe('Folder on the workers. Config file only.'),
+  })
+  .meta({ id: 'FolderSourceDefinition' });
+export type FolderSourceDefinition = z.output<typeof FolderSourceDefinition>;
+
+const exactlyOneTransport = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
+  if (source.kind === 'mcp' && (source.url === undefined) === (source.command === undefined))
+    context.addIssue({ code: 'custom', path: ['url'], message: 'expected exactly one of `url` and `command`' });
+};
+
+const SourceDefinitionShape = z.discriminatedUnion('kind', [McpSourceDefinition, FolderSourceDefinition]);
+type SourceDefinitionShape = z.output<typeof SourceDefinitionShape>;
+
+/** What somebody says about a source; `SourceRules` say what may be said over HTTP. */
+export const SourceDefinition = SourceDefinitionShape.superRefine(exactlyOneTransport).meta({ id: 'SourceDefinition' });
+export type SourceDefinition = z.output<typeof SourceDefinition>;
+
+/** A source in the config file. `tenant: '*'` offers it to all tenants. */
+export const SourceSettings = z
+  .discriminatedUnion('kind', [
+    McpSourceDefinition.extend({ tenant: SourceTenant.default('default') }),
+    FolderSourceDefinition.extend({ tenant: SourceTenant.default('default') }),
+  ])
+  .superRefine(exactlyOneTransport);
+export type SourceSettings = z.output<typeof SourceSettings>;
+
+/** What sources that keys add over HTTP may do. The config file is not bound by it. */
+export const SourceRules = z.strictObject({
+  allowCommands: z.boolean().default(false).describe('Sources added over HTTP may name commands and folders of the workers.'),
+  secrets: z
+    .array(EnvironmentName)
+    .max(500)
+    .default([])
+    .describe('Environment variables of the workers that sources added over HTTP may name as secrets.'),
+});
+export type SourceRules = z.output<typeof SourceRules>;
+
+/** A definition as it is stored for the workers. */
+export const StoredSource = z.object({
+  tenantId: SourceTenant,
+  origin: z.enum(['config', 'api']),
+  definition: SourceDefinition,
+});
+export type StoredSource = z.output<typeof StoredSource>;

@@ -1,0 +1,95 @@
+import { describeTool, type ToolFacts } from '#tool-sdk';
+import { ToolDescriptor, type AnnouncedTool, type Pool, type SourceKind } from '#contracts';
+import { globMatches } from '#patterns';
+import { toolDigest } from './tool-digest.js';
+import { mappedName } from './tool-names.js';
+
+/** A tool as its source describes it. Its facts count only where the operator trusts the source. */
+export interface OfferedTool extends Omit<Partial<ToolFacts>, 'name' | 'source' | 'aliases' | 'available'> {
+  /** The name by which the source knows it. */
+  readonly rawName: string;
+  readonly input: ToolFacts['input'];
+}
+
+/** What the operator says about the tools of a source. */
+export interface OfferRules {
+  readonly name: string;
+  readonly kind: SourceKind;
+  readonly trust: boolean;
+  readonly pool?: Pool | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly include?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
+}
+
+export interface Offer {
+  readonly tools: AnnouncedTool[];
+  /** Tools that were left out, with the reason. */
+  readonly problems: string[];
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MAX_TOOLS = 5_000;
+const MAX_TOOL_BYTES = 262_144;
+const MAX_TOTAL_BYTES = 16_777_216;
+const MAX_PROBLEMS = 50;
+const MAX_DESCRIPTION = 20_000;
+
+/**
+ * Turns what a source offers into catalog entries: filters, maps names, applies trust, bounds sizes. Nothing that the
+ * source says can make this throw; a tool that does not fit is left out, with a sentence.
+ */
+export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules): Offer {
+  const tools = new Map<string, AnnouncedTool>();
+  const problems: string[] = [];
+  let bytes = 0;
+  for (const offer of offered.slice(0, MAX_TOOLS)) {
+    const name = mappedName(rules.name, offer.rawName);
+    if (!isWanted(name, offer.rawName, rules)) continue;
+    const built = announced(offer, name, rules);
+    if (typeof built === 'string') problems.push(`${JSON.stringify(offer.rawName.slice(0, 128))}: ${built}`);
+    else if (tools.has(name)) problems.push(`${name}: the source offers two tools with this name`);
+    else if ((bytes += JSON.stringify(built).length) > MAX_TOTAL_BYTES)
+      problems.push(`${name}: the tools of the source are larger than ${MAX_TOTAL_BYTES} bytes`);
+    else tools.set(name, built);
+  }
+  if (offered.length > MAX_TOOLS)
+    problems.push(`the source offers ${offered.length} tools, of which ${MAX_TOOLS} are taken; use \`include\``);
+  return {
+    tools: [...tools.values()].toSorted((a, b) => (a.descriptor.name < b.descriptor.name ? -1 : 1)),
+    problems: problems.slice(0, MAX_PROBLEMS),
+  };
+}
+
+function isWanted(name: string, rawName: string, { include, exclude = [] }: OfferRules): boolean {
+  const matches = (glob: string) => glob === name || glob === rawName || globMatches(glob, name);
+  return (include === undefined || include.some(matches)) && !exclude.some(matches);
+}
+
+/** The catalog entry, or why there is none. */
+function announced(offer: OfferedTool, name: string, rules: OfferRules): AnnouncedTool | string {
+  const { rawName, description = '', label, input, output, examples, tier, effect, pool, retry, subjects, timeoutMs } = offer;
+  if (rawName === '' || rawName.length > 128) return 'expected a name of 1 to 128 characters';
+  if (input['type'] !== 'object') return 'expected an input schema with "type": "object"';
+  const facts = rules.trust ? { tier, effect, pool, retry, subjects, timeoutMs } : {};
+  const descriptor = ToolDescriptor.safeParse(
+    describeTool({
+      name,
+      source: rules.name,
+      label: (label ?? name).slice(0, 200),
+      description: description.trim() === '' ? `${KIND_NAMES[rules.kind]} tool (no description)` : description.slice(0, MAX_DESCRIPTION),
+      input,
+      ...(output === undefined ? {} : { output }),
+      ...(rules.trust && examples !== undefined ? { examples } : {}),
+      ...facts,
+      pool: rules.pool ?? facts.pool ?? (rules.kind === 'folder' ? 'shell' : 'net'),
+      timeoutMs: rules.timeoutMs ?? facts.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    }),
+  );
+  if (!descriptor.success) return descriptor.error.issues[0]?.message ?? 'its description is not valid';
+  if (JSON.stringify(descriptor.data).length > MAX_TOOL_BYTES) return `it is larger than ${MAX_TOOL_BYTES} bytes`;
+  const digest = toolDigest(rules.name, rawName, descriptor.data);
+  return { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
+}
+
+const KIND_NAMES: Record<SourceKind, string> = { mcp: 'MCP', openapi: 'OpenAPI', folder: 'Folder', worker: 'Worker' };

@@ -1,0 +1,150 @@
+import { AnnouncedSource, PinnedTool, SourceRules, StoredSource, type AnnouncedTool } from '#contracts';
+import { keys, type RedisConnection } from '#redis';
+import { sourceKey, type SourceId } from '../source-id.js';
+
+/** A source that renames its tools all the time must not fill Redis. */
+const MAX_PINS = 20_000;
+
+/** A catalog entry with the digests that were accepted of its tools. */
+export interface PinnedSource {
+  readonly entry: AnnouncedSource;
+  /** By raw name; empty for a source that is not pinned. */
+  readonly pins: Readonly<Record<string, string>>;
+}
+
+/** Definitions, catalog entries and pins of tool sources in Redis. Every change raises the revision. */
+export class SourceStore {
+  constructor(private readonly redis: RedisConnection) {}
+
+  async revision(): Promise<string> {
+    return (await this.redis.get(keys.sourceRevision())) ?? '0';
+  }
+
+  /** Entries that cannot be read, as of a newer version, are left out. */
+  async definitions(): Promise<StoredSource[]> {
+    const texts = await this.redis.hvals(keys.sourceDefinitions());
+    return texts.flatMap((text) => StoredSource.safeParse(JSON.parse(text)).data ?? []);
+  }
+
+  async definition(id: SourceId): Promise<StoredSource | undefined> {
+    const text = await this.redis.hget(keys.sourceDefinitions(), sourceKey(id));
+    return text === null ? undefined : StoredSource.parse(JSON.parse(text));
+  }
+
+  async rules(): Promise<SourceRules> {
+    return SourceRules.parse(JSON.parse((await this.redis.get(keys.sourceRules())) ?? '{}'));
+  }
+
+  async putDefinition(source: StoredSource): Promise<void> {
+    const field = sourceKey({ tenantId: source.tenantId, name: source.definition.name });
+    await this.redis.multi().hset(keys.sourceDefinitions(), field, JSON.stringify(source)).incr(keys.sourceRevision()).exec();
+  }
+
+  /** The sources of the config file: those that it does not have any more are removed. Sources added over HTTP stay. */
+  async replaceConfigured(sources: readonly StoredSource[], rules: SourceRules): Promise<void> {
+    const wanted = new Map(sources.map((it) => [sourceKey({ tenantId: it.tenantId, name: it.definition.name }), JSON.stringify(it)]));
+    const [stored, rulesText] = await Promise.all([this.redis.hgetall(keys.sourceDefinitions()), this.redis.get(keys.sourceRules())]);
+    const gone = Object.entries(stored).filter(([field, text]) => !wanted.has(field) && originOf(text) === 'config');
+    const changed = [...wanted].filter(([field, text]) => stored[field] !== text);
+    if (gone.length + changed.length === 0 && rulesText === JSON.stringify(rules)) return;
+    const change = this.redis.multi().set(keys.sourceRules(), JSON.stringify(rules));
+    for (const [field] of gone)
+      change.hdel(keys.sourceDefinitions(), field).hdel(keys.sourceEntries(), field).hdel(keys.sourceRevisions(), field);
+    for (const [field, text] of changed) change.hset(keys.sourceDefinitions(), field, text);
+    await change.incr(keys.sourceRevision()).exec();
+  }
+
+  /** Removes definition, entry and pins: a source that is added again is seen for the first time. */
+  async remove(id: SourceId): Promise<void> {
+    const field = sourceKey(id);
+    await this.redis
+      .multi()
+      .hdel(keys.sourceDefinitions(), field)
+      .hdel(keys.sourceEntries(), field)
+      .hdel(keys.sourceRevisions(), field)
+      .del(keys.sourcePins(field), keys.sourcePinned(field), keys.sourceAlive(field))
+      .incr(keys.sourceRevision())
+      .exec();
+  }
+
+  /** Removes the entry and keeps the pins: the announcer is gone and may come back. */
+  async withdraw(id: SourceId): Promise<void> {
+    const field = sourceKey(id);
+    await this.redis
+      .multi()
+      .hdel(keys.sourceEntries(), field)
+      .hdel(keys.sourceRevisions(), field)
+      .del(keys.sourceAlive(field))
+      .incr(keys.sourceRevision())
+      .exec();
+  }
+
+  /** Replaces the entry, after new tools were pinned. With `ttlMs` it vanishes unless `renew` is called in time. */
+  async announce(entry: AnnouncedSource, ttlMs?: number): Promise<void> {
+    const field = sourceKey(entry);
+    const tools = entry.pin ? await this.pinNew(field, entry.tools) : entry.tools;
+    const change = this.redis.multi();
+    if (ttlMs !== undefined) change.set(keys.sourceAlive(field), '1', 'PX', ttlMs);
+    await change
+      .hset(keys.sourceEntries(), field, JSON.stringify({ ...entry, tools, expires: ttlMs !== undefined }))
+      .hincrby(keys.sourceRevisions(), field, 1)
+      .incr(keys.sourceRevision())
+      .exec();
+  }
+
+  /** False: the entry has vanished; announce it again. */
+  async renew(id: SourceId, ttlMs: number): Promise<boolean> {
+    return (await this.redis.pexpire(keys.sourceAlive(sourceKey(id)), ttlMs)) === 1;
+  }
+
+  async isAlive(id: SourceId): Promise<boolean> {
+    return (await this.redis.exists(keys.sourceAlive(sourceKey(id)))) === 1;
+  }
+
+  /** By `tenant/name`: rises with each change of the entry or its pins. */
+  revisions(): Promise<Record<string, string>> {
+    return this.redis.hgetall(keys.sourceRevisions());
+  }
+
+  async entry(field: string): Promise<PinnedSource | undefined> {
+    const text = await this.redis.hget(keys.sourceEntries(), field);
+    const entry = text === null ? undefined : AnnouncedSource.safeParse(JSON.parse(text)).data;
+    return entry && { entry, pins: entry.pin ? await this.redis.hgetall(keys.sourcePins(field)) : {} };
+  }
+
+  /** What was accepted of a tool; undefined when it was never seen. */
+  async pinned(id: SourceId, rawName: string): Promise<PinnedTool | undefined> {
+    const text = await this.redis.hget(keys.sourcePinned(sourceKey(id)), rawName);
+    return text === null ? undefined : PinnedTool.safeParse(JSON.parse(text)).data;
+  }
+
+  async accept(id: SourceId, tools: readonly AnnouncedTool[]): Promise<void> {
+    const field = sourceKey(id);
+    const change = this.redis.multi();
+    for (const tool of tools)
+      change.hset(keys.sourcePins(field), tool.rawName, tool.digest).hset(keys.sourcePinned(field), tool.rawName, pinText(tool));
+    await change.hincrby(keys.sourceRevisions(), field, 1).incr(keys.sourceRevision()).exec();
+  }
+
+  /** The tools without those for which there is no room. Two announcers at once agree: the first pin stays. */
+  private async pinNew(field: string, tools: readonly AnnouncedTool[]): Promise<AnnouncedTool[]> {
+    const pins = await this.redis.hgetall(keys.sourcePins(field));
+    let room = MAX_PINS - Object.keys(pins).length;
+    const kept = tools.filter(({ rawName }) => Object.hasOwn(pins, rawName) || room-- > 0);
+    const fresh = kept.filter(({ rawName }) => !Object.hasOwn(pins, rawName));
+    if (fresh.length === 0) return kept;
+    const change = this.redis.multi();
+    for (const tool of fresh)
+      change.hsetnx(keys.sourcePins(field), tool.rawName, tool.digest).hsetnx(keys.sourcePinned(field), tool.rawName, pinText(tool));
+    await change.exec();
+    return kept;
+  }
+}
+
+function pinText({ digest, descriptor }: AnnouncedTool): string {
+  return JSON.stringify({ digest, descriptor } satisfies PinnedTool);
+}
+
+function originOf(text: string): StoredSource['origin'] | undefined {
+  return StoredSource.safeParse(JSON.parse(text)).data?.origin;
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ToolName } from '#contracts';
+import { catalogNames, mappedName, type NamedTool } from './tool-names.js';
+
+const source = fc.stringMatching(/^[a-z][a-z0-9-]{0,31}$/);
+const tools = fc
+  .uniqueArray(fc.record({ source, rawName: fc.string({ minLength: 1, maxLength: 128 }) }), {
+    maxLength: 30,
+    selector: (it) => JSON.stringify(it),
+  })
+  .map((list) => list.map((it): NamedTool => ({ source: it.source, name: mappedName(it.source, it.rawName) })));
+
+describe('names of tools of sources', () => {
+  it('are always valid, also with the source in front, and keep valid names', () => {
+    fc.assert(
+      fc.property(source, fc.string({ minLength: 1, maxLength: 200 }), (from, rawName) => {
+        const name = mappedName(from, rawName);
+        expect(ToolName.safeParse(name).success && ToolName.safeParse(`${from}__${name}`).success).toBe(true);
+        expect(mappedName(from, rawName)).toBe(name);
+      }),
+    );
+    expect(mappedName('github', 'create_issue')).toBe('create_issue');
+    expect(mappedName('github', 'issues.create')).not.toBe(mappedName('github', 'issues/create'));
+  });
+
+  it('are unique in the catalog and never taken from others', () => {
+    fc.assert(
+      fc.property(tools, fc.array(fc.constantFrom('shell', 'echo', 'file_read')), (list, builtin) => {
+        const unique = list.filter(
+          (it, index) => list.findIndex((other) => other.source === it.source && other.name === it.name) === index,
+        );
+        const names = catalogNames(unique, new Set(builtin)).map(({ name }) => name);
+        expect(new Set(names).size).toBe(names.length);
+        for (const name of builtin) expect(names).not.toContain(name);
+      }),
+    );
+  });
+
+  it('get the source in front when two sources, or a built-in tool, have them', () => {
+    const named = (...list: [string, string][]) => list.map(([from, name]) => ({ source: from, name }));
+    expect(
+      catalogNames(named(['a', 'x'], ['b', 'x'], ['b', 'y'], ['b', 'shell'], ['b', 'a__z']), new Set(['shell'])).map(({ name }) => name),
+    ).toEqual(['a__x', 'b__x', 'y', 'b__shell', 'b__a__z']);
+  });
+});

@@ -1,0 +1,139 @@
+import type { AnnouncedSource, Pool, StoredSource } from '#contracts';
+import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { acceptOffer, type Offer } from '../catalog/offered-tool.js';
+import { poolOf } from '../definitions/pool-of.js';
+import type { SourceStore } from '../catalog/source-store.js';
+import type { SourceConnector } from '../source-connector.port.js';
+import type { SourceId } from '../source-id.js';
+import { SharedConnection } from './shared-connection.js';
+import type { SourceLease } from './source-lease.js';
+
+const LIST_TIMEOUT_MS = 30_000;
+/** For servers that do not say when their list changes. */
+const LIST_AGAIN_MS = 60_000;
+/** Entries of sources that only the environment of a worker names vanish with the last such worker. */
+export const LOCAL_TTL_MS = 10_000;
+
+export interface HostedSourceParts {
+  readonly store: SourceStore;
+  readonly lease: SourceLease;
+  readonly connector: SourceConnector;
+  readonly random: () => number;
+  /** Whether this worker may run the tools, and so read them for all. */
+  readonly serves: (pool: Pool) => boolean;
+  readonly log: (message: string, facts: object) => void;
+  /** It stands in the environment of workers and not in Redis. */
+  readonly local: boolean;
+}
+
+/**
+ * A source in one worker. Every worker calls tools through it; the one that holds the lease also reads the list of tools
+ * and announces it: at once after a change, again after a while, with back-off after a failure.
+ */
+export class HostedSource {
+  private readonly connection: SharedConnection;
+  private leads = false;
+  private closed = false;
+  private due = 0;
+  private listing: Promise<void> | undefined;
+  private announced = '';
+
+  constructor(
+    readonly source: StoredSource,
+    private readonly parts: HostedSourceParts,
+  ) {
+    const again = () => {
+      this.due = 0;
+      void this.tick();
+    };
+    this.connection = new SharedConnection(source, parts.connector, { onChange: again, onLost: again }, parts.random);
+  }
+
+  get id(): SourceId {
+    return { tenantId: this.source.tenantId, name: this.source.definition.name };
+  }
+
+  async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
+    try {
+      const connection = await this.connection.get();
+      ctx.signal.throwIfAborted();
+      return await connection.call(rawName, args, ctx);
+    } catch (error) {
+      if (error instanceof ToolError) throw error;
+      if (ctx.signal.aborted) throw ctx.signal.reason;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ToolError('unavailable', `The source ${this.id.name} is not reachable now: ${why.slice(0, 500)}`, {
+        retryable: true,
+        cause: error,
+      });
+    }
+  }
+
+  /** Called every second. Never rejects. */
+  async tick(): Promise<void> {
+    if (this.closed || !this.mayLead()) return;
+    const led = this.leads;
+    this.leads = await this.parts.lease.hold().catch(() => false);
+    if (!this.leads || this.closed) return;
+    if (!led) this.due = 0;
+    if (this.parts.local) await this.renew();
+    if (performance.now() < this.due || this.listing !== undefined) return;
+    this.due = performance.now() + LIST_AGAIN_MS;
+    this.listing = this.read().finally(() => (this.listing = undefined));
+    await this.listing;
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await this.connection.close();
+    if (this.leads) await this.parts.lease.release().catch(() => undefined);
+  }
+
+  private mayLead(): boolean {
+    const { definition } = this.source;
+    return definition.kind === 'folder' || this.parts.serves(poolOf(definition));
+  }
+
+  private async read(): Promise<void> {
+    try {
+      const connection = await this.connection.get();
+      const offered = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
+      this.connection.proved();
+      await this.announce('ok', acceptOffer(offered, { ...this.source.definition, pool: poolOf(this.source.definition) }));
+    } catch (error) {
+      if (this.closed) return;
+      const why = error instanceof Error ? error.message : String(error);
+      this.parts.log('the tools of a source could not be read', { source: this.id, reason: why });
+      this.due = performance.now() + Math.max(1_000, this.connection.waitMs);
+      await this.announceFailure(why.slice(0, 500)).catch(() => undefined);
+    }
+  }
+
+  /** Keeps the last good list, so that people see what is missing. */
+  private async announceFailure(error: string): Promise<void> {
+    const last = (await this.parts.store.entry(`${this.id.tenantId}/${this.id.name}`))?.entry;
+    const good = last !== undefined && last.kind === this.source.definition.kind && last.status !== 'failed';
+    await this.announce(good ? 'stale' : 'failed', good ? last : { tools: [], problems: [] }, error);
+  }
+
+  private async announce(status: AnnouncedSource['status'], { tools, problems }: Offer, error?: string): Promise<void> {
+    const { tenantId, origin, definition } = this.source;
+    const { name, kind, pin } = definition;
+    const facts = { tenantId, name, kind, pin, origin, status, problems, tools, ...(error === undefined ? {} : { error }) };
+    const text = JSON.stringify(facts);
+    if (this.closed || text === this.announced) return;
+    const entry: AnnouncedSource = { ...facts, updatedAt: new Date().toISOString(), expires: this.parts.local };
+    await this.parts.store.announce(entry, this.parts.local ? LOCAL_TTL_MS : undefined);
+    this.announced = text;
+    // The definition may have been removed meanwhile: then nothing else takes the entry away.
+    if (!this.parts.local && (await this.parts.store.definition(this.id)) === undefined) await this.parts.store.remove(this.id);
+  }
+
+  private async renew(): Promise<void> {
+    const alive = await this.parts.store.renew(this.id, LOCAL_TTL_MS).catch(() => true);
+    if (alive) return;
+    this.announced = '';
+    this.due = 0;
+  }
+}

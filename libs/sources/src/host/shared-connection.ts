@@ -1,0 +1,84 @@
+import type { StoredSource } from '#contracts';
+import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
+import { backoffMs } from './backoff.js';
+
+/** Starting a program or a TLS handshake may take this long. */
+const OPEN_TIMEOUT_MS = 30_000;
+
+export interface ConnectionEvents {
+  /** The list of tools may have changed. */
+  readonly onChange: () => void;
+  /** The connection was lost; the next use opens another one. */
+  readonly onLost: (reason: string) => void;
+}
+
+/** The one connection of a worker to a source: opened at the first use, opened again with back-off. */
+export class SharedConnection {
+  private current: Promise<SourceConnection> | undefined;
+  private failures = 0;
+  private notBefore = 0;
+  private lastFault = '';
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly source: StoredSource,
+    private readonly connector: SourceConnector,
+    private readonly events: ConnectionEvents,
+    private readonly random: () => number,
+  ) {}
+
+  /** Milliseconds until `get` tries again; 0 when it does so now. */
+  get waitMs(): number {
+    return this.current === undefined ? Math.max(0, this.notBefore - performance.now()) : 0;
+  }
+
+  /** Rejects at once while it waits after a failure, with the reason of that failure. */
+  get(): Promise<SourceConnection> {
+    if (this.closing.signal.aborted) return Promise.reject(new Error('the source was removed'));
+    if (this.current !== undefined) return this.current;
+    if (this.waitMs > 0) return Promise.reject(new Error(this.lastFault));
+    const opening = this.open();
+    this.current = opening;
+    opening.catch((error: unknown) => this.failed(opening, error instanceof Error ? error.message : String(error)));
+    return opening;
+  }
+
+  /** The source answered: the next failure waits shortly again. */
+  proved(): void {
+    this.failures = 0;
+  }
+
+  async close(): Promise<void> {
+    const { current } = this;
+    this.closing.abort(new Error('the source was removed'));
+    this.current = undefined;
+    const open = await current?.catch(() => undefined);
+    await open?.close();
+  }
+
+  private async open(): Promise<SourceConnection> {
+    const signal = AbortSignal.any([this.closing.signal, AbortSignal.timeout(OPEN_TIMEOUT_MS)]);
+    const connection = await this.connector.open(this.source, signal);
+    if (this.closing.signal.aborted) {
+      await connection.close();
+      throw new Error('the source was removed');
+    }
+    const { current } = this;
+    connection.onChange(() => this.events.onChange());
+    connection.onClosed((reason) => {
+      if (this.closing.signal.aborted || this.current !== current) return;
+      this.failed(current, reason);
+      void connection.close();
+      this.events.onLost(reason);
+    });
+    return connection;
+  }
+
+  private failed(which: Promise<SourceConnection> | undefined, reason: string): void {
+    if (this.current !== which) return;
+    this.current = undefined;
+    this.failures += 1;
+    this.lastFault = reason;
+    this.notBefore = performance.now() + backoffMs(this.failures, this.random);
+  }
+}

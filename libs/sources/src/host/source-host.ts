@@ -1,0 +1,111 @@
+import type { Pool, SourceKind, StoredSource } from '#contracts';
+import type { RedisConnection } from '#redis';
+import { ToolError } from '#tool-sdk';
+import type { RunSourceTool } from '../catalog/tenant-catalog.js';
+import type { SourceStore } from '../catalog/source-store.js';
+import type { SourceWatcher } from '../catalog/source-watcher.js';
+import { definitionFault } from '../definitions/definition-fault.js';
+import type { SourceConnector } from '../source-connector.port.js';
+import { sourceKey } from '../source-id.js';
+import { HostedSource } from './hosted-source.js';
+import { SourceLease } from './source-lease.js';
+
+const TICK_MS = 1_000;
+
+export interface SourceHostOptions {
+  readonly redis: RedisConnection;
+  readonly store: SourceStore;
+  readonly watcher: SourceWatcher;
+  /** Kinds without a connector are not run by workers. */
+  readonly connectors: Partial<Record<SourceKind, SourceConnector>>;
+  /** Sources that the environment of this worker names. */
+  readonly local?: readonly StoredSource[];
+  readonly workerId: string;
+  readonly pools: readonly Pool[];
+  readonly log: (message: string, facts: object) => void;
+  readonly random?: () => number;
+}
+
+/** The sources of one worker: it follows their definitions, runs their tools, and reads the lists of those it leads. */
+export class SourceHost {
+  private readonly hosted = new Map<string, { text: string; source: HostedSource }>();
+  private timer: NodeJS.Timeout | undefined;
+  private following: Promise<void> | undefined;
+  private closed = false;
+
+  constructor(private readonly options: SourceHostOptions) {}
+
+  async start(): Promise<void> {
+    await this.options.watcher.start();
+    this.options.watcher.onChange(() => void this.follow());
+    this.timer = setInterval(() => this.tick(), TICK_MS);
+    this.timer.unref();
+    await this.follow();
+  }
+
+  readonly run: RunSourceTool = async (id, rawName, args, ctx) => {
+    // A source that was added a moment ago is opened first.
+    if (!this.hosted.has(sourceKey(id))) await this.follow();
+    const hosted = this.hosted.get(sourceKey(id));
+    if (hosted === undefined) throw new ToolError('unavailable', `The source ${id.name} is not there on this worker`, { retryable: true });
+    return hosted.source.call(rawName, args, ctx);
+  };
+
+  /** Idempotent; never rejects. */
+  async close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.timer);
+    this.options.watcher.close();
+    await this.following;
+    await Promise.allSettled([...this.hosted.values()].map(({ source }) => source.close()));
+    this.hosted.clear();
+  }
+
+  private tick(): void {
+    for (const { source } of this.hosted.values()) void source.tick();
+  }
+
+  /** Opens new sources, closes removed and changed ones. Never rejects: the next change comes here again. */
+  private follow(): Promise<void> {
+    this.following = (this.following ?? Promise.resolve())
+      .then(() => this.sync())
+      .catch((error: unknown) => {
+        this.options.log('the definitions of sources could not be read', { err: error });
+      });
+    return this.following;
+  }
+
+  private async sync(): Promise<void> {
+    if (this.closed) return;
+    const { store, local = [], log } = this.options;
+    const [stored, rules] = await Promise.all([store.definitions(), store.rules()]);
+    const wanted = new Map<string, { source: StoredSource; local: boolean }>();
+    for (const source of local) wanted.set(keyOf(source), { source, local: true });
+    for (const source of stored) {
+      const fault = definitionFault(source, rules);
+      if (fault !== undefined) log('a source is not used', { source: keyOf(source), reason: fault });
+      else if (!wanted.has(keyOf(source))) wanted.set(keyOf(source), { source, local: false });
+    }
+    for (const [key, { text, source }] of this.hosted) {
+      const next = wanted.get(key);
+      if (next !== undefined && JSON.stringify(next.source) === text) continue;
+      this.hosted.delete(key);
+      await source.close();
+    }
+    for (const [key, next] of wanted) if (!this.hosted.has(key)) this.host(key, next.source, next.local);
+  }
+
+  private host(key: string, source: StoredSource, local: boolean): void {
+    const { redis, store, connectors, workerId, pools, log, random = Math.random } = this.options;
+    const connector = connectors[source.definition.kind];
+    if (connector === undefined || this.closed) return;
+    const lease = new SourceLease(redis, { tenantId: source.tenantId, name: source.definition.name }, workerId);
+    const hosted = new HostedSource(source, { store, lease, connector, random, log, local, serves: (pool) => pools.includes(pool) });
+    this.hosted.set(key, { text: JSON.stringify(source), source: hosted });
+    void hosted.tick();
+  }
+}
+
+function keyOf({ tenantId, definition: { name } }: StoredSource): string {
+  return sourceKey({ tenantId, name });
+}

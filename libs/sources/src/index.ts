@@ -1,0 +1,11 @@
+export { acceptOffer, type Offer, type OfferedTool, type OfferRules } from './catalog/offered-tool.js';
+export { SourceStore, type PinnedSource } from './catalog/source-store.js';
+export { SourceWatcher } from './catalog/source-watcher.js';
+export { isPending, TenantCatalog, type RunSourceTool } from './catalog/tenant-catalog.js';
+export { toolChanges } from './catalog/tool-digest.js';
+export { catalogNames, mappedName } from './catalog/tool-names.js';
+export { definitionFault } from './definitions/definition-fault.js';
+export { resolveSecrets } from './definitions/resolve-secrets.js';
+export { SourceHost } from './host/source-host.js';
+export type { SourceConnection, SourceConnector } from './source-connector.port.js';
+export { sourceKey, type SourceId } from './source-id.js';

@@ -1,0 +1,23 @@
+import type { StoredSource } from '#contracts';
+import type { ToolContext, ToolOutput } from '#tool-sdk';
+import type { OfferedTool } from './catalog/offered-tool.js';
+
+/** An open source in one worker. All calls of the worker share it. */
+export interface SourceConnection {
+  /** All tools, complete. Rejects when the source cannot be asked. */
+  list(signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  /** Rejects with a ToolError; any other error counts as `unavailable`. Follows `ctx.signal`. */
+  call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput>;
+  /** Called when `list` may answer differently from now on. */
+  onChange(listener: () => void): void;
+  /** Called once when the connection is of no more use, other than by `close`. */
+  onClosed(listener: (reason: string) => void): void;
+  /** Ends everything that belongs to it. Idempotent; never rejects. */
+  close(): Promise<void>;
+}
+
+/** How sources of one kind are opened. A new kind is a new connector. */
+export interface SourceConnector {
+  /** Rejects with an error whose message may be shown to administrators of the tenant: it has no secret. */
+  open(source: StoredSource, signal: AbortSignal): Promise<SourceConnection>;
+}
