@@ -111,6 +111,19 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['PUT /v1/sessions/openapi', { posture: { autonomy: 'full' } }],
     ['PUT /v1/sessions/openapi', { surprise: 1 }],
   ],
+  addSource: [
+    ['POST /v1/sources', { name: 'tracker', kind: 'mcp', url: 'https://tools.example.com/mcp' }],
+    ['POST /v1/sources', { name: 'tracker', kind: 'mcp', command: ['sh'] }],
+    ['POST /v1/sources', { name: 'tracker', kind: 'mcp', url: 'http://169.254.169.254/' }],
+    ['POST /v1/sources', { name: 'Tracker', kind: 'mcp' }],
+  ],
+  listSources: [['GET /v1/sources']],
+  getSource: [['GET /v1/sources/tracker'], ['GET /v1/sources/unknown'], ['GET /v1/sources/A']],
+  acceptSource: [
+    ['POST /v1/sources/tracker/accept', {}],
+    ['POST /v1/sources/unknown/accept', { tools: [{ rawName: 'a' }] }],
+  ],
+  removeSource: [['DELETE /v1/sources/tracker'], ['DELETE /v1/sources/tracker']],
   steerSession: [
     ['POST /v1/sessions/openapi/steer', { message: 'stop that' }],
     ['POST /v1/sessions/openapi/steer', {}],

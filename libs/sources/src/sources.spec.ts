@@ -20,7 +20,9 @@ describe('the catalog of sources', () => {
   let registry: ToolRegistry;
   let watcher: SourceWatcher;
   const closers: (() => Promise<void>)[] = [];
-  const tenant = () => `t-${randomUUID().slice(0, 8)}`;
+  const prefix = `t-${randomUUID().slice(0, 8)}`;
+  let tenants = 0;
+  const tenant = () => `${prefix}-${(tenants += 1)}`;
   beforeEach(async () => {
     redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
     store = new SourceStore(redis);
@@ -33,7 +35,8 @@ describe('the catalog of sources', () => {
   afterEach(async () => {
     watcher.close();
     for (const close of closers.splice(0)) await close();
-    for (const { tenantId, definition: it } of await store.definitions()) await store.remove({ tenantId, name: it.name });
+    for (const { tenantId, definition: it } of await store.definitions())
+      if (tenantId.startsWith(prefix)) await store.remove({ tenantId, name: it.name });
     redis.disconnect();
   });
 

@@ -100,7 +100,7 @@ const exactlyOneTransport = (source: SourceDefinitionShape, context: z.Refinemen
 const SourceDefinitionShape = z.discriminatedUnion('kind', [McpSourceDefinition, FolderSourceDefinition]);
 type SourceDefinitionShape = z.output<typeof SourceDefinitionShape>;
 
-/** What somebody says about a source; `SourceRules` say what may be said over HTTP. */
+/** How a source is defined; `SourceRules` say what may be said over HTTP. */
 export const SourceDefinition = SourceDefinitionShape.superRefine(exactlyOneTransport).meta({ id: 'SourceDefinition' });
 export type SourceDefinition = z.output<typeof SourceDefinition>;
 
