@@ -7,11 +7,7 @@ const LISTS = ['trustedTools', 'deniedTools'] as const;
  * The grants with canonical names of tools in place of their other names. Throws a ProblemError for names that no tool has:
  * who misspells the tool that they deny would believe it denied. What the session has already may be said again. Pure.
  */
-export function withKnownTools(
-  grants: SessionGrants,
-  before: SessionGrants,
-  tools: Pick<ToolView, 'resolve' | 'suggest'>,
-): SessionGrants {
+export function withKnownTools(grants: SessionGrants, before: SessionGrants, tools: Pick<ToolView, 'resolve' | 'suggest'>): SessionGrants {
   const errors: Violation[] = [];
   const known = LISTS.map((list) =>
     grants[list].flatMap((name, index) => {
