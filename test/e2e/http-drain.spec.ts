@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { SCOPES } from '#contracts';
 import { ShutdownState } from '../../apps/gateway/src/platform/shutdown-state.service.js';
@@ -15,6 +17,14 @@ describe('a gateway that stops', () => {
     expect(await submission).toMatchObject({ status: 202, body: { status: 'queued' } });
     await closing;
     await expect(fetch(`${gateway.url}/livez`)).rejects.toThrow('fetch failed');
+  });
+
+  it('does not wait for connections that browsers opened in advance', async () => {
+    const gateway = await startTestGateway('drain', { drainMs: 600_000 });
+    const unused = connect(Number(new URL(gateway.url).port), '127.0.0.1').resume();
+    await once(unused, 'connect');
+    await gateway.close();
+    if (!unused.closed) await once(unused, 'close');
   });
 
   it('reports that it is not ready before it stops listening', async () => {

@@ -48,13 +48,17 @@ const SWEEP_MS = 25;
 const HTTP_CLOSE_GRACE_MS = 5_000;
 
 /**
- * Closes each connection as soon as it is idle: a kept-alive one would delay the close until its timeout. After
- * `drainMs` the rest is cut, because a client that hangs must not keep a stopping process alive.
+ * Closes each connection as soon as it is idle: a kept-alive one would delay the close until its timeout. One that has
+ * sent nothing yet is idle, too; browsers and HTTP clients open such in advance, and Node does not count them as idle.
+ * After `drainMs` the rest is cut, because a client that hangs must not keep a stopping process alive.
  */
 async function closeHttpServer(app: NestFastifyApplication, drainMs: number): Promise<void> {
   const server = app.getHttpServer();
   const { openSockets }: FastifyInstance = app.getHttpAdapter().getInstance();
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const sweep = setInterval(() => {
+    server.closeIdleConnections();
+    for (const socket of openSockets) if (socket.bytesRead === 0) socket.destroy();
+  }, SWEEP_MS);
   const cut = setTimeout(() => {
     server.closeAllConnections();
     // The server does not count connections that were upgraded, or are about to be.
