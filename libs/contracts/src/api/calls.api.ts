@@ -118,6 +118,12 @@ export const DecisionBody = z
       .optional()
       .describe("With the scope `session-args`: the id of one of the question's trust options. Not said: the first of them."),
     reason: z.string().max(1024).optional().describe('Why, for people and the model: at most 1,024 characters. Stored without secrets.'),
+    arguments: z
+      .record(z.string(), Json)
+      .optional()
+      .describe(
+        'With `allow` and the scope `once`: the call runs with these arguments instead. They are validated and judged as if the submitter had sent them; when they are refused, the call goes on waiting.',
+      ),
   })
   .meta({ id: 'DecideApproval', description: 'The answer of a person to the question about a call.', examples: DECISION_EXAMPLES });
 export type DecisionBody = z.output<typeof DecisionBody>;

@@ -20,6 +20,30 @@ export const ApprovalOption = z
   .meta({ id: 'ApprovalOption', description: 'One answer that a person may give, and what to send for it.' });
 export type ApprovalOption = z.output<typeof ApprovalOption>;
 
+export const ArgumentChange = z
+  .object({
+    pointer: z.string().describe('Place of the argument within the arguments (RFC 6901).'),
+    before: z
+      .string()
+      .optional()
+      .describe('JSON text without secrets before the edit, cut at 120 characters. Absent for an argument that was added.'),
+    after: z
+      .string()
+      .optional()
+      .describe('JSON text without secrets after the edit, cut at 120 characters. Absent for an argument that was removed.'),
+  })
+  .meta({ id: 'ArgumentChange', description: 'One argument that an approver changed.' });
+export type ArgumentChange = z.output<typeof ArgumentChange>;
+
+/** What an approver changed of the arguments. */
+export const ArgumentChanges = {
+  argumentsDigest: z.string().describe('SHA-256 over tool, version and the edited arguments: nothing else runs.'),
+  changes: z
+    .array(ArgumentChange)
+    .describe('What differs from the arguments that were asked about: the first of the changes when there are many.'),
+  moreChanges: z.number().int().optional().describe('How many changes are not listed. Absent when all are.'),
+};
+
 export const Approval = z
   .object({
     reasons: z.array(z.string()).describe('Why a person is asked: the reasons of each rule that asked.'),
@@ -38,6 +62,10 @@ export const Approval = z
         reason: z.string().optional().describe('What the person wrote. Absent if nothing.'),
         by: z.string().describe('Who answered, such as `apikey:<keyId>`.'),
         at: z.string().describe('When the answer was stored: RFC 3339, UTC.'),
+        edited: z
+          .object(ArgumentChanges)
+          .optional()
+          .describe('What the person changed of the arguments; `arguments` of the call are the edited ones. Absent where nothing was.'),
       })
       .optional()
       .describe('The answer. Absent while the call waits and where it ended without one.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApprovalOption, ApprovalScope } from '../calls/approval.js';
+import { ApprovalOption, ApprovalScope, ArgumentChanges } from '../calls/approval.js';
 import { Json } from '../calls/json.js';
 import { CallError, CallOutcome, Decision, Priority, Success, Timeouts } from '../calls/call.js';
 import { Content, Result } from '../calls/result.js';
@@ -12,10 +12,10 @@ import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
 
 /**
  * A value that is too large to stand in an event lives once beside the log; the event says where and how to prove it.
- * `ref` is `arguments`, `result` or `output`: the name of the value among those of this call.
+ * `ref` is the name of the value among those of this call. `edited-arguments` are those that an approver gave.
  */
 export const ClaimCheck = z.object({
-  ref: z.enum(['arguments', 'result', 'output']).describe('Which value of the call this is.'),
+  ref: z.enum(['arguments', 'edited-arguments', 'result', 'output']).describe('Which value of the call this is.'),
   sha256: z.string().describe('SHA-256 of the stored value, hexadecimal.'),
   bytes: z.number().int().describe('Its size in bytes.'),
   preview: z.string().describe('Its beginning.'),
@@ -100,6 +100,24 @@ export const ApprovalRequestedData = z
   .describe('A person is asked about the call.');
 export type ApprovalRequestedData = z.output<typeof ApprovalRequestedData>;
 
+export const EditedArguments = z
+  .object({
+    arguments: Json.optional().describe('The edited arguments without secrets. Absent when they are large: then there is `argumentsRef`.'),
+    argumentsRef: ClaimCheck.optional().describe(
+      'Where large edited arguments are. Exactly one of `arguments` and `argumentsRef` is present.',
+    ),
+    argumentsRedacted: z
+      .literal(true)
+      .optional()
+      .describe('The edited arguments held secrets, which only the worker gets. Absent otherwise.'),
+    files: FileAccess.optional().describe(
+      'Which files besides the workspace the worker opens for the edited call, and which it never opens. Absent for the workspace alone.',
+    ),
+    ...ArgumentChanges,
+  })
+  .describe('The arguments that an approver gave in place of the submitted ones; these run.');
+export type EditedArguments = z.output<typeof EditedArguments>;
+
 export const ApprovalDecidedData = z
   .object({
     decision: z.enum(['allow', 'deny']).describe('What the person answered.'),
@@ -107,6 +125,7 @@ export const ApprovalDecidedData = z
     trustOption: z.string().optional().describe('The id of the trust option that was granted to the session. Absent where none was.'),
     digest: z.string().describe('The digest of the question that was answered.'),
     reason: z.string().optional().describe('What the person wrote. Absent if nothing.'),
+    edited: EditedArguments.optional().describe('The arguments that the person gave instead. Absent where nothing was edited.'),
   })
   .describe('A person answered.');
 export type ApprovalDecidedData = z.output<typeof ApprovalDecidedData>;
