@@ -188,6 +188,29 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
       expect(await store.readMany([allowed, denied])).toMatchObject([{ status: 'queued' }, { status: 'ended', outcome: 'denied' }]);
     });
 
+    it('gives the worker the arguments that the approver edited, in every attempt, and shows them', async () => {
+      const submitted = aSubmission({ argumentsRedacted: true, files: { denials: 'of the submission' } });
+      const question = { reasons: ['writes files'], digest: 'dig', expiresInMs: 60_000 };
+      const callId = await submit({ submitted, followUp: { kind: 'approval', data: question } });
+      const edited = { arguments: { text: 'edited' }, argumentsDigest: 'edited-dig', changes: [{ pointer: '/text', after: '"edited"' }] };
+      const data = { decision: 'allow' as const, scope: 'once' as const, digest: 'dig', edited };
+      const guard = { by: 'command', version: 2, commandId: 'edit' } as const;
+      expect(await log.decideApproval({ callId, guard, data, author })).toMatchObject({ code: 'OK' });
+      expect(await log.decideApproval({ callId, guard: { ...guard, commandId: 'late' }, data, author })).toMatchObject({
+        code: 'CONFLICT',
+      });
+      const first = await start(callId);
+      const { submitted: runs } = first;
+      expect(runs).toMatchObject({ arguments: { text: 'edited' }, argumentsDigest: 'edited-dig', argumentsEdited: true });
+      expect([runs.argumentsRedacted, runs.files]).toEqual([undefined, undefined]);
+      const retried = { reason: 'worker_drained', nextAttempt: 2, delayMs: 0 } as const;
+      await log.retry({ callId, guard: { by: 'worker', fence: first.fence, writeSeq: 1 }, data: retried, countsAsFailure: false, author });
+      expect((await start(callId, 2)).submitted).toEqual(runs);
+      const call = await store.read(callId);
+      expect(call).toMatchObject({ arguments: { text: 'edited' }, approval: { decided: { edited: { changes: edited.changes } } } });
+      expect(call?.argumentsRedacted).toBeUndefined();
+    });
+
     it('counts calls that wait for a person until they are allowed, cancelled or due', async () => {
       const pending = async () => {
         const names = Array.from({ length: place.options.partitions }, (_unused, index) => partitionName(index));

@@ -65,12 +65,18 @@ export interface Applied {
 
 export type AcceptAnswer = Applied | { readonly code: 'IDEM' | 'IDEM_MISMATCH'; readonly callId: string };
 
+/** What runs: the submission, or what the approver made of it. */
+export interface ClaimedSubmission extends SubmittedData {
+  /** The approver edited the arguments: `arguments…` and `files` are those of the edit, stored under their own names. */
+  readonly argumentsEdited?: true;
+}
+
 /** All a worker needs to run an attempt; the one answer of the claim script. */
 export interface Claimed extends Applied {
   readonly attempt: number;
   readonly fence: number;
   readonly meta: CallMeta;
-  readonly submitted: SubmittedData;
+  readonly submitted: ClaimedSubmission;
   readonly submittedAt: number;
   /** Redis time of the first Start of the call. */
   readonly firstStartedAt: number;

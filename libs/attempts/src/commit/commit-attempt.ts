@@ -1,5 +1,5 @@
 import type { CallError, EndData, Result, RetryData, Stopped } from '#contracts';
-import { isApplied, type Applied, type BlobStore, type Claimed, type Rejection } from '#event-log';
+import { argumentRefs, isApplied, type Applied, type BlobStore, type Claimed, type Rejection } from '#event-log';
 import { tagUntrusted } from '#redaction';
 import { CANCELLED, type AttemptDecision } from './decide-attempt.js';
 import { noteOf } from './result-note.js';
@@ -67,8 +67,8 @@ export async function commitAttempt(
   const data = await endData(attempt, decision, new ResultStore(attempt.callId, blobs));
   const answer = await writer.end(data, shutdown, onEndSent);
   // Not awaited: if this process dies first, the value expires.
-  if (attempt.claimed.submitted.argumentsRedacted && isApplied(answer))
-    void blobs.delete(attempt.callId, 'secret-arguments').catch(() => {});
+  const { submitted } = attempt.claimed;
+  if (submitted.argumentsRedacted && isApplied(answer)) void blobs.delete(attempt.callId, argumentRefs(submitted).secret).catch(() => {});
   return { kind: 'ended', data, answer };
 }
 

@@ -58,7 +58,7 @@ export class ResultStore {
     return resultRef ? { resultRef } : { result: this.whatFits(result) };
   }
 
-  private async put(ref: ClaimCheck['ref'], text: string): Promise<ClaimCheck | undefined> {
+  private async put(ref: 'result' | 'output', text: string): Promise<ClaimCheck | undefined> {
     const bytes = Buffer.from(text);
     try {
       // A value above 8 MiB is refused here, too.

@@ -1,10 +1,12 @@
 import { POOLS, type EndData } from '#contracts';
 import {
+  argumentRefs,
   BlobStore,
   isApplied,
   type Applied,
   type EventOrigin,
   type CallSnapshot,
+  type CallState,
   type CallStore,
   type EventLogWriter,
   type Rejection,
@@ -139,7 +141,7 @@ export class Reconciler {
     });
   }
 
-  private async end(head: CallSnapshot, action: RecoveryAction & { kind: 'end' }, now: number): Promise<void> {
+  private async end(head: CallState, action: RecoveryAction & { kind: 'end' }, now: number): Promise<void> {
     const { outcome, failure, leaseExpired } = action;
     const stopped =
       action.stopped && head.cancelRequested ? { ...action.stopped, tookMs: await this.sinceCancel(head, now) } : action.stopped;
@@ -161,7 +163,8 @@ export class Reconciler {
     this.emitLeaseExpired(head, answer, leaseExpired);
     if (!isApplied(answer)) return;
     if (stopped && outcome === 'cancelled') telemetry.cancelled.emit({ tool: head.meta.tool, ...stopped });
-    void this.blobs.delete(head.callId, 'secret-arguments').catch(() => {});
+    const { digest: argumentsDigest, edited: argumentsEdited } = head.options;
+    void this.blobs.delete(head.callId, argumentRefs({ argumentsDigest, argumentsEdited }).secret).catch(() => {});
     if (head.status === 'queued')
       void this.deps.queue.removeJob(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, action, now);

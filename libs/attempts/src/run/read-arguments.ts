@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { SubmittedData } from '#contracts';
-import type { BlobStore } from '#event-log';
+import { argumentRefs, type BlobStore, type ClaimedSubmission } from '#event-log';
 import { ToolError } from '#tool-sdk';
 
 export interface LoadedArguments {
@@ -19,9 +18,9 @@ const SaltedArguments = z.object({ salt: z.string(), arguments: z.record(z.strin
  * The arguments as the gateway checked and completed them, secrets and all. Rejects with a ToolError when what lives
  * beside the log is gone.
  */
-export async function loadArguments(callId: string, submitted: SubmittedData, blobs: Pick<BlobStore, 'get'>): Promise<LoadedArguments> {
+export async function loadArguments(callId: string, submitted: ClaimedSubmission, blobs: Pick<BlobStore, 'get'>): Promise<LoadedArguments> {
   if (submitted.argumentsRedacted) {
-    const approved = SaltedArguments.parse(await stored(callId, 'secret-arguments', blobs));
+    const approved = SaltedArguments.parse(await stored(callId, argumentRefs(submitted).secret, blobs));
     return { args: approved.arguments, approved };
   }
   const args = await loadRedactedArguments(callId, submitted, blobs);
@@ -31,10 +30,11 @@ export async function loadArguments(callId: string, submitted: SubmittedData, bl
 /** The arguments as readers see them, with placeholders for secrets. Rejects as `readArguments` does. */
 export async function loadRedactedArguments(
   callId: string,
-  { argumentsRef, arguments: inline }: SubmittedData,
+  submitted: ClaimedSubmission,
   blobs: Pick<BlobStore, 'get'>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  return asRecord(argumentsRef ? await stored(callId, argumentsRef.ref, blobs) : (inline ?? {}));
+  const { argumentsRef, arguments: inline } = submitted;
+  return asRecord(argumentsRef ? await stored(callId, argumentRefs(submitted).shown, blobs) : (inline ?? {}));
 }
 
 async function stored(callId: string, ref: Parameters<BlobStore['get']>[1], blobs: Pick<BlobStore, 'get'>): Promise<unknown> {

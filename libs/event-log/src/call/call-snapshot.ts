@@ -14,6 +14,8 @@ export interface CallOptions {
   readonly startPayloadRange: readonly [offset: number, bytes: number];
   /** Digest that an approval must name; `-` when no approval is asked for. */
   readonly digest: string;
+  /** The approver edited the arguments: `digest` is that of the edited ones, which `call.approval_decided` holds. */
+  readonly edited?: boolean;
 }
 
 /** The whole snapshot: what readers see of it, and what only transitions look at. */
@@ -94,8 +96,11 @@ function numberBytes(value: number, bytes: number): Buffer {
   return buffer;
 }
 
+/** A release that does not know the last word fails to claim the call, and so never runs it with the submitted arguments. */
 export function encodeOptions(terms: CallOptions): string {
-  return `${terms.queueMs} ${terms.runMs} ${terms.maxAttempts} ${terms.effect} ${terms.pool} ${terms.priority} ${terms.startPayloadRange.join(' ')} ${terms.digest}`;
+  const { queueMs, runMs, maxAttempts, effect, pool, priority, startPayloadRange, digest, edited } = terms;
+  const words = [queueMs, runMs, maxAttempts, effect, pool, priority, ...startPayloadRange, digest];
+  return [...words, ...(edited === true ? ['edited'] : [])].join(' ');
 }
 
 /** The inverse of `encodeSnapshot`. Throws on bytes that are no snapshot. */
@@ -146,7 +151,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
 
 /** The inverse of `encodeOptions`. */
 export function decodeOptions(text: string): CallOptions {
-  const [queueMs, runMs, maxAttempts, effect = '', pool = '', priority = '', offset, bytes, digest = '-'] = text.split(' ');
+  const [queueMs, runMs, maxAttempts, effect = '', pool = '', priority = '', offset, bytes, digest = '-', edited] = text.split(' ');
   return {
     queueMs: Number(queueMs),
     runMs: Number(runMs),
@@ -156,5 +161,6 @@ export function decodeOptions(text: string): CallOptions {
     priority: Priority.parse(priority),
     startPayloadRange: [Number(offset), Number(bytes)],
     digest,
+    ...(edited === undefined ? {} : { edited: true }),
   };
 }

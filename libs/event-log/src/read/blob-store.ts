@@ -1,10 +1,31 @@
-import type { ClaimCheck } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 
 export const BLOB_LIMITS = { bytes: 8 * 1_048_576, ttlSeconds: 7 * 24 * 3600 } as const;
 
 /** `secret-arguments`: as they were submitted, for the worker alone, until the call has ended. */
-export type BlobRef = ClaimCheck['ref'] | 'secret-arguments';
+export type BlobRef =
+  | 'arguments'
+  | 'result'
+  | 'output'
+  | 'secret-arguments'
+  | `edited-arguments.${string}`
+  | `edited-secret-arguments.${string}`;
+
+/** Facts that say where the arguments of a call are stored. */
+export interface ArgumentsPlace {
+  /** The approver edited them. */
+  readonly argumentsEdited?: boolean | undefined;
+  readonly argumentsDigest: string;
+}
+
+/**
+ * The names under which large and secret arguments are stored. Edited ones are named by their digest: of two approvers who
+ * edit at once neither overwrites what the other stored.
+ */
+export function argumentRefs({ argumentsEdited, argumentsDigest }: ArgumentsPlace): { readonly shown: BlobRef; readonly secret: BlobRef } {
+  if (argumentsEdited !== true) return { shown: 'arguments', secret: 'secret-arguments' };
+  return { shown: `edited-arguments.${argumentsDigest}`, secret: `edited-secret-arguments.${argumentsDigest}` };
+}
 
 /** Values too large for an event, once each, beside the log in the partition of their call. */
 export class BlobStore {
@@ -28,7 +49,7 @@ export class BlobStore {
   }
 
   /** Bytes `from` to `to`, both included, counted from 0; empty behind the end or when there is no value. */
-  range(callId: string, ref: ClaimCheck['ref'], from: number, to: number): Promise<Buffer> {
+  range(callId: string, ref: BlobRef, from: number, to: number): Promise<Buffer> {
     return this.redis.getrangeBuffer(keys.blob(callId, ref), from, to);
   }
 }

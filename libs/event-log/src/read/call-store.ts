@@ -6,7 +6,7 @@ import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, toStoredEvent } from '../stream/stored-event.js';
 import { encodeScalarCursor, decodeScalarCursor } from '../tail/cursor.js';
-import { BlobStore, type BlobRef } from './blob-store.js';
+import { argumentRefs, BlobStore, type BlobRef } from './blob-store.js';
 import { CallEventReader, SCAN_ENTRIES } from './call-event-reader.js';
 import { foldCall, type StoredValues } from './fold-call.js';
 
@@ -156,11 +156,12 @@ export class CallStore {
   }
 
   private async valuesOf(callId: string, events: readonly CallEvent[]): Promise<StoredValues> {
-    const refs = new Set(events.flatMap((event) => refsOf(event)));
-    if (refs.size === 0) return {};
+    const ref = argumentsRefOf(events);
+    const hasResult = events.some((event) => event.type === 'call.end' && event.data.resultRef !== undefined);
+    if (ref === undefined && !hasResult) return {};
     const [args, result] = await Promise.all([
-      refs.has('arguments') ? this.blob(callId, 'arguments') : undefined,
-      refs.has('result') ? this.blob(callId, 'result') : undefined,
+      ref === undefined ? undefined : this.blob(callId, ref),
+      hasResult ? this.blob(callId, 'result') : undefined,
     ]);
     return {
       ...(args ? { arguments: parseTrustedJson<Call['arguments']>(args.toString('utf8')) } : {}),
@@ -169,8 +170,12 @@ export class CallStore {
   }
 }
 
-function refsOf(event: CallEvent): string[] {
-  if (event.type === 'call.submitted') return event.data.argumentsRef ? ['arguments'] : [];
-  if (event.type === 'call.end') return event.data.resultRef ? ['result'] : [];
-  return [];
+/** Where the arguments that run are stored; undefined when they are in the events. */
+function argumentsRefOf(events: readonly CallEvent[]): BlobRef | undefined {
+  const edited = events
+    .map((event) => (event.type === 'call.approval_decided' ? event.data.edited : undefined))
+    .find((it) => it !== undefined);
+  if (edited !== undefined) return edited.argumentsRef && argumentRefs({ ...edited, argumentsEdited: true }).shown;
+  const [first] = events;
+  return first?.type === 'call.submitted' && first.data.argumentsRef !== undefined ? 'arguments' : undefined;
 }

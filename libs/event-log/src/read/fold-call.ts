@@ -68,7 +68,11 @@ function apply(call: Call, event: CallEvent, values: StoredValues): Call {
       return { ...call, status: 'waiting_approval', waiting: forApproval(event), approval: questionOf(event) };
     case 'call.approval_decided':
       return event.data.decision === 'allow'
-        ? { ...answered(call, event), status: 'queued', waiting: { reason: 'queued', detail: 'Approved; waits for a free worker.' } }
+        ? {
+            ...withEdit(answered(call, event), event, values),
+            status: 'queued',
+            waiting: { reason: 'queued', detail: 'Approved; waits for a free worker.' },
+          }
         : answered(call, event);
     case 'call.start':
       return { ...without(call, 'waiting'), status: 'running', attempt: event.attempt, startedAt: call.startedAt ?? event.time };
@@ -123,8 +127,16 @@ function questionOf({ time, data }: CallEventOf<'call.approval_requested'>): App
 
 function answered(call: Call, { time, actor, data }: CallEventOf<'call.approval_decided'>): Call {
   if (call.approval === undefined) return call;
-  const { digest: _bound, ...decided } = data;
-  return { ...call, approval: { ...call.approval, decided: { ...decided, by: actor, at: time } } };
+  const { digest: _bound, edited, ...decided } = data;
+  const shown = edited && { argumentsDigest: edited.argumentsDigest, changes: edited.changes, moreChanges: edited.moreChanges };
+  return { ...call, approval: { ...call.approval, decided: { ...decided, by: actor, at: time, ...(shown && { edited: shown }) } } };
+}
+
+/** The arguments that run are those of the approver. */
+function withEdit(call: Call, { data: { edited } }: CallEventOf<'call.approval_decided'>, values: StoredValues): Call {
+  if (edited === undefined) return call;
+  const args = values.arguments ?? edited.arguments ?? edited.argumentsRef?.preview ?? null;
+  return { ...without(call, 'argumentsRedacted'), arguments: args, ...(edited.argumentsRedacted && { argumentsRedacted: true }) };
 }
 
 function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {

@@ -40,6 +40,8 @@ export type CallCommand =
       readonly guard: CommandGuard;
       readonly decision: 'allow' | 'deny';
       readonly digest: string;
+      /** Digest of the arguments that the approver gave instead. */
+      readonly editedDigest?: string | undefined;
       readonly hooks?: number;
     }
   | { readonly kind: 'deferDispatch'; readonly fence: number; readonly delayMs: number };
@@ -65,7 +67,7 @@ export type EventSummary = { readonly seq: number; readonly time: number; readon
       readonly totalMs: number;
     }
   | { readonly type: 'call.approval_requested'; readonly withinMs: number }
-  | { readonly type: 'call.approval_decided'; readonly decision: 'allow' | 'deny' }
+  | { readonly type: 'call.approval_decided'; readonly decision: 'allow' | 'deny'; readonly editedDigest?: string | undefined }
   | { readonly type: 'call.start'; readonly leaseMs: number }
   | { readonly type: 'call.update'; readonly updates: string }
   | { readonly type: 'call.progress' }

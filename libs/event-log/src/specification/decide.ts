@@ -145,11 +145,15 @@ function end(state: CallState, { guard, outcome, hooks }: CommandOf<'end'>, cont
   }
 }
 
-function decideApproval(state: CallState, { decision, digest, hooks }: CommandOf<'decideApproval'>, context: DecisionContext): Decision {
+function decideApproval(
+  state: CallState,
+  { decision, digest, editedDigest, hooks }: CommandOf<'decideApproval'>,
+  context: DecisionContext,
+): Decision {
   if (state.status !== 'waiting_approval') return wrongState(state);
   if (digest !== state.options.digest) return { code: 'CONFLICT', version: state.version };
   if (context.now >= state.deadline) return wrongState(state);
-  const summaries: NewEvent[] = [...hookEvents(hooks), { type: 'call.approval_decided', fence: 0, decision }];
+  const summaries: NewEvent[] = [...hookEvents(hooks), { type: 'call.approval_decided', fence: 0, decision, editedDigest }];
   if (decision === 'deny') summaries.push({ type: 'call.end', fence: 0 });
   return applied(state, summaries, context);
 }

@@ -26,7 +26,7 @@ export function evolve(state: CallState | undefined, event: EventSummary): CallS
       return { ...next, status: 'waiting_approval', deadline, timer: deadline };
     }
     case 'call.approval_decided':
-      return event.decision === 'allow' ? queued(next, event.time, 0) : next;
+      return event.decision === 'allow' ? queued(edited(next, event), event.time, 0) : next;
     case 'call.start':
       return started(next, event);
     case 'call.retry':
@@ -84,6 +84,11 @@ function submitted(event: EventOf<'call.submitted'>): CallState {
     effect: terms.effect,
     maxAttempts: terms.maxAttempts,
   };
+}
+
+/** From here on the edited arguments are what the call is bound to. */
+function edited(next: CallState, { editedDigest }: EventOf<'call.approval_decided'>): CallState {
+  return editedDigest === undefined ? next : { ...next, options: { ...next.options, digest: editedDigest, edited: true } };
 }
 
 function started(next: CallState, event: EventOf<'call.start'>): CallState {

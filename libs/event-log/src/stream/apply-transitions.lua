@@ -24,17 +24,19 @@
       retry     by(worker|reconciler) fence writeSeq nextAttempt delayMs counts(0|1) text
       end       by(worker|reconciler|command) fenceOrVersion writeSeqOrKey outcome text hooks index approvals
       cancel    version key graceMs text
-      decide    version key decision(allow|deny) digest text endText hooks index approvals
+      decide    version key decision(allow|deny) digest text endText hooks index approvals editedDigest
     `text` holds the members of an event that are not stamped here: JSON without braces. The text of an End has no last
     brace: the script adds the count and digest of the call's Updates before it. `updates` is how many there are by now,
     and their digest, as in call/updates-digest.ts. `index` is the key of the call's update index, see read/update-index.ts.
     `hooks` are the texts of hook runs in the gateway, each followed by a line feed; without any, `index` may be 0.
-    `approvals` is the key of the partition's calls that wait for a person; 0 where the call cannot begin or end to wait.
+    `editedDigest` is empty, or the digest of the arguments that the approver gave, which `text` holds: then Start names the
+    tool only. `approvals` is the key of the partition's calls that wait for a person; 0 where the call cannot begin or end to wait.
 
   Returns [now in ms, answer, answer ...], an answer being
     [version, seq]         applied; a third item is the tool (retry, end, decide) or 1 (renew under a cancel)
     [version, seq, time, 0|1 replayed, attempt, fence, submittedAt, firstStartedAt, failures, deadline, meta,
-      text of call.submitted, updates]                 a claim that was granted
+      text of call.submitted, updates, text of call.approval_decided when the arguments were edited, else empty]
+                                                       a claim that was granted
     "REPLAY <version> <seq> <time>"  this very transition was applied before; the facts are those of then
     "IDEM <callId>"  "IDEM_MISMATCH <callId>"           the key is held by another call, with the same or another request
     "CONFLICT <version>"  "FENCED <fence>"  "NOT_DUE <ms>"  "BAD_TRANSITION <status letter>"  "ENDED"  "NOT_FOUND"
@@ -51,7 +53,7 @@ local function applyTransitions(KEYS, ARGV)
   -- Of a packed snapshot: the status letter, 17 numbers, 4 strings each behind its length. The updates follow without a
   -- length; snapshots of a release that does not know them end before.
   local SNAPSHOT_FORMAT = '<c1I4I2I4I4I2I6I6I6I6I6I6I6I6I6I4I6I6Bc0I2c0I2c0I2c0'
-  local OPTIONS_WORDS = '^(%d+) (%d+) (%d+) (%l+) %S+ %S+ (%d+) (%d+) (%S+)$'
+  local OPTIONS_WORDS = '^(%d+) (%d+) (%d+) (%l+) %S+ %S+ (%d+) (%d+) (%S+) ?(%l*)$'
 
   local time = call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -258,10 +260,19 @@ local function applyTransitions(KEYS, ARGV)
     return ok(c)
   end
 
-  local function claimed(snapshot, replayed, submitted)
+  -- The last field of the call's lifecycle event at a place of the log; nil when it is not there. It is the event's text,
+  -- also in logs of format 1.
+  local function textAt(c, seq)
+    local id = (seq or '0') .. '-0'
+    local entry = call('XRANGE', KEYS[3 * c.part - 2], id, id)[1]
+    local fields = entry and entry[2]
+    if fields and string.sub(fields[2], 1, #c.id) == c.id then return fields[#fields] end
+  end
+
+  local function claimed(snapshot, replayed, submitted, edited)
     return {
       snapshot.lastWriteVersion, snapshot.lastWriteSeq, snapshot.lastWriteTime, replayed, snapshot.attempt, snapshot.fence,
-      snapshot.submittedAt, snapshot.firstStartedAt, snapshot.failures, snapshot.deadline, snapshot.meta, submitted, snapshot.updates,
+      snapshot.submittedAt, snapshot.firstStartedAt, snapshot.failures, snapshot.deadline, snapshot.meta, submitted, snapshot.updates, edited,
     }
   end
 
@@ -276,24 +287,25 @@ local function applyTransitions(KEYS, ARGV)
       if now >= snapshot.deadline then return wrongState(c) end
       if now < snapshot.notBefore then return 'NOT_DUE ' .. (snapshot.notBefore - now) end
     end
-    local first = match(snapshot.lifecycle, '^%d+') .. '-0'
-    local entry = call('XRANGE', KEYS[3 * c.part - 2], first, first)[1]
-    local fields = entry and entry[2]
-    if not fields or string.sub(fields[2], 1, #c.id) ~= c.id then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
-    -- The last field is the event's text, also in logs of format 1.
-    local submitted = fields[#fields]
-    if again then return claimed(snapshot, 1, submitted) end
+    local first = match(snapshot.lifecycle, '^%d+')
+    local submitted = textAt(c, first)
+    if not submitted then return 'ERROR the log has no call.submitted of ' .. c.id .. ' at ' .. first end
+    local _, runMs, _, _, offset, bytes, _, isEdited = match(snapshot.options, OPTIONS_WORDS)
+    -- The decision follows the submission and the question.
+    local edited = isEdited == '' and '' or textAt(c, match(snapshot.lifecycle, '^%d+,%d+,(%d+)'))
+    if not edited then return 'ERROR the log has no call.approval_decided of ' .. c.id end
+    if again then return claimed(snapshot, 1, submitted, edited) end
 
-    local _, runMs, _, _, offset, bytes = match(snapshot.options, OPTIONS_WORDS)
     snapshot.attempt, snapshot.writeSeq, snapshot.notBefore, snapshot.claimToken = attempt, 0, 0, token
     raiseFence(snapshot)
     snapshot.status, snapshot.deadline, snapshot.leaseUntil = 'r', math.min(now + runMs, snapshot.totalDeadline), now + leaseMs
     if snapshot.firstStartedAt == 0 then snapshot.firstStartedAt = now end
     if attempt == 1 then snapshot.updates = '0' end
-    append(c, 'call.start', snapshot.fence, before .. string.sub(submitted, offset + 1, offset + bytes) .. after)
+    local repeated = edited == '' and string.sub(submitted, offset + 1, offset + bytes) or match(snapshot.meta, '"tool":"[^"]*"')
+    append(c, 'call.start', snapshot.fence, before .. repeated .. after)
     wroteByWorker(snapshot, 0)
     setTimer(c, runningTimer(snapshot))
-    return claimed(snapshot, 0, submitted)
+    return claimed(snapshot, 0, submitted, edited)
   end
 
   function operations.claim(c, a) return claim(c, a, true) end
@@ -395,12 +407,14 @@ local function applyTransitions(KEYS, ARGV)
     if refusal then return refusal end
     local snapshot = c.snapshot
     if snapshot.status ~= 'w' then return wrongState(c) end
-    if digest ~= match(snapshot.options, '(%S+)$') then return 'CONFLICT ' .. snapshot.version end
+    local options, asked = match(snapshot.options, '^(.* )(%S+)$')
+    if digest ~= asked then return 'CONFLICT ' .. snapshot.version end
     if now >= snapshot.deadline then return wrongState(c) end
     appendHooks(c, a + 6)
     append(c, 'call.approval_decided', 0, ARGV[a + 4])
     stopsWaiting(c, ARGV[a + 8])
     if decision == 'allow' then
+      if ARGV[a + 9] ~= '' then snapshot.options = options .. ARGV[a + 9] .. ' edited' end
       toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
     else
       append(c, 'call.end', 0, withUpdates(snapshot, ARGV[a + 5]))
@@ -414,7 +428,7 @@ local function applyTransitions(KEYS, ARGV)
   -- How many arguments follow the operation and the call's index.
   local arity = {
     accept = 13, claim = 5, take = 5, update = 5, progress = 4, hook = 4, renew = 2, defer = 2, retry = 7, ['end'] = 8, cancel = 4,
-    decide = 9,
+    decide = 10,
   }
 
   local function apply(operation, c, a)

@@ -120,6 +120,8 @@ export function decideTransition({ callId, guard, data, end, hookRuns, author }:
     throw new TypeError(
       `decideApproval: a denial comes with its End, an approval without; got ${data.decision} ${end ? 'with' : 'without'} End.`,
     );
+  if (data.edited !== undefined && data.decision === 'deny')
+    throw new TypeError('decideApproval: a denial edits nothing; got edited arguments.');
   const args = [
     guard.version,
     commandKey(callId, guard),
@@ -129,6 +131,7 @@ export function decideTransition({ callId, guard, data, end, hookRuns, author }:
     end ? endText(author, end) : '',
     ...hookArguments(callId, author, hookRuns),
     pendingApprovals(callId),
+    data.edited === undefined ? '' : assertToken(data.edited.argumentsDigest),
   ];
   return transition('decide', callId, args, true);
 }

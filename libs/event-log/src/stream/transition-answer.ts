@@ -1,6 +1,8 @@
+import type { ApprovalDecidedData, SubmittedData } from '#contracts';
 import { statusOf } from '../call/call-snapshot.js';
 import { upcastSubmitted } from '../call/upcasters.js';
-import type { Applied, Claimed, Rejection } from '../event-log.port.js';
+import { parseTrustedJson } from '../call/trusted-json.js';
+import type { Applied, Claimed, ClaimedSubmission, Rejection } from '../event-log.port.js';
 import { parseMeta } from './stored-event.js';
 import { isList } from './transition-script.js';
 import type { TransitionAnswer } from './transition-pipeline.js';
@@ -76,10 +78,20 @@ export function parseClaim(reply: TransitionAnswer): Claimed | Rejection {
     firstStartedAt,
     failures,
     meta: parseMeta(String(facts[10])),
-    submitted: upcastSubmitted(String(facts[11])),
+    submitted: effectiveSubmission(upcastSubmitted(String(facts[11])), String(facts[13])),
     updates: String(facts[12]),
     runMs: Math.max(0, deadline - reply.now),
   };
+}
+
+/** `decided`: the text of `call.approval_decided` when the arguments were edited, else empty. */
+function effectiveSubmission(submitted: SubmittedData, decided: string): ClaimedSubmission {
+  if (decided === '') return submitted;
+  const { edited } = parseTrustedJson<{ data: ApprovalDecidedData }>(`{${decided}}`).data;
+  if (edited === undefined) throw new Error('transition.lua granted a claim of an edited call whose approval holds no edit.');
+  const { arguments: _args, argumentsRef: _ref, argumentsRedacted: _redacted, files: _files, ...others } = submitted;
+  const { changes: _changes, moreChanges: _more, ...now } = edited;
+  return { ...others, ...now, argumentsEdited: true };
 }
 
 /** Narrows to what a transition other than accept may be answered. */

@@ -221,13 +221,20 @@ const approval = fc
     off: offsets,
     decision: fc.constantFrom('allow' as const, 'deny' as const),
     digest: fc.constantFrom('dig', 'dig', 'dig', 'other'),
+    edit: fc.constantFrom(undefined, undefined, 'edited-digest'),
     hooks,
   })
-  .map(({ off, decision, digest, hooks }): Making => (callId, model) => {
+  .map(({ off, decision, digest, edit, hooks }): Making => (callId, model) => {
     const guard = command(model, callId, off);
-    const data = { decision, digest, scope: 'once' as const };
+    const editedDigest = decision === 'allow' ? edit : undefined;
+    const edited = editedDigest === undefined ? undefined : { argumentsDigest: editedDigest, arguments: { n: 1 }, changes: [] };
+    const data = { decision, digest, scope: 'once' as const, ...(edited && { edited }) };
     const input = { callId, guard, data, author, ...runsOf(hooks), ...(decision === 'deny' ? { end: endOf('denied') } : {}) };
-    return { callId, transition: to.decideTransition(input), command: { kind: 'decideApproval', guard, decision, digest, hooks } };
+    return {
+      callId,
+      transition: to.decideTransition(input),
+      command: { kind: 'decideApproval', guard, decision, digest, editedDigest, hooks },
+    };
   });
 
 const making = fc.oneof(
@@ -261,7 +268,7 @@ class Run implements fc.AsyncCommand<Model, RedisConnection> {
     );
     for (const [index, step] of steps.entries()) {
       const expected = model.apply(step.callId, step.command, now, step.key);
-      expect({ step: step.command, answer: readAnswer(step, { now, answer: answers[index] }) }).toEqual({
+      expect({ step: step.command, answer: readAnswer(model, step, { now, answer: answers[index] }) }).toEqual({
         step: step.command,
         answer: expected,
       });
@@ -316,7 +323,7 @@ class Pass implements fc.AsyncCommand<Model, RedisConnection> {
   }
 }
 
-function readAnswer({ command: { kind } }: Step, reply: { now: number; answer: unknown }): object {
+function readAnswer(model: Model, { callId, command: { kind } }: Step, reply: { now: number; answer: unknown }): object {
   if (kind !== 'claim' || !Array.isArray(reply.answer)) {
     const { extra: _note, ...answer } = parseAnswer(reply);
     return answer;
@@ -328,7 +335,9 @@ function readAnswer({ command: { kind } }: Step, reply: { now: number; answer: u
     time: number;
     submitted: unknown;
   };
-  expect(submitted).toMatchObject({ tool: 'echo', arguments: { text: 'héllo' } });
+  const { edited, digest } = model.states.get(callId)?.options ?? {};
+  const args = edited === true ? { n: 1 } : { text: 'héllo' };
+  expect(submitted).toMatchObject({ tool: 'echo', arguments: args, ...(edited && { argumentsDigest: digest, argumentsEdited: true }) });
   return { code, version, seq, time };
 }
 
