@@ -14,6 +14,7 @@ const agentsOf = ({ webhooks }: HookTestCluster): HookTestAgents => {
   const url = (path: string) => `${webhooks.url}${path}`;
   return {
     'people-first': { policy: { hookOrder: 'permission_approval_hooks' }, hooks: [{ ...ON_BEFORE, url: url('/people-first') }] },
+    'people-last': { hooks: [{ ...ON_BEFORE, url: url('/people-last') }] },
     'hooks-first': {
       policy: { hookOrder: 'hooks_permission_approval', commands: { deniedCommands: ['rm .*'] } },
       hooks: [{ ...ON_BEFORE, url: url('/hooks-first') }],
@@ -112,6 +113,28 @@ describe('a hook before a call', () => {
     // Without an approval the hook runs at the submission.
     hooked.webhooks.on('/people-first', { arguments: { n: 2 } });
     expect(await hooked.runAs('people-first')).toMatchObject({ outcome: 'completed', arguments: { n: 2 } });
+  });
+
+  it('sees arguments that the approver edited, whatever the order, and refuses them without ending the call', async () => {
+    for (const name of ['people-first', 'people-last'] as const) {
+      const sessionId = `edited-${++sessions}`;
+      await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
+      hooked.webhooks.on(`/${name}`, {});
+      const { body: waiting } = await hooked.submitAs(name, 'file_write', { path: 'a', content: 'b' }, { sessionId });
+      const edit = (path: string) =>
+        agent.request<object>('POST', `/v1/calls/${waiting.id}/decision`, { decision: 'allow', arguments: { path, content: 'c' } });
+      hooked.webhooks.on(`/${name}`, { decision: 'deny', reason: 'not there' });
+      const refused = await edit('denied');
+      expect([problemOf(refused).code, hooked.webhooks.to(`/${name}`).at(-1)?.input.tool_input]).toMatchObject([
+        'hook_rejected',
+        { path: 'denied' },
+      ]);
+      hooked.webhooks.on(`/${name}`, { arguments: { path: 'rewritten', content: 'c' } });
+      expect(problemOf(await edit('again')).detail).toContain('rewrote the arguments');
+      hooked.webhooks.on(`/${name}`, {});
+      expect((await edit('fine')).status).toBe(200);
+      expect(await agent.ended(waiting.id)).toMatchObject({ outcome: 'completed', arguments: { path: 'fine' } });
+    }
   });
 
   it('that comes after the person is stopped when the call is cancelled meanwhile', async () => {

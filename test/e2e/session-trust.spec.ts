@@ -144,6 +144,8 @@ describe('with four eyes', () => {
       const reasons = own.decision.reasons.filter(({ rule }) => rule === 'four_eyes');
       expect(reasons).toEqual([expect.objectContaining({ effect: 'ask', reason: expect.stringContaining('submitter') })]);
       expect(codeOf(await decide(submitter, own.id, { decision: 'allow' }))).toBe('forbidden');
+      const edited = { decision: 'allow', arguments: { path: 'b.txt', content: 'x' } };
+      expect(codeOf(await decide(submitter, own.id, edited))).toBe('forbidden');
       const { body: others } = await write(of(PERSON_KEY), sessionId);
       expect([loosened, others.status]).toEqual([loosened, 'queued']);
     }

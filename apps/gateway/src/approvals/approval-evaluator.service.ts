@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { Json, type Call, type JsonValue } from '#contracts';
-import { BlobStore } from '#event-log';
+import { Json, type Call, type EditedArguments, type JsonValue, type Principal } from '#contracts';
+import { argumentRefs, BlobStore } from '#event-log';
 import { agentRejection } from '../auth/agent-of.js';
 import { ApiKeyStore } from '../auth/api-key-store.service.js';
 import type { HookDenial } from './approval-hooks.service.js';
@@ -21,27 +21,51 @@ export class ApprovalEvaluator {
     private readonly redaction: RedactionConfigService,
   ) {}
 
-  /** Undefined when nothing denies it. Secrets of the arguments are redacted from the texts. */
-  async denialNow(call: Call, { requester, files }: Pick<SubmissionInfo, 'requester' | 'files'>): Promise<HookDenial | undefined> {
-    const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [] };
-    const current = this.apiKeys.current(named);
-    const lost = this.apiKeys.rejection(named, 'submit') ?? (current && agentRejection(current, call.agentId));
-    if (current === undefined || lost !== undefined) return keyRemovedDenial(named.keyId, lost?.detail ?? 'The API key was removed');
-
-    const { agentId: _, ...key } = current;
-    const submitter = { ...key, ...(call.agentId === undefined ? {} : { agentId: call.agentId }) };
-    const args = await this.argumentsOf(call);
-    const denial = await this.evaluator.denialNow(submitter, call, isObject(args) ? args : {}, files);
+  /**
+   * Undefined when nothing denies it. Secrets of the arguments are redacted from the texts. `edited`: the approver gave these
+   * arguments instead, and they are stored.
+   */
+  async denialNow(
+    call: Call,
+    { requester, files }: Pick<SubmissionInfo, 'requester' | 'files'>,
+    edited?: EditedArguments,
+  ): Promise<HookDenial | undefined> {
+    const { submitter, denial: lost } = this.submitterOf(call, requester);
+    if (submitter === undefined) return lost;
+    const args = await (edited === undefined ? this.argumentsOf(call) : this.editedArguments(call, edited));
+    const openable = edited === undefined ? files : (edited.files ?? {});
+    const denial = await this.evaluator.denialNow(submitter, call, isObject(args) ? args : {}, openable);
     if (denial === undefined) return undefined;
     const shown = this.redaction.redactorFor(args);
     const { error, text } = denial;
     return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
   }
 
+  /** The key that submitted the call, with the rights it has now, or why it has none. */
+  submitterOf(
+    call: Call,
+    requester: string,
+  ): { readonly submitter: Principal; readonly denial?: undefined } | { readonly submitter?: undefined; readonly denial: HookDenial } {
+    const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [] };
+    const current = this.apiKeys.current(named);
+    const lost = this.apiKeys.rejection(named, 'submit') ?? (current && agentRejection(current, call.agentId));
+    if (current === undefined || lost !== undefined)
+      return { denial: keyRemovedDenial(named.keyId, lost?.detail ?? 'The API key was removed') };
+    const { agentId: _, ...key } = current;
+    return { submitter: { ...key, ...(call.agentId === undefined ? {} : { agentId: call.agentId }) } };
+  }
+
   /** The arguments as they would run, with secrets. */
   async argumentsOf(call: Call): Promise<JsonValue> {
     const salted = call.argumentsRedacted ? SaltedArguments.safeParse(await this.submittedOf(call)).data : undefined;
     return salted?.arguments ?? call.arguments;
+  }
+
+  private async editedArguments({ id }: Call, { argumentsDigest, ...edited }: EditedArguments): Promise<JsonValue> {
+    const refs = argumentRefs({ argumentsEdited: true, argumentsDigest });
+    const stored = async (ref: typeof refs.shown) => JSON.parse((await this.blobs.get(id, ref))?.toString('utf8') ?? 'null') as unknown;
+    if (edited.argumentsRedacted) return SaltedArguments.parse(await stored(refs.secret)).arguments;
+    return edited.argumentsRef === undefined ? (edited.arguments ?? {}) : Json.parse(await stored(refs.shown));
   }
 
   /** What the approval is bound to: the arguments as submitted, with a salt where they hold secrets. */

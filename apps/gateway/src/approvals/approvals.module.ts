@@ -6,6 +6,7 @@ import { ApprovalsController } from './approvals.controller.js';
 import { ApprovalHooks } from './approval-hooks.service.js';
 import { ApprovalDeferrals } from './approval-deferrals.service.js';
 import { ApprovalEvaluator } from './approval-evaluator.service.js';
+import { ArgumentEditor } from './edit-arguments.service.js';
 import { DecideApprovalService } from './decide-approval.service.js';
 import { PendingApprovalsGauge } from './pending-approvals.service.js';
 
@@ -15,7 +16,7 @@ const shared = [ApprovalDeferrals, ApprovalEvaluator, DecideApprovalService, Pen
 @Module({
   imports: [GovernanceModule, SessionsModule, CallsModule],
   controllers: [ApprovalsController],
-  providers: [...shared, ApprovalHooks],
+  providers: [...shared, ApprovalHooks, ArgumentEditor],
   exports: shared,
 })
 export class ApprovalsModule {}

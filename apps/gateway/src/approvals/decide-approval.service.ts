@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type DecisionBody, type EndData, type GrantChange, type HookRunData, type Principal } from '#contracts';
+import {
+  ProblemError,
+  type Call,
+  type DecisionBody,
+  type EditedArguments,
+  type EndData,
+  type GrantChange,
+  type HookRunData,
+  type Principal,
+} from '#contracts';
 import { BlobStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
 import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
@@ -13,6 +23,7 @@ import { PolicyConfigService } from '../governance/policy-config.service.js';
 import { assertSameEpoch, SessionStore } from '../sessions/session-store.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { ApprovalEvaluator } from './approval-evaluator.service.js';
+import { ArgumentEditor, type PreparedEdit } from './edit-arguments.service.js';
 import { CallReader, type SubmissionInfo } from '../calls/read/call-reader.service.js';
 import { CallTracer } from '../calls/call-tracer.service.js';
 import { dispatchCall } from '../calls/admission/dispatch-call.js';
@@ -24,7 +35,7 @@ const REPEATABLE_MS = 86_400_000;
 
 /**
  * A person allows or denies a pending call. Steps: the call waits → may this key decide → what the answer grants, and the
- * session has not been deleted since → an allowed call is evaluated again by what is active now → hooks that come after approval →
+ * session has not been deleted since → edited arguments are checked as a new submission of the submitter; else an allowed call is evaluated again by what is active now → hooks that come after approval →
  * what would run now is what was asked about → write on the version that was read → dispatch when allowed → the grant to
  * the session → read the call.
  *
@@ -46,6 +57,7 @@ export class DecideApprovalService {
     private readonly redaction: RedactionConfigService,
     private readonly hooks: ApprovalHooks,
     private readonly evaluator: ApprovalEvaluator,
+    private readonly editor: ArgumentEditor,
     private readonly tracer: CallTracer,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
@@ -65,16 +77,31 @@ export class DecideApprovalService {
     if (head.status === 'waiting_approval') {
       this.assertSecondApprover(principal, accepted.requesters, callId, body);
       if (grant !== undefined) assertSameEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
+      const edit = await this.prepareEdit(call, body, accepted);
       const { ended, hookRuns } =
-        body.decision === 'allow' ? await this.reevaluate(principal, head, call, accepted) : { ended: false, hookRuns: [] };
+        edit !== undefined
+          ? { ended: false, hookRuns: edit.hookRuns }
+          : body.decision === 'allow'
+            ? await this.reevaluate(principal, head, call, accepted)
+            : { ended: false, hookRuns: [] };
       if (ended) return this.reader.read(principal, callId);
+      await edit?.store();
       const reason = body.reason === undefined ? {} : { reason: this.redaction.text(body.reason) };
-      await this.settle(principal, head, call, { ...body, ...reason }, hookRuns);
+      await this.settle(principal, head, call, { ...body, ...reason, edited: edit?.edited }, hookRuns);
     } else if (grant === undefined || !this.isSameDecision(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
     if (grant !== undefined) await this.grant(principal, call, grant, accepted.sessionEpoch);
     return this.reader.read(principal, callId);
+  }
+
+  /** Undefined when nothing is edited. @throws ProblemError when the arguments may not run; the call goes on waiting */
+  private async prepareEdit(call: Call, body: DecisionBody, { requester }: SubmissionInfo): Promise<PreparedEdit | undefined> {
+    const given = editOf(call, body);
+    if (given === undefined || isDeepStrictEqual(given, await this.evaluator.argumentsOf(call))) return undefined;
+    const { submitter, denial: lost } = this.evaluator.submitterOf(call, requester);
+    if (submitter === undefined) throw new ProblemError(lost.error.code, lost.error.message, { callId: call.id });
+    return this.editor.prepare({ call, submitter, given });
   }
 
   /** Four eyes: a key that submitted the call, or one that it replays, may take it back, but not allow it. */
@@ -117,13 +144,17 @@ export class DecideApprovalService {
     principal: Principal,
     head: CallSnapshot,
     call: Call,
-    body: DecisionBody,
+    body: RedactedDecision,
     hookRuns: readonly HookRunData[],
   ): Promise<void> {
-    const { decision, scope, trustOption, reason } = body;
+    const { decision, scope, trustOption, reason, edited } = body;
     const { actor } = eventOrigin(this.config.name, principal);
     if (decision === 'allow' && (await this.deferrals.mustDefer(call))) {
-      const more = { ...(trustOption === undefined ? {} : { trustOption }), ...(reason === undefined ? {} : { reason }) };
+      const more = {
+        ...(trustOption === undefined ? {} : { trustOption }),
+        ...(reason === undefined ? {} : { reason }),
+        ...(edited && { edited }),
+      };
       return this.deferrals.defer(call, { actor, scope, digest: await this.digestNow(call), hookRuns: [...hookRuns], ...more });
     }
     await this.write(principal, head, call, body, hookRuns);
@@ -134,7 +165,7 @@ export class DecideApprovalService {
     principal: Principal,
     head: CallSnapshot,
     call: Call,
-    { decision, scope, trustOption, reason }: DecisionBody,
+    { decision, scope, trustOption, reason, edited }: RedactedDecision,
     hookRuns: readonly HookRunData[],
   ): Promise<void> {
     const answer = await this.log.decideApproval({
@@ -146,13 +177,16 @@ export class DecideApprovalService {
         ...(trustOption === undefined ? {} : { trustOption }),
         digest: await this.digestNow(call),
         ...(reason === undefined ? {} : { reason }),
+        ...(edited && { edited }),
       },
       hookRuns,
       author: eventOrigin(this.config.name, principal),
       ...(decision === 'deny' ? { end: denial(reason) } : {}),
     });
     if (answer.code === 'OK' || answer.code === 'REPLAY') {
-      if (decision === 'deny' && call.argumentsRedacted) await this.blobs.delete(call.id, 'secret-arguments').catch(() => {});
+      // No attempt of an edited call reads the submitted arguments.
+      if ((decision === 'deny' || edited !== undefined) && call.argumentsRedacted)
+        await this.blobs.delete(call.id, 'secret-arguments').catch(() => {});
       return;
     }
     throw changedConcurrently(call.id);
@@ -180,6 +214,16 @@ export class DecideApprovalService {
       throw new ProblemError('overloaded', why, { callId: id, retryAfterMs: 1000 });
     }
   }
+}
+
+/** A decision as it is stored. */
+type RedactedDecision = Omit<DecisionBody, 'arguments'> & { readonly edited: EditedArguments | undefined };
+
+/** The arguments to run instead of the submitted ones. @throws ProblemError where they do not go with the decision */
+function editOf({ id }: Call, { decision, scope, arguments: given }: DecisionBody): DecisionBody['arguments'] {
+  if (given === undefined || (decision === 'allow' && scope === 'once')) return given;
+  const message = `Edited arguments go with the decision allow and the scope once; received ${decision} and ${scope}`;
+  throw new ProblemError('invalid_request', message, { callId: id, errors: [{ pointer: '/arguments', message }] });
 }
 
 function changedConcurrently(callId: string): ProblemError {

@@ -114,7 +114,7 @@ export class BatchCalls {
     if (head?.status !== 'waiting_approval') return;
     const author = { ...eventOrigin(this.config.name, principal), actor };
     const call = await this.reader.read(principal, callId);
-    const denial = await this.evaluator.denialNow(call, await this.reader.submissionInfo(principal, callId));
+    const denial = await this.evaluator.denialNow(call, await this.reader.submissionInfo(principal, callId), approval.edited);
     if (denial !== undefined) {
       const guard = { by: 'command', version: head.version, commandId: `deny:${id}` } as const;
       const data = { ...endBeforeStart('denied', denial.error, denial.text), stopped: { how: 'not_started', tookMs: 0 } } as const;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Call, type CancelBody, type Principal, type Stopped } from '#contracts';
 import {
+  argumentRefs,
   BlobStore,
   CallStore,
   EventLog,
@@ -71,7 +72,9 @@ export class CancelCallService {
   private async cancelled(principal: Principal, callId: string): Promise<Call> {
     const call = await this.reader.read(principal, callId);
     // Otherwise its time to live ends it.
-    if (call.argumentsRedacted && call.status === 'ended') await this.blobs.delete(callId, 'secret-arguments').catch(() => {});
+    const { argumentsDigest = '' } = call.approval?.decided?.edited ?? {};
+    const { secret } = argumentRefs({ argumentsEdited: argumentsDigest !== '', argumentsDigest });
+    if (call.argumentsRedacted && call.status === 'ended') await this.blobs.delete(callId, secret).catch(() => {});
     return call;
   }
 

@@ -38,7 +38,9 @@ export class ReplayCallService {
       ...(agentId === undefined ? {} : { agentId }),
     };
     const { requesters } = await this.reader.submissionInfo(principal, callId);
-    return this.submitCall.submit(principal, body, { ...options, replayOf: callId, requesters });
+    // With four eyes, who wrote the arguments does not allow them.
+    const editors = call.approval?.decided?.edited === undefined ? [] : [call.approval.decided.by];
+    return this.submitCall.submit(principal, body, { ...options, replayOf: callId, requesters: [...new Set([...requesters, ...editors])] });
   }
 }
 

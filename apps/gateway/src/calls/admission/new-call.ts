@@ -21,7 +21,7 @@ import type { EvaluatedCall } from './evaluated-call.js';
 export const INLINE_BYTES = 6_144;
 const PREVIEW_BYTES = 1_024;
 /** A call may end a little after its time. */
-const SECRET_SLACK_MS = 600_000;
+export const SECRET_SLACK_MS = 600_000;
 
 /** The facts of a tool that does not exist: such a call never runs. */
 const NO_TOOL = {
@@ -170,6 +170,6 @@ function retryOf({ retry }: SubmitCallBody, tool: RetryPolicy, { retryMaxAttempt
 }
 
 /** At most PREVIEW_BYTES of UTF-8, never half a character. */
-function cutPreview(text: string): string {
+export function cutPreview(text: string): string {
   return new TextDecoder().decode(Buffer.from(text.slice(0, PREVIEW_BYTES)).subarray(0, PREVIEW_BYTES), { stream: true });
 }

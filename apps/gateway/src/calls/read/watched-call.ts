@@ -12,5 +12,5 @@ export function watchedCall(seen: readonly StoredEvent[] | undefined): Call | un
 }
 
 function hasReference({ data }: CallEvent): boolean {
-  return 'argumentsRef' in data || 'resultRef' in data;
+  return 'argumentsRef' in data || 'resultRef' in data || ('edited' in data && data.edited?.argumentsRef !== undefined);
 }
