@@ -160,6 +160,14 @@ describe('the other commands', () => {
     const [, second = ''] = /toolyard approve (\S+)/.exec(other.err()) ?? [];
     await run(['approve', second]);
     expect((await other.ended()).out).toContain('done');
+
+    const third = start(['call', 'shell', 'command=curl example.com', '--session', session]);
+    await third.says('toolyard approve ');
+    const [, edited = ''] = /toolyard approve (\S+)/.exec(third.err()) ?? [];
+    expect((await run(['approve', edited, '--arguments', '{"command": 1}'])).err).toContain('/arguments/command');
+    await run(['approve', edited, '--arguments', '{"command": "echo instead"}']);
+    expect((await third.ended()).out).toContain('instead');
+    expect((await run(['show', edited])).out).toContain('/command "curl example.com" → "echo instead"');
   });
 
   it('list, show, quote, cancel, replay and steer', async () => {

@@ -28,7 +28,7 @@ export function readArguments(words: readonly string[], readStdin: () => string)
   if (first === undefined) return { values: {}, loose: [] };
   if (first === '-' || first.trimStart().startsWith('{')) {
     if (more.length > 0) throw new UsageError('Expected nothing after a JSON object: it holds all arguments');
-    return { values: objectOf(first === '-' ? readStdin() : first), loose: [] };
+    return { values: readObject(first, readStdin), loose: [] };
   }
   const values: CallArguments = {};
   const loose: string[] = [];
@@ -43,6 +43,11 @@ export function readArguments(words: readonly string[], readStdin: () => string)
     }
   }
   return { values, loose };
+}
+
+/** A JSON object, or `-` for the one on stdin. @throws UsageError that states what was expected */
+export function readObject(text: string, readStdin: () => string): CallArguments {
+  return objectOf(text === '-' ? readStdin() : text);
 }
 
 /**

@@ -152,8 +152,8 @@ function addAnswering(add: Add, start: Start): void {
   for (const [name, decision] of [
     ['approve', 'allow'],
     ['deny', 'deny'],
-  ] as const)
-    add(name, `${decision} a call that waits for a person`)
+  ] as const) {
+    const command = add(name, `${decision} a call that waits for a person`)
       .argument('<call-id>')
       .addOption(
         new Option('--always <what>', 'also later calls of the session: of this tool, or with arguments like these').choices([
@@ -165,6 +165,8 @@ function addAnswering(add: Add, start: Start): void {
       .option('--reason <text>', 'kept with the decision')
       .option('--follow', 'show the call until its end')
       .action((id: string, flags: DecideFlags) => start((context) => decide(context, decision, id, flags)));
+    if (decision === 'allow') command.option('--arguments <json>', 'run it with these arguments instead; - reads them from stdin');
+  }
   add('steer', "leave a message for the session's agent; it comes with its next batch")
     .argument('<session>')
     .argument('<message...>')

@@ -1,4 +1,4 @@
-import type { Call, CallFilterInput, CallSummary } from '#contracts';
+import type { ArgumentChange, Call, CallFilterInput, CallSummary } from '#contracts';
 import type { CommandContext } from '../command-context.js';
 import { contentText } from '../terminal/result-text.js';
 import { oneLine } from '../terminal/safe-text.js';
@@ -98,6 +98,7 @@ function factsOf(call: Call): [string, string | undefined][] {
     ['error', error && `${error.code}: ${oneLine(error.message, 500)}`],
     ['waiting', waiting && `${waiting.reason}: ${waiting.detail}`],
     ['question', approval?.decided === undefined ? approval?.reasons.join('; ') : undefined],
+    ['edited', approval?.decided?.edited && `by ${approval.decided.by}: ${approval.decided.edited.changes.map(changeText).join('; ')}`],
     ['session', call.sessionId],
     ['agent', call.agentId],
     ['arguments', JSON.stringify(call.arguments)],
@@ -112,6 +113,10 @@ function factsOf(call: Call): [string, string | undefined][] {
     ['ended', call.endedAt],
     ['attempt', call.attempt > 1 ? String(call.attempt) : undefined],
   ];
+}
+
+function changeText({ pointer, before = 'nothing', after = 'nothing' }: ArgumentChange): string {
+  return oneLine(`${pointer} ${before} → ${after}`, 300);
 }
 
 /** One word; `error` for a completed call whose result is one. */

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { readObject } from '../call-arguments.js';
 import type { CommandContext } from '../command-context.js';
 import { followCall } from '../follow-call.js';
 import { oneLine } from '../terminal/safe-text.js';
@@ -10,6 +12,8 @@ export interface DecideFlags {
   readonly trust?: string;
   readonly reason?: string;
   readonly follow?: boolean;
+  /** A JSON object, or `-` for stdin. */
+  readonly arguments?: string;
 }
 
 /** Calls that wait for a person. */
@@ -37,12 +41,13 @@ export async function approvals({ client, terminal, json }: CommandContext): Pro
 /** Sends a person's decision. */
 export async function decide(context: CommandContext, decision: 'allow' | 'deny', callId: string, flags: DecideFlags): Promise<number> {
   const { client, terminal, json } = context;
-  const { always, trust, reason, follow } = flags;
+  const { always, trust, reason, follow, arguments: edited } = flags;
   const call = await client.calls.decide(callId, {
     decision,
     scope: always === undefined ? 'once' : `session-${always}`,
     ...(trust === undefined ? {} : { trustOption: trust }),
     ...(reason === undefined ? {} : { reason }),
+    ...(edited === undefined ? {} : { arguments: readObject(edited, () => readFileSync(0, 'utf8')) }),
   });
   if (follow === true) return followCall(context, callId);
   if (json) terminal.json(call);
