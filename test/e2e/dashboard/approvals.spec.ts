@@ -33,6 +33,29 @@ it('approves a call of another client by keyboard, and shows who decided', async
     .waitFor();
 });
 
+it('allows a call with edited arguments, and shows why others were not taken', async () => {
+  const id = await ask('git push origin edited');
+  const page = await stage.open('/approvals');
+  await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
+  await page.getByRole('button', { name: 'Edit and allow' }).click();
+  const dialog = page.getByRole('dialog');
+  const field = dialog.getByLabel('Arguments');
+  const allow = dialog.getByRole('button', { name: 'Allow these' });
+  await field.fill('{"command": ');
+  await eventually(async () => await allow.isDisabled(), 'no answer to be possible with half of a JSON text');
+  await field.fill('{"command": 1}');
+  await allow.click();
+  await dialog.getByText('/arguments/command').waitFor();
+  await field.fill('{"command": "echo edited"}');
+  await allow.click();
+  expect(await stage.agent.ended(id)).toMatchObject({ outcome: 'completed', arguments: { command: 'echo edited' } });
+  await page.goto(`${stage.url}/calls/${id}`);
+  await page
+    .getByRole('region', { name: 'Timeline' })
+    .getByText(/with edited arguments/)
+    .waitFor();
+});
+
 it('grants trust for the rest of the session, shows the grant, and revokes it', async () => {
   const id = await ask('git push origin three');
   const page = await stage.open('/approvals');

@@ -19,6 +19,7 @@ import { escapeInvisible } from '../components/escape-invisible.js';
 import { useScopes } from '../session/use-scopes.js';
 import { useToolyard } from '../stream/toolyard.js';
 import classes from './approvals-page.module.css';
+import { EditModal } from './edit-modal.js';
 
 const PAGE = 100;
 
@@ -40,15 +41,18 @@ export function ApprovalsPage() {
     calls.findIndex(({ id }) => id === chosen),
   );
   const call = calls[index];
-  const answer = useAnswer(() => {
+  const [editing, setEditing] = useState(false);
+  const next = () => {
     setChosen(calls[index + 1]?.id ?? calls[index - 1]?.id);
     setReason('');
-  });
+    setEditing(false);
+  };
+  const answer = useAnswer(next);
   const lacking = useScopes().lacks('approve');
   const say = (option: Answer['option'], trust?: TrustOption) => {
-    if (call && !answer.isPending && lacking === undefined) answer.mutate({ call, option, trust, reason });
+    if (call && !editing && !answer.isPending && lacking === undefined) answer.mutate({ call, option, trust, reason });
   };
-  const step = (by: number) => setChosen(calls[Math.min(calls.length - 1, Math.max(0, index + by))]?.id);
+  const step = (by: number) => !editing && setChosen(calls[Math.min(calls.length - 1, Math.max(0, index + by))]?.id);
   useHotkeys([
     ['j', () => step(1)],
     ['ArrowDown', () => step(1)],
@@ -89,7 +93,18 @@ export function ApprovalsPage() {
             <Inbox calls={calls} current={call.id} onChoose={setChosen} />
           </Grid.Col>
           <Grid.Col span={{ base: 12, sm: 7, md: 8 }}>
-            <Question key={call.id} call={call} pending={answer.isPending} reason={reason} onReason={setReason} onSay={say} />
+            <Question
+              key={call.id}
+              call={call}
+              pending={answer.isPending}
+              reason={reason}
+              onReason={setReason}
+              onSay={say}
+              onEdit={() => setEditing(true)}
+            />
+            {editing && (
+              <EditModal key={`edit ${call.id}`} call={call} reason={reason} onClose={() => setEditing(false)} onAllowed={next} />
+            )}
           </Grid.Col>
         </Grid>
       )}
@@ -216,9 +231,10 @@ interface QuestionProps {
   readonly reason: string;
   readonly onReason: (reason: string) => void;
   readonly onSay: (option: Answer['option'], trust?: TrustOption) => void;
+  readonly onEdit: () => void;
 }
 
-function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
+function Question({ call, pending, reason, onReason, onSay, onEdit }: QuestionProps) {
   const { approval } = call;
   const always = approval?.options.filter(({ scope }) => scope === 'session-tool') ?? [];
   return (
@@ -272,6 +288,9 @@ function Question({ call, pending, reason, onReason, onSay }: QuestionProps) {
           rightSection={<Kbd size="xs">d</Kbd>}
         >
           Deny
+        </ScopedButton>
+        <ScopedButton scope="approve" variant="default" disabled={pending} onClick={onEdit}>
+          Edit and allow
         </ScopedButton>
         {always.map((option) => (
           <ScopedButton scope="approve" key={option.id} variant="default" disabled={pending} onClick={() => onSay(option)}>

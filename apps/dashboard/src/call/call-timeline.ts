@@ -148,8 +148,8 @@ class TimelineBuilder {
 
   private decided(event: CallEventOf<'call.approval_decided'>, at: number): void {
     this.close(at);
-    const { decision, scope, reason } = event.data;
-    const detail = [SCOPE_WORDS[scope], reason].filter(Boolean).join(' · ');
+    const { decision, scope, reason, edited } = event.data;
+    const detail = [SCOPE_WORDS[scope], edited && 'with edited arguments', reason].filter(Boolean).join(' · ');
     if (decision === 'deny') {
       this.moment(at, `Denied by ${event.actor}`, 'bad', detail);
       return;

@@ -1,4 +1,4 @@
-import { Badge, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import { Badge, List, Paper, Stack, Table, Text, Title } from '@mantine/core';
 import type { Approval, Decision } from '#contracts';
 import { momentText } from '../components/duration.js';
 import stacked from '../components/stacked.module.css';
@@ -72,6 +72,15 @@ export function DecisionView({ decision, approval }: { readonly decision: Decisi
             </Text>
           ) : (
             <Text size="sm">Not answered yet; expires {momentText(Date.parse(approval.expiresAt))}.</Text>
+          )}
+          {approval.decided?.edited && (
+            <List size="sm" aria-label="Edited arguments" mt={4}>
+              {approval.decided.edited.changes.map(({ pointer, before = 'nothing', after = 'nothing' }) => (
+                <List.Item key={pointer}>
+                  <code>{escapeInvisible(pointer)}</code>: {escapeInvisible(before)} → {escapeInvisible(after)}
+                </List.Item>
+              ))}
+            </List>
           )}
         </Paper>
       )}

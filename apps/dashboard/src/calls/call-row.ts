@@ -1,4 +1,4 @@
-import type { Call, CallEvent, CallOutcome, CallStatus, CallSummary, Pool, Priority } from '#contracts';
+import type { Call, CallEvent, CallOutcome, CallStatus, CallSummary, EditedArguments, Pool, Priority } from '#contracts';
 import type { ShownState } from '../theme.js';
 
 /** A call in a list: from a response of the gateway, or from events with the fields that these have. */
@@ -87,7 +87,7 @@ export function foldRow(before: CallRow | undefined, event: CallEvent): CallRow 
     case 'call.approval_requested':
       return { ...row, status: 'waiting_approval' };
     case 'call.approval_decided':
-      return { ...row, status: 'queued' };
+      return { ...row, status: 'queued', ...editedPreview(event.data.edited) };
     case 'call.start':
       return {
         ...row,
@@ -143,6 +143,11 @@ function rowOfEnvelope(event: CallEvent): CallRow {
     attempt: event.attempt,
     submittedAt: timeOfId(event.subject) ?? Date.parse(event.time),
   };
+}
+
+/** The arguments of an approver replace those that were submitted. */
+function editedPreview(edited: EditedArguments | undefined): Pick<CallRow, 'preview'> | undefined {
+  return edited && { preview: previewOf(edited.arguments) ?? edited.argumentsRef?.preview };
 }
 
 const PREVIEW_CHARS = 200;

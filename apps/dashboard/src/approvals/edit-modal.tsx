@@ -1,0 +1,91 @@
+import { Alert, Button, Group, JsonInput, List, Modal, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { z } from 'zod';
+import { Json, type Call } from '#contracts';
+import { ToolyardError } from '#client';
+import { notifySuccess } from '../components/notify.js';
+import { useToolyard } from '../stream/toolyard.js';
+
+const Arguments = z.record(z.string(), Json);
+
+export interface EditModalProps {
+  readonly call: Call;
+  readonly reason: string;
+  readonly onClose: () => void;
+  readonly onAllowed: () => void;
+}
+
+/** Allows a call with other arguments. What the gateway refuses is shown, and the call goes on waiting. */
+export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) {
+  const { client } = useToolyard();
+  const queries = useQueryClient();
+  const [text, setText] = useState(() => JSON.stringify(call.arguments, null, 2));
+  const args = Arguments.safeParse(parsed(text));
+  const allow = useMutation({
+    mutationFn: (edited: z.output<typeof Arguments>) =>
+      client.calls.decide(call.id, { decision: 'allow', arguments: edited, ...(reason === '' ? {} : { reason }) }),
+    onSuccess: () => {
+      notifySuccess(`Allowed with edited arguments: ${call.tool}`);
+      onAllowed();
+    },
+    onSettled: () => void queries.invalidateQueries({ queryKey: ['approvals'] }),
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Edit and allow ${call.tool}`} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack gap="sm">
+        <JsonInput
+          label="Arguments"
+          description="The call runs once with exactly these. They are validated and judged as if the agent had sent them."
+          value={text}
+          onChange={setText}
+          validationError="This is not JSON yet"
+          formatOnBlur
+          autosize
+          minRows={8}
+          maxRows={24}
+          styles={{ input: { fontFamily: 'var(--app-mono)', fontSize: 13 } }}
+          data-autofocus
+        />
+        {call.argumentsRedacted === true && (
+          <Text size="sm" c="dimmed">
+            These arguments hold secrets, which are not shown: write them in again, or allow the call without an edit.
+          </Text>
+        )}
+        {allow.isError && <Refusal error={allow.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+          <Button color="teal.9" disabled={!args.success} loading={allow.isPending} onClick={() => args.success && allow.mutate(args.data)}>
+            Allow these
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+function Refusal({ error }: { readonly error: Error }) {
+  const { detail = error.message, errors = [] } = (error instanceof ToolyardError && error.problem) || {};
+  return (
+    <Alert color="red" title="These arguments were not taken" role="alert">
+      <Text size="sm">{detail}</Text>
+      <List size="sm">
+        {errors.map(({ pointer, message }) => (
+          <List.Item key={`${pointer} ${message}`}>
+            <strong>{pointer}</strong> {message}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
