@@ -164,7 +164,7 @@ describe('the other commands', () => {
     const third = start(['call', 'shell', 'command=curl example.com', '--session', session]);
     await third.says('toolyard approve ');
     const [, edited = ''] = /toolyard approve (\S+)/.exec(third.err()) ?? [];
-    expect((await run(['approve', edited, '--arguments', '{"command": 1}'])).err).toContain('/arguments/command');
+    expect((await run(['approve', edited, '--arguments', '{"command": 1}'])).err).toContain('/command: expected string');
     await run(['approve', edited, '--arguments', '{"command": "echo instead"}']);
     expect((await third.ended()).out).toContain('instead');
     expect((await run(['show', edited])).out).toContain('/command "curl example.com" → "echo instead"');
