@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { Batch, Call, CallEvent, Session } from '#contracts';
+import { createRedis } from '#redis';
+import { Agent } from '../support/agent.js';
+import { writeDataFolder } from '../support/data-folder.js';
+import { eventually } from '../support/eventually.js';
+import { readFullLog, type FullLog } from '../support/log-invariants.js';
+import { cleanUp, freshDirectory, spawnStandalone, type StandaloneProcess } from '../support/standalone.js';
+
+interface Written {
+  readonly writtenAt: string;
+  readonly calls: Record<
+    string,
+    { readonly id: string; readonly status: string; readonly outcome?: string; readonly events: readonly string[] }
+  >;
+  readonly batches: Record<string, { readonly id: string }>;
+}
+
+const file = (type: string) => readFileSync(new URL(`../replay/data-folder.c0478b4.${type}`, import.meta.url));
+
+/**
+ * The data of `npm start` of the release at c0478b4, killed (SIGKILL) while calls waited and ran. A failure here means that
+ * installations of that release cannot be upgraded: mend the reading, never the recording.
+ */
+describe('a data folder of the first release, started by this one', () => {
+  const written: Written = JSON.parse(String(file('json')));
+  const ids = Object.fromEntries(Object.entries(written.calls).map(([name, { id }]) => [name, id]));
+  const ended = Object.entries(written.calls).filter(([, { status }]) => status === 'ended');
+  let toolyard: StandaloneProcess;
+  let agent: Agent;
+
+  beforeAll(async () => {
+    const folder = freshDirectory();
+    writeDataFolder(folder, gunzipSync(file('aof.gz')), Date.now() - Date.parse(written.writtenAt));
+    toolyard = await spawnStandalone(folder);
+    await toolyard.up();
+    agent = new Agent(toolyard.url);
+  });
+  afterAll(cleanUp);
+
+  const textOf = ({ result }: Call) => (result?.content ?? []).flatMap((part) => (part.type === 'text' ? part.text : [])).join('');
+  const decide = (name: string, decision: 'allow' | 'deny') =>
+    agent.request('POST', `/v1/calls/${ids[name]}/decision`, { decision, scope: 'once' });
+
+  /** What the first release accepted, and this one did not start, has no count of updates in its End. */
+  const lacksProof = (violation: string, log: FullLog) => {
+    const [, callId = ''] = /^updates of (\S+): its End says undefined undefined,/.exec(violation) ?? [];
+    const events = log.calls.get(callId) ?? [];
+    const isOfThen = ({ time }: CallEvent) => time < written.writtenAt;
+    return events.some(isOfThen) && events.every((event) => event.type !== 'call.start' || isOfThen(event));
+  };
+
+  it.each(ended.map(([name]) => name))('has the ended call "%s" with its events', async (name) => {
+    const { id, outcome, events } = written.calls[name] ?? { id: '', events: [] };
+    expect((await agent.get(`/v1/calls/${id}`)).body).toMatchObject({ id, status: 'ended', outcome });
+    expect((await agent.events(id)).map(({ type }) => type)).toEqual(events);
+  });
+
+  it('has results: text, a whole large output, an exit code', async () => {
+    const call = async (name: string) => (await agent.get(`/v1/calls/${ids[name]}`)).body;
+    expect(textOf(await call('shell'))).toContain('hello');
+    expect(await call('failed')).toMatchObject({ isError: true });
+    expect(textOf(await call('large'))).toContain('output truncated');
+    const { body } = await agent.get<string>(`/v1/calls/${ids['large']}/output`);
+    expect(body).toBe(Array.from({ length: 30_000 }, (_unused, n) => `${n + 1}\n`).join(''));
+  });
+
+  it('runs queued calls once', async () => {
+    const queued = await Promise.all(['queued', 'queuedLow'].map((name) => agent.ended(ids[name] ?? '', 60_000)));
+    expect(queued).toMatchObject([
+      { outcome: 'completed', attempt: 1 },
+      { outcome: 'completed', attempt: 1 },
+    ]);
+    expect(queued.map(textOf)).toEqual([expect.stringContaining('after the upgrade'), expect.stringContaining('low')]);
+  });
+
+  it('ends calls that ran, whose commands may have had an effect, as unknown', async () => {
+    for (const name of ['running', 'running2']) {
+      const call = await agent.ended(ids[name] ?? '', 60_000);
+      expect(call).toMatchObject({ outcome: 'unknown', attempt: 1, error: { code: 'outcome_unknown' } });
+      const events = await agent.events(call.id);
+      expect(events.map(({ type }: CallEvent) => type)).toEqual([...(written.calls[name]?.events ?? []), 'call.end']);
+    }
+  });
+
+  it('has batches, and ends the one that ran', async () => {
+    const read = async (name: string) => (await agent.get<Batch>(`/v1/batches/${written.batches[name]?.id}`)).body;
+    expect(await read('batch')).toMatchObject({ status: 'ended', results: [1, 2, 3].map(() => ({ outcome: 'completed' })) });
+    const batch = await eventually(
+      async () => {
+        const found = await read('runningBatch');
+        return found.status === 'ended' ? found : undefined;
+      },
+      'the batch to end',
+      60_000,
+    );
+    // The message of a person, who wrote it before the kill, stops the rest.
+    expect(batch.results.map(({ outcome }) => outcome)).toEqual(['unknown', 'cancelled', 'cancelled', 'cancelled']);
+    expect(batch).toMatchObject({ stopped: { reason: 'steered' }, steering: [{ message: 'please hurry' }] });
+  });
+
+  it('has sessions with posture, tools and grants, which still hold', async () => {
+    const { body } = await agent.get<Session>('/v1/sessions/careful');
+    expect(body).toMatchObject({
+      posture: { autonomy: 'supervised', permissionMode: 'workspace-write' },
+      allowedTools: ['file_read'],
+      strategy: { type: 'tiered' },
+    });
+    expect(await agent.run('shell', { command: 'echo trusted' }, { sessionId: 'careful' })).toMatchObject({ outcome: 'completed' });
+    const asked = await agent.submit('shell', { command: 'echo not trusted' }, { sessionId: 'careful' });
+    expect(asked.body).toMatchObject({ status: 'waiting_approval' });
+    await agent.request('POST', `/v1/calls/${asked.body.id}/decision`, { decision: 'deny' });
+  });
+
+  it('lets a person decide approvals that waited', async () => {
+    const { body } = await agent.get<{ approvals: { call: Call }[] }>('/v1/approvals');
+    expect(JSON.stringify(body)).toContain(ids['waiting']);
+    expect((await decide('waiting', 'allow')).status).toBe(200);
+    expect((await decide('waitingToo', 'deny')).status).toBe(200);
+    const allowed = await agent.ended(ids['waiting'] ?? '');
+    expect([allowed.outcome, textOf(allowed)]).toEqual(['completed', expect.stringContaining('approved later')]);
+    expect(await agent.ended(ids['waitingToo'] ?? '')).toMatchObject({ outcome: 'denied', error: { code: 'approval_denied' } });
+  });
+
+  it('knows its idempotency keys', async () => {
+    const again = await agent.submit('echo', { n: 2 }, { sessionId: 'work' }, { 'idempotency-key': 'key-1' });
+    expect(again.body.id).toBe(ids['keyed']);
+  });
+
+  it('lists its calls', async () => {
+    const listed = await eventually(async () => {
+      const { body } = await agent.get<{ calls: Call[] }>('/v1/calls?sessionId=work&limit=100');
+      return body.calls.length > 8 ? body.calls.map(({ id }) => id) : undefined;
+    }, 'the calls of the session');
+    expect(listed).toEqual(expect.arrayContaining([ids['shell'], ids['large'], ids['cancelled'], ids['running']]));
+  });
+
+  it('keeps the invariants of the log to the last call', async () => {
+    const redis = createRedis(`unix://${join(toolyard.data, 'redis.sock')}`);
+    try {
+      // Registrations of its idle workers expire.
+      expect((await redis.keys('{q-*}:calls:*')).filter((key) => !key.includes(':idle:'))).toEqual([]);
+      const log = await readFullLog(redis, 16, { atRest: true });
+      expect(log.violations.filter((line) => !lacksProof(line, log))).toEqual([]);
+      expect([...log.calls.keys()]).toEqual(expect.arrayContaining(Object.values(ids)));
+      for (const events of log.calls.values()) expect(events.filter(({ type }) => type === 'call.end')).toHaveLength(1);
+    } finally {
+      redis.disconnect();
+    }
+  });
+});
