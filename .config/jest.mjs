@@ -11,7 +11,13 @@ const base = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', { configFile: `${rootDir}.swcrc`, sourceMaps: 'inline', module: { type: 'es6' } }] },
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    // The condition `source`, which stands for the TypeScript of this tree, means other files to these packages.
+    '^eventsource$': '<rootDir>/node_modules/eventsource/dist/index.js',
+    '^eventsource-parser/stream$': '<rootDir>/node_modules/eventsource-parser/dist/stream.js',
+    '^eventsource-parser$': '<rootDir>/node_modules/eventsource-parser/dist/index.js',
+  },
 };
 
 /** Contracts in other set-ups than the default, and races that run for minutes. They run with `npm run test:all`. */

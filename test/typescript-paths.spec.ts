@@ -11,6 +11,8 @@ describe('tsconfig.json', () => {
       'tsconfig.json',
       z.object({ compilerOptions: z.object({ paths: z.record(z.string(), z.array(z.string())) }) }),
     );
-    expect(compilerOptions.paths).toEqual(Object.fromEntries(Object.entries(imports).map(([name, { source }]) => [name, [source]])));
+    // Packages whose own condition `source` means other files are there too.
+    const libs = Object.fromEntries(Object.entries(compilerOptions.paths).filter(([name]) => name.startsWith('#')));
+    expect(libs).toEqual(Object.fromEntries(Object.entries(imports).map(([name, { source }]) => [name, [source]])));
   });
 });

@@ -1,12 +1,14 @@
 export { EgressError } from './egress/egress-error.js';
 export { EgressPolicy } from './egress/egress-policy.js';
 export { egressPolicyFrom, traceHostsFrom } from './egress/egress.config.js';
+export { egressFetch, type EgressFetch } from './egress/egress-fetch.js';
 export { type FetchedDocument, SafeFetch } from './egress/safe-fetch.js';
 export { TraceHosts } from './egress/trace-hosts.js';
 export { findExecutable } from './process/find-executable.js';
 export { cutToBytes } from './process/output-capture.js';
 export { type ResourceLimits, limitCommandPrefix } from './process/resource-limits.js';
 export { type CapturedOutput, type ProcessCommand, type ProcessReport, ProcessStartError, runProcess } from './process/run-process.js';
+export { startProcess, type RunningProcess } from './process/start-process.js';
 export { BubblewrapSandbox } from './isolation/bubblewrap-sandbox.adapter.js';
 export { DEFAULT_LIMITS, SEARCH_LIMITS } from './isolation/default-limits.js';
 export { DisabledSandbox } from './isolation/disabled-sandbox.adapter.js';

@@ -23,7 +23,7 @@ import { sourceConnectors } from './source-connectors.js';
           redis,
           store,
           watcher,
-          connectors: sourceConnectors(config, sandboxes, logger),
+          connectors: sourceConnectors(config, sandboxes),
           workerId: config.id,
           pools: config.pools.map(({ pool }) => pool),
           log: (message, facts) => logger.warn(facts, message),

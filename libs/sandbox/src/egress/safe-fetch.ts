@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import type { LookupFunction } from 'node:net';
 import { PassThrough, pipeline, type Duplex, type Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { Agent, request, type Dispatcher } from 'undici';
 import { EgressError, displayUrl, toEgressError } from './egress-error.js';
 import type { EgressPolicy } from './egress-policy.js';
+import { pinnedConnector } from './pinned-connector.js';
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
@@ -41,7 +41,6 @@ export interface PostOptions {
 const MAX_REDIRECTS = 10;
 /** Of the body as it comes over the wire, and again after decompression: a small file may unpack to a huge one. */
 const MAX_BODY_BYTES = 5 * 1_048_576;
-const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const HEADERS = {
@@ -109,27 +108,6 @@ export class SafeFetch {
       throw toEgressError(error, url.host);
     }
   }
-}
-
-/** Looks names up through the policy, whose answer is what the socket connects to. Literal addresses were checked with the URL. */
-function pinnedConnector(policy: EgressPolicy): buildConnector.connector {
-  return (options, callback) => {
-    const lookup: LookupFunction = (hostname, { all }, done) => {
-      policy.addresses(hostname, options.port).then(
-        (found) => {
-          const [first] = found;
-          if (all === true)
-            done(
-              null,
-              found.map(({ address, family }) => ({ address, family })),
-            );
-          else done(first ? null : new Error('no address'), first?.address ?? '', first?.family);
-        },
-        (error: unknown) => done(error instanceof Error ? error : new Error('lookup failed', { cause: error }), ''),
-      );
-    };
-    buildConnector({ lookup, timeout: CONNECT_TIMEOUT_MS })(options, callback);
-  };
 }
 
 async function documentOf(

@@ -25,6 +25,8 @@ export interface ProcessCommand {
   readonly files?: readonly number[];
   /** Its standard input; without, it has none. A program that does not read it to its end is no error. */
   readonly input?: string;
+  /** The program gets one more descriptor, after `files`: what it writes there goes to `onExtra`. */
+  readonly extraPipe?: boolean;
 }
 
 export interface ProcessOptions {
@@ -34,6 +36,8 @@ export interface ProcessOptions {
   readonly graceMs: number;
   /** Text kept of each stream; what comes beyond is read, counted and dropped. Default 1,048,576 bytes. */
   readonly captureBytes?: number;
+  /** What the program writes to its extra pipe, as it comes. Must not throw. */
+  readonly onExtra?: (chunk: Buffer) => void;
   /** Kept text as it comes; the pieces of a stream joined are its captured text. `cut`: it is the last piece, and more came. Must not throw. */
   readonly onText?: (stream: 'stdout' | 'stderr', text: string, cut: boolean) => void;
 }
@@ -103,7 +107,7 @@ async function runIn(
   startedAt: number,
 ): Promise<ProcessReport> {
   const { child, tree, exited } = await start(command, group);
-  const captured = capture(child, options);
+  const captured = capture(command, child, options);
   const stopper = processTreeKiller(tree, options, command.limits);
   const exit = await Promise.race([exited, stopper.unkillable]);
   const stopped = await stopper.stop(exit);
@@ -119,7 +123,8 @@ interface Started {
   readonly exited: Promise<Exit>;
 }
 
-async function start(command: ProcessCommand, group: PidGroup | undefined): Promise<Started> {
+/** The part that `start-process.ts` shares. With `stdin` its input stays open. */
+export async function start(command: ProcessCommand, group: PidGroup | undefined, stdin?: 'pipe'): Promise<Started> {
   checkStartable(command);
   startParentDeathWatchdog();
   const mark = processTagMethod();
@@ -131,11 +136,18 @@ async function start(command: ProcessCommand, group: PidGroup | undefined): Prom
       cwd: command.cwd,
       env: { ...command.env, ...mark.env(tag) },
       detached: true,
-      stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(command.files ?? [])],
+      stdio: [
+        command.input === undefined && stdin === undefined ? 'ignore' : 'pipe',
+        'pipe',
+        'pipe',
+        ...(command.files ?? []),
+        ...(command.extraPipe ? (['pipe'] as const) : []),
+      ],
     });
     const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-    child.stdin?.on('error', () => undefined).end(command.input);
+    child.stdin?.on('error', () => undefined);
+    if (stdin === undefined) child.stdin?.end(command.input);
     const leaderRuns = () => child.exitCode === null && child.signalCode === null;
     return {
       child,
@@ -161,7 +173,7 @@ function startError(error: unknown): ProcessStartError {
   return new ProcessStartError('system', `the system refused to start a process (${code})`, error);
 }
 
-function capture(child: ChildProcess, options: ProcessOptions) {
+function capture(command: ProcessCommand, child: ChildProcess, options: ProcessOptions) {
   const follow = (name: 'stdout' | 'stderr') => {
     const output = new OutputCapture(options.captureBytes ?? DEFAULT_CAPTURE_BYTES, (text, cut) => options.onText?.(name, text, cut));
     const pipe = child[name];
@@ -172,10 +184,13 @@ function capture(child: ChildProcess, options: ProcessOptions) {
       return { text: output.text, bytes: output.bytes, truncated: output.truncated };
     };
   };
+  const extra = command.extraPipe ? child.stdio[3 + (command.files?.length ?? 0)] : undefined;
+  extra?.on('error', () => undefined);
+  extra?.on('data', (chunk: Buffer) => options.onExtra?.(chunk));
   const stdout = follow('stdout');
   const stderr = follow('stderr');
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  return { closed, finish: () => ({ stdout: stdout(), stderr: stderr() }) };
+  return { closed, finish: () => (extra?.destroy(), { stdout: stdout(), stderr: stderr() }) };
 }
 
 function read(pipe: Readable, output: OutputCapture): void {

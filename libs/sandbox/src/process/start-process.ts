@@ -1,0 +1,50 @@
+import type { Readable, Writable } from 'node:stream';
+import { openPidGroup } from './pid-groups.js';
+import { processTreeKiller } from './process-tree-killer.js';
+import { killAll } from './process-tree.js';
+import { start, type ProcessCommand } from './run-process.js';
+
+/** A program that serves for a while, such as a server that speaks over its standard input and output. */
+export interface RunningProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when the program has ended by itself or was killed for its limits; how, in words. Never rejects. */
+  readonly ended: Promise<string>;
+  /** SIGTERM to the whole tree, after the grace SIGKILL. No process is left when it resolves. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Starts a program in a process tree of its own. Rejects with a ProcessStartError when it cannot start. */
+export async function startProcess(command: Omit<ProcessCommand, 'input'>, graceMs: number): Promise<RunningProcess> {
+  const group = command.limits && openPidGroup(command.limits.processes);
+  const stopping = new AbortController();
+  try {
+    const { child, tree, exited } = await start(command, group, 'pipe');
+    const { stdin, stdout, stderr } = child;
+    if (stdin === null || stdout === null || stderr === null) throw new Error('the pipes of the program are missing');
+    for (const pipe of [stdin, stdout, stderr]) pipe.on('error', () => undefined);
+    const killer = processTreeKiller(tree, { signal: stopping.signal, graceMs }, command.limits);
+    const ended = Promise.race([exited, killer.unkillable]).then(async (exit) => {
+      const status = await killer.stop(exit);
+      await killAll(tree);
+      for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
+      await group?.close();
+      if (status?.how === 'over_limit') return 'it used more than its limits allow';
+      return exit.signal === null ? `it ended with exit code ${exit.code ?? -1}` : `it was ended by ${exit.signal}`;
+    });
+    return {
+      stdin,
+      stdout,
+      stderr,
+      ended,
+      stop: async () => {
+        stopping.abort();
+        await ended;
+      },
+    };
+  } catch (error) {
+    void group?.close();
+    throw error;
+  }
+}

@@ -1,0 +1,138 @@
+import { mkdirSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import type { McpSourceDefinition, Pool, StoredSource } from '#contracts';
+import { EgressPolicy, egressFetch, findExecutable, type ProcessCommand, type Sandbox } from '#sandbox';
+import { resolveSecrets } from '../definitions/resolve-secrets.js';
+import { poolOf } from '../definitions/pool-of.js';
+import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
+import { boundedFetch } from './bounded-fetch.js';
+import { McpConnection } from './mcp-connection.js';
+import { StdioTransport } from './stdio-transport.js';
+
+const PROBE_MS = 5_000;
+const VERSION = '1.0.0';
+const SERVER_CPU_SECONDS = 30 * 86_400;
+
+export interface McpConnectorOptions {
+  readonly sandboxOf: (pool: Pool) => Sandbox;
+  /** For sources of the config file also the host that they name. */
+  readonly egress: EgressPolicy;
+  /** Where secrets are found. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What programs see besides their own variables. */
+  readonly toolEnv: Readonly<Record<string, string>>;
+  /** Each program gets a folder of its own below it. */
+  readonly folder: string;
+}
+
+/** An open way to a server: the transport, and what belongs to it. */
+interface Way {
+  readonly transport: Transport;
+  readonly secrets: readonly string[];
+  readonly whyClosed: () => string;
+  readonly close: () => Promise<void>;
+}
+
+/** MCP servers, over stdio in the sandbox or over Streamable HTTP. Both eras of the protocol: the newer one is tried first. */
+export class McpConnector implements SourceConnector {
+  constructor(private readonly options: McpConnectorOptions) {}
+
+  async open(source: StoredSource, signal: AbortSignal): Promise<SourceConnection> {
+    const { definition } = source;
+    if (definition.kind !== 'mcp') throw new Error('expected a source of the kind mcp');
+    try {
+      return await this.connect(source, definition, 'auto', signal);
+    } catch (error) {
+      // Some older programs end at a request that they do not know.
+      if (definition.command === undefined || signal.aborted) throw error;
+      return this.connect(source, definition, 'legacy', signal);
+    }
+  }
+
+  private async connect(
+    source: StoredSource,
+    definition: McpSourceDefinition,
+    mode: 'auto' | 'legacy',
+    signal: AbortSignal,
+  ): Promise<SourceConnection> {
+    const way = definition.command === undefined ? this.http(source, definition) : await this.stdio(source, definition, definition.command);
+    const changed = { notify: () => {} };
+    const client = new Client(
+      { name: 'toolyard', version: VERSION },
+      {
+        capabilities: { elicitation: { form: {} } },
+        versionNegotiation: { mode, probe: { timeoutMs: PROBE_MS } },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 50, onChanged: () => changed.notify() } },
+      },
+    );
+    // No person is asked on behalf of a server yet.
+    client.setRequestHandler('elicitation/create', () => ({ action: 'decline' as const }));
+    try {
+      await client.connect(way.transport, { signal });
+    } catch (error) {
+      const why = way.whyClosed();
+      await way.close();
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(why === '' ? message : `${message}; ${why}`, { cause: error });
+    }
+    const close = async () => {
+      await client.close().catch(() => undefined);
+      await way.close();
+    };
+    const connection = new McpConnection({
+      client,
+      secrets: way.secrets,
+      whyClosed: () => way.whyClosed() || 'the connection was closed',
+      close,
+    });
+    changed.notify = () => connection.listChanged();
+    return connection;
+  }
+
+  private http({ origin }: StoredSource, { url = '', headers = {} }: McpSourceDefinition): Way {
+    const { egress, env } = this.options;
+    // The operator who wrote the config file named this host.
+    const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, new URL(url).host]) : egress;
+    policy.check(url);
+    const resolved = resolveSecrets(headers, env);
+    const guarded = egressFetch(policy);
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      fetch: boundedFetch(guarded),
+      requestInit: { headers: resolved },
+      redirectPolicy: 'same-origin',
+    });
+    return { transport, secrets: secretsOf(headers, resolved), whyClosed: () => '', close: () => guarded.close() };
+  }
+
+  private async stdio({ tenantId }: StoredSource, definition: McpSourceDefinition, command: readonly string[]): Promise<Way> {
+    const { sandboxOf, env, toolEnv, folder } = this.options;
+    const sandbox = sandboxOf(poolOf(definition));
+    const { ok, detail } = await sandbox.probe();
+    if (!ok) throw new Error(`commands do not run on this worker: ${detail}`);
+    const workspace = join(folder, tenantId === '*' ? '~all' : tenantId, definition.name);
+    mkdirSync(workspace, { recursive: true, mode: 0o700 });
+    const resolved = resolveSecrets(definition.env ?? {}, env);
+    const [program = '', ...args] = command;
+    const file = isAbsolute(program) ? program : findExecutable([program], toolEnv['PATH']);
+    if (file === undefined) throw new Error(`the program ${program} is not installed on this worker`);
+    const view = { visible: (definition.paths ?? []).map((path) => ({ path, access: 'read' as const })), hidden: [], readOnly: [] };
+    const wrapped = sandbox.wrap({ file, args, cwd: workspace, env: { ...toolEnv, HOME: workspace, ...resolved } }, workspace, view);
+    const transport = new StdioTransport(withoutCpuLimit(wrapped));
+    const whyClosed = () =>
+      [transport.ended, transport.lastWords]
+        .filter((it) => it !== undefined && it !== '')
+        .join(': ')
+        .slice(-500);
+    return { transport, secrets: secretsOf(definition.env ?? {}, resolved), whyClosed, close: () => transport.close() };
+  }
+}
+
+/** A server runs for days: the processor time that one command may take is no measure for it. All other limits hold. */
+function withoutCpuLimit(command: ProcessCommand): ProcessCommand {
+  return command.limits === undefined ? command : { ...command, limits: { ...command.limits, cpuSeconds: SERVER_CPU_SECONDS } };
+}
+
+function secretsOf(values: NonNullable<McpSourceDefinition['headers']>, resolved: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => (typeof value === 'string' ? [] : (resolved[name] ?? [])));
+}
