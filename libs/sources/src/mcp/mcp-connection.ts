@@ -62,6 +62,7 @@ export class McpConnection implements SourceConnection {
   }
 
   onClosed(listener: (reason: string) => void): void {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client is no EventTarget; this is its only hook
     this.parts.client.onclose = () => listener(this.parts.whyClosed());
   }
 
