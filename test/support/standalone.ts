@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Call } from '#contracts';
 import { eventually } from './eventually.js';
 import { freePort } from './redis-server.mjs';
 
@@ -108,3 +109,21 @@ export function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+/** Submits a call and waits for its end. */
+export async function submit(app: StandaloneProcess, body: unknown, wait = 10): Promise<Call> {
+  const answer = await fetch(`${app.url}/v1/calls`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${app.key()}`, 'content-type': 'application/json', prefer: `wait=${wait}` },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return Call.parse(await answer.json());
+}
+
+export async function read(app: StandaloneProcess, callId: string, wait = 10): Promise<Call> {
+  const answer = await fetch(`${app.url}/v1/calls/${callId}?wait=${wait}`, { headers: { authorization: `Bearer ${app.key()}` } });
+  return Call.parse(await answer.json());
+}
+
+export const echo = (text: string) => ({ tool: 'echo', arguments: { text } });

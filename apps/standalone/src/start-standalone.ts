@@ -1,7 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { LOCAL_INSTALLATION, type Posture } from '#contracts';
-import { startGateway } from '../../gateway/src/main.js';
-import { startWorker } from '../../worker/src/main.js';
 import { readGatewayConfig, type GatewayConfig } from '../../gateway/src/platform/gateway.config.js';
 import { configFactsOf, type ConfigFacts } from '../../gateway/src/platform/config-facts.js';
 import { readWorkerConfig, type WorkerConfig } from '../../worker/src/platform/worker.config.js';
@@ -86,6 +84,8 @@ async function startRedis(config: StandaloneConfig, directory: DataDirectory, un
 
 /** The worker starts first, so that the first call finds it. Both drain together: waiting requests need running calls to end. */
 async function startApps(apps: AppConfigs, undo: Undo[]): Promise<{ url: string; programs: Programs }> {
+  // Loaded here, so that a start that is refused before ends at once.
+  const [{ startWorker }, { startGateway }] = await Promise.all([import('../../worker/src/main.js'), import('../../gateway/src/main.js')]);
   const worker = await startWorker(apps.worker);
   undo.push(() => worker.close());
   try {
