@@ -1,4 +1,4 @@
-// Cycles between folders of the apps. Apart from .dependency-cruiser.cjs, since the tests beside the code would count.
+// Cycles between folders of one app or library. Apart from .dependency-cruiser.cjs, since the tests beside the code would count.
 const { options } = require('../.dependency-cruiser.cjs');
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -13,5 +13,10 @@ module.exports = {
       to: { circular: true },
     },
   ],
-  options: { ...options, exclude: { path: ['^dist/', '\\.spec\\.ts$'] }, doNotFollow: { path: ['node_modules', '^dist/', '^libs/'] } },
+  options: {
+    ...options,
+    // libs/contracts is not held to it yet: its schemas still refer to each other across folders.
+    exclude: { path: ['^dist/', '^libs/contracts/', '\\.(spec|contract)\\.ts$', '/testing/'] },
+    doNotFollow: { path: ['node_modules', '^dist/'] },
+  },
 };

@@ -1,6 +1,6 @@
 import { Pool, Priority, ToolEffect, type CallStatus } from '#contracts';
 import type { CallSnapshot } from '../event-log.port.js';
-import { metaText, parseMeta } from '../stream/stored-event.js';
+import { metaText, parseMeta } from './call-meta.js';
 
 /** Facts that the submission fixes and that later transitions need. */
 export interface CallOptions {

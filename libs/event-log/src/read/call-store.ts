@@ -5,7 +5,7 @@ import { parseTrustedJson } from '../call/trusted-json.js';
 import { upcastEvent } from '../call/upcasters.js';
 import type { StoredEvent } from '../event-log.port.js';
 import { FIRST_EPOCH, toStoredEvent } from '../stream/stored-event.js';
-import { encodeScalarCursor, decodeScalarCursor } from '../tail/cursor.js';
+import { encodeScalarCursor, decodeScalarCursor } from './cursor.js';
 import { argumentRefs, BlobStore, type BlobRef } from './blob-store.js';
 import { CallEventReader, SCAN_ENTRIES } from './call-event-reader.js';
 import { foldCall, type StoredValues } from './fold-call.js';

@@ -1,8 +1,7 @@
 import type { CallEvent } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 import { upcastEvent } from '../call/upcasters.js';
-import { FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
-import { fingerprintOf } from '../tail/log-tail-position.js';
+import { fingerprintOf, FIRST_EPOCH, readEntry, seqOf, toStoredEvent } from '../stream/stored-event.js';
 
 /** One entry of a partition, for readers that follow the log from a checkpoint of their own. */
 export interface LogEntry {

@@ -1,6 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { CALL_EVENT_TYPES, type CallEventType } from '#contracts';
-import { parseTrustedJson } from '../call/trusted-json.js';
+import { parseMeta } from '../call/call-meta.js';
 import { toStoredSystemEvent } from './stored-system-event.js';
 import type { CallMeta, StoredEvent } from '../event-log.port.js';
 
@@ -112,36 +111,6 @@ export function seqOf(entryId: string): number {
   return Number(dash < 0 ? entryId : entryId.slice(0, dash));
 }
 
-/** The call's fixed facts as the snapshot and every event have them: JSON members without braces. */
-export function metaText(meta: CallMeta): string {
-  const members = [`"tenantid":${JSON.stringify(meta.tenantId)}`, `"tool":${JSON.stringify(meta.tool)}`];
-  if (meta.agentId !== undefined) members.push(`"agentid":${JSON.stringify(meta.agentId)}`);
-  if (meta.sessionId !== undefined) members.push(`"sessionid":${JSON.stringify(meta.sessionId)}`);
-  if (meta.traceparent !== undefined) members.push(`"traceparent":${JSON.stringify(meta.traceparent)}`);
-  return members.join(',');
-}
-
-const META_CACHE_SIZE = 2048;
-const metaCache = new LRUCache<string, CallMeta>({ max: META_CACHE_SIZE });
-
-/** The inverse of `metaText`. */
-export function parseMeta(text: string): CallMeta {
-  const cached = metaCache.get(text);
-  if (cached !== undefined) return cached;
-  const wire = parseTrustedJson<{ tenantid: string; tool: string; agentid?: string; sessionid?: string; traceparent?: string }>(
-    `{${text}}`,
-  );
-  const meta: CallMeta = {
-    tenantId: wire.tenantid,
-    tool: wire.tool,
-    ...(wire.agentid === undefined ? {} : { agentId: wire.agentid }),
-    ...(wire.sessionid === undefined ? {} : { sessionId: wire.sessionid }),
-    ...(wire.traceparent === undefined ? {} : { traceparent: wire.traceparent }),
-  };
-  metaCache.set(text, meta);
-  return meta;
-}
-
 let lastTime = 0;
 let lastIso = new Date(0).toISOString();
 
@@ -152,4 +121,10 @@ function isoTime(time: number): string {
     lastTime = time;
   }
   return lastIso;
+}
+
+/** Tells entries with the same sequence number apart: by call, type, version, time, attempt and fence. */
+export function fingerprintOf(fields: readonly string[]): string {
+  const { callId, type, version, timeText, attempt, fence } = readEntry(fields);
+  return `${callId} ${type} ${version} ${timeText} ${attempt} ${fence}`;
 }

@@ -10,7 +10,7 @@ import type {
   ReconcilerGuard,
   WorkerGuard,
 } from '../event-log.port.js';
-import { metaText } from './stored-event.js';
+import { metaText } from '../call/call-meta.js';
 import type { Transition, TransitionArgument } from './transition.js';
 
 /** How long the same Idempotency-Key finds the same call. */

@@ -3,7 +3,7 @@ import { statusOf } from '../call/call-snapshot.js';
 import { upcastSubmitted } from '../call/upcasters.js';
 import { parseTrustedJson } from '../call/trusted-json.js';
 import type { Applied, Claimed, ClaimedSubmission, Rejection } from '../event-log.port.js';
-import { parseMeta } from './stored-event.js';
+import { parseMeta } from '../call/call-meta.js';
 import { isList } from './transition-script.js';
 import type { TransitionAnswer } from './transition-pipeline.js';
 

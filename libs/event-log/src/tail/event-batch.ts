@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../event-log.port.js';
-import type { Position } from './cursor.js';
+import type { Position } from '../read/cursor.js';
 
 /**
  * Events of one view that travel together. All subscribers of the view get the same batch object, so what a transport

@@ -1,7 +1,7 @@
 import { partitionName, partitionOf, type RedisConnection } from '#redis';
 import type { CallSnapshot } from '../event-log.port.js';
 import { CompletionWaiters, type CompletionWaiter, type CompletionWaitOptions } from './completion-waiters.js';
-import { encodeScalarCursor, type Position } from './cursor.js';
+import { encodeScalarCursor, type Position } from '../read/cursor.js';
 import { batchesOf, type EventBatch } from './event-batch.js';
 import { LogPager } from './log-pager.js';
 import type { LogTail } from './log-tail.js';

@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../event-log.port.js';
-import type { Position } from './cursor.js';
+import type { Position } from '../read/cursor.js';
 
 /**
  * The newest events of one partition, kept in memory so that short reconnects and new subscriptions need no read of

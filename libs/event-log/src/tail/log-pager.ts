@@ -2,7 +2,7 @@ import { keys, partitionName, type RedisConnection } from '#redis';
 import type { StoredEvent } from '../event-log.port.js';
 import { CallEventReader } from '../read/call-event-reader.js';
 import { readEntry, seqOf, toTailedEvent } from '../stream/stored-event.js';
-import type { Position } from './cursor.js';
+import type { Position } from '../read/cursor.js';
 import { readTailPosition } from './log-tail-position.js';
 
 /** A run of a partition's log: its events up to and with `seq`. */

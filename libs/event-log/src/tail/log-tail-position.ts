@@ -1,6 +1,6 @@
 import { keys, type RedisConnection } from '#redis';
-import { FIRST_EPOCH, readEntry, seqOf } from '../stream/stored-event.js';
-import type { Position } from './cursor.js';
+import { FIRST_EPOCH, fingerprintOf, seqOf } from '../stream/stored-event.js';
+import type { Position } from '../read/cursor.js';
 
 /** The newest place of a partition's log. `fingerprint` is of the entry at `seq`, unless that was trimmed or never was. */
 export interface LogTailPosition extends Position {
@@ -59,12 +59,6 @@ return now`;
 /** Begins a new epoch after `lossSeenIn`, unless another reader has: ids of lost events are never used again. */
 export async function raiseEpoch(redis: RedisConnection, partition: string, lossSeenIn: number): Promise<number> {
   return Number(await redis.eval(RAISE_EPOCH, 1, keys.epoch(partition), lossSeenIn));
-}
-
-/** Tells entries with the same sequence number apart: by call, type, version, time, attempt and fence. */
-export function fingerprintOf(fields: readonly string[]): string {
-  const { callId, type, version, timeText, attempt, fence } = readEntry(fields);
-  return `${callId} ${type} ${version} ${timeText} ${attempt} ${fence}`;
 }
 
 function epochOf(stored: string | null): number {

@@ -1,5 +1,5 @@
 import { createRedis, isCluster, type RedisConnection } from '#redis';
-import type { Position } from './cursor.js';
+import type { Position } from '../read/cursor.js';
 import { TailReader, type TailListener, type TailTiming } from './tail-reader.js';
 
 export interface LogTailOptions extends Partial<TailTiming> {

@@ -1,6 +1,6 @@
 import { ProblemError, type EventFilter } from '#contracts';
 import { partitionOf, partitionOfRoot } from '#redis';
-import { encodeVectorCursor, encodeScalarCursor, decodeVectorCursor, decodeScalarCursor, type Position } from './cursor.js';
+import { encodeVectorCursor, encodeScalarCursor, decodeVectorCursor, decodeScalarCursor, type Position } from '../read/cursor.js';
 import { EventRingBuffer } from './event-ring-buffer.js';
 
 /** How much recent event text all partitions together keep in memory. */

@@ -1,6 +1,6 @@
 import { ProblemError, type Call, type EventFilter } from '#contracts';
 import type { CallSnapshot, StoredEvent } from '../event-log.port.js';
-import type { Position } from './cursor.js';
+import type { Position } from '../read/cursor.js';
 import { batchesOf, type EventBatch } from './event-batch.js';
 import type { LogPager, LogPage } from './log-pager.js';
 import type { TailReset } from './tail-reader.js';

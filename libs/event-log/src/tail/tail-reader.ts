@@ -1,9 +1,9 @@
 import { keys, noticeFailover, partitionName, type RedisConnection } from '#redis';
 import { telemetry } from '#observability';
 import type { StoredEvent } from '../event-log.port.js';
-import { seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
-import type { Position } from './cursor.js';
-import { checkPosition, fingerprintOf, raiseEpoch, readTailPosition } from './log-tail-position.js';
+import { fingerprintOf, seqOf, toTailedEvent, type StreamEntry } from '../stream/stored-event.js';
+import type { Position } from '../read/cursor.js';
+import { checkPosition, raiseEpoch, readTailPosition } from './log-tail-position.js';
 
 /** Why subscribers of a partition must resync: what follows does not continue what they have. */
 export type TailReset = 'log_rolled_back' | 'epoch_changed' | 'events_missing';

@@ -3,7 +3,7 @@ import type { CallFacts } from '../call-facts.js';
 import { pathsInCommand } from '../shell/paths-in-command.js';
 import { isUnattended, riskArgumentsOf, type PathArgument } from '../risk-arguments/risk-arguments.js';
 import { closestRoot, denialsFor, evaluatePath } from '../risk-arguments/evaluate-path.js';
-import { isWithin, lexicalPath, normalizePath } from '../risk-arguments/lexical-path.js';
+import { isWithin, lexicalPath, normalizePath } from '../patterns/lexical-path.js';
 
 /** What a call may open besides its workspace, and what it may not; the denials are not stored yet. */
 export interface FileAccessDecision extends Omit<FileAccess, 'denials'> {

@@ -5,7 +5,7 @@ import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { isShell, isWrapper } from '../shell/inner-commands.js';
 import { executableOf, plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
 import { riskArgumentsOf, type RiskArguments, type PathArgument } from '../risk-arguments/risk-arguments.js';
-import { lexicalPath } from '../risk-arguments/lexical-path.js';
+import { lexicalPath } from '../patterns/lexical-path.js';
 
 /** A folder nearer to the root than this is too much to trust at once: `/w/p` counts three. */
 const LEAST_DEPTH = 3;

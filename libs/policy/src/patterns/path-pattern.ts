@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { globOrFault, PatternError, type Glob } from '#patterns';
-import { isWithin, normalizePath } from '../risk-arguments/lexical-path.js';
+import { isWithin, normalizePath } from './lexical-path.js';
 
 /** A glob of paths, with `.` and `..` in it worked out. */
 interface PathPattern {

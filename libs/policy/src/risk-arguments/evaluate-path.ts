@@ -3,7 +3,7 @@ import type { CallFacts } from '../call-facts.js';
 import { coversPath } from '../patterns/path-pattern.js';
 import { matchingPattern } from '../patterns/tool-pattern.js';
 import type { PathArgument } from './risk-arguments.js';
-import { isWithin, lexicalPath, normalizePath } from './lexical-path.js';
+import { isWithin, lexicalPath, normalizePath } from '../patterns/lexical-path.js';
 
 export interface PathDecision {
   readonly effect: 'allow' | 'ask' | 'deny';

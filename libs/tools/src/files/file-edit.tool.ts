@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Edit, applyEdit, changeFile, decodeText, resolveFile } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
-import { EXAMPLE_FILE, EXAMPLE_SETUP } from './example-file.js';
+import { EXAMPLE_FILE, EXAMPLE_SETUP } from '../example-file.js';
 
 const LIMIT = { bytes: 10 * 1_048_576, hint: 'Edit smaller files.' };
 

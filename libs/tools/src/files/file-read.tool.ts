@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { cutToBytes, decodeText, resolveFile, imageType, readWorkspaceFile, tooLarge } from '#sandbox';
 import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { FILE_READ_DIALECTS, type FileReadDialect } from './file-read-dialects.js';
-import { EXAMPLE_FILE, EXAMPLE_SETUP } from './example-file.js';
+import { EXAMPLE_FILE, EXAMPLE_SETUP } from '../example-file.js';
 
 const input = z.strictObject({
   path: z.string().min(1).describe('File to read, relative to the workspace root.'),

@@ -4,7 +4,7 @@ import { checkQuery } from './check-query.js';
 import { LARGEST_SEARCHED_BYTES } from './ripgrep.js';
 import { searchContent, searchCounts, type SearchRequest } from './search-files.js';
 import { checkGlob, searchTarget } from './search-target.js';
-import { EXAMPLE_SETUP } from '../files/example-file.js';
+import { EXAMPLE_SETUP } from '../example-file.js';
 
 const input = z.strictObject({
   query: z

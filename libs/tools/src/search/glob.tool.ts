@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Tool, type ToolContext, ToolError, type ToolOutput } from '#tool-sdk';
 import { globFiles } from './glob-files.js';
 import { checkGlob, searchTarget } from './search-target.js';
-import { EXAMPLE_SETUP } from '../files/example-file.js';
+import { EXAMPLE_SETUP } from '../example-file.js';
 
 const input = z.strictObject({
   pattern: z

@@ -1,0 +1,33 @@
+import { LRUCache } from 'lru-cache';
+import type { CallMeta } from '../event-log.port.js';
+import { parseTrustedJson } from './trusted-json.js';
+
+/** The call's fixed facts as the snapshot and every event have them: JSON members without braces. */
+export function metaText(meta: CallMeta): string {
+  const members = [`"tenantid":${JSON.stringify(meta.tenantId)}`, `"tool":${JSON.stringify(meta.tool)}`];
+  if (meta.agentId !== undefined) members.push(`"agentid":${JSON.stringify(meta.agentId)}`);
+  if (meta.sessionId !== undefined) members.push(`"sessionid":${JSON.stringify(meta.sessionId)}`);
+  if (meta.traceparent !== undefined) members.push(`"traceparent":${JSON.stringify(meta.traceparent)}`);
+  return members.join(',');
+}
+
+const META_CACHE_SIZE = 2048;
+const metaCache = new LRUCache<string, CallMeta>({ max: META_CACHE_SIZE });
+
+/** The inverse of `metaText`. */
+export function parseMeta(text: string): CallMeta {
+  const cached = metaCache.get(text);
+  if (cached !== undefined) return cached;
+  const wire = parseTrustedJson<{ tenantid: string; tool: string; agentid?: string; sessionid?: string; traceparent?: string }>(
+    `{${text}}`,
+  );
+  const meta: CallMeta = {
+    tenantId: wire.tenantid,
+    tool: wire.tool,
+    ...(wire.agentid === undefined ? {} : { agentId: wire.agentid }),
+    ...(wire.sessionid === undefined ? {} : { sessionId: wire.sessionid }),
+    ...(wire.traceparent === undefined ? {} : { traceparent: wire.traceparent }),
+  };
+  metaCache.set(text, meta);
+  return meta;
+}
