@@ -1,3 +1,5 @@
+import calculateSlot from 'cluster-key-slot';
+import { Cluster } from 'ioredis';
 import { keys, partitionName } from './keys.js';
 import type { RedisConnection } from './redis-client.js';
 
@@ -22,14 +24,26 @@ for i = 1, #KEYS, 2 do
 end`;
 
 /** To be called before the first write to a master that may be a new one. Rejects while Redis is out of reach. */
-export async function noticeFailover(redis: RedisConnection, partitions?: readonly string[]): Promise<void> {
-  const names = (partitions ?? (await allPartitions(redis))).map((partition) => [keys.history(partition), keys.epoch(partition)]);
+export async function noticeFailover(redis: RedisConnection, partitions: readonly string[]): Promise<void> {
+  const names = partitions.map((partition) => [keys.history(partition), keys.epoch(partition)]);
   const runs = redis.isCluster ? names : [names.flat()];
   await Promise.all(runs.filter((run) => run.length > 0).map((run) => redis.eval(NOTICE, run.length, ...run)));
 }
 
+/** The partitions on the node of the key: on a cluster another node may be away, and is no matter of this one. */
+export async function partitionsBeside(redis: RedisConnection, key = ''): Promise<readonly string[]> {
+  const all = await allPartitions(redis);
+  if (!(redis instanceof Cluster)) return all;
+  const nodeOf = (name: string) => redis.slots[calculateSlot(name)]?.[0];
+  const node = nodeOf(key);
+  return all.filter((partition) => nodeOf(keys.epoch(partition)) === node);
+}
+
+/** Fixed for an installation, and on a cluster kept by a node that may be away later. */
+const partitionCounts = new WeakMap<RedisConnection, number>();
+
 async function allPartitions(redis: RedisConnection): Promise<string[]> {
-  const text = await redis.get(keys.logMetadata());
-  const count = Number(/"partitions":(\d+)/.exec(text ?? '')?.[1] ?? 0);
+  const count = partitionCounts.get(redis) ?? Number(/"partitions":(\d+)/.exec((await redis.get(keys.logMetadata())) ?? '')?.[1] ?? 0);
+  if (count > 0) partitionCounts.set(redis, count);
   return Array.from({ length: count }, (_, index) => partitionName(index));
 }

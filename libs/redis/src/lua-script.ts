@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ChainableCommander } from 'ioredis';
-import { noticeFailover } from './failover.js';
+import { noticeFailover, partitionsBeside } from './failover.js';
 import { loadLua } from './lua-loader.js';
 import type { RedisConnection } from './redis-client.js';
+import { MARK, markerOf, replicaState, type ReplicaState, type ReplicaWait } from './replica-wait.js';
 
 /** A script that Redis runs by its digest; the text travels only when Redis does not know it (first use, restart). */
 export class LuaScript {
@@ -24,7 +25,7 @@ export class LuaScript {
     try {
       return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      await rethrowUnlessNoScript(redis, error);
+      await rethrowUnlessNoScript(redis, keys, error);
       return redis.eval(this.source, keys.length, ...keys, ...args);
     }
   }
@@ -34,41 +35,38 @@ export class LuaScript {
     try {
       return await redis.callBuffer('EVALSHA', this.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      await rethrowUnlessNoScript(redis, error);
+      await rethrowUnlessNoScript(redis, keys, error);
       return redis.callBuffer('EVAL', this.source, keys.length, ...keys, ...args);
     }
   }
 
-  /** The same with a WAIT for so many replicas behind it in one write; the second value is how many have everything. */
+  /** The same with a WAIT for replicas behind it, in one write to one node. The WAIT blocks the connection for `ms` at most. */
   async runAndWait(
     redis: RedisConnection,
     keys: readonly string[],
     args: readonly (string | number | Buffer)[],
-    { replicas, ms }: { readonly replicas: number; readonly ms: number },
-  ): Promise<[unknown, number]> {
+    wait: ReplicaWait,
+  ): Promise<WaitedRun> {
+    const marker = markerOf(keys[0]);
+    const waited = (pipeline: ChainableCommander) => waitedRun(pipeline.eval(MARK, 1, marker).wait(wait.replicas, wait.ms));
     try {
-      return await replies(
-        redis
-          .pipeline()
-          .evalsha(this.sha, keys.length, ...keys, ...args)
-          .wait(replicas, ms),
-      );
+      return await waited(redis.pipeline().evalsha(this.sha, keys.length, ...keys, ...args));
     } catch (error) {
-      await rethrowUnlessNoScript(redis, error);
-      return replies(
-        redis
-          .pipeline()
-          .eval(this.source, keys.length, ...keys, ...args)
-          .wait(replicas, ms),
-      );
+      await rethrowUnlessNoScript(redis, keys, error);
+      return waited(redis.pipeline().eval(this.source, keys.length, ...keys, ...args));
     }
   }
 }
 
+/** What a script answered, and how far the replicas were behind it. */
+export interface WaitedRun extends ReplicaState {
+  readonly answer: unknown;
+}
+
 /** A node that does not know the script may have become the master just now: nothing is written before that is noticed. */
-async function rethrowUnlessNoScript(redis: RedisConnection, error: unknown): Promise<void> {
+async function rethrowUnlessNoScript(redis: RedisConnection, [key]: readonly string[], error: unknown): Promise<void> {
   if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-  await noticeFailover(redis);
+  await noticeFailover(redis, await partitionsBeside(redis, key));
 }
 
 /** Writes the numbers of lines such as `local FIRST, SECOND = 1, 2 -- inlined` where the names stand, and takes the lines out. */
@@ -82,10 +80,9 @@ function inlineConstants(source: string): string {
   return numbers.size === 0 ? rest : rest.replace(/\b[A-Z][A-Z_0-9]*\b/g, (word) => numbers.get(word) ?? word);
 }
 
-/** Both replies of a script and its WAIT; the first error is thrown. */
-async function replies(pipeline: ChainableCommander): Promise<[unknown, number]> {
-  const [script, wait] = (await pipeline.exec()) ?? [];
-  const error = script?.[0] ?? wait?.[0];
-  if (error) throw error;
-  return [script?.[1], Number(wait?.[1] ?? 0)];
+/** The replies of a script, the marker and WAIT; the first error is thrown. */
+async function waitedRun(pipeline: ChainableCommander): Promise<WaitedRun> {
+  const [script, ...rest] = (await pipeline.exec()) ?? [];
+  if (script?.[0]) throw script[0];
+  return { answer: script?.[1], ...replicaState(rest) };
 }

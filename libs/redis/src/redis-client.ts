@@ -18,6 +18,8 @@ export interface RedisClientOptions {
   readonly name?: string;
   /** Shown by CLIENT LIST instead of `name`. */
   readonly clientName?: string;
+  /** Its commands may wait for replicas: those behind them wait, too, and readiness does not ask it. */
+  readonly waits?: boolean;
   /** Called for every connection error; without it they are dropped, since the client reconnects by itself. */
   readonly onError?: (error: Error) => void;
 }
@@ -107,8 +109,8 @@ export function connectionName(redis: RedisConnection): string {
 
 /** Whether a command on the connection is answered at once: one that blocks or is in pub/sub mode is not to be asked. */
 export function acceptsCommands(redis: RedisConnection): boolean {
-  const { role = 'command' } = optionsOf.get(redis) ?? {};
-  return role === 'command' || role === 'producer';
+  const { role = 'command', waits = false } = optionsOf.get(redis) ?? {};
+  return !waits && (role === 'command' || role === 'producer');
 }
 
 /** Resolves when the connection is ready: a `producer` fails every command before that. Waits for Redis as long as it takes. */
@@ -124,13 +126,33 @@ function isDemotedPrimaryError({ message }: Error): boolean {
 /** Tuned so that a failover makes commands wait instead of fail. */
 function createCluster(target: Extract<RedisTarget, { kind: 'cluster' }>, options: RedisClientOptions): Cluster {
   return new Cluster([...target.nodes], {
-    redisOptions: redisOptionsFor(target, options),
+    redisOptions: { ...redisOptionsFor(target, options), ...silenceLimit(options) },
+    // The check asks any node and waits for its answer without a limit. What is asked of a cluster that is down is asked again.
+    enableReadyCheck: false,
     enableOfflineQueue: options.role !== 'producer',
     maxRedirections: 64,
     retryDelayOnFailover: 300,
     retryDelayOnClusterDown: 300,
     clusterRetryStrategy: (attempt) => Math.min(100 * attempt, 1000),
   });
+}
+
+/**
+ * A node whose machine is gone closes no connection: what was asked of it would wait as long as TCP tries. A reader
+ * blocks for 10 s at most. A subscriber asks nothing.
+ */
+function silenceLimit({ role = 'command' }: RedisClientOptions): Pick<RedisOptions, 'socketTimeout'> {
+  switch (role) {
+    case 'command':
+    case 'producer':
+      return { socketTimeout: 5_000 };
+    case 'blocking':
+      return { socketTimeout: 12_000 };
+    case 'subscriber':
+      return {};
+    default:
+      return role satisfies never;
+  }
 }
 
 function credentials(userInfo: string | undefined): RedisOptions {

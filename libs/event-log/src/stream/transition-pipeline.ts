@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { writeTogether, isClosed, type RedisConnection } from '#redis';
+import { writeTogether, isClosed, type RedisConnection, type ReplicaWait } from '#redis';
 import { telemetry } from '#observability';
 import { EventLogFull, EventLogUnavailable, EventLogUnreplicated } from '../event-log-errors.js';
-import { runTransitions, type ReplicaWait, type RunAnswer } from './transition-script.js';
+import { runTransitions, type RunAnswer } from './transition-script.js';
 import { RUN_LIMITS, type ScriptVariant, type Transition } from './transition.js';
 
 export interface PipelineOptions {

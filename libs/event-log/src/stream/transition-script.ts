@@ -1,4 +1,4 @@
-import { LuaScript, type RedisConnection } from '#redis';
+import { LuaScript, type RedisConnection, type ReplicaWait } from '#redis';
 import { composeRun, type ScriptVariant, type Transition } from './transition.js';
 
 const file = new URL('./transition.lua', import.meta.url);
@@ -8,12 +8,6 @@ const SCRIPTS: Readonly<Record<ScriptVariant, LuaScript>> = {
   accept: LuaScript.load(file, '#!lua'),
   progress: LuaScript.load(file, '#!lua flags=allow-oom'),
 };
-
-/** How many replicas are to confirm a run, and how long one try waits for them. */
-export interface ReplicaWait {
-  readonly replicas: number;
-  readonly ms: number;
-}
 
 /** Answer of one run: the Redis time in ms, an answer for each transition, and whether enough replicas have it all. */
 export interface RunAnswer {
@@ -31,8 +25,8 @@ export async function runTransitions(
 ): Promise<RunAnswer> {
   const { keys, args } = composeRun(transitions);
   if (wait === undefined) return answerOf(await SCRIPTS[variant].run(redis, keys, args), true);
-  const [answer, replicas] = await SCRIPTS[variant].runAndWait(redis, keys, args, wait);
-  return answerOf(answer, replicas >= wait.replicas);
+  const { answer, confirmed } = await SCRIPTS[variant].runAndWait(redis, keys, args, wait);
+  return answerOf(answer, confirmed >= wait.replicas);
 }
 
 function answerOf(reply: unknown, replicated: boolean): RunAnswer {
