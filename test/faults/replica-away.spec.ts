@@ -42,14 +42,31 @@ describe('with DURABILITY=replicated and a replica that hangs', () => {
     const ask = () => agent.request<{ detail?: string }>(method, path(call.id), body, headers);
 
     replica.signal('SIGSTOP');
-    const refused = await ask();
+    // The repetition finds what the first request wrote, and no replica has it.
+    const refused = [await ask(), await ask()];
     replica.signal('SIGCONT');
-    expect(refused).toMatchObject({ status: 503, body: { detail: expect.stringContaining('No replica of Redis confirmed') } });
+    const why = { status: 503, body: { detail: expect.stringContaining('No replica of Redis confirmed') } };
+    expect(refused).toMatchObject([why, why]);
     const repeated = await eventually(async () => {
       const answer = await ask();
       return answer.status === 503 ? undefined : answer;
     }, 'the repetition to be acknowledged');
     expect([200, 202]).toContain(repeated.status);
     await agent.request('POST', `/v1/calls/${call.id}/cancel`, {});
+  });
+
+  it.each(requests.slice(2))('%s waits for it, and the gateway stays ready', async (_what, method, path, body) => {
+    replica.signal('SIGSTOP');
+    const asked = Array.from({ length: 3 }, () => agent.request(method, path(''), body));
+    let isOver = false;
+    const settled = Promise.allSettled(asked).finally(() => (isOver = true));
+    const unready: string[] = [];
+    while (!isOver) {
+      const answer = await fetch(`${toolyard.gateways[0]?.url}/readyz`);
+      if (!answer.ok) unready.push(await answer.text());
+    }
+    await settled;
+    replica.signal('SIGCONT');
+    expect(unready).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ import { closeGateway } from './platform/shutdown.js';
 import { traceGateway } from './operations/tracing/trace-gateway.js';
 import { StreamConnections } from './streaming/ws/stream-connections.service.js';
 import { StreamAdapter } from './streaming/ws/stream.adapter.js';
-import { BUFFERED_REDIS, FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
+import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, LOGGER } from './platform/tokens.js';
 
 export interface Gateway {
   /** Where it listens; with GATEWAY_PORT=0 the port that was free. */
@@ -51,7 +51,8 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
   let closing: Promise<void> | undefined;
   const close = (drainMs = config.drainMs) => (closing ??= closeGateway(app, drainMs, tracing));
   try {
-    await step('connect', () => connected(app.get<RedisConnection>(FAIL_FAST_REDIS)));
+    const failFast = [FAIL_FAST_REDIS, DURABLE_REDIS].map((token) => app.get<RedisConnection>(token));
+    await step('connect', () => Promise.all(failFast.map(connected)));
     await step('subscribe', () => app.init());
     await step('read the end of the log', () => app.get(EventHub).start());
     await step('register', () => app.get(ProcessRegistration).start());

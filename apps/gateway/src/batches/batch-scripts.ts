@@ -1,4 +1,5 @@
 import { LuaScript } from '#redis';
+import type { DurableScript } from '../platform/durable-writes.service.js';
 
 /**
  * The changes of a batch that must be whole. All keys of a run are of one partition. `now` is the Redis clock. Only `create`
@@ -27,13 +28,13 @@ end
  * KEYS 1 batch, 2 batches, 3 idempotency. ARGV 1 id, 2 doc, 3 calls, 4 lease ms, 5 hash of the request or '', 6 TTL of the key in s.
  * Answers '' when it is new, else `<hash> <id>` of the request that had the key.
  */
-export const createScript = new LuaScript(`#!lua
+export const createScript: DurableScript = {
+  repeatable: true,
+  script: new LuaScript(`#!lua
 ${NOW}
 if ARGV[5] ~= '' then
   local before = redis.call('GET', KEYS[3])
   if before then
-    -- Written again, so that its answer waits for replicas too where that is wanted.
-    redis.call('SET', KEYS[3], before, 'KEEPTTL')
     return before
   end
   redis.call('SET', KEYS[3], ARGV[5] .. ' ' .. ARGV[1], 'EX', ARGV[6])
@@ -42,14 +43,18 @@ if redis.call('HSETNX', KEYS[1], 'doc', ARGV[2]) == 1 then
   redis.call('HSET', KEYS[1], 'calls', ARGV[3], 'at', string.format('%.0f', now))
   redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4]), ARGV[1])
 end
-return ''`);
+return ''`),
+};
 
 /**
  * Keeps a yes to a call of a batch; the first stays.
  * KEYS 1 batch. ARGV 1 field, 2 approval as JSON. Answers 1 when this was the first.
  */
-export const holdScript = new LuaScript(`#!lua flags=allow-oom
-return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`);
+export const holdScript: DurableScript = {
+  repeatable: true,
+  script: new LuaScript(`#!lua flags=allow-oom
+return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`),
+};
 
 /**
  * Renews the lease of the batches that the caller owns, and hands it some without an owner.
@@ -67,12 +72,15 @@ return orphans`);
  * Stops a batch that has not ended; the first reason stays, but that it was cancelled replaces any other.
  * KEYS 1 batch. ARGV 1 stop as JSON. Answers 1 when this is the reason from now on.
  */
-export const stopScript = new LuaScript(`#!lua flags=allow-oom
+export const stopScript: DurableScript = {
+  repeatable: true,
+  script: new LuaScript(`#!lua flags=allow-oom
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
 local before = redis.call('HGET', KEYS[1], 'stop')
 if before and (cjson.decode(before)['reason'] == 'cancelled' or cjson.decode(ARGV[1])['reason'] ~= 'cancelled') then return 0 end
 redis.call('HSET', KEYS[1], 'stop', ARGV[1])
-return 1`);
+return 1`),
+};
 
 /**
  * Between two groups: messages of people stop the batch and come with its result.
@@ -104,11 +112,14 @@ return 1`);
 /**
  * Queues a message of a person.
  * KEYS 1 steering. ARGV 1 message as JSON, 2 at most that many wait, 3 how long they are kept, s. Answers how many wait, 0 when it is full.
- * Repeating it with the newest message changes nothing.
+ * Repeating it with the newest message changes nothing; after another one, or when a batch took it, it would be queued twice.
  */
-export const queueSteeringScript = new LuaScript(`#!lua
+export const queueSteeringScript: DurableScript = {
+  repeatable: false,
+  script: new LuaScript(`#!lua
 if redis.call('LINDEX', KEYS[1], -1) == ARGV[1] then return redis.call('LLEN', KEYS[1]) end
 if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 local waiting = redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
-return waiting`);
+return waiting`),
+};

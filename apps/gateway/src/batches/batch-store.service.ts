@@ -73,6 +73,11 @@ export class BatchStore {
     }
   }
 
+  /** What was written to the batch before is durable when it resolves. */
+  confirm(id: string): Promise<void> {
+    return this.durable.confirm(keys.batch(id));
+  }
+
   /** Hands the messages that wait to the batch, which they stop. False when there are none. */
   async steer(doc: BatchDefinition, stop: BatchStop): Promise<boolean> {
     return (await steerScript.run(this.redis, [keys.batch(doc.id), this.steeringOf(doc)], [JSON.stringify(stop)])) === 1;

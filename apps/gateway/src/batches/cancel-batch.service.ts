@@ -27,7 +27,7 @@ export class CancelBatchService {
     if (status === 'running') {
       const detail = request.reason === undefined ? 'The batch was cancelled' : this.safety.text(request.reason);
       await this.batches.stop(batchId, { reason: 'cancelled', detail });
-    }
+    } else await this.batches.confirm(batchId);
     const { results } = await this.reader.read(principal, batchId);
     const open = results.flatMap(({ callId, status: state }) => (callId === undefined || state === 'ended' ? [] : [callId]));
     for (let from = 0; from < open.length; from += AT_ONCE)

@@ -14,7 +14,9 @@ import {
   type Rejection,
 } from '#event-log';
 import { BullCallQueue } from '#queue';
+import { keys } from '#redis';
 import { telemetry } from '#observability';
+import { DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { CallReader } from './read/call-reader.service.js';
@@ -43,6 +45,7 @@ export class CancelCallService {
     private readonly redaction: RedactionConfigService,
     private readonly queue: BullCallQueue,
     private readonly tracer: CallTracer,
+    private readonly durable: DurableWrites,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -55,12 +58,19 @@ export class CancelCallService {
   private async cancelUntraced(principal: Principal, callId: string, request: CancelBody): Promise<Call> {
     for (let tries = 0; tries < TRIES; tries++) {
       const head = await this.reader.head(principal, callId);
-      const answer = head.status === 'ended' || head.cancelRequested ? { code: 'ENDED' } : await this.write(principal, head, request);
+      const answer = isStopped(head) ? await this.confirm(head) : await this.write(principal, head, request);
       if (answer.code !== 'OK' && answer.code !== 'REPLAY' && answer.code !== 'ENDED') continue;
       await this.cancelChildren(principal, callId, request);
       return this.cancelled(principal, callId);
     }
     throw new ProblemError('conflict', 'The call changed faster than it could be cancelled; the same request may be repeated', { callId });
+  }
+
+  /** The first request may have been refused because too few replicas had it: the repetition is answered when they do. */
+  private async confirm({ callId }: CallSnapshot): Promise<{ code: 'ENDED' | 'LOST' }> {
+    await this.durable.confirm(keys.call(callId));
+    const head = await this.store.snapshot(callId);
+    return { code: head !== undefined && isStopped(head) ? 'ENDED' : 'LOST' };
   }
 
   /** Also of a call that has ended: what it left running is not wanted either. Depth is bounded where calls are accepted. */
@@ -108,6 +118,10 @@ export class CancelCallService {
     const event = upcastEvent(last.json);
     return event.type === 'call.retry' && event.data.reason !== 'worker_lost' ? 'stopped' : 'unknown';
   }
+}
+
+function isStopped({ status, cancelRequested }: CallSnapshot): boolean {
+  return status === 'ended' || cancelRequested;
 }
 
 /** A child that was announced and never accepted. */

@@ -197,22 +197,14 @@ export function readGatewayConfig(
     startTimeoutMs: e.START_TIMEOUT_MS,
     drainMs: e.DRAIN_MS,
     retryMaxAttempts: e.RETRY_MAX_ATTEMPTS,
-    defaultPosture: {
-      autonomy: e.DEFAULT_AUTONOMY ?? file.defaults.posture?.autonomy ?? unsaid.autonomy,
-      permissionMode: e.DEFAULT_PERMISSION_MODE ?? file.defaults.posture?.permissionMode ?? unsaid.permissionMode,
-    },
+    defaultPosture: postureOf(e, file, unsaid),
     defaultQueueMs: e.DEFAULT_QUEUE_MS,
     defaultTotalMs: e.DEFAULT_TOTAL_MS,
     approvalMs: e.APPROVAL_MS,
     allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
-    sockets: {
-      perKey: e.SOCKETS_PER_KEY,
-      perTenant: e.SOCKETS_PER_TENANT,
-      perAddress: e.SOCKETS_PER_ADDRESS,
-      unauthenticated: e.SOCKETS_UNAUTHENTICATED,
-    },
+    sockets: socketLimits(e),
     keyRatePerMinute: e.KEY_RATE_PER_MINUTE,
     metricsKey: e.METRICS_KEY,
     limits: file.limits,
@@ -240,6 +232,22 @@ function egressOf(env: NodeJS.ProcessEnv, faults: string[]): EgressPolicy | unde
     faults.push(error instanceof Error ? error.message : String(error));
     return undefined;
   }
+}
+
+function postureOf(e: z.output<typeof Environment>, { defaults: { posture } }: ConfigFile, unsaid: Posture): Posture {
+  return {
+    autonomy: e.DEFAULT_AUTONOMY ?? posture?.autonomy ?? unsaid.autonomy,
+    permissionMode: e.DEFAULT_PERMISSION_MODE ?? posture?.permissionMode ?? unsaid.permissionMode,
+  };
+}
+
+function socketLimits(e: z.output<typeof Environment>): SocketLimits {
+  return {
+    perKey: e.SOCKETS_PER_KEY,
+    perTenant: e.SOCKETS_PER_TENANT,
+    perAddress: e.SOCKETS_PER_ADDRESS,
+    unauthenticated: e.SOCKETS_UNAUTHENTICATED,
+  };
 }
 
 function agentsByTenant({ agents, tenants }: ConfigFile): AgentsByTenant {

@@ -15,7 +15,7 @@ import { ProblemFilter } from './http/problem.filter.js';
 import { NotificationChannel } from './notification-channel.service.js';
 import { ShutdownState } from './shutdown-state.service.js';
 import { subscriptionSources } from './subscription-sources.js';
-import { BUFFERED_REDIS, FAIL_FAST_REDIS, LOGGER } from './tokens.js';
+import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, LOG_REDIS, LOGGER } from './tokens.js';
 
 const connections: Provider[] = [
   {
@@ -28,12 +28,24 @@ const connections: Provider[] = [
     inject: [GATEWAY_CONFIG],
     useFactory: ({ redisUrl }: GatewayConfig) => createRedis(redisUrl, { role: 'producer', name: 'gateway-prompt' }),
   },
+  {
+    provide: LOG_REDIS,
+    inject: [BUFFERED_REDIS, GATEWAY_CONFIG],
+    useFactory: (shared: RedisConnection, { redisUrl, durability }: GatewayConfig) =>
+      durability === 'local' ? shared : createRedis(redisUrl, { name: 'gateway-log', waits: true }),
+  },
+  {
+    provide: DURABLE_REDIS,
+    inject: [FAIL_FAST_REDIS, GATEWAY_CONFIG],
+    useFactory: (shared: RedisConnection, { redisUrl, durability }: GatewayConfig) =>
+      durability === 'local' ? shared : createRedis(redisUrl, { role: 'producer', name: 'gateway-durable', waits: true }),
+  },
 ];
 
 const log: Provider[] = [
   {
     provide: EventLog,
-    inject: [BUFFERED_REDIS, GATEWAY_CONFIG],
+    inject: [LOG_REDIS, GATEWAY_CONFIG],
     useFactory: (redis: RedisConnection, { partitions, durability, replicas, logDeadlineMs }: GatewayConfig) =>
       new EventLog(redis, { partitions, durability, replicas, deadlineMs: logDeadlineMs }),
   },
@@ -63,7 +75,7 @@ const log: Provider[] = [
 const queue: Provider[] = [
   {
     provide: BullCallQueue,
-    inject: [GATEWAY_CONFIG, BUFFERED_REDIS],
+    inject: [GATEWAY_CONFIG, LOG_REDIS],
     useFactory: ({ redisUrl, queueBackend }: GatewayConfig, redis: RedisConnection) =>
       new BullCallQueue({ redisUrl, backend: queueBackend, producerConnection: redis, dequeueHook: { lua: CLAIM_ON_DEQUEUE } }),
   },

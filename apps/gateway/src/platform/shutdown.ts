@@ -8,7 +8,7 @@ import type { Metrics, Tracing } from '#observability';
 import { BullCallQueue } from '#queue';
 import type { RedisConnection } from '#redis';
 import { ShutdownState } from './shutdown-state.service.js';
-import { BUFFERED_REDIS, LOGGER, METRICS, FAIL_FAST_REDIS } from './tokens.js';
+import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, LOG_REDIS, LOGGER, METRICS } from './tokens.js';
 
 /**
  * Closes the gateway within `drainMs` and 10 s. A step that fails or hangs does not stop the next. The order:
@@ -20,11 +20,8 @@ import { BUFFERED_REDIS, LOGGER, METRICS, FAIL_FAST_REDIS } from './tokens.js';
  */
 export async function closeGateway(app: NestFastifyApplication, drainMs: number, tracing?: Tracing): Promise<void> {
   const log = app.get<Logger>(LOGGER);
-  const [metrics, commands, prompt] = [
-    app.get<Metrics>(METRICS),
-    app.get<RedisConnection>(BUFFERED_REDIS),
-    app.get<RedisConnection>(FAIL_FAST_REDIS),
-  ];
+  const metrics = app.get<Metrics>(METRICS);
+  const connections = [BUFFERED_REDIS, FAIL_FAST_REDIS, LOG_REDIS, DURABLE_REDIS].map((token) => app.get<RedisConnection>(token));
   const parts = { hub: app.get(EventHub), queue: app.get(BullCallQueue), eventLog: app.get(EventLog), hooks: app.get(HookRunner) };
   const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 
@@ -38,8 +35,7 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
   await step('metrics', () => metrics.close());
   await step('spans', () => tracing?.close());
   await step('connections', () => {
-    commands.disconnect();
-    prompt.disconnect();
+    for (const connection of connections) connection.disconnect();
   });
 }
 

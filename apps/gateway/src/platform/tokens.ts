@@ -11,6 +11,15 @@ export const EXTRA_METRICS_PROBES = Symbol('EXTRA_METRICS_PROBES');
 export const BUFFERED_REDIS = Symbol('BUFFERED_REDIS');
 
 /**
+ * For transitions of the log and the jobs behind them. With DURABILITY=replicated a connection of its own, on which WAIT
+ * blocks what comes after; otherwise BUFFERED_REDIS.
+ */
+export const LOG_REDIS = Symbol('LOG_REDIS');
+
+/** For `DurableWrites`. With DURABILITY=replicated a connection of its own for the same reason; otherwise FAIL_FAST_REDIS. */
+export const DURABLE_REDIS = Symbol('DURABLE_REDIS');
+
+/**
  * For reads and counters of requests (calls, sessions, rate limits, workers). Commands fail at once while Redis is out
  * of reach: the request is answered 503 instead of waiting for a reconnect.
  */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { keys, LuaScript, type RedisConnection } from '#redis';
-import { DurableWrites } from '../platform/durable-writes.service.js';
+import { type DurableScript, DurableWrites } from '../platform/durable-writes.service.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { NotificationChannel } from '../platform/notification-channel.service.js';
 
@@ -11,8 +11,11 @@ const KEPT_MS = 2 * 3_600_000;
 const LOOK_AGAIN_MS = 200;
 
 /** Also above maxmemory: to stop a session must be possible just then. KEYS 1 the session's cancel. ARGV 1 which one, 2 ms to keep it. */
-const rememberScript = new LuaScript(`#!lua flags=allow-oom
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`);
+const rememberScript: DurableScript = {
+  repeatable: true,
+  script: new LuaScript(`#!lua flags=allow-oom
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`),
+};
 
 /**
  * Notifies gateways that a session was cancelled, for work that is not in the log yet, such as a call whose hooks are

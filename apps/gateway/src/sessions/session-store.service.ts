@@ -3,7 +3,7 @@ import { ProblemError, SessionGrants, SessionPart, type GrantChange, type Princi
 import { sessionPatternFaults } from '#policy';
 import { keys, LuaScript, type RedisConnection } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
-import { DurableWrites } from '../platform/durable-writes.service.js';
+import { type DurableScript, DurableWrites } from '../platform/durable-writes.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { HookConfigService } from '../governance/hook-config.service.js';
 import { assertHooksAllowed } from './session-hooks.js';
@@ -19,22 +19,28 @@ const LIFE_MS = 30 * DAY_MS;
 const TRIES = 50;
 
 /**
- * Writes a session if it has not changed since it was read.
+ * Writes a session if it has not changed since it was read; repeated after changes of others it could undo them.
  * KEYS[1] the session; ARGV[1] its text as it was read, empty for none; ARGV[2] its new text; ARGV[3] life in ms. Answers 1, or 0.
  */
-const WRITE = new LuaScript(`#!lua
+const WRITE: DurableScript = {
+  repeatable: false,
+  script: new LuaScript(`#!lua
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-return 1`);
+return 1`),
+};
 
 /**
- * Ends a session: nothing is left of it but how often it was deleted, also above maxmemory.
+ * Ends a session: nothing is left of it but how often it was deleted, also above maxmemory. Each run counts.
  * KEYS[1] the session; ARGV[1] now and ARGV[2] life in ms.
  */
-const END = new LuaScript(`#!lua flags=allow-oom
+const END: DurableScript = {
+  repeatable: false,
+  script: new LuaScript(`#!lua flags=allow-oom
 local before = redis.call('GET', KEYS[1])
 local epoch = before and cjson.decode(before)['epoch'] or 0
-redis.call('SET', KEYS[1], string.format('{"epoch":%d,"touchedAt":%s}', epoch + 1, ARGV[1]), 'PX', ARGV[2])`);
+redis.call('SET', KEYS[1], string.format('{"epoch":%d,"touchedAt":%s}', epoch + 1, ARGV[1]), 'PX', ARGV[2])`),
+};
 
 /**
  * What people set and granted for sessions. It is read for each call of a session and never cached, so that a stricter
