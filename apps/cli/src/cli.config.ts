@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { isLoopbackUrl, LOCAL_INSTALLATION } from '#contracts';
 import { UsageError } from './usage-error.js';
 
@@ -14,6 +15,17 @@ export interface CliConfig {
   readonly keyFrom: string;
 }
 
+/** The variables of the command line tool. The gateway's schema describes those that it reads, too. */
+export const CliEnv = z.object({
+  TOOLYARD_URL: z.string().optional().meta({
+    description: 'Address of the gateway, for the command line tool and the examples.',
+    shownDefault: 'the file `address` in `TOOLYARD_DATA`',
+  }),
+  TOOLYARD_API_KEY: z.string().optional(),
+  TOOLYARD_DATA: z.string().optional(),
+});
+type CliEnv = z.output<typeof CliEnv>;
+
 interface Flags {
   readonly url?: string | undefined;
   readonly key?: string | undefined;
@@ -25,17 +37,18 @@ interface Flags {
  *
  * @throws UsageError without a key
  */
-export function readCliConfig(flags: Flags, env: NodeJS.ProcessEnv): CliConfig {
-  const folder = env['TOOLYARD_DATA'] || LOCAL_INSTALLATION.data;
+export function readCliConfig(flags: Flags, variables: NodeJS.ProcessEnv): CliConfig {
+  const env = CliEnv.parse(variables);
+  const folder = env.TOOLYARD_DATA || LOCAL_INSTALLATION.data;
   return {
     ...addressOf(flags, env, join(folder, LOCAL_INSTALLATION.addressFile)),
     ...keyOf(flags, env, join(folder, LOCAL_INSTALLATION.keyFile)),
   };
 }
 
-function addressOf(flags: Flags, env: NodeJS.ProcessEnv, file: string): Pick<CliConfig, 'url' | 'urlFrom'> {
+function addressOf(flags: Flags, env: CliEnv, file: string): Pick<CliConfig, 'url' | 'urlFrom'> {
   if (flags.url !== undefined) return checked(flags.url, '--url');
-  const fromEnv = env['TOOLYARD_URL'];
+  const fromEnv = env.TOOLYARD_URL;
   if (fromEnv) return checked(fromEnv, 'TOOLYARD_URL');
   const written = read(file);
   if (written === undefined) return { url: DEFAULT_URL, urlFrom: `the default, as there is no ${file}` };
@@ -50,9 +63,9 @@ function checked(url: string, urlFrom: string): Pick<CliConfig, 'url' | 'urlFrom
   return { url, urlFrom };
 }
 
-function keyOf(flags: Flags, env: NodeJS.ProcessEnv, file: string): Pick<CliConfig, 'apiKey' | 'keyFrom'> {
+function keyOf(flags: Flags, env: CliEnv, file: string): Pick<CliConfig, 'apiKey' | 'keyFrom'> {
   if (flags.key !== undefined) return { apiKey: flags.key, keyFrom: '--key' };
-  const fromEnv = env['TOOLYARD_API_KEY'];
+  const fromEnv = env.TOOLYARD_API_KEY;
   if (fromEnv) return { apiKey: fromEnv, keyFrom: 'TOOLYARD_API_KEY' };
   const written = read(file);
   if (written !== undefined) return { apiKey: written, keyFrom: file };

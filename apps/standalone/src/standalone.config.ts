@@ -3,7 +3,8 @@ import { LOCAL_INSTALLATION } from '#contracts';
 import { withoutEmpty } from '#platform';
 import { StartupError } from './start-failure.js';
 
-const StandaloneEnv = z.object({
+/** The gateway's schema describes them. */
+export const StandaloneEnv = z.object({
   TOOLYARD_DATA: z.string().min(1).default(LOCAL_INSTALLATION.data),
   REDIS_URL: z.string().min(1).optional(),
   TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),

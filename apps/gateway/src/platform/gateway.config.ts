@@ -20,7 +20,7 @@ import {
   type SourceRules,
   type SourceSettings,
 } from '#contracts';
-import { type EgressPolicy, egressPolicyFrom } from '#sandbox';
+import { EGRESS_ENV, type EgressPolicy, egressPolicyFrom } from '#sandbox';
 import { commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import { TRACING_ENV, tracingConfig, type TracingConfig } from '#observability';
@@ -115,45 +115,84 @@ const integer = (min: number, max: number, preset: number) => {
     .default(preset);
 };
 
-const Environment = z.object({
+/** The variables that a gateway reads. Descriptions of those that a worker reads, too, are here. */
+export const GatewayEnv = z.object({
   GATEWAY_NAME: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -')
-    .optional(),
-  GATEWAY_HOST: z.string().min(1).default('127.0.0.1'),
-  GATEWAY_PORT: integer(0, 65_535, 7411),
-  GATEWAY_ALLOWED_HOSTS: list,
-  GATEWAY_ALLOWED_ORIGINS: list.pipe(
-    z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://tools.example.com, separated by commas' })),
+    .optional()
+    .meta({ description: 'Its name in events and logs.', shownDefault: 'host and process id' }),
+  GATEWAY_HOST: z.string().min(1).default('127.0.0.1').describe('Address where it listens.'),
+  GATEWAY_PORT: integer(0, 65_535, 7411).describe('Port where it listens; 0 takes any free port.'),
+  GATEWAY_ALLOWED_HOSTS: list.describe('Further `Host` headers to accept, separated by commas.'),
+  GATEWAY_ALLOWED_ORIGINS: list
+    .pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://tools.example.com, separated by commas' })))
+    .describe('Further browser origins to accept, separated by commas.'),
+  REDIS_URL: z
+    .string()
+    .min(1)
+    .default('redis://127.0.0.1:6379')
+    .describe('Redis to use; standalone starts a private one where it is not set.'),
+  PARTITIONS: integer(1, 999, 16).describe('Partitions of the log; fixed at the first start on a Redis.'),
+  DURABILITY: z.enum(['local', 'replicated']).default('local').describe('`replicated`: what is acknowledged is also on replicas.'),
+  REPLICAS: integer(1, 9, 1).describe('How many replicas `replicated` waits for.'),
+  QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching').describe('`stock`: the backend of BullMQ itself.'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .meta({ description: 'The least important messages that are logged.', shownDefault: '`info`; standalone: `warn`' }),
+  LOG_DEADLINE_MS: integer(100, 60_000, 5000).describe('Milliseconds that a request waits for Redis before it gets 503.'),
+  START_TIMEOUT_MS: integer(1_000, 600_000, 15_000).describe(
+    'Milliseconds that each step of the start waits for Redis; then the process exits with 1.',
   ),
-  REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
-  PARTITIONS: integer(1, 999, 16),
-  DURABILITY: z.enum(['local', 'replicated']).default('local'),
-  REPLICAS: integer(1, 9, 1),
-  QUEUE_BACKEND: z.enum(['batching', 'stock']).default('batching'),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  LOG_DEADLINE_MS: integer(100, 60_000, 5000),
-  START_TIMEOUT_MS: integer(1_000, 600_000, 15_000),
-  DRAIN_MS: integer(0, 600_000, 25_000),
-  RETRY_MAX_ATTEMPTS: integer(1, 20, 20),
-  DEFAULT_AUTONOMY: Autonomy.optional(),
-  DEFAULT_PERMISSION_MODE: PermissionMode.optional(),
-  DEFAULT_QUEUE_MS: integer(1, LIMITS.queueMs, 3_600_000),
-  DEFAULT_TOTAL_MS: integer(1, LIMITS.totalMs, 86_400_000),
-  APPROVAL_MS: integer(1000, LIMITS.totalMs, 3_600_000),
-  TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
-  KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000),
-  SOCKETS_PER_KEY: integer(1, 1_000_000, 1000),
-  SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000),
-  SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000),
-  SOCKETS_UNAUTHENTICATED: integer(1, 1_000_000, 50),
-  METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
-  TOOLYARD_CONFIG: z.string().min(1).optional(),
-  TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
-  REDACT_ENV: list,
-  WORKSPACE_ROOT: z.string().min(1).optional(),
+  DRAIN_MS: integer(0, 600_000, 25_000).describe('Milliseconds that a stop waits for requests and running calls.'),
+  RETRY_MAX_ATTEMPTS: integer(1, 20, 20).describe('Upper limit of `retry.maxAttempts` of calls.'),
+  DEFAULT_AUTONOMY: Autonomy.optional().meta({
+    description: 'Autonomy of a session that sets none.',
+    shownDefault: '`supervised`; standalone: `full`',
+  }),
+  DEFAULT_PERMISSION_MODE: PermissionMode.optional().meta({
+    description: 'Permission mode of a session that sets none.',
+    shownDefault: '`workspace-write`; standalone: `danger-full-access`',
+  }),
+  DEFAULT_QUEUE_MS: integer(1, LIMITS.queueMs, 3_600_000).meta({
+    description: 'Longest wait in a queue of a call that sets none, in milliseconds.',
+    shownDefault: '`3600000` (1 h)',
+  }),
+  DEFAULT_TOTAL_MS: integer(1, LIMITS.totalMs, 86_400_000).meta({
+    description: 'Longest life of a call that sets none, in milliseconds.',
+    shownDefault: '`86400000` (24 h)',
+  }),
+  APPROVAL_MS: integer(1000, LIMITS.totalMs, 3_600_000).meta({
+    description: 'Milliseconds that an approval waits before it expires as denied.',
+    shownDefault: '`3600000` (1 h)',
+  }),
+  TOOLYARD_API_KEY: z.string().min(16, 'expected at least 16 characters').optional().meta({
+    description:
+      'A key with all scopes for the tenant `default` and all its agents, at least 16 characters. For the command line tool: the key that it sends.',
+    shownDefault: 'standalone: generated at the first start',
+  }),
+  KEY_RATE_PER_MINUTE: integer(1, 1_000_000_000, 60_000).describe('Requests a minute of a key without its own `ratePerMinute`.'),
+  SOCKETS_PER_KEY: integer(1, 1_000_000, 1000).describe('Open WebSockets and event streams of one key.'),
+  SOCKETS_PER_TENANT: integer(1, 1_000_000, 5000).describe('Open WebSockets and event streams of one tenant.'),
+  SOCKETS_PER_ADDRESS: integer(1, 1_000_000, 2000).describe('Open WebSockets and event streams of one client address.'),
+  SOCKETS_UNAUTHENTICATED: integer(1, 1_000_000, 50).describe('WebSockets of one address that have not sent their key yet.'),
+  METRICS_KEY: z
+    .string()
+    .min(16, 'expected at least 16 characters')
+    .optional()
+    .describe('Bearer token that `/metrics` requires, at least 16 characters.'),
+  TOOLYARD_CONFIG: z.string().min(1).optional().describe('Path of the [config file](#config-file).'),
+  TOOLYARD_DATA: z.string().min(1).default('.toolyard').describe('Data folder: key and address of standalone, its Redis data, workspaces.'),
+  REDACT_ENV: list.describe('Names of further variables whose values are secret.'),
+  WORKSPACE_ROOT: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Where sessions keep their files.', shownDefault: '`workspaces` in `TOOLYARD_DATA`' }),
   ...TRACING_ENV,
-  TOOL_ENV_ALLOWLIST: list.prefault('PATH,LANG,LC_ALL,TZ,TERM'),
+  ...EGRESS_ENV,
+  TOOL_ENV_ALLOWLIST: list.prefault('PATH,LANG,LC_ALL,TZ,TERM').describe('Variables that commands of tools and hooks see.'),
 });
 
 /**
@@ -167,7 +206,7 @@ export function readGatewayConfig(
   { running = false } = {},
 ): GatewayConfig {
   const faults: string[] = [];
-  const parsed = Environment.safeParse(withoutEmpty(env));
+  const parsed = GatewayEnv.safeParse(withoutEmpty(env));
   if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 
   const path = env.TOOLYARD_CONFIG;

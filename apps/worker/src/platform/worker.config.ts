@@ -8,10 +8,12 @@ import { POOLS, Pool } from '#contracts';
 import { commaList, ConfigError, withoutEmpty } from '#platform';
 import { environmentSecrets } from '#redaction';
 import {
+  EGRESS_ENV,
   type EgressPolicy,
   type QuotaLimits,
   SANDBOX_ENV,
   type SandboxConfig,
+  TRACE_HOSTS_ENV,
   egressPolicyFrom,
   sandboxConfig,
   validateSandboxConfig,
@@ -94,7 +96,8 @@ const quota = (fallback: number) =>
 /** Under a name that no tenant can have. */
 const LOCKS_FOLDER = '~locks';
 
-const WorkerEnv = z.object({
+/** The variables that a worker reads. `GatewayEnv` describes those that a gateway reads, too. */
+export const WorkerEnv = z.object({
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   PARTITIONS: z.coerce.number().int().min(1).max(999).default(16),
   DURABILITY: z.enum(['local', 'replicated']).default('local'),
@@ -103,34 +106,50 @@ const WorkerEnv = z.object({
   WORKER_ID: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,128}$/, 'expected 1 to 128 of the characters A-Z a-z 0-9 . _ -')
-    .optional(),
-  WORKER_POOLS: pools,
-  WORKER_CONCURRENCY: slots,
-  WORKER_HOST: z.string().min(1).default('127.0.0.1'),
+    .optional()
+    .meta({ description: 'Its name in events and logs.', shownDefault: 'host and random' }),
+  WORKER_POOLS: pools.describe('The pools that it serves.'),
+  WORKER_CONCURRENCY: slots.meta({
+    description: 'Calls at a time, by pool, such as `shell=4,net=8`.',
+    shownDefault: '`read=64,write=16,shell=8,net=32,agent=16`',
+  }),
+  WORKER_HOST: z.string().min(1).default('127.0.0.1').describe('Where it serves health and metrics.'),
   WORKER_PORT: z
     .union([z.literal('off'), z.coerce.number().int().min(0).max(65_535)], {
       error: 'expected a port from 0 (any free one) to 65535, or "off"',
     })
-    .default(7412),
+    .default(7412)
+    .meta({ description: 'Port of health and metrics, or `off`.', shownDefault: '`7412`; standalone: `off`' }),
   METRICS_KEY: z.string().min(16, 'expected at least 16 characters').optional(),
   REDACT_ENV: z.string().default('').transform(commaList),
   WORKSPACE_ROOT: z.string().min(1).optional(),
-  SHARED_ROOTS: roots,
-  OUTSIDE_ROOTS: outsideRoots,
-  WORKSPACE_QUOTA_BYTES: quota(10 * GIBIBYTE),
-  WORKSPACE_QUOTA_FILES: quota(500_000),
-  TENANT_QUOTA_BYTES: quota(50 * GIBIBYTE),
-  TENANT_QUOTA_FILES: quota(2_500_000),
+  SHARED_ROOTS: roots.describe('More folders for file tools: `read=/srv/vault,write=/srv/shared`.'),
+  OUTSIDE_ROOTS: outsideRoots.meta({
+    description: 'Folders where approved paths outside the workspace are opened.',
+    shownDefault: '`none`; standalone: `/`',
+  }),
+  WORKSPACE_QUOTA_BYTES: quota(10 * GIBIBYTE).meta({
+    description: 'Disk space of the files of one session in bytes; `none`: no limit.',
+    shownDefault: '`10737418240` (10 GiB)',
+  }),
+  WORKSPACE_QUOTA_FILES: quota(500_000).describe('Files and folders of one session; `none`: no limit.'),
+  TENANT_QUOTA_BYTES: quota(50 * GIBIBYTE).meta({
+    description: 'Disk space of all sessions of a tenant in bytes; `none`: no limit.',
+    shownDefault: '`53687091200` (50 GiB)',
+  }),
+  TENANT_QUOTA_FILES: quota(2_500_000).describe('Files and folders of all sessions of a tenant; `none`: no limit.'),
   TOOLYARD_DATA: z.string().min(1).default('.toolyard'),
-  LEASE_MS: milliseconds(30_000, 500, 600_000),
+  LEASE_MS: milliseconds(30_000, 500, 600_000).describe('Milliseconds that a silent worker keeps a call.'),
   START_TIMEOUT_MS: milliseconds(15_000, 1_000, 600_000),
   DRAIN_MS: milliseconds(25_000, 0, 3_600_000),
-  STOP_GRACE_MS: milliseconds(3_000, 0, 3_500),
+  STOP_GRACE_MS: milliseconds(3_000, 0, 3_500).describe('Milliseconds that an aborted tool has before its call is ended.'),
   RETRY_MAX_ATTEMPTS: z.coerce.number().int().min(1).max(20).optional(),
-  RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000),
+  RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000).describe('Upper limit of the pause between attempts, in milliseconds.'),
   TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(commaList),
   ...SANDBOX_ENV,
   ...TRACING_ENV,
+  ...EGRESS_ENV,
+  ...TRACE_HOSTS_ENV,
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

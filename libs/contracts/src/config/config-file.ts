@@ -11,13 +11,14 @@ import { SafetySettings } from '../safety/safety-settings.js';
 /** One API key as the operator writes it: the key itself, or only its SHA-256. */
 export const ApiKeyConfig = z
   .strictObject({
-    id: Label,
-    key: z.string().min(16, 'expected at least 16 characters').optional(),
+    id: Label.describe('Names the key in events and logs; never the key itself.'),
+    key: z.string().min(16, 'expected at least 16 characters').optional().describe('The key. Exactly one of `key` and `sha256`.'),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hex digits')
-      .optional(),
-    tenant: Label,
+      .optional()
+      .describe('SHA-256 of the key, 64 lower-case hexadecimal digits.'),
+    tenant: Label.describe('The owner of all that is done with the key.'),
     agent: Label.optional().describe('The agent that calls with this key are of when they name none.'),
     agents: z
       .array(AgentGlob)
@@ -30,27 +31,29 @@ export const ApiKeyConfig = z
       .min(1)
       .default([...DEFAULT_SCOPES])
       .describe('What the key may do. `approve`, `admin` and `operate` only where they are listed.'),
-    tools: z.array(z.string().min(1)).optional(),
+    tools: z.array(z.string().min(1)).optional().describe('Patterns of the tools that the key may use. Not set: all.'),
     ratePerMinute: z
       .number()
       .int()
       .positive()
       .optional()
       .describe('Requests a minute, over all gateways. Not set: KEY_RATE_PER_MINUTE of each gateway.'),
-    expiresAt: z.iso.datetime({ offset: true, error: 'expected an RFC 3339 time such as 2030-01-31T00:00:00Z' }).optional(),
+    expiresAt: z.iso
+      .datetime({ offset: true, error: 'expected an RFC 3339 time such as 2030-01-31T00:00:00Z' })
+      .optional()
+      .describe('RFC 3339 time at which the key stops working. Not set: never.'),
   })
   .refine((entry) => (entry.key === undefined) !== (entry.sha256 === undefined), 'expected exactly one of `key` and `sha256`');
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
 /** What holds for the calls of one agent, on top of what holds for all agents. `tools` and `allowedTools` are those of `policy`, for short. */
 export const AgentSettings = z.strictObject({
-  policy: PolicySettings.optional(),
-  posture: Posture.partial().optional(),
-  tools: z.array(ToolPattern).optional(),
-  allowedTools: z.array(ToolPattern).optional(),
-  limits: Limits.optional(),
-  /** Run after those for all agents. */
-  hooks: Hooks.optional(),
+  policy: PolicySettings.optional().describe('On top of the policy for all agents.'),
+  posture: Posture.partial().optional().describe('How freely its calls may act, in sessions that do not say.'),
+  tools: z.array(ToolPattern).optional().describe('`policy.tools`, for short.'),
+  allowedTools: z.array(ToolPattern).optional().describe('`policy.allowedTools`, for short.'),
+  limits: Limits.optional().describe('On top of the limits for all agents.'),
+  hooks: Hooks.optional().describe('Run after those for all agents.'),
 });
 export type AgentSettings = z.output<typeof AgentSettings>;
 
@@ -59,7 +62,14 @@ export type AgentSettings = z.output<typeof AgentSettings>;
  * session (posture, tools, grants, also by its decisions) does not loosen its own calls: they are judged with the session
  * and without it, and the stricter of both counts.
  */
-export const ApprovalSettings = z.strictObject({ fourEyes: z.boolean().default(false) });
+export const ApprovalSettings = z.strictObject({
+  fourEyes: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The key that submitted a call, or a call that it replays, cannot allow it, and what a key changed of a session does not loosen its own calls.',
+    ),
+});
 
 const Agents = z.record(Label, AgentSettings).default({});
 
@@ -87,27 +97,30 @@ function checkSourceNames(sources: readonly SourceSettings[], context: z.Refinem
 
 /** The file that TOOLYARD_CONFIG names, as YAML or JSON. All of it can be changed while a gateway runs. */
 const ConfigFields = z.strictObject({
-  $schema: z.string().optional(),
+  $schema: z.string().optional().describe('For editors: the JSON Schema of this file.'),
   keys: z
     .array(ApiKeyConfig)
     .refine((entries) => new Set(entries.map((entry) => entry.id)).size === entries.length, 'expected a different `id` for every key')
     .refine((entries) => entries.every((entry) => entry.id !== 'bootstrap'), 'the id `bootstrap` belongs to TOOLYARD_API_KEY')
-    .default([]),
-  defaults: z.strictObject({ posture: Posture.partial().optional() }).default({}),
-  policy: PolicySettings.default({}),
-  approvals: ApprovalSettings.default({ fourEyes: false }),
-  limits: Limits.default({}),
-  /** For the calls of all agents, in this order. */
-  hooks: Hooks.default([]),
-  sessionHooks: SessionHookSettings.default({ commands: false }),
-  safety: SafetySettings.prefault({}),
+    .default([])
+    .describe('The API keys.'),
+  defaults: z
+    .strictObject({ posture: Posture.partial().optional().describe('How freely calls may act.') })
+    .default({})
+    .describe('What holds for sessions that do not say.'),
+  policy: PolicySettings.default({}).describe('What holds for the calls of all agents.'),
+  approvals: ApprovalSettings.default({ fourEyes: false }).describe('How approvals are given.'),
+  limits: Limits.default({}).describe('How many calls are taken, of all agents.'),
+  hooks: Hooks.default([]).describe('For the calls of all agents, in this order.'),
+  sessionHooks: SessionHookSettings.default({ commands: false }).describe('What hooks of sessions may be.'),
+  safety: SafetySettings.prefault({}).describe('Secrets, hidden characters and alerts.'),
   sources: z
     .array(SourceSettings)
     .max(500)
     .superRefine(checkSourceNames)
     .default([])
     .describe('Where further tools come from. Tools of a source belong to its `tenant`; `*` offers them to all tenants.'),
-  sourceRules: SourceRules.prefault({}),
+  sourceRules: SourceRules.prefault({}).describe('What sources that are added over HTTP may do.'),
   agents: Agents.describe('The agents of the tenant `default`, for short: the same as `tenants.default.agents`.'),
   tenants: z
     .record(Label, TenantSettings)

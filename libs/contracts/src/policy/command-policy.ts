@@ -16,29 +16,34 @@ const CommandPattern = z.string().min(1).max(1_000);
 /** Rules for the command line of shell-like tools. */
 export const CommandPolicy = z
   .strictObject({
-    engines: z.array(CommandEngine),
-    /** `attended`: allowlist, classes and danger speak only where a person is asked at all; `always`: in every posture. What is denied by name bites always. */
-    enforce: z.enum(['attended', 'always']),
-    /** Executables for `segments` and `single`: base names, `*` for all; an entry with a slash is that very path. */
-    allowlist: z.array(z.string().min(1)),
-    /** What `segments` and `single` answer to a command that is not as they want it. */
-    unlisted: z.enum(['ask', 'deny']),
-    /** Patterns of sub-commands that run without asking. A file with one that is invalid or too large is refused. */
-    allowedCommands: z.array(CommandPattern),
-    /** Patterns of sub-commands that never run. A file with one that is invalid or too large is refused. */
-    deniedCommands: z.array(CommandPattern),
-    /** `rules` denies what no pattern allows, instead of asking. */
-    denyByDefault: z.boolean(),
-    /** Commands known to only read run without asking. */
-    autoAllowReadonly: z.boolean(),
-    /** Texts that `deny-patterns` refuses. */
-    denyPatterns: z.array(z.string().min(1)),
-    /** Whether each sub-command gets a class low, medium or high. */
-    classify: z.boolean(),
-    /** High-risk commands are refused, also when approved and in every posture; false: they are asked for. */
-    blockHighRisk: z.boolean(),
-    /** Medium-risk commands are asked for in supervised sessions. */
-    askMediumRisk: z.boolean(),
+    engines: z
+      .array(CommandEngine)
+      .describe(
+        'How commands are judged. `segments`: each program of a chain must be in `allowlist`; `single`: one program alone must be; `rules`: by `allowedCommands` and `deniedCommands`; `deny-patterns`: by `denyPatterns`.',
+      ),
+    enforce: z
+      .enum(['attended', 'always'])
+      .describe(
+        '`attended`: allowlist, classes and danger speak only where a person is asked at all; `always`: in every posture. What is denied by name bites always.',
+      ),
+    allowlist: z
+      .array(z.string().min(1))
+      .describe('Executables for `segments` and `single`: base names, `*` for all; an entry with a slash is that very path.'),
+    unlisted: z.enum(['ask', 'deny']).describe('What `segments` and `single` answer to a command that is not as they want it.'),
+    allowedCommands: z
+      .array(CommandPattern)
+      .describe('Patterns of sub-commands that run without asking. A file with one that is invalid or too large is refused.'),
+    deniedCommands: z
+      .array(CommandPattern)
+      .describe('Patterns of sub-commands that never run. A file with one that is invalid or too large is refused.'),
+    denyByDefault: z.boolean().describe('`rules` denies what no pattern allows, instead of asking.'),
+    autoAllowReadonly: z.boolean().describe('Commands known to only read run without asking.'),
+    denyPatterns: z.array(z.string().min(1)).describe('Texts that `deny-patterns` refuses.'),
+    classify: z.boolean().describe('Whether each sub-command gets a class low, medium or high.'),
+    blockHighRisk: z
+      .boolean()
+      .describe('High-risk commands are refused, also when approved and in every posture; false: they are asked for.'),
+    askMediumRisk: z.boolean().describe('Medium-risk commands are asked for in supervised sessions.'),
   })
   .meta({ id: 'CommandPolicy' });
 export type CommandPolicy = z.output<typeof CommandPolicy>;

@@ -7,13 +7,19 @@ export const MODEL_OUTPUT_CAP = 2_162_688;
 /** How an agent's calls are taken and answered, where neither the call nor its batch says so. */
 export const ExecutionPolicy = z
   .strictObject({
-    /** Of batches that name none. */
-    strategy: BatchStrategy,
-    onFailure: OnFailure,
-    /** False: arguments that a tool does not know are left out instead of refused; those within its arguments are refused still. */
-    strictArguments: z.boolean(),
-    /** Text of a result above it is cut for the model, bytes. `limits.resultBytes` may say less. */
-    resultBytes: z.number().int().min(256).max(MODEL_OUTPUT_CAP),
+    strategy: BatchStrategy.describe('In which order the calls of a batch run that names no strategy.'),
+    onFailure: OnFailure.describe('What the failure of one call of a batch means for the others, where the batch does not say.'),
+    strictArguments: z
+      .boolean()
+      .describe(
+        'False: arguments that a tool does not know are left out instead of refused; those within its arguments are refused still.',
+      ),
+    resultBytes: z
+      .number()
+      .int()
+      .min(256)
+      .max(MODEL_OUTPUT_CAP)
+      .describe('Longest text of a result in bytes; more is cut for the model. `limits.resultBytes` may say less.'),
   })
   .meta({ id: 'ExecutionPolicy' });
 export type ExecutionPolicy = z.output<typeof ExecutionPolicy>;

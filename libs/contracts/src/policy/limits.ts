@@ -8,15 +8,25 @@ import { z } from 'zod';
 export const LimitScope = z.enum(['key', 'tenant', 'agent', 'session', 'tool']).meta({ id: 'LimitScope' });
 export type LimitScope = z.output<typeof LimitScope>;
 
-/** Only calls of these tools count and are refused; without, all do. */
-const tools = z.array(z.string().min(1).max(256)).min(1).max(100).optional();
+const tools = z
+  .array(z.string().min(1).max(256))
+  .min(1)
+  .max(100)
+  .optional()
+  .describe('Names of the tools whose calls count and are refused. Not set: all.');
 
 /** At most `calls` in any `windowMs`. */
 export const RateLimit = z
   .strictObject({
-    per: LimitScope,
-    calls: z.number().int().min(0).max(100_000),
-    windowMs: z.number().int().min(100).max(86_400_000).default(60_000),
+    per: LimitScope.describe('What is counted together.'),
+    calls: z.number().int().min(0).max(100_000).describe('Most calls in any such window: 0 to 100,000.'),
+    windowMs: z
+      .number()
+      .int()
+      .min(100)
+      .max(86_400_000)
+      .default(60_000)
+      .describe('Length of the window in milliseconds: 100 to 86,400,000.'),
     tools,
   })
   .meta({ id: 'RateLimit' });
@@ -24,29 +34,56 @@ export type RateLimit = z.output<typeof RateLimit>;
 
 /** At most `calls` that have not ended, whether they run or wait. */
 export const ConcurrencyLimit = z
-  .strictObject({ per: LimitScope, calls: z.number().int().min(0).max(10_000), tools })
+  .strictObject({
+    per: LimitScope.describe('What is counted together.'),
+    calls: z.number().int().min(0).max(10_000).describe('Most calls that have not ended: 0 to 10,000.'),
+    tools,
+  })
   .meta({ id: 'ConcurrencyLimit' });
 export type ConcurrencyLimit = z.output<typeof ConcurrencyLimit>;
 
 /** What a call is measured against before it is accepted. What is not said is not limited, and costs nothing. */
 export const Limits = z
   .strictObject({
-    /** Calls of tools that act (all but read_only ones) per session, in any hour. Not said, 20 under the profile zeroclaw, else unlimited. */
-    actionsPerHour: z.number().int().min(0).max(100_000).optional(),
-    /** Accepted and shown with each decision; nothing tells costs of calls yet, so nothing is counted. */
-    costPerDayCents: z.number().int().min(0).optional(),
-    rates: z.array(RateLimit).max(32).optional(),
-    concurrency: z.array(ConcurrencyLimit).max(32).optional(),
-    /** No new call while so many wait in its pool, of all tenants. Not exact: gateways look at the same moment. */
-    queueDepth: z.number().int().min(0).optional(),
-    /** Calls below one call that no call made, however deep. */
-    treeCalls: z.number().int().min(0).max(100_000).optional(),
-    /** How far below it: 1 lets a call make calls, and those none. 3 where nothing is said. */
-    treeDepth: z.number().int().min(0).max(16).optional(),
-    /** Of the arguments as JSON. */
-    argumentBytes: z.number().int().min(2).optional(),
-    /** Of the text that the model gets; the whole output stays readable. */
-    resultBytes: z.number().int().min(256).max(16_384).optional(),
+    actionsPerHour: z
+      .number()
+      .int()
+      .min(0)
+      .max(100_000)
+      .optional()
+      .describe(
+        'Calls of tools that act (all but read_only ones) per session, in any hour. Not said, 20 under the profile zeroclaw, else unlimited.',
+      ),
+    costPerDayCents: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe('Accepted and shown with each decision; nothing tells costs of calls yet, so nothing is counted.'),
+    rates: z.array(RateLimit).max(32).optional().describe('Calls in a time.'),
+    concurrency: z.array(ConcurrencyLimit).max(32).optional().describe('Calls at the same time.'),
+    queueDepth: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe('No new call while so many wait in its pool, of all tenants. Not exact: gateways look at the same moment.'),
+    treeCalls: z.number().int().min(0).max(100_000).optional().describe('Most calls below one call that no call made, however deep.'),
+    treeDepth: z
+      .number()
+      .int()
+      .min(0)
+      .max(16)
+      .optional()
+      .describe('How deep calls may make calls: 1 lets a call make calls, and those none. Not set: 3.'),
+    argumentBytes: z.number().int().min(2).optional().describe('Largest arguments as JSON, in bytes.'),
+    resultBytes: z
+      .number()
+      .int()
+      .min(256)
+      .max(16_384)
+      .optional()
+      .describe('Longest text that the model gets, in bytes; the whole output stays readable.'),
   })
   .meta({ id: 'Limits' });
 export type Limits = z.output<typeof Limits>;

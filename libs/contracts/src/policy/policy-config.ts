@@ -25,28 +25,22 @@ export const ToolPattern = z.string().min(1).max(200).meta({ id: 'ToolPattern', 
 /** The rules for the calls of one agent, complete. How files say it is `PolicySettings`; what is not said comes from the profile. */
 export const PolicyConfig = z
   .strictObject({
-    profile: PolicyProfile,
-    /** What exists for the agent at all. Checked again at each call. */
-    tools: z.array(ToolPattern),
-    /** Also available, whatever `tools` says. */
-    include: z.array(ToolPattern),
-    /** Never available, whatever the others say. */
-    exclude: z.array(ToolPattern),
-    /** These run without asking, unless a rule denies. */
-    allowedTools: z.array(ToolPattern),
-    /** Every privileged call is asked for, in every mode. */
-    gatePrivileged: z.boolean(),
-    /** False: no tool of the web is available. */
-    webTools: z.boolean(),
-    hookOrder: HookOrder,
-    /** An argument `approved: true` of the model counts as a person's approval. */
-    trustModelApproval: z.boolean(),
-    /** By tool pattern. Of several that mean a tool each later one lies on top of the earlier. */
-    toolsSettings: z.record(ToolPattern, ToolSettings),
-    execution: ExecutionPolicy,
-    commands: CommandPolicy,
-    paths: PathPolicy,
-    egress: EgressRules,
+    profile: PolicyProfile.describe('The rules and texts to start from: of a known agent, or `core`, our own.'),
+    tools: z.array(ToolPattern).describe('What exists for the agent at all. Checked again at each call.'),
+    include: z.array(ToolPattern).describe('Also available, whatever `tools` says.'),
+    exclude: z.array(ToolPattern).describe('Never available, whatever the others say.'),
+    allowedTools: z.array(ToolPattern).describe('These run without asking, unless a rule denies.'),
+    gatePrivileged: z.boolean().describe('Every privileged call is asked for, in every mode.'),
+    webTools: z.boolean().describe('False: no tool of the web is available.'),
+    hookOrder: HookOrder.describe('Whether hooks before a call run before a person is asked or after.'),
+    trustModelApproval: z.boolean().describe("An argument `approved: true` of the model counts as a person's approval."),
+    toolsSettings: z
+      .record(ToolPattern, ToolSettings)
+      .describe('By tool pattern. Of several that mean a tool each later one lies on top of the earlier.'),
+    execution: ExecutionPolicy.describe('How batches run and how results are cut.'),
+    commands: CommandPolicy.describe('Which commands run, are asked for or refused.'),
+    paths: PathPolicy.describe('Which files calls may open.'),
+    egress: EgressRules.describe('Which hosts tools may reach.'),
   })
   .meta({ id: 'PolicyConfig' });
 export type PolicyConfig = z.output<typeof PolicyConfig>;
@@ -55,10 +49,10 @@ export type PolicyConfig = z.output<typeof PolicyConfig>;
 export const PolicySettings = z
   .strictObject({
     ...PolicyConfig.omit({ execution: true, commands: true, paths: true, egress: true }).shape,
-    execution: ExecutionPolicy.partial(),
-    commands: CommandPolicy.partial(),
-    paths: PathPolicy.partial(),
-    egress: EgressRules.partial(),
+    execution: ExecutionPolicy.partial().describe('How batches run and how results are cut.'),
+    commands: CommandPolicy.partial().describe('Which commands run, are asked for or refused.'),
+    paths: PathPolicy.partial().describe('Which files calls may open.'),
+    egress: EgressRules.partial().describe('Which hosts tools may reach.'),
   })
   .partial()
   .meta({ id: 'PolicySettings' });

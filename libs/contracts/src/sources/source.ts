@@ -107,8 +107,10 @@ export type SourceDefinition = z.output<typeof SourceDefinition>;
 /** A source in the config file. `tenant: '*'` offers it to all tenants. */
 export const SourceSettings = z
   .discriminatedUnion('kind', [
-    McpSourceDefinition.extend({ tenant: SourceTenant.default('default') }),
-    FolderSourceDefinition.extend({ tenant: SourceTenant.default('default') }),
+    McpSourceDefinition.extend({ tenant: SourceTenant.default('default').describe('The tenant that has its tools; `*` for all tenants.') }),
+    FolderSourceDefinition.extend({
+      tenant: SourceTenant.default('default').describe('The tenant that has its tools; `*` for all tenants.'),
+    }),
   ])
   .superRefine(exactlyOneTransport);
 export type SourceSettings = z.output<typeof SourceSettings>;

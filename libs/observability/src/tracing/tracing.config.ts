@@ -19,14 +19,25 @@ const protocol = z.literal('http/json', {
  * `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES` …) its SDK reads itself.
  */
 export const TRACING_ENV = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: url.optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url.optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: protocol.optional(),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol.optional(),
-  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], { error: 'expected otlp or none' }).optional(),
-  OTEL_SDK_DISABLED: flag.default(false),
-  OTEL_SERVICE_NAME: z.string().min(1).optional(),
-  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag.default(false),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url
+    .optional()
+    .meta({ description: 'The collector, such as `http://127.0.0.1:4318`.', shownDefault: 'none: no traces' }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url.optional().describe(`Full URL of the collector's trace intake.`),
+  OTEL_EXPORTER_OTLP_PROTOCOL: protocol.optional().meta({ description: 'The only protocol.', shownDefault: '`http/json`' }),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol.optional().meta({ description: 'The only protocol.', shownDefault: '`http/json`' }),
+  OTEL_TRACES_EXPORTER: z
+    .enum(['otlp', 'none'], { error: 'expected otlp or none' })
+    .optional()
+    .meta({ description: 'Whether spans are exported.', shownDefault: '`otlp` where an endpoint is set' }),
+  OTEL_SDK_DISABLED: flag.default(false).meta({ description: '`true` switches traces off.', shownType: '`true` or `false`' }),
+  OTEL_SERVICE_NAME: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Service name in traces.', shownDefault: '`toolyard-gateway`, `toolyard-worker`' }),
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag
+    .default(false)
+    .meta({ description: '`true`: contents in spans.', shownType: '`true` or `false`' }),
 };
 const TracingEnv = z.object(TRACING_ENV);
 

@@ -1,7 +1,20 @@
+import { z } from 'zod';
 import { EgressPolicy } from './egress-policy.js';
 import { TraceHosts } from './trace-hosts.js';
 
 const HOST = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i;
+
+/** The variables that this module reads; an app spreads them into its own schema. */
+export const EGRESS_ENV = {
+  EGRESS_ALLOW_HOSTS: z
+    .string()
+    .optional()
+    .describe('Hosts that tools and session webhooks may reach though not public: `host` or `host:port`.'),
+};
+export const TRACE_HOSTS_ENV = {
+  TRACE_HOSTS: z.string().optional().describe('Hosts that receive the trace context in requests of tools: `host` or `host:port`.'),
+};
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The policy that `EGRESS_ALLOW_HOSTS` describes: hosts tools may reach though they are not public, as `host` or `host:port`, separated by commas. */

@@ -69,15 +69,21 @@ const atLeast = (least: number, fallback: number) =>
 
 /** The environment variables of the sandbox; an app spreads them into its own schema. */
 export const SANDBOX_ENV = {
-  SANDBOX: backends,
-  SANDBOX_REQUIRED: required,
-  SANDBOX_NETWORK: z.enum(['none', 'host'], { error: 'expected none or host' }).default('none'),
-  SANDBOX_READABLE: readable,
-  SANDBOX_CPU_SECONDS: atLeast(1, DEFAULT_LIMITS.cpuSeconds),
-  SANDBOX_MEMORY_BYTES: atLeast(16_777_216, DEFAULT_LIMITS.memoryBytes),
-  SANDBOX_PROCESSES: atLeast(8, DEFAULT_LIMITS.processes),
-  SANDBOX_FILE_BYTES: atLeast(65_536, DEFAULT_LIMITS.fileBytes),
-  SANDBOX_OPEN_FILES: atLeast(32, DEFAULT_LIMITS.openFiles),
+  SANDBOX: backends.describe('`auto`, `bubblewrap`, `host` or `none`; or by pool: `shell=bubblewrap,net=host`.'),
+  SANDBOX_REQUIRED: required.describe('`true` or a list of pools whose commands run isolated or are refused.'),
+  SANDBOX_NETWORK: z.enum(['none', 'host'], { error: 'expected none or host' }).default('none').describe('Network of isolated commands.'),
+  SANDBOX_READABLE: readable.describe('More absolute paths that isolated commands may read.'),
+  SANDBOX_CPU_SECONDS: atLeast(1, DEFAULT_LIMITS.cpuSeconds).describe('CPU time of each process of a command, in seconds.'),
+  SANDBOX_MEMORY_BYTES: atLeast(16_777_216, DEFAULT_LIMITS.memoryBytes).meta({
+    description: 'Memory of a command and its children together, in bytes.',
+    shownDefault: '4 GiB or half of the memory',
+  }),
+  SANDBOX_PROCESSES: atLeast(8, DEFAULT_LIMITS.processes).describe('Processes of a command and its children together.'),
+  SANDBOX_FILE_BYTES: atLeast(65_536, DEFAULT_LIMITS.fileBytes).meta({
+    description: 'Size of each file that a command writes, in bytes.',
+    shownDefault: '`2147483648` (2 GiB)',
+  }),
+  SANDBOX_OPEN_FILES: atLeast(32, DEFAULT_LIMITS.openFiles).describe('Open files of each process of a command.'),
 } as const;
 
 const SandboxEnv = z.object(SANDBOX_ENV);
