@@ -9,7 +9,7 @@ export const ToolChange = z
     before: z.string().describe('As it was accepted; text, or JSON.'),
     after: z.string().describe('As the source says now.'),
   })
-  .meta({ id: 'ToolChange' });
+  .meta({ id: 'ToolChange', description: 'What changed of a tool since it was accepted.' });
 export type ToolChange = z.output<typeof ToolChange>;
 
 export const SourceTool = z
@@ -20,7 +20,7 @@ export const SourceTool = z
     pending: z.boolean().describe('It changed, and is unavailable until the change is accepted.'),
     changes: z.array(ToolChange).describe('What changed; empty unless pending.'),
   })
-  .meta({ id: 'SourceTool' });
+  .meta({ id: 'SourceTool', description: 'A tool of a source.' });
 export type SourceTool = z.output<typeof SourceTool>;
 
 export const SourceSummary = z
@@ -39,26 +39,33 @@ export const SourceSummary = z
     error: z.string().optional().describe('Why it is stale or failed.'),
     updatedAt: z.iso.datetime().optional().describe('When its tools were last read.'),
   })
-  .meta({ id: 'SourceSummary' });
+  .meta({ id: 'SourceSummary', description: 'A source as lists show it.' });
 export type SourceSummary = z.output<typeof SourceSummary>;
 
 export const Source = SourceSummary.extend({
   definition: SourceDefinition.optional().describe('Absent for announced sources, and for sources of all tenants. Secrets are references.'),
-  list: z.array(SourceTool),
+  list: z.array(SourceTool).describe('Its tools.'),
   problems: z.array(z.string()).describe('Tools that were left out, with the reason.'),
-}).meta({ id: 'Source' });
+}).meta({ id: 'Source', description: 'A source, its tools and its problems.' });
 export type Source = z.output<typeof Source>;
 
-export const SourcePage = z.object({ sources: z.array(SourceSummary) }).meta({ id: 'SourcePage' });
+export const SourcePage = z
+  .object({ sources: z.array(SourceSummary).describe('By name.') })
+  .meta({ id: 'SourcePage', description: 'Tool sources, by name.' });
 export type SourcePage = z.output<typeof SourcePage>;
 
 export const AcceptSourceBody = z
   .strictObject({
     tools: z
-      .array(z.strictObject({ rawName: z.string(), digest: z.string() }))
+      .array(
+        z.strictObject({
+          rawName: z.string().describe('The name that the source gives to the tool.'),
+          digest: z.string().describe('The `digest` of the change that was looked at.'),
+        }),
+      )
       .max(5_000)
       .optional()
       .describe('The changes that were looked at. A tool that changed again since is not accepted. Not set: all that are pending now.'),
   })
-  .meta({ id: 'AcceptSourceBody' });
+  .meta({ id: 'AcceptSourceBody', description: 'Which changed tools to accept.' });
 export type AcceptSourceBody = z.output<typeof AcceptSourceBody>;

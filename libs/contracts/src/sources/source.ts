@@ -12,7 +12,7 @@ export const SourceName = z
 export type SourceName = z.output<typeof SourceName>;
 
 export const SOURCE_KINDS = ['mcp', 'openapi', 'folder', 'worker'] as const;
-export const SourceKind = z.enum(SOURCE_KINDS).meta({ id: 'SourceKind' });
+export const SourceKind = z.enum(SOURCE_KINDS).meta({ id: 'SourceKind', description: 'How the tools of a source are reached.' });
 export type SourceKind = z.output<typeof SourceKind>;
 
 /** The tenant of sources that all tenants share. Only the config file may name it. */
@@ -24,7 +24,7 @@ const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expe
 /** A secret by reference: the value never leaves the worker that resolves it. */
 export const SecretRef = z
   .strictObject({ secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.') })
-  .meta({ id: 'SecretRef' });
+  .meta({ id: 'SecretRef', description: 'Names a secret without containing it.' });
 export type SecretRef = z.output<typeof SecretRef>;
 
 export const SecretOrText = z.union([z.string().max(4_096), SecretRef]);
@@ -79,7 +79,7 @@ export const McpSourceDefinition = z
       .optional()
       .describe('Files and folders that the command may read in its sandbox.'),
   })
-  .meta({ id: 'McpSourceDefinition' });
+  .meta({ id: 'McpSourceDefinition', description: 'A server of the Model Context Protocol. Exactly one of `url` and `command`.' });
 export type McpSourceDefinition = z.output<typeof McpSourceDefinition>;
 
 /** A folder of tools: each sub-folder with a `tool.yaml` is a tool. */
@@ -89,7 +89,7 @@ export const FolderSourceDefinition = z
     kind: z.literal('folder'),
     path: z.string().startsWith('/', 'expected an absolute path').max(4_096).describe('Folder on the workers. Config file only.'),
   })
-  .meta({ id: 'FolderSourceDefinition' });
+  .meta({ id: 'FolderSourceDefinition', description: 'A folder of tools on the workers.' });
 export type FolderSourceDefinition = z.output<typeof FolderSourceDefinition>;
 
 const exactlyOneTransport = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
@@ -101,7 +101,10 @@ const SourceDefinitionShape = z.discriminatedUnion('kind', [McpSourceDefinition,
 type SourceDefinitionShape = z.output<typeof SourceDefinitionShape>;
 
 /** How a source is defined; `SourceRules` say what may be said over HTTP. */
-export const SourceDefinition = SourceDefinitionShape.superRefine(exactlyOneTransport).meta({ id: 'SourceDefinition' });
+export const SourceDefinition = SourceDefinitionShape.superRefine(exactlyOneTransport).meta({
+  id: 'SourceDefinition',
+  description: 'How the tools of a source are found.',
+});
 export type SourceDefinition = z.output<typeof SourceDefinition>;
 
 /** A source in the config file. `tenant: '*'` offers it to all tenants. */
