@@ -273,14 +273,14 @@ function egressOf(env: NodeJS.ProcessEnv, faults: string[]): EgressPolicy | unde
   }
 }
 
-function postureOf(e: z.output<typeof Environment>, { defaults: { posture } }: ConfigFile, unsaid: Posture): Posture {
+function postureOf(e: z.output<typeof GatewayEnv>, { defaults: { posture } }: ConfigFile, unsaid: Posture): Posture {
   return {
     autonomy: e.DEFAULT_AUTONOMY ?? posture?.autonomy ?? unsaid.autonomy,
     permissionMode: e.DEFAULT_PERMISSION_MODE ?? posture?.permissionMode ?? unsaid.permissionMode,
   };
 }
 
-function socketLimits(e: z.output<typeof Environment>): SocketLimits {
+function socketLimits(e: z.output<typeof GatewayEnv>): SocketLimits {
   return {
     perKey: e.SOCKETS_PER_KEY,
     perTenant: e.SOCKETS_PER_TENANT,

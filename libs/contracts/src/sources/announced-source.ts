@@ -3,13 +3,11 @@ import { ToolDescriptor } from '../tools/tool.js';
 import { SourceKind, SourceName, SourceTenant } from './source.js';
 
 /** `stale`: the last good list of a source that is not reachable now. `failed`: there was no good list yet. */
-export const SourceStatus = z
-  .enum(['ok', 'stale', 'failed', 'pending'])
-  .meta({
-    id: 'SourceStatus',
-    description:
-      '`ok`: its tools are as it last reported them; `stale`: it was not heard of lately; `failed`: it could not be read; `pending`: changed tools wait for a person.',
-  });
+export const SourceStatus = z.enum(['ok', 'stale', 'failed', 'pending']).meta({
+  id: 'SourceStatus',
+  description:
+    '`ok`: its tools are as it last reported them; `stale`: it is not reachable now, and this is its last good list; `failed`: there was no good list yet; `pending`: changed tools wait for a person.',
+});
 export type SourceStatus = z.output<typeof SourceStatus>;
 
 /** One tool of a source as it was announced. `descriptor.name` is the mapped name without the source. */
