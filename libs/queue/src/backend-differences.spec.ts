@@ -75,7 +75,7 @@ describe.each(COLUMNS)('the backend "$column"', ({ column, cluster, ...is }) => 
     for (const connection of [redis, shared]) connection.disconnect();
   });
 
-  it(`${is.fairShare ? 'lets tenants take turns' : 'runs jobs in the order of adding'}`, async () => {
+  it(is.fairShare ? 'lets tenants take turns' : 'runs jobs in the order of adding', async () => {
     const big = [await send('big'), await send('big'), await send('big')];
     const small = await send('small');
     consume();
@@ -84,7 +84,7 @@ describe.each(COLUMNS)('the backend "$column"', ({ column, cluster, ...is }) => 
     expect([...ran.keys()].filter((id) => id !== small)).toEqual(big);
   });
 
-  it(`${is.aging ? 'runs a normal job before the last of many high ones' : 'runs all jobs of a higher priority first'}`, async () => {
+  it(is.aging ? 'runs a normal job before the last of many high ones' : 'runs all jobs of a higher priority first', async () => {
     const normal = await send('acme');
     for (let n = 0; n < 20; n++) await send('acme', 'high');
     consume();
@@ -99,7 +99,7 @@ describe.each(COLUMNS)('the backend "$column"', ({ column, cluster, ...is }) => 
     expect([...ran.values()]).toEqual([is.claimsOnDequeue ? { kind: 'answered', shared: 'for all', own: 'own' } : undefined]);
   });
 
-  it(`${is.dispatchesDirectly ? 'dispatches jobs to idle workers directly' : 'wakes idle workers by the marker'}`, async () => {
+  it(is.dispatchesDirectly ? 'dispatches jobs to idle workers directly' : 'wakes idle workers by the marker', async () => {
     consume();
     await send('acme');
     await haveRun(1);
@@ -110,7 +110,7 @@ describe.each(COLUMNS)('the backend "$column"', ({ column, cluster, ...is }) => 
     if (!is.dispatchesDirectly) expect(await registrations()).toEqual([]);
   });
 
-  it(`${is.requeues ? 'runs a job of a dead worker again' : 'removes a job of a dead worker'}`, async () => {
+  it(is.requeues ? 'runs a job of a dead worker again' : 'removes a job of a dead worker', async () => {
     const callId = await send('acme');
     const [jobId = ''] = await redis.zpopmin(queueKey('prioritized'));
     await redis.lpush(queueKey('active'), jobId);
