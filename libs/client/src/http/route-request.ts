@@ -1,5 +1,6 @@
 import type { BodyInputOf, HeadersOf, ParamsOf, QueryInputOf, Route } from '#contracts';
 import type { RequestOptions } from '../client-options.js';
+import { ToolyardError } from '../toolyard-error.js';
 
 interface CommonInput extends RequestOptions {
   /** How long the gateway may hold the request before it answers; added to the time limit of an attempt. */
@@ -34,9 +35,9 @@ export function isIdempotent({ method, idempotent }: Route): boolean {
   return method !== 'post' || idempotent === true;
 }
 
-/** Path and query below `baseUrl`. Parameters are encoded, so that an id cannot name another route. */
+/** Path and query below `baseUrl`. Parameters are encoded or refused, so that an id cannot name another route. */
 export function urlOf({ path }: Route, { params = {}, query = {} }: AnyRouteInput): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encode(params[name] ?? ''));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encode(name, params[name] ?? ''));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, typeof value === 'object' ? value.join(',') : String(value));
@@ -45,7 +46,8 @@ export function urlOf({ path }: Route, { params = {}, query = {} }: AnyRouteInpu
   return text === '' ? filled : `${filled}?${text}`;
 }
 
-/** `.` and `..` are encoded too: as path segments they would be resolved. */
-function encode(param: string): string {
-  return /^\.{1,2}$/.test(param) ? param.replaceAll('.', '%2E') : encodeURIComponent(param);
+/** URL parsers resolve `.` and `..` also where their dots are encoded. @throws ToolyardError for both */
+function encode(name: string, param: string): string {
+  if (!/^\.{1,2}$/.test(param)) return encodeURIComponent(param);
+  throw new ToolyardError('invalid_request', `${name}: expected an id, got ${JSON.stringify(param)}, which would name another path`);
 }
