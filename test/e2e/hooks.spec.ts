@@ -190,6 +190,19 @@ describe('a hook before a call', () => {
     expect(hooked.webhooks.to('/keeping').map(({ input }) => input.tool_input)).toEqual([{ n: 1 }]);
   });
 
+  it('asks again when the session was deleted and is used again', async () => {
+    hooked.webhooks.on('/keeping', { reason: 'fine' });
+    const sessionId = `keeping-${++sessions}`;
+    const asked = () => hooked.webhooks.to('/keeping').filter(({ input }) => input.session_id === sessionId).length;
+    const run = () => hooked.runAs('keeping', 'echo', { n: 1 }, { sessionId });
+    await run();
+    await run();
+    expect(asked()).toBe(1);
+    expect((await agent.request('DELETE', `/v1/sessions/${sessionId}`)).status).toBeLessThan(300);
+    await run();
+    expect(asked()).toBe(2);
+  });
+
   it('that answers with a secret, or is asked about one, is asked again: nothing of it is kept', async () => {
     const sessionId = `keeping-${++sessions}`;
     const asked = () => hooked.webhooks.to('/keeping').filter(({ input }) => input.session_id === sessionId).length;

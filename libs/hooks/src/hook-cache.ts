@@ -6,7 +6,7 @@ export type HoldsSecrets = (value: object) => boolean;
 
 /**
  * What hooks answered in a session, for all gateways and workers. The same question is the same hook, tool, arguments
- * and, after a call, result; a hook that is changed in the config file is another one. Without a session nothing is kept,
+ * and, after a call, result; a hook that is changed in the config file is another one, and a session that was deleted starts without answers. Without a session nothing is kept,
  * nor is a failure, nor anything with a secret in it: not even the digest of such a question, from which one could be guessed.
  * Redis out of reach is as if nothing were kept.
  */
@@ -14,11 +14,12 @@ export class HookCache {
   constructor(private readonly redis: RedisConnection) {}
 
   /** Where the answer to this question is kept; undefined when none is. */
-  keyOf(hook: AppliedHook, input: HookInput, holdsSecrets: HoldsSecrets): string | undefined {
+  keyOf(hook: AppliedHook, input: HookInput, sessionEpoch: number, holdsSecrets: HoldsSecrets): string | undefined {
     const { tenant_id, session_id, agent_id, tool_name, tool_input, tool_response } = input;
     if (hook.cacheMs === 0 || session_id === undefined || (hook.on !== 'before' && hook.on !== 'after')) return undefined;
     if (holdsSecrets({ tool_input, ...(tool_response === undefined ? {} : { tool_response }) })) return undefined;
-    return keys.hookAnswer(tenant_id, session_id, sha256Hex(JSON.stringify([hook, agent_id, tool_name, tool_input, tool_response])));
+    const question = [hook, sessionEpoch, agent_id, tool_name, tool_input, tool_response];
+    return keys.hookAnswer(tenant_id, session_id, sha256Hex(JSON.stringify(question)));
   }
 
   async get(key: string): Promise<HookVerdict | undefined> {

@@ -20,6 +20,8 @@ export interface HookRunnerOptions extends CommandEnvironment {
 export interface HookInvocation {
   readonly hook: AppliedHook;
   readonly input: HookInput;
+  /** How often the session of the call was deleted before it: answers of before are not used. */
+  readonly sessionEpoch: number;
   /** Aborting stops the hook and all that it started. */
   readonly signal: AbortSignal;
   /** No longer than this, whatever the hook's own `timeoutMs`. */
@@ -57,7 +59,7 @@ export class HookRunner {
 
   /** Runs one hook. A hook that fails gives a verdict by its `onError`. Rejects only with the reason of `signal`; the hook is stopped then. */
   async run(invocation: HookInvocation): Promise<HookRun> {
-    const { hook, input, signal, holdsSecrets } = invocation;
+    const { hook, input, sessionEpoch, signal, holdsSecrets } = invocation;
     const startedAt = performance.now();
     const report = (verdict: 'allow' | 'deny' | 'failed' | 'cancelled', cached: boolean) => {
       const tookMs = Math.round(performance.now() - startedAt);
@@ -66,7 +68,7 @@ export class HookRunner {
     };
     try {
       signal.throwIfAborted();
-      const key = this.cache.keyOf(hook, input, holdsSecrets);
+      const key = this.cache.keyOf(hook, input, sessionEpoch, holdsSecrets);
       const known = key === undefined ? undefined : await this.cache.get(key);
       const verdict = known ?? (await this.execute(invocation));
       if (key !== undefined && known === undefined) await this.cache.put(key, verdict, hook, holdsSecrets);

@@ -17,6 +17,8 @@ export interface ApprovedCall {
   readonly args: () => Promise<HookInput['tool_input']>;
   /** Digest of the hooks that the call was accepted with. */
   readonly hookSet: string;
+  /** How often the session had been deleted when the call was submitted. */
+  readonly sessionEpoch: number;
 }
 
 /** Why a call ends that a person has allowed. `text`: what the model reads; undefined for the error's message. */
@@ -70,7 +72,7 @@ export class ApprovalHooks {
 
   private async firstDenial(
     hooks: HookSet,
-    { call, args }: ApprovedCall,
+    { call, args, sessionEpoch }: ApprovedCall,
     recorder: HookRunRecorder,
     signal: AbortSignal,
   ): Promise<HookDenial | undefined> {
@@ -79,7 +81,7 @@ export class ApprovalHooks {
       const tool_input = hook.secrets ? await args() : call.arguments;
       const input: HookInput = { ...this.inputOf(call), hook: hook.name, tool_input };
       const redact = this.redaction.redactorFor(tool_input);
-      const run = redactHookRun(await recorder.run({ hook, input, signal, holdsSecrets }, () => redact), redact);
+      const run = redactHookRun(await recorder.run({ hook, input, sessionEpoch, signal, holdsSecrets }, () => redact), redact);
       if (run.verdict === 'deny') return this.denialBy(run, call);
       if (run.arguments !== undefined && !isDeepStrictEqual(run.arguments, tool_input))
         return denial(`Hook \`${hook.name}\` rewrote the arguments after a person had approved them; nothing else may run`);

@@ -123,12 +123,12 @@ export class DecideApprovalService {
     accepted: SubmissionInfo,
   ): Promise<{ ended: boolean; hookRuns: readonly HookRunData[] }> {
     const args = () => this.evaluator.argumentsOf(call);
-    const { hookSet } = accepted;
+    const { hookSet, sessionEpoch } = accepted;
     const denialNow = await this.evaluator.denialNow(call, accepted);
     const { hookRuns, denial: deniedByHook } =
       denialNow !== undefined || hookSet === undefined
         ? { hookRuns: [], denial: undefined }
-        : { denial: undefined, ...(await this.hooks.run({ call, hookSet, args })) };
+        : { denial: undefined, ...(await this.hooks.run({ call, hookSet, sessionEpoch, args })) };
     const refusal = denialNow ?? deniedByHook;
     if (refusal === undefined) return { ended: false, hookRuns };
     const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;

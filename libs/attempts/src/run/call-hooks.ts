@@ -67,7 +67,7 @@ export async function loadHooks(
     // This process may know secrets that the gateway did not.
     const tool_input = safety.redactor.json(jsonOf(shown)).value;
     const about = { ...inputOf(callId, claimed), cwd: root, tool_input };
-    return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, write, deps, claimed.runMs);
+    return new StoredHooks(set, attempt, about, args === undefined ? tool_input : jsonOf(args.args), safety, write, deps, claimed);
   } catch (error) {
     deps.logger.error({ callId: attempt.callId, err: error }, 'the hooks of a call could not be loaded');
     return { ...NO_HOOKS, unavailable: toFailure(error, attempt.callId) };
@@ -79,6 +79,7 @@ class StoredHooks implements CallHooks {
   private readonly recorder: HookRunRecorder;
   /** Knows the secrets that hooks have seen. */
   private readonly sayable: ContentSanitizer;
+  private readonly sessionEpoch: number;
   private recordedUpdateRuns = 0;
   private until: number;
   readonly updates?: UpdateFilter;
@@ -92,8 +93,9 @@ class StoredHooks implements CallHooks {
     private readonly safety: ContentSanitizer,
     write: (step: HookRunData) => void,
     private readonly deps: HookDeps,
-    runMs: number,
+    { runMs, submitted }: Claimed,
   ) {
+    this.sessionEpoch = submitted.sessionEpoch ?? 0;
     this.until = performance.now() + runMs + AFTER_DEADLINE_MS;
     this.recorder = new HookRunRecorder(deps.hooks, write);
     this.sayable = secretInput === baseInput.tool_input ? safety : safety.withSecrets(safety.findSecrets({ secretInput }));
@@ -134,6 +136,7 @@ class StoredHooks implements CallHooks {
         const run = await this.runOne({
           hook,
           input,
+          sessionEpoch: this.sessionEpoch,
           signal,
           budgetMs: this.until - performance.now(),
           holdsSecrets: (value) => this.safety.findSecrets(value).length > 0,

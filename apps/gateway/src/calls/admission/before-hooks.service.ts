@@ -121,7 +121,10 @@ export class BeforeHooks {
         // A hook may write a secret into the arguments and name it in its reason.
         const redactorOf = ({ arguments: rewritten }: HookRun) =>
           rewritten === undefined ? about : this.redaction.redactorFor([evaluated.args, rewritten]);
-        const ran = await recorder.run({ hook, input, signal: request.signal, holdsSecrets }, redactorOf);
+        const ran = await recorder.run(
+          { hook, input, sessionEpoch: evaluated.sessionEpoch ?? 0, signal: request.signal, holdsSecrets },
+          redactorOf,
+        );
         run = redactHookRun(ran, redactorOf(ran));
       } catch (error) {
         if (!request.signal.aborted) throw error;
