@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -37,7 +37,7 @@ describe('what is open when its key changes', () => {
     name: 'gate',
     on: 'before',
     match: ['glob'],
-    command: `touch ${asked}; until [ -e ${goOn} ]; do sleep 0.02; done`,
+    command: `echo >> ${asked}; until [ -e ${goOn} ]; do sleep 0.02; done`,
     timeoutMs: 60_000,
   };
   const save = () => writeFileSync(path, JSON.stringify({ keys: [...entries.values()].flat(), hooks: [hook] }));
@@ -200,6 +200,33 @@ describe('what is open when its key changes', () => {
     const { status, body } = await submitting;
     expect([status, body.code, body.callId]).toEqual([401, 'unauthenticated', undefined]);
   });
+
+  const LOSSES: [loss: string, code: string, after: (entry: Entry) => readonly object[]][] = [
+    ['was removed', 'unauthenticated', () => []],
+    ['lost the tool', 'forbidden', (entry) => [{ ...entry, tools: ['echo'] }]],
+    ['lost the agent', 'forbidden', (entry) => [{ ...entry, agents: [] }]],
+  ];
+  it.each(LOSSES)(
+    'are calls whose hooks are being asked, and whose key %s: alone and in a batch they are refused',
+    async (_loss, code, after) => {
+      for (const file of [asked, goOn]) rmSync(file, { force: true });
+      const { agent, entry } = await newKey({ agents: ['bot'] });
+      const call = { tool: 'glob', arguments: { pattern: '*' } };
+      const submitting = agent.request<Problem>('POST', '/v1/calls', { ...call, agentId: 'bot' });
+      const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', { agentId: 'bot', calls: [call] });
+      await eventually(() => existsSync(asked) && readFileSync(asked, 'utf8').length === 2, 'both hooks to be asked');
+      entries.set(entry.id, after(entry));
+      save();
+      await eventually(async () => (await agent.submit('file_read', {}, { agentId: 'bot' })).status < 404, 'the changed file to hold');
+      writeFileSync(goOn, '');
+      expect((await submitting).body).toMatchObject({ code });
+      const { results } = await eventually(async () => {
+        const { body } = await gateway.agent.get<Batch>(`/v1/batches/${batch.id}`);
+        return body.status === 'ended' ? body : undefined;
+      }, 'the batch to end');
+      expect(results).toMatchObject([{ outcome: 'denied', error: { code: 'policy_denied' } }]);
+    },
+  );
 
   it('counts by the rate that its key has now', async () => {
     const { agent, entry } = await newKey({ ratePerMinute: 1000 });

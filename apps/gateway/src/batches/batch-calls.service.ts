@@ -72,7 +72,7 @@ export class BatchCalls {
       if (!(error instanceof ProblemError)) throw error;
       if (error.facts.callId !== undefined) return error.facts.callId;
       if (errorEntry(error.code).retryable) throw error;
-      return await this.record(batch, index, failure(error.detail));
+      return await this.record(batch, index, KEY_LOST.has(error.code) ? denied(error.detail) : failure(error.detail));
     } finally {
       stopped.close();
     }
@@ -94,13 +94,14 @@ export class BatchCalls {
     return this.record(batch, index, rejection ?? { outcome: 'cancelled', error: cancelled(text) });
   }
 
-  /** Ends a call that waits for a person. Nothing when it does not wait any more. */
-  async cancelPending(batch: BatchRecord, callId: string, text: string): Promise<void> {
+  /** Ends a call that waits for a person, or for the others of its batch after `approval`. Nothing when it does not wait any more. */
+  async cancelPending(batch: BatchRecord, callId: string, text: string, approval?: DeferredApproval): Promise<void> {
     const head = await this.store.snapshot(callId);
     if (head?.status !== 'waiting_approval') return;
     const guard = { by: 'command', version: head.version, commandId: `skip:${batch.doc.id}` } as const;
     const data = { ...endBeforeStart('cancelled', cancelled(text)), stopped: { how: 'not_started', tookMs: 0 } } as const;
-    await this.log.end({ callId, guard, data, author: eventOrigin(this.config.name, batch.doc.principal) });
+    const hookRuns = approval?.hookRuns ?? [];
+    await this.log.end({ callId, guard, data, hookRuns, author: eventOrigin(this.config.name, batch.doc.principal) });
     await this.blobs.delete(callId, 'secret-arguments').catch(() => {}); // Its time to live ends it, too.
   }
 
@@ -192,6 +193,13 @@ class BatchCancelSignal {
     const { stop } = await this.batches.progress(this.id, []).catch(() => ({ stop: undefined }));
     if (stop?.reason === 'cancelled') this.cancelled.abort(new StoppedByPerson('the batch was cancelled'));
   }
+}
+
+/** The key was lost, or may use the agent or the tool no more, while hooks were asked. */
+const KEY_LOST: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden']);
+
+function denied(message: string): NonNullable<EvaluatedCall['rejection']> {
+  return { outcome: 'denied', error: { code: 'policy_denied', message: `Denied by policy: ${message}`, retryable: false } };
 }
 
 function failure(message: string): NonNullable<EvaluatedCall['rejection']> {

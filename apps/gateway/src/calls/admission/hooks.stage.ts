@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { ProblemError } from '#contracts';
+import { agentRejection } from '../../auth/agent-of.js';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { isToolAllowed } from '../../auth/tool-patterns.js';
 import { BeforeHooks, hooksApply } from './before-hooks.service.js';
 import type { CallHooks } from './evaluated-call.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
 /**
  * Runs the hooks before the call, if any match: they may reject it, or rewrite the arguments, which are then evaluated
- * again. Hooks may take long, so the key is checked again after them; a batch checks its key before each call.
+ * again. Hooks may take long, so the key, its agents and its tools are checked again after them.
  */
 @Injectable()
 export class HooksStage implements AdmissionStage {
@@ -33,8 +36,11 @@ export class HooksStage implements AdmissionStage {
     if (result.evaluated.hooks !== undefined) this.assertKey(submission);
   }
 
-  private assertKey({ principal, options }: Submission): void {
-    const rejection = options.batchId === undefined ? this.apiKeys.rejection(principal, 'submit') : undefined;
+  private assertKey({ principal, body, evaluated: { tool } }: Submission): void {
+    const now = this.apiKeys.current(principal) ?? principal;
+    const rejection = this.apiKeys.rejection(principal, 'submit') ?? agentRejection(now, body.agentId);
     if (rejection !== undefined) throw rejection;
+    if (tool !== undefined && !isToolAllowed(now, tool))
+      throw new ProblemError('forbidden', `The key ${now.keyId} may not use ${tool.name} any more`);
   }
 }
