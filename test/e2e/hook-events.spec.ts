@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { CallEvent, CallEventOf } from '#contracts';
+import type { Batch, CallEvent, CallEventOf } from '#contracts';
 import type { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { HookTestCluster, problemOf, type HookTestAgents } from '../support/hook-test-cluster.js';
@@ -179,6 +179,24 @@ describe('hook runs before a call', () => {
     const asked = ['call.submitted', 'call.approval_requested', 'guard started'];
     expect(await decided({})).toEqual([...asked, 'guard finished allow', 'call.approval_decided', 'call.start', 'call.end']);
     expect(await decided({ decision: 'deny' })).toEqual([...asked, 'guard finished deny', 'call.end']);
+  });
+
+  it('that came after a yes to a call of a batch are kept when another no ends the batch [EV-11]', async () => {
+    const sessionId = 'hook-events-batch';
+    await agent.request('PUT', `/v1/sessions/${sessionId}`, { posture: { permissionMode: 'prompt' } });
+    hooked.webhooks.on('/people-first', {});
+    const write = { tool: 'file_write', arguments: { path: 'a.txt', content: 'b' } };
+    const body = { sessionId, agentId: 'people-first', onFailure: 'abort', strategy: { type: 'parallel' }, calls: [write, write] };
+    const { body: batch } = await agent.request<Batch>('POST', '/v1/batches', body);
+    const [first = '', second = ''] = await eventually(async () => {
+      const { results } = (await agent.get<Batch>(`/v1/batches/${batch.id}`)).body;
+      return results.every(({ status }) => status === 'waiting_approval') ? results.map(({ callId }) => callId ?? '') : undefined;
+    }, 'the questions');
+    await agent.request('POST', `/v1/calls/${first}/decision`, { decision: 'allow' });
+    await agent.request('POST', `/v1/calls/${second}/decision`, { decision: 'deny' });
+    expect((await agent.ended(first)).outcome).toBe('cancelled');
+    const ran = ['call.submitted', 'call.approval_requested', 'guard started', 'guard finished allow', 'call.end'];
+    expect(outline(await agent.events(first))).toEqual(ran);
   });
 });
 

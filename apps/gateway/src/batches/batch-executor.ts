@@ -189,7 +189,7 @@ export class BatchExecutor {
     if (this.stop === undefined) return;
     const text = skippedText(this.stop, state);
     if (callId !== undefined) {
-      await calls.cancelPending(this.batch, callId, text);
+      await calls.cancelPending(this.batch, callId, text, this.held.get(callId));
       this.unsure.add(index);
       return;
     }
