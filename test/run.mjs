@@ -1,4 +1,5 @@
-// `npm test`: the projects unit, redis and e2e. `npm run test:all`: the others. `npm run soak`: the long runs. With a path or a title, whatever matches in any project.
+// `npm test`: the projects unit, redis and e2e. `npm run test:all`: the others. `npm run soak`: the long runs.
+// With a path or a title, whatever matches in any project.
 // Further arguments go to Jest: `npm test -- test/e2e/first-call.spec.ts -t 'a title'`.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
