@@ -214,8 +214,7 @@ export function eventLogContract(name: string, open: () => Promise<EventLogPlace
     it('counts calls that wait for a person until they are allowed, cancelled or due', async () => {
       const pending = async () => {
         const names = Array.from({ length: place.options.partitions }, (_unused, index) => partitionName(index));
-        const all = await Promise.all(names.map((partition) => readPendingApprovals(redis, store, partition)));
-        return all.reduce((sum, { waiting }) => sum + waiting, 0);
+        return (await readPendingApprovals(redis, store, names)).waiting;
       };
       const before = await pending();
       const question = (expiresInMs: number): Partial<NewCall> => ({

@@ -22,11 +22,7 @@ export class PendingApprovalsGauge {
   }
 
   async sample(): Promise<ApprovalsSample> {
-    const pending = await Promise.all(this.partitions.map((partition) => readPendingApprovals(this.redis, this.store, partition)));
-    const since = pending.flatMap((of) => of.since ?? []);
-    return {
-      waiting: pending.reduce((sum, { waiting }) => sum + waiting, 0),
-      oldestMs: Math.max(0, ...since.map((at) => Date.now() - at)),
-    };
+    const { waiting, since } = await readPendingApprovals(this.redis, this.store, this.partitions);
+    return { waiting, oldestMs: since === undefined ? 0 : Math.max(0, Date.now() - since) };
   }
 }

@@ -1,27 +1,52 @@
 import { keys, type RedisConnection } from '#redis';
 import type { CallStore } from './call-store.js';
 
-/** Calls of a partition that wait for a person. */
+/** Calls that wait for a person. */
 export interface PendingApprovals {
   readonly waiting: number;
   /** Redis ms at which the first of them was asked about; absent when none waits. */
   readonly since?: number;
 }
 
+/** KEYS: sets of waiting calls. Answers how many each has, its first call and when it was asked about; two empty texts for none. */
+const READ = `#!lua flags=no-writes
+local found = {}
+for _, key in ipairs(KEYS) do
+  local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  found[#found + 1] = redis.call('ZCARD', key)
+  found[#found + 1] = first[1] or ''
+  found[#found + 1] = first[2] or ''
+end
+return found`;
+
 /**
- * Reads the set that apply-transitions.lua keeps. A release that does not know the set leaves calls in it that wait no longer:
- * such a call is removed when it is the first of the set.
+ * Reads the sets that apply-transitions.lua keeps, in one command, and on a cluster in one for each partition. A release
+ * that does not know the sets leaves calls in them that wait no longer: such a call is removed when it is the first of
+ * its set.
  */
 export async function readPendingApprovals(
   redis: RedisConnection,
   store: Pick<CallStore, 'snapshot'>,
-  partition: string,
+  partitions: readonly string[],
 ): Promise<PendingApprovals> {
-  const key = keys.pendingApprovals(partition);
-  for (;;) {
-    const [waiting, [callId, since]] = await Promise.all([redis.zcard(key), redis.zrange(key, '0', '0', 'WITHSCORES')]);
-    if (callId === undefined) return { waiting: 0 };
-    if ((await store.snapshot(callId))?.status === 'waiting_approval') return { waiting, since: Number(since) };
-    await redis.zrem(key, callId);
-  }
+  const sets = partitions.map((partition) => keys.pendingApprovals(partition));
+  const runs = redis.isCluster ? sets.map((set) => [set]) : [sets];
+  const read = await Promise.all(runs.map((run) => readSets(redis, store, run)));
+  const found = read.flat();
+  const since = Math.min(...found.flatMap((set) => set.since ?? []));
+  return { waiting: found.reduce((sum, { waiting }) => sum + waiting, 0), ...(since === Infinity ? {} : { since }) };
+}
+
+async function readSets(redis: RedisConnection, store: Pick<CallStore, 'snapshot'>, sets: readonly string[]): Promise<PendingApprovals[]> {
+  const reply = await redis.eval(READ, sets.length, ...sets);
+  const values: readonly unknown[] = Array.isArray(reply) ? reply : [];
+  return Promise.all(
+    sets.map(async (set, n) => {
+      const [waiting, callId, since] = values.slice(3 * n, 3 * n + 3).map(String);
+      if (callId === undefined || callId === '') return { waiting: 0 };
+      if ((await store.snapshot(callId))?.status === 'waiting_approval') return { waiting: Number(waiting), since: Number(since) };
+      await redis.zrem(set, callId);
+      return (await readSets(redis, store, [set]))[0] ?? { waiting: 0 };
+    }),
+  );
 }
