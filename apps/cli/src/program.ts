@@ -5,6 +5,7 @@ import { bulk, type BulkFlags } from './commands/bulk.js';
 import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { approvals, decide, type DecideFlags } from './commands/decide.js';
+import { LANGUAGES, newTool, type NewToolFlags } from './commands/new-tool.js';
 import { quote } from './commands/quote.js';
 import { cancel, cancelBatch, steer, type CancelFlags } from './commands/sessions.js';
 import { acceptSource, addSource, listSources, removeSource, type AddSourceFlags } from './commands/sources.js';
@@ -108,13 +109,20 @@ function addLooking(add: Add, start: Start): void {
   add('output', 'the complete output of an ended call')
     .argument('<call-id>')
     .action((id: string) => start((context) => output(context, id)));
-  add('tools', 'the tools that this key may use; with a name, all about that one')
+  const tool = add('tools', 'the tools that this key may use; with a name, all about that one')
     .argument('[name]')
     .option('--search <word>', 'in names and descriptions')
     .option('--session <id>', 'as this session has them')
     .option('--agent <id>', 'as this agent has them')
     .addOption(new Option('--format <format>', 'in the shape of a model API').choices(['anthropic', 'openai', 'mcp']))
     .action((name: string | undefined, flags: ToolsFlags) => start((context) => tools(context, name, flags)));
+  tool
+    .command('new')
+    .description('write a tool in a folder of its own, with a test')
+    .argument('<name>')
+    .addOption(new Option('--lang <language>', 'what it is written in').choices(LANGUAGES).default('python'))
+    .option('--folder <path>', 'where folder tools are', 'tools')
+    .action((name: string, flags: NewToolFlags) => start((context) => newTool(context, name, flags)));
 }
 
 function addSources(add: Add, start: Start): void {

@@ -18,6 +18,7 @@ export * from './tools/tool.js';
 export * from './hooks/hook.js';
 export * from './sources/source.js';
 export * from './sources/announced-source.js';
+export * from './sources/folder-tool.js';
 export * from './jobs/call-job.js';
 export * from './events/call.events.js';
 export * from './events/system.events.js';

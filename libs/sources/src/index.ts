@@ -6,6 +6,7 @@ export { toolChanges } from './catalog/tool-digest.js';
 export { catalogNames, mappedName } from './catalog/tool-names.js';
 export { definitionFault } from './definitions/definition-fault.js';
 export { resolveSecrets } from './definitions/resolve-secrets.js';
+export { FolderConnector } from './folder/folder.source.js';
 export { McpConnector } from './mcp/mcp.source.js';
 export { SourceHost } from './host/source-host.js';
 export type { SourceConnection, SourceConnector } from './source-connector.port.js';

@@ -145,6 +145,11 @@ export const WorkerEnv = z.object({
   STOP_GRACE_MS: milliseconds(3_000, 0, 3_500).describe('Milliseconds that an aborted tool has before its call is ended.'),
   RETRY_MAX_ATTEMPTS: z.coerce.number().int().min(1).max(20).optional(),
   RETRY_MAX_BACKOFF_MS: milliseconds(600_000, 0, 86_400_000).describe('Upper limit of the pause between attempts, in milliseconds.'),
+  TOOLYARD_TOOLS: z
+    .string()
+    .default('')
+    .transform((text) => commaList(text).map((path) => resolve(path)))
+    .meta({ description: 'Folders of folder tools, separated by commas; their tools are offered to all tenants.', shownDefault: '' }),
   TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(commaList),
   ...SANDBOX_ENV,
   ...TRACING_ENV,
@@ -188,6 +193,8 @@ export interface WorkerConfig {
   readonly maxBackoffMs: number;
   /** The environment variables that child processes of tools see, and their values. */
   readonly toolEnv: Readonly<Record<string, string>>;
+  /** Folders of folder tools, for all tenants. */
+  readonly toolFolders: readonly string[];
   /** Where hooks find the variables that they name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where tools and webhooks of sessions may go. */
@@ -249,6 +256,7 @@ export function readWorkerConfig(env: Readonly<Record<string, string | undefined
     maxAttempts: values.RETRY_MAX_ATTEMPTS ?? 20,
     maxBackoffMs: values.RETRY_MAX_BACKOFF_MS,
     toolEnv: Object.fromEntries(values.TOOL_ENV_ALLOWLIST.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    toolFolders: values.TOOLYARD_TOOLS,
     env,
     egress: egressOf(env),
     secrets: environmentSecrets(env, { named: values.REDACT_ENV, visible: values.TOOL_ENV_ALLOWLIST }),

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import type { SourceKind } from '#contracts';
+import type { SourceKind, StoredSource } from '#contracts';
 import type { SandboxRegistry } from '#sandbox';
-import { McpConnector, type SourceConnector } from '#sources';
+import { FolderConnector, McpConnector, type SourceConnector } from '#sources';
 import type { WorkerConfig } from '../platform/worker.config.js';
+import type { WorkerLog } from '../platform/worker.logger.js';
 
 /** Below the folder of workspaces, under a name that no tenant can have. */
 const PROGRAMS_FOLDER = '~sources';
@@ -11,7 +12,20 @@ const PROGRAMS_FOLDER = '~sources';
 export function sourceConnectors(
   { egress, env, toolEnv, workspaceRoot }: Pick<WorkerConfig, 'egress' | 'env' | 'toolEnv' | 'workspaceRoot'>,
   sandboxes: Pick<SandboxRegistry, 'for'>,
+  logger: WorkerLog,
 ): Partial<Record<SourceKind, SourceConnector>> {
   const sandboxOf = sandboxes.for.bind(sandboxes);
-  return { mcp: new McpConnector({ sandboxOf, egress, env, toolEnv, folder: join(workspaceRoot, PROGRAMS_FOLDER) }) };
+  return {
+    mcp: new McpConnector({ sandboxOf, egress, env, toolEnv, folder: join(workspaceRoot, PROGRAMS_FOLDER) }),
+    folder: new FolderConnector({ sandboxOf, env, log: (message, facts) => logger.warn(facts, message) }),
+  };
+}
+
+/** The sources of TOOLYARD_TOOLS. The operator of the worker owns these files: their facts count, and changes hold at once. */
+export function folderSources(folders: readonly string[]): StoredSource[] {
+  return folders.map((path, index) => ({
+    tenantId: '*',
+    origin: 'config',
+    definition: { name: index === 0 ? 'folder' : `folder-${index + 1}`, kind: 'folder', path, trust: true, pin: false },
+  }));
 }

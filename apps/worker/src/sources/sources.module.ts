@@ -6,7 +6,7 @@ import { ToolRegistry } from '#tool-sdk';
 import { WORKER_CONFIG, type WorkerConfig } from '../platform/worker.config.js';
 import { LOGGER, type WorkerLog } from '../platform/worker.logger.js';
 import { BUFFERED_REDIS } from '../platform/worker.tokens.js';
-import { sourceConnectors } from './source-connectors.js';
+import { folderSources, sourceConnectors } from './source-connectors.js';
 
 /** Runs tools of sources: MCP servers, folders. The registry of the worker closes them. */
 @Module({
@@ -23,7 +23,8 @@ import { sourceConnectors } from './source-connectors.js';
           redis,
           store,
           watcher,
-          connectors: sourceConnectors(config, sandboxes),
+          connectors: sourceConnectors(config, sandboxes, logger),
+          local: folderSources(config.toolFolders),
           workerId: config.id,
           pools: config.pools.map(({ pool }) => pool),
           log: (message, facts) => logger.warn(facts, message),

@@ -3,7 +3,8 @@ import { JsonSchema } from '#contracts';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from '../catalog/offered-tool.js';
 import type { SourceConnection } from '../source-connector.port.js';
-import { outputOf, withoutSecrets } from './mcp-content.js';
+import { withoutSecrets } from '../definitions/without-secrets.js';
+import { outputOf } from './mcp-content.js';
 
 /** The call ends by its own deadline; this only frees what the client holds. */
 const SLACK_MS = 10_000;

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import type { McpSourceDefinition, Pool, StoredSource } from '#contracts';
-import { EgressPolicy, egressFetch, findExecutable, type ProcessCommand, type Sandbox } from '#sandbox';
+import { EgressPolicy, egressFetch, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
+import { programWords } from '../definitions/program-words.js';
 import { poolOf } from '../definitions/pool-of.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { boundedFetch } from './bounded-fetch.js';
@@ -113,11 +114,12 @@ export class McpConnector implements SourceConnector {
     const workspace = join(folder, tenantId === '*' ? '~all' : tenantId, definition.name);
     mkdirSync(workspace, { recursive: true, mode: 0o700 });
     const resolved = resolveSecrets(definition.env ?? {}, env);
-    const [program = '', ...args] = command;
-    const file = isAbsolute(program) ? program : findExecutable([program], toolEnv['PATH']);
-    if (file === undefined) throw new Error(`the program ${program} is not installed on this worker`);
     const view = { visible: (definition.paths ?? []).map((path) => ({ path, access: 'read' as const })), hidden: [], readOnly: [] };
-    const wrapped = sandbox.wrap({ file, args, cwd: workspace, env: { ...toolEnv, HOME: workspace, ...resolved } }, workspace, view);
+    const wrapped = sandbox.wrap(
+      { ...programWords(command), cwd: workspace, env: { ...toolEnv, HOME: workspace, ...resolved } },
+      workspace,
+      view,
+    );
     const transport = new StdioTransport(withoutCpuLimit(wrapped));
     const whyClosed = () =>
       [transport.ended, transport.lastWords]

@@ -1,12 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { SourceSettings, type Problem, type Source, type SourcePage, type ToolDescriptor } from '#contracts';
+import { LANGUAGES, newTool } from '../../apps/cli/src/commands/new-tool.js';
 import { startWorker, type RunningWorker } from '../../apps/worker/src/main.js';
 import { readWorkerConfig } from '../../apps/worker/src/platform/worker.config.js';
 import { eventually } from '../support/eventually.js';
@@ -21,13 +23,14 @@ const TENANT = 'default';
 const MARK = /^\[Content from outside \(\w+\): data, not instructions\]\n/;
 const SECRET = 'a secret of the tracker';
 
-/** One installation: two MCP servers, one over stdio in the sandbox, one over HTTP, whose tools the tests call as agents do. */
-describe('tools of MCP servers', () => {
+/** One installation: an MCP server over stdio in the sandbox, one over HTTP, and a folder of tools, called as agents do. */
+describe('tools of sources', () => {
   let redis: RedisServer;
   let gateway: TestGateway;
   let worker: RunningWorker;
   let http: Server;
   let description = 'Creates an issue.';
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-tools-'));
   const seen: (string | undefined)[] = [];
   const workspaceRoot = mkdtempSync(join(tmpdir(), 'toolyard-sources-'));
 
@@ -47,7 +50,14 @@ describe('tools of MCP servers', () => {
       { name: 'other', kind: 'mcp', url, tenant: 'another' },
     ].map((source) => SourceSettings.parse(source));
     gateway = await startTestGateway(TENANT, { redisUrl: redis.url, sources });
-    const env = { PATH: process.env['PATH'], REDIS_URL: redis.url, WORKER_PORT: 'off', WORKSPACE_ROOT: workspaceRoot, LOG_LEVEL: 'silent' };
+    const env = {
+      PATH: process.env['PATH'],
+      REDIS_URL: redis.url,
+      WORKER_PORT: 'off',
+      WORKSPACE_ROOT: workspaceRoot,
+      LOG_LEVEL: 'silent',
+      TOOLYARD_TOOLS: folder,
+    };
     worker = await startWorker(readWorkerConfig({ ...env, TRACKER_TOKEN: SECRET }));
     await eventually(async () => (await sourcesNow()).every(({ status }) => status === 'ok'), 'both sources to be read', 20_000);
   });
@@ -57,7 +67,7 @@ describe('tools of MCP servers', () => {
     http?.closeAllConnections();
     http?.close();
     await redis?.stop();
-    rmSync(workspaceRoot, { recursive: true, force: true });
+    for (const path of [workspaceRoot, folder]) rmSync(path, { recursive: true, force: true });
   });
 
   const sourcesNow = async () => (await gateway.agent.get<SourcePage>('/v1/sources')).body.sources;
@@ -65,7 +75,7 @@ describe('tools of MCP servers', () => {
   const textOf = (call: Awaited<ReturnType<typeof gateway.agent.run>>) =>
     (call.result?.content.map((it) => (it.type === 'text' ? it.text : '')).join('') ?? '').replace(MARK, '');
 
-  it('are in the catalog with name, schema and facts: trusted hints count, untrusted ones do not [TS-01]', async () => {
+  it('of MCP servers are in the catalog with name, schema and facts: trusted hints count, untrusted ones do not [TS-01]', async () => {
     const all = await tools();
     expect(all.find(({ name }) => name === 'add')).toMatchObject({
       source: 'fixture',
@@ -77,7 +87,7 @@ describe('tools of MCP servers', () => {
       input: { type: 'object', required: ['a', 'b'] },
     });
     expect(all.find(({ name }) => name === 'create')).toMatchObject({ source: 'tracker', tier: 'privileged', effect: 'once', pool: 'net' });
-    expect(await sourcesNow()).toMatchObject([
+    expect((await sourcesNow()).filter(({ kind }) => kind === 'mcp')).toMatchObject([
       { name: 'fixture', status: 'ok', pending: 0 },
       { name: 'tracker', status: 'ok', tools: 1 },
     ]);
@@ -162,6 +172,51 @@ describe('tools of MCP servers', () => {
     expect((await add({ url: 'https://tools.example.com/', headers: { a: { secretEnv: 'REDIS_URL' } } })).status).toBe(403);
     expect((await add({ url: 'http://169.254.169.254/' })).status).toBe(403);
     expect((await add({ name: 'tracker', url: 'https://tools.example.com/' })).status).toBe(409);
+  });
+
+  it.each(LANGUAGES.filter((lang) => existsSync(`/usr/bin/${{ python: 'python3', node: 'node', bash: 'bash' }[lang]}`)))(
+    'are folders, too: a new one in %s is there within seconds, passes its test and runs',
+    async (lang) => {
+      await newTool({ terminal: { note: () => {} } as never }, `greet_${lang}`, { lang, folder });
+      const tests = { python: ['python3', 'test_tool.py'], node: ['node', '--test'], bash: ['bash', 'test.sh'] } as const;
+      const [program, ...words] = tests[lang];
+      expect(spawnSync(program, words, { cwd: join(folder, `greet_${lang}`), encoding: 'utf8' })).toMatchObject({ status: 0 });
+      await eventually(async () => (await tools()).some(({ name }) => name === `greet_${lang}`), 'the tool');
+      const call = await gateway.agent.run(`greet_${lang}`, { name: 'Ada' });
+      expect([call.outcome, textOf(call)]).toEqual(['completed', 'Hello, Ada!\n']);
+      expect((await gateway.agent.events(call.id)).map(({ type }) => type)).toContain('call.progress');
+      const refused = await gateway.agent.run(`greet_${lang}`, { name: ' ' });
+      expect(refused).toMatchObject({
+        outcome: 'failed',
+        error: { code: 'tool_failed', message: expect.stringMatching(/^name is empty/) },
+      });
+    },
+  );
+
+  it('are folders, too: exit code 75 is tried again, output is checked, a cancel ends the program, a removed one is gone', async () => {
+    const write = (name: string, script: string, more = '') => {
+      mkdirSync(join(folder, name));
+      writeFileSync(
+        join(folder, name, 'tool.yaml'),
+        `name: ${name}\ndescription: For tests.\ninput: { type: object }\ntier: read_only\nrun: [bash, ./run.sh]\n${more}`,
+      );
+      writeFileSync(join(folder, name, 'run.sh'), script);
+    };
+    write('again', '[ "$TOOLYARD_ATTEMPT" = 2 ] || exit 75; echo "$TOOLYARD_CALL_ID"; cat > input; pwd');
+    write('shaped', 'echo "{\\"n\\": 7}"', 'output: { type: object, required: [n] }\n');
+    write('endless', `echo '{"update": "started"}' >&3; sleep 1000 & wait`);
+    const there = async (name: string) => (await tools()).some((tool) => tool.name === name);
+    await eventually(async () => (await there('again')) && (await there('shaped')) && (await there('endless')), 'the tools');
+    const again = await gateway.agent.run('again', { a: 1 }, { retry: { backoffMs: 0 } });
+    expect(again).toMatchObject({ outcome: 'completed', attempt: 2 });
+    expect(textOf(again)).toMatch(new RegExp(`^${again.id}\n/.*`));
+    expect(await gateway.agent.run('shaped', {})).toMatchObject({ outcome: 'completed', result: { structuredContent: { n: 7 } } });
+    const { body } = await gateway.agent.submit('endless', {});
+    await eventually(async () => (await gateway.agent.events(body.id)).some(({ type }) => type === 'call.update'), 'the update');
+    await gateway.agent.request('POST', `/v1/calls/${body.id}/cancel`, {});
+    expect((await gateway.agent.ended(body.id)).outcome).toBe('cancelled');
+    rmSync(join(folder, 'again'), { recursive: true });
+    await eventually(async () => !(await there('again')), 'the tool to be gone');
   });
 
   async function redefineTracker(): Promise<void> {

@@ -1,0 +1,91 @@
+import type { FolderSourceDefinition, Pool, StoredSource } from '#contracts';
+import type { Sandbox } from '#sandbox';
+import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
+import type { OfferedTool } from '../catalog/offered-tool.js';
+import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
+import { folderSignature, readFolder, type FoundTool } from './read-folder.js';
+import { runFolderTool } from './run-folder-tool.js';
+
+/** Folders of network file systems send no events, so they are looked at. */
+const LOOK_MS = 500;
+
+export interface FolderConnectorOptions {
+  readonly sandboxOf: (pool: Pool) => Sandbox;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: (message: string, facts: object) => void;
+}
+
+/** Folders of tools on the worker's disk. */
+export class FolderConnector implements SourceConnector {
+  constructor(private readonly options: FolderConnectorOptions) {}
+
+  async open({ definition }: StoredSource): Promise<SourceConnection> {
+    if (definition.kind !== 'folder') throw new Error('expected a source of the kind folder');
+    const connection = new FolderConnection(definition, this.options);
+    await connection.start();
+    return connection;
+  }
+}
+
+class FolderConnection implements SourceConnection {
+  private readonly changed = new Set<() => void>();
+  private tools: ReadonlyMap<string, FoundTool> = new Map();
+  private signature = '';
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly definition: FolderSourceDefinition,
+    private readonly options: FolderConnectorOptions,
+  ) {}
+
+  async start(): Promise<void> {
+    await this.load();
+    this.timer = setInterval(() => void this.look(), LOOK_MS);
+    this.timer.unref();
+  }
+
+  async list(): Promise<readonly OfferedTool[]> {
+    await this.load();
+    return [...this.tools.values()].map(({ tool }) => {
+      const { name, label, description, input, output, tier, effect, timeoutMs, pool } = tool;
+      return { rawName: name, label, description, input, output, tier, effect, timeoutMs, pool };
+    });
+  }
+
+  async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
+    if (!this.tools.has(rawName)) await this.load();
+    const found = this.tools.get(rawName);
+    if (found === undefined)
+      throw new ToolError('unavailable', `The folder of ${rawName} is not there on this worker`, { retryable: true });
+    const { definition, options } = this;
+    const pool = definition.pool ?? (definition.trust ? found.tool.pool : undefined) ?? 'shell';
+    return runFolderTool(found, args, ctx, { sandbox: options.sandboxOf(pool), env: options.env });
+  }
+
+  onChange(listener: () => void): void {
+    this.changed.add(listener);
+  }
+
+  /** A folder that disappears shows as a failed list; there is no connection to lose. */
+  onClosed(): void {}
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    this.changed.clear();
+  }
+
+  private async look(): Promise<void> {
+    const signature = await folderSignature(this.definition.path);
+    if (signature === this.signature) return;
+    this.signature = signature;
+    for (const listener of this.changed) listener();
+  }
+
+  private async load(): Promise<void> {
+    this.signature = await folderSignature(this.definition.path);
+    const { tools, problems } = await readFolder(this.definition.path);
+    this.tools = new Map(tools.map((found) => [found.tool.name, found]));
+    if (problems.length > 0)
+      this.options.log('folder tools were left out', { source: this.definition.name, problems: problems.slice(0, 20) });
+  }
+}

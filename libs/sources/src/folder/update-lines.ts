@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { ProgressData } from '#contracts';
+import type { ToolContext } from '#tool-sdk';
+
+const MAX_LINE = 65_536;
+const Line = z.union([z.object({ update: z.string() }), z.object({ progress: ProgressData })]);
+
+/** Reads the JSON lines that a tool writes to descriptor 3. Lines that are none, or too long, are skipped. */
+export class UpdateLines {
+  private readonly decoder = new TextDecoder();
+  private rest = '';
+  private skipping = false;
+
+  constructor(private readonly ctx: Pick<ToolContext, 'onUpdate' | 'onProgress'>) {}
+
+  readonly accept = (chunk: Buffer): void => {
+    const lines = (this.rest + this.decoder.decode(chunk, { stream: true })).split('\n');
+    this.rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (!this.skipping) this.take(line);
+      this.skipping = false;
+    }
+    if (this.rest.length <= MAX_LINE) return;
+    this.rest = '';
+    this.skipping = true;
+  };
+
+  private take(text: string): void {
+    if (text.trim() === '' || text.length > MAX_LINE) return;
+    const line = Line.safeParse(jsonOf(text)).data;
+    if (line === undefined) return;
+    if ('update' in line) this.ctx.onUpdate([{ type: 'text', text: line.update }]);
+    else this.ctx.onProgress(line.progress);
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
