@@ -149,7 +149,7 @@ export const WorkerEnv = z.object({
     .string()
     .default('')
     .transform((text) => commaList(text).map((path) => resolve(path)))
-    .meta({ description: 'Folders of folder tools, separated by commas; their tools are offered to all tenants.', shownDefault: '' }),
+    .meta({ description: 'Folders of folder tools, separated by commas; their tools are offered to all tenants.', shownDefault: 'none' }),
   TOOL_ENV_ALLOWLIST: z.string().default('PATH,LANG,LC_ALL,TZ,TERM').transform(commaList),
   ...SANDBOX_ENV,
   ...TRACING_ENV,
