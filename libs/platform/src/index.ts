@@ -9,6 +9,6 @@ export { readRunningProcesses } from './protocol/running-processes.js';
 export { runService } from './run-service.js';
 export { shutdownSteps } from './shutdown-steps.js';
 export { silentConnection } from './silent-connection.js';
-export { startSteps, type StartStep } from './start-step.js';
+export { startSteps } from './start-step.js';
 export { ConfigError, StartupError } from './startup-error.js';
 export { VERSION } from './version.js';

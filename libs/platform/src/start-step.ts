@@ -4,7 +4,7 @@ import { StartupError } from './startup-error.js';
 /** After this time a line on standard error says what the start waits for. */
 const NOTICE_MS = 2_000;
 
-export type StartStep = <T>(doing: string, action: () => Promise<T>) => Promise<T>;
+type StartStep = <T>(doing: string, action: () => Promise<T>) => Promise<T>;
 
 /**
  * Runs the steps of a start that need Redis, which the caller awaits one after the other. Each waits at most `timeoutMs`
