@@ -32,14 +32,16 @@ describe('the error catalog', () => {
 });
 
 describe('the routes', () => {
-  it('need a scope, except probes, metrics, documents and the dashboard', () => {
+  it('need a scope, except probes, metrics, documents, metadata and the dashboard', () => {
     const open = Object.entries(ROUTES).filter(([, route]) => !('scope' in route));
     expect(open.map(([name]) => name).sort()).toEqual([
       'getApiExplorer',
       'getAsyncApi',
       'getDashboard',
+      'getMcpResource',
       'getOpenApi',
       'getOpenApiYaml',
+      'getProtectedResource',
       'live',
       'metrics',
       // A WebSocket sends its key in the upgrade or in the first frame.

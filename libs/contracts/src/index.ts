@@ -33,6 +33,7 @@ export * from './api/sessions.api.js';
 export * from './api/status.api.js';
 export * from './api/sources.api.js';
 export * from './api/diagnostics.api.js';
+export * from './api/mcp.api.js';
 export * from './safety/safety-settings.js';
 export * from './config/config-file.js';
 export * from './config/local-installation.js';

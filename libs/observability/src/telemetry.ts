@@ -58,6 +58,8 @@ export const telemetry = {
   projected: telemetryEvent<{ partition: string; events: number; tookMs: number; lagMs: number }>('projection.step'),
   socketOpened: telemetryEvent<{ kind: 'ws' | 'sse' }>('socket.opened'),
   socketClosed: telemetryEvent<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
+  /** One HTTP request to the MCP endpoint that its key was let in for. */
+  mcpRequest: telemetryEvent<{ protocol: '2026-07-28' | '2025-11-25' | 'none'; method: string; outcome: 'ok' | 'refused' }>('mcp.request'),
   /** Updates or progress a slow socket or a fast tool did not get one by one. */
   updatesCoalesced: telemetryEvent<{ where: 'worker' | 'socket'; n: number }>('updates.merged'),
   /** The config file was read again; `ok: false` when it was refused. */

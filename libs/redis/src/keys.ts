@@ -91,6 +91,10 @@ export const keys = {
   /** Whose calls are counted; all limits of a tenant share a hash tag, so that one script checks and takes them together. */
   limit: (tenantId: string, name: string) => `{l-${tenantId}}:${name}`,
   rateLimit: (keyId: string) => `rate:${keyId}`,
+  /** A session of the Model Context Protocol before revision 2026-07-28: a hash of whose it is and what is under way in it. */
+  mcpSession: (sessionId: string) => `mcp-session:${sessionId}`,
+  /** The key that signs what MCP clients bring back; made by the first gateway that needs it. */
+  mcpStateKey: () => 'mcp-state-key',
   /** BullMQ's prefix of a queue: a hash tag of its own, so all its keys live on one node of a cluster. */
   queuePrefix: (queue: string) => `{q-${queueWord(queue)}}`,
   /** BullMQ's name of a queue, by which tools for BullMQ tell queues apart. */

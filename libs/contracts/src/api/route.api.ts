@@ -10,6 +10,7 @@ export const TAGS = {
   tools: 'The catalog of tools that a key may use.',
   sessions: 'How freely the calls of a session may act, what people granted to it and said to it.',
   events: 'What happens to calls, sessions and workers, stored and live.',
+  mcp: 'The Model Context Protocol endpoint.',
   operations: 'Numbers, workers, queues, health.',
   documents: 'This document and the pages for people.',
 } as const;
@@ -25,6 +26,7 @@ export const RESPONSE_HEADERS = {
   RateLimit: 'How many requests are left (`r`), and the seconds until they are renewed (`t`); absent without a limit.',
   'Retry-After': 'Seconds after which the same request may succeed; absent where waiting does not help.',
   'WWW-Authenticate': 'How to authenticate: `Bearer`.',
+  'Mcp-Session-Id': 'The MCP session that the request has opened.',
   Upgrade: '`websocket`: the protocol that the path speaks.',
 } as const;
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;

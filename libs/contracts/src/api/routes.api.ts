@@ -5,6 +5,7 @@ import { Violation } from '../errors/problem.js';
 import { CallEventPage, CallStreamItem, ListEventsQuery, StreamEventsQuery, StreamItem } from '../stream/event-source.js';
 import { ApprovalPage, ListApprovalsQuery, QueryNumber } from './call-list.api.js';
 import { CancelBody, DecisionBody, IdempotencyKey, LIMITS, ReplayBody, SubmitCallBody } from './calls.api.js';
+import { MCP_ROUTES } from './mcp.api.js';
 import { OPERATION_ROUTES } from './operation-routes.api.js';
 import { QUERY_ROUTES } from './query-routes.api.js';
 import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
@@ -370,8 +371,9 @@ export const ROUTES = {
     problems: [...KEY, 'resource_not_found', 'overloaded'],
   },
   ...SOURCE_ROUTES,
+  ...MCP_ROUTES,
   ...OPERATION_ROUTES,
 } as const satisfies Record<string, Route>;
 
 /** Paths whose names are taken, and which answer 501 `not_implemented` until they are there. No document lists them. */
-export const LATER_PATHS = ['/v1/schedules', '/v1/schedules/{id}', '/mcp'] as const;
+export const LATER_PATHS = ['/v1/schedules', '/v1/schedules/{id}'] as const;

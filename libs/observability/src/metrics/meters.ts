@@ -90,6 +90,11 @@ export function createMeters(registry: Registry) {
     projectionEvents: counter('toolyard_projection_events_total', 'Events that this process put into the projection.', []),
 
     // Subscribers and limits
+    mcpRequests: counter('toolyard_mcp_requests_total', 'HTTP requests to the MCP endpoint, by revision of the protocol.', [
+      'protocol',
+      'method',
+      'outcome',
+    ]),
     sockets: gauge('toolyard_sockets', 'Open event streams by kind.', ['kind']),
     socketsOpened: counter('toolyard_sockets_opened_total', 'Event streams opened.', ['kind']),
     socketsClosed: counter('toolyard_sockets_closed_total', 'Event streams closed, by why.', ['kind', 'why']),

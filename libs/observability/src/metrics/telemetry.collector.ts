@@ -89,6 +89,7 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
       meters.hookRuns.inc({ event, verdict, cached: String(cached) });
       if (!cached) meters.hookRun.observe({ event }, seconds(tookMs));
     }),
+    telemetry.mcpRequest.on((request) => meters.mcpRequests.inc(request)),
     telemetry.rateLimited.on((hit) => meters.rateLimitHits.inc({ limit: word(hit.limit) })),
   ];
 }

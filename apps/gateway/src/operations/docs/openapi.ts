@@ -132,11 +132,24 @@ function operationOf(operationId: string, route: Route): ZodOpenApiOperationObje
     security: scope === undefined ? [] : [{ apiKey: [scope] }],
     requestParams: { ...(params && { path: params }), ...(query && { query }), ...(headers && { header: headers }) },
     ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': mediaOf(body) } } }),
-    responses: { ...successesOf(route), ...problemsOf(route) },
+    responses: merged(successesOf(route), problemsOf(route)),
   };
 }
 
-function successesOf({ responses, scope }: Route): ZodOpenApiResponsesObject {
+type Responses = Readonly<Record<string, ZodOpenApiResponseObject>>;
+
+/** A status with a body of its own may also be answered with a problem. */
+function merged(documented: Responses, problems: Responses): ZodOpenApiResponsesObject {
+  const byStatus = new Map(Object.entries(documented));
+  for (const [status, problem] of Object.entries(problems)) {
+    const own = byStatus.get(status);
+    const both = { description: `${own?.description ?? ''} ${problem.description}`, content: { ...own?.content, ...problem.content } };
+    byStatus.set(status, own === undefined ? problem : { ...problem, ...both });
+  }
+  return Object.fromEntries(byStatus);
+}
+
+function successesOf({ responses, scope }: Route): Responses {
   return Object.fromEntries(
     Object.entries(responses).map(([status, { description, schema, mediaType = 'application/json', events, headers = [] }]) => [
       status,
@@ -173,7 +186,7 @@ function headersOf(names: readonly ResponseHeader[]): Pick<ZodOpenApiResponseObj
 }
 
 /** Codes that share a status stand in one response, which has no other. */
-function problemsOf(route: Route): ZodOpenApiResponsesObject {
+function problemsOf(route: Route): Responses {
   const all = [...new Set([...route.problems, ...impliedProblems(route)])];
   const statuses = new Set(all.map((code) => errorEntry(code).status));
   const rate = route.scope === undefined ? [] : RATE;
