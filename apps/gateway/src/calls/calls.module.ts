@@ -11,9 +11,10 @@ import { OutputController } from './output.controller.js';
 import { QueriesController } from './queries.controller.js';
 import { ReplayCallService } from './replay-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';
+import { ToolCatalog } from './tool-catalog.service.js';
 import { ToolsController } from './tools.controller.js';
 
-const shared = [CallTracer, CancelCallService, SubmitCallService];
+const shared = [CallTracer, CancelCallService, SubmitCallService, ToolCatalog];
 
 /** Submits, reads, cancels and replays calls. */
 @Module({

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal, ToolDescriptor } from '#contracts';
+import { ToolRegistry } from '#tool-sdk';
+import { isToolAllowed } from '../auth/tool-patterns.js';
+import { EffectivePolicyService, type PolicySubject } from './admission/effective-policy.service.js';
+import { ToolAvailabilityService } from '../workers/tool-availability.service.js';
+
+/** The tools that a key may use, sorted by name; `available` says whether a call would be let through now, and why not. */
+@Injectable()
+export class ToolCatalog {
+  constructor(
+    private readonly tools: ToolRegistry,
+    private readonly rules: EffectivePolicyService,
+    private readonly readiness: ToolAvailabilityService,
+  ) {}
+
+  /** @throws ProblemError `forbidden` for an agent that the key may not act for */
+  async list(caller: Principal, subject: PolicySubject = {}): Promise<ToolDescriptor[]> {
+    const [rules] = await Promise.all([this.rules.of(caller, subject), this.readiness.refresh()]);
+    return this.tools
+      .for(caller.tenantId)
+      .list()
+      .filter((tool) => isToolAllowed(caller, tool))
+      .map((tool) => {
+        const allowed = rules.available(tool);
+        return { ...tool, available: allowed.ok ? this.readiness.hasLiveWorker(tool) : allowed };
+      });
+  }
+
+  /** Those that a call would be let through for. */
+  async callable(caller: Principal, subject: PolicySubject = {}): Promise<ToolDescriptor[]> {
+    return (await this.list(caller, subject)).filter(({ available }) => available.ok);
+  }
+}
