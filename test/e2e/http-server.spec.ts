@@ -242,7 +242,6 @@ describe('the HTTP server', () => {
     for (const [method, path] of [
       ['GET', '/v1/schedules'],
       ['POST', '/v1/sources'],
-      ['POST', '/mcp'],
     ] as const) {
       isProblem(await agent.request(method, path, method === 'POST' ? {} : undefined), 501, 'not_implemented');
     }

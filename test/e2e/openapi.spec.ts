@@ -30,6 +30,8 @@ type Request = readonly [line: string, body?: unknown, headers?: Record<string, 
 
 const NO_CALL = '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 const WAIT = { prefer: 'wait=0' };
+const MCP_ACCEPT = { accept: 'application/json, text/event-stream' };
+const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
 const EVENTS = { accept: 'text/event-stream' };
 
 const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
@@ -143,6 +145,16 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   listQueues: [['GET /v1/queues']],
   whoAmI: [['GET /v1/whoami']],
   getDiagnostics: [['GET /v1/diagnostics']],
+  postMcp: [
+    ['POST /mcp', { jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE }, MCP_ACCEPT],
+    ['POST /mcp', { jsonrpc: '2.0', method: 'notifications/initialized' }, { ...MCP_ACCEPT, 'mcp-session-id': 'unknown' }],
+    ['POST /mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, MCP_ACCEPT],
+    ['POST /mcp', '{', MCP_ACCEPT],
+  ],
+  getMcp: [['GET /mcp']],
+  deleteMcp: [['DELETE /mcp'], ['DELETE /mcp', undefined, { 'mcp-session-id': 'unknown' }]],
+  getMcpResource: [['GET /.well-known/oauth-protected-resource/mcp']],
+  getProtectedResource: [['GET /.well-known/oauth-protected-resource']],
   live: [['GET /livez']],
   ready: [['GET /readyz']],
   metrics: [['GET /metrics']],

@@ -6,6 +6,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { BatchesModule } from './batches/batches.module.js';
 import { CallsModule } from './calls/calls.module.js';
 import { GovernanceModule } from './governance/governance.module.js';
+import { McpModule } from './mcp/mcp.module.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -32,6 +33,7 @@ export class GatewayModule {
         BatchesModule,
         SourcesModule,
         StreamingModule,
+        McpModule,
         OperationsModule.forRoot(moreProbes),
       ],
     };

@@ -13,6 +13,8 @@ import { RouteTable } from './platform/http/route-table.js';
 declare module 'fastify' {
   interface FastifyInstance {
     routeTable: RouteTable;
+    /** See `GatewayConfig`. */
+    publicUrl: string | undefined;
     /** Every connection, upgraded ones too. */
     openSockets: ReadonlySet<Socket>;
   }
@@ -55,6 +57,7 @@ export function configureHttpServer(app: NestFastifyApplication, config: Gateway
   const origins = app.get(OriginPolicy);
   const table = new RouteTable();
   fastify.decorate('routeTable', table);
+  fastify.decorate('publicUrl', config.publicUrl);
   fastify.decorate('openSockets', socketsOf(fastify.server));
   fastify.addHook('onRoute', (route) => table.record(route));
 

@@ -41,6 +41,14 @@ export interface SocketLimits {
   readonly unauthenticated: number;
 }
 
+/** How long the MCP endpoint waits before it answers without the result. */
+export interface McpTimes {
+  /** Then a client without progress or tasks learns how to ask again, ms. */
+  readonly answerMs: number;
+  /** Then a client with tasks gets the call as a task, ms. */
+  readonly taskMs: number;
+}
+
 /** Everything the gateway takes from outside, validated once at the start. */
 export interface GatewayConfig {
   /** Names this process in events (`/gateway/<name>`) and logs. */
@@ -71,6 +79,9 @@ export interface GatewayConfig {
   /** Origins besides the gateway's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
   readonly keys: readonly ApiKeyConfig[];
+  /** Under which clients reach the gateway; else what each request names. Without a slash at its end. */
+  readonly publicUrl?: string | undefined;
+  readonly mcp: McpTimes;
   readonly sockets: SocketLimits;
   /** Requests a minute of a key without `ratePerMinute`, counted by each gateway by itself. */
   readonly keyRatePerMinute: number;
@@ -128,6 +139,15 @@ export const GatewayEnv = z.object({
   GATEWAY_ALLOWED_ORIGINS: list
     .pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://tools.example.com, separated by commas' })))
     .describe('Further browser origins to accept, separated by commas.'),
+  GATEWAY_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'expected a URL such as https://tools.example.com' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .meta({ description: 'The URL under which clients reach it, for metadata and links.', shownDefault: 'that of the request' }),
+  MCP_ANSWER_MS: integer(0, 600_000, 25_000).describe(
+    'Milliseconds after which an MCP client without progress or tasks learns how to ask again.',
+  ),
+  MCP_TASK_MS: integer(0, 600_000, 2_000).describe('Milliseconds after which an MCP client with tasks gets the call as a task.'),
   REDIS_URL: z
     .string()
     .min(1)
@@ -242,6 +262,8 @@ export function readGatewayConfig(
     approvalMs: e.APPROVAL_MS,
     allowedHosts: e.GATEWAY_ALLOWED_HOSTS,
     allowedOrigins: e.GATEWAY_ALLOWED_ORIGINS,
+    publicUrl: e.GATEWAY_PUBLIC_URL,
+    mcp: { answerMs: e.MCP_ANSWER_MS, taskMs: e.MCP_TASK_MS },
     keys: [...(e.TOOLYARD_API_KEY ? [bootstrapKey(e.TOOLYARD_API_KEY)] : []), ...file.keys],
     sockets: socketLimits(e),
     keyRatePerMinute: e.KEY_RATE_PER_MINUTE,

@@ -2,6 +2,7 @@ import { Catch, HttpException, Inject, NotFoundException, type ArgumentsHost, ty
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { ProblemError } from '#contracts';
+import { publicUrlOf } from './public-url.js';
 import { withModelResult } from './rejection.js';
 import { toProblem } from './to-problem.js';
 import { LOGGER } from '../tokens.js';
@@ -33,12 +34,34 @@ export function sendProblem(reply: FastifyReply, problem: ProblemError, request:
     reply.raw.destroy();
     return;
   }
-  if (problem.code === 'unauthenticated') reply.header('WWW-Authenticate', 'Bearer realm="toolyard"');
+  const challenge = challengeOf(problem, request, reply);
+  if (challenge !== undefined) reply.header('WWW-Authenticate', challenge);
   if (problem.facts.retryAfterMs !== undefined)
     reply.header('Retry-After', String(Math.max(1, Math.ceil(problem.facts.retryAfterMs / 1000))));
-  reply.status(problem.status).type('application/problem+json; charset=utf-8');
+  reply.status(problem.status);
+  if (problem.code === 'malformed_json' && isMcp(request)) return void reply.send(parseError(problem));
+  reply.type('application/problem+json; charset=utf-8');
   const shown = isSubmission(request) ? withModelResult(problem) : problem;
   reply.send(JSON.stringify(shown.toProblem(`urn:toolyard:request:${request.id}`)));
+}
+
+/** RFC 6750. At the MCP endpoint it also names the metadata by which clients find out how to authenticate (RFC 9728). */
+function challengeOf({ code, detail }: ProblemError, request: FastifyRequest, reply: FastifyReply): string | undefined {
+  if (code !== 'unauthenticated' && !(isMcp(request) && code === 'forbidden')) return undefined;
+  if (!isMcp(request)) return 'Bearer realm="toolyard"';
+  const metadata = `resource_metadata="${publicUrlOf(request, reply.server.publicUrl)}/.well-known/oauth-protected-resource/mcp"`;
+  const scope = /scope (\w+)/.exec(detail)?.[1];
+  const error = code === 'unauthenticated' ? '' : `, error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`;
+  return `Bearer realm="toolyard", ${metadata}${error}`;
+}
+
+function isMcp({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url === '/mcp';
+}
+
+/** JSON-RPC 2.0 has an error of its own for a body that is not JSON. */
+function parseError({ detail }: ProblemError) {
+  return { jsonrpc: '2.0', id: null, error: { code: -32_700, message: detail } };
 }
 
 function isSubmission({ method, routeOptions: { url } }: FastifyRequest): boolean {

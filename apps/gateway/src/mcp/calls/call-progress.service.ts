@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '#contracts';
+import { EventHub, upcastEvent, type Delivery, type Subscription } from '#event-log';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { ShutdownState } from '../../platform/shutdown-state.service.js';
+import { ProgressMeter, type ProgressStep } from './progress-meter.js';
+
+/** At most ten steps a second reach a client; the last of them always does. */
+const STEP_MS = 100;
+/** Below the time after which clients give up without a sign of life. */
+const SIGN_OF_LIFE_MS = 10_000;
+
+export interface FollowRequest {
+  readonly principal: Principal;
+  readonly callId: string;
+  /** Ends the wait; nothing is reported afterwards. */
+  readonly signal: AbortSignal;
+  /** Called with increasing steps until the returned promise resolves, never after. */
+  readonly report: (step: ProgressStep) => void;
+}
+
+/** Follows a call to its End, and reports its progress on the way. */
+@Injectable()
+export class CallProgress {
+  constructor(
+    private readonly hub: EventHub,
+    private readonly apiKeys: ApiKeyStore,
+    private readonly shutdown: ShutdownState,
+  ) {}
+
+  /** Resolves after the last progress when the call has ended, or when it cannot be followed: read the call then. */
+  async follow({ principal, callId, signal, report }: FollowRequest): Promise<void> {
+    const meter = new ProgressMeter();
+    const begun = Date.now();
+    let waiting: ProgressStep | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const flush = () => {
+      clearTimeout(timer);
+      timer = undefined;
+      if (waiting !== undefined && !signal.aborted) report(waiting);
+      waiting = undefined;
+    };
+    const take = (step: ProgressStep | undefined) => {
+      if (step === undefined) return;
+      waiting = step;
+      timer ??= setTimeout(flush, STEP_MS);
+    };
+    const signs = setInterval(() => take(meter.waiting(`${Math.round((Date.now() - begun) / 1000)} s`)), SIGN_OF_LIFE_MS);
+    let over = (): void => {};
+    const followed = new Promise<void>((resolve) => (over = resolve));
+    const end = () => over();
+    const deliver = (delivery: Delivery) => {
+      switch (delivery.kind) {
+        case 'started':
+          return;
+        case 'events':
+          for (const { json } of delivery.batch.events) take(meter.stepOf(upcastEvent(json)));
+          if (delivery.batch.events.at(-1)?.type === 'call.end') over();
+          return;
+        case 'resync':
+          if (delivery.snapshot.every(({ status }) => status === 'ended')) over();
+          return;
+        case 'failed':
+          return over();
+        default:
+          return delivery satisfies never;
+      }
+    };
+    let subscription: Subscription | undefined;
+    const unwatch = this.apiKeys.watch(principal, 'submit', end);
+    for (const aborted of [signal, this.shutdown.signal]) aborted.addEventListener('abort', end);
+    try {
+      if (signal.aborted || this.shutdown.draining) return;
+      subscription = this.hub.subscribe({ tenantId: principal.tenantId, filter: { callId }, deliver });
+      await followed;
+    } finally {
+      unwatch();
+      for (const aborted of [signal, this.shutdown.signal]) aborted.removeEventListener('abort', end);
+      subscription?.close();
+      clearInterval(signs);
+      flush();
+    }
+  }
+}

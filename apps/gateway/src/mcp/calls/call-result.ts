@@ -1,0 +1,76 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
+import { CALL_RESULT_TOOL, MCP_OUTPUT_URI, MCP_RESULT_META, type Call, type Content, type ProblemError } from '#contracts';
+import { withModelResult } from '../../platform/http/rejection.js';
+
+/** The result of an ended call as the client's model gets it. What is only for people and programs stays out. */
+export function resultOf(call: Call): CallToolResult {
+  const { id, result, error, outcome } = call;
+  const content = (result?.content ?? [{ type: 'text', text: error?.message ?? 'The call ended without a result' }]).map(blockOf);
+  const link = result?.truncated === undefined ? [] : [outputLink(id, result.truncated.originalBytes)];
+  const isError = call.isError ?? result?.isError ?? outcome !== 'completed';
+  return {
+    content: [...content, ...link],
+    ...(result?.structuredContent === undefined ? {} : { structuredContent: result.structuredContent }),
+    isError,
+    _meta: metaOf(call),
+  };
+}
+
+/** A submission that became no call, or one that was refused: the model reads why, and mends it where it can. */
+export function refusalOf(problem: ProblemError): CallToolResult {
+  const { callId, result, retryAfterMs } = withModelResult(problem).facts;
+  return {
+    content: (result?.content ?? []).map(blockOf),
+    isError: true,
+    _meta: {
+      ...(callId === undefined ? {} : { [MCP_RESULT_META.callId]: callId }),
+      [MCP_RESULT_META.error]: {
+        code: problem.code,
+        message: problem.detail,
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      },
+    },
+  };
+}
+
+/**
+ * The answer about a call that goes on after the client could wait no longer. It is an error for a tool with an output
+ * schema: clients refuse a success without structured content.
+ */
+export function unfinished(call: Call, text: string, isError: boolean): CallToolResult {
+  const args = JSON.stringify({ callId: call.id });
+  const hint = `Call the tool ${CALL_RESULT_TOOL} with ${args} to wait for its result. Do not make the call again.`;
+  return { content: [{ type: 'text', text: `${text} ${hint}` }], isError, _meta: metaOf(call) };
+}
+
+export function outputUri(callId: string): string {
+  return MCP_OUTPUT_URI.replace('{callId}', callId);
+}
+
+function metaOf({ id, status, outcome, error }: Call): Record<string, unknown> {
+  return {
+    [MCP_RESULT_META.callId]: id,
+    [MCP_RESULT_META.status]: status,
+    ...(outcome === undefined ? {} : { [MCP_RESULT_META.outcome]: outcome }),
+    ...(error === undefined ? {} : { [MCP_RESULT_META.error]: error }),
+  };
+}
+
+function outputLink(callId: string, size: number): ContentBlock {
+  const name = `output of ${callId}`;
+  return { type: 'resource_link', uri: outputUri(callId), name, mimeType: 'text/plain', size, description: 'The whole output.' };
+}
+
+function blockOf(item: Content): ContentBlock {
+  switch (item.type) {
+    case 'text':
+    case 'image':
+      return item;
+    case 'json':
+      return { type: 'text', text: JSON.stringify(item.json) };
+    case 'resource_link':
+      return { ...item, name: item.name ?? item.uri };
+    default:
+      return item satisfies never;
+  }
+}

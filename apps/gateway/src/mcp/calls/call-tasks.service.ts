@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { Result } from '@modelcontextprotocol/server';
+import { CancelBody, ProblemError, type Call, type Principal } from '#contracts';
+import { CancelCallService } from '../../calls/cancel-call.service.js';
+import { invalidParams } from '../wire/json-rpc-error.js';
+import type { ClientFeatures } from '../wire/client-features.js';
+import { APPROVAL, formAnswer } from './approval-form.js';
+import { CallApprovals } from './call-approvals.service.js';
+import { OwnedCalls } from './owned-calls.service.js';
+import { assertTasks, taskOf } from './task.js';
+
+const CANCELLED = CancelBody.parse({ reason: 'Cancelled by the MCP client' });
+
+/** Who asks about a task. */
+export interface TaskCaller {
+  readonly principal: Principal;
+  readonly features: ClientFeatures;
+}
+
+/** `tasks/get`, `tasks/update` and `tasks/cancel` of the tasks extension. A task is a call of the key that asks. */
+@Injectable()
+export class CallTasks {
+  constructor(
+    private readonly owned: OwnedCalls,
+    private readonly approvals: CallApprovals,
+    private readonly cancelCall: CancelCallService,
+  ) {}
+
+  async get(caller: TaskCaller, taskId: string): Promise<Result> {
+    const call = await this.find(caller, taskId);
+    const asks = call.status === 'waiting_approval' && this.approvals.canAsk(caller.principal, caller.features);
+    return taskOf(call, asks ? this.approvals.form(call) : undefined);
+  }
+
+  /** Answers to questions that are not open, or no more, are ignored. */
+  async update(caller: TaskCaller, taskId: string, responses: Readonly<Record<string, unknown>>): Promise<Result> {
+    const call = await this.find(caller, taskId);
+    const answer = formAnswer(responses[APPROVAL]);
+    if (call.status !== 'waiting_approval' || answer === undefined) return {};
+    try {
+      await this.approvals.answer(caller.principal, call.id, answer);
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'forbidden') throw invalidParams(error.detail);
+      throw error;
+    }
+    return {};
+  }
+
+  async cancel(caller: TaskCaller, taskId: string): Promise<Result> {
+    const { id } = await this.find(caller, taskId);
+    await this.cancelCall.cancel(caller.principal, id, CANCELLED);
+    return {};
+  }
+
+  private async find({ principal, features }: TaskCaller, taskId: string): Promise<Call> {
+    assertTasks(features);
+    const call = await this.owned.find(principal, taskId);
+    if (call === undefined) throw invalidParams('Task not found');
+    return call;
+  }
+}

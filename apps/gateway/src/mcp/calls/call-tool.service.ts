@@ -1,0 +1,189 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { inputRequired, ProtocolError, type CallToolResult, type InputRequiredResult, type Result } from '@modelcontextprotocol/server';
+import type { Logger } from 'pino';
+import { CALL_RESULT_TOOL, CancelBody, McpCallMeta, type Call, type SubmitCallBody } from '#contracts';
+import { ToolRegistry } from '#tool-sdk';
+import { CancelCallService } from '../../calls/cancel-call.service.js';
+import { CallReader } from '../../calls/read/call-reader.service.js';
+import { SubmitCallRequest } from '../../calls/submit-call-request.js';
+import { SubmitCallService } from '../../calls/submit-call.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { parse, parseTraceparent } from '../../platform/http/parse.js';
+import { toProblem } from '../../platform/http/to-problem.js';
+import { LOGGER } from '../../platform/tokens.js';
+import { invalidParams } from '../wire/json-rpc-error.js';
+import { answerIn, APPROVAL } from './approval-form.js';
+import { CallApprovals } from './call-approvals.service.js';
+import { CallProgress } from './call-progress.service.js';
+import { refusalOf, resultOf, unfinished } from './call-result.js';
+import { CallResultArguments, CALL_RESULT_ARGUMENTS_TEXT } from './call-result-tool.js';
+import { OwnedCalls } from './owned-calls.service.js';
+import { RequestStates } from './request-state.service.js';
+import { taskOf } from './task.js';
+import { progressTokenOf, type ToolCall } from './tool-call.js';
+
+const CLOSED = CancelBody.parse({ reason: 'The MCP client closed or cancelled its request' });
+
+/** The result of the call, the question for the client's user, or the handle by which the client asks for the result later. */
+export type ToolAnswer = { readonly result: CallToolResult } | { readonly question: InputRequiredResult } | { readonly task: Result };
+
+/**
+ * A `tools/call`: an ordinary call, submitted like any other. Steps: submit the call, or find the one that the request is
+ * about → ask the client's user where a person must approve → wait for the End, with progress if the client wants it →
+ * the result; or, when that takes longer than the client waits, a task or the way to ask again.
+ */
+@Injectable()
+export class CallToolService {
+  constructor(
+    private readonly submitCall: SubmitCallService,
+    private readonly cancelCall: CancelCallService,
+    private readonly reader: CallReader,
+    private readonly owned: OwnedCalls,
+    private readonly states: RequestStates,
+    private readonly approvals: CallApprovals,
+    private readonly progress: CallProgress,
+    private readonly tools: ToolRegistry,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'mcp'>,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** What goes wrong with the call is a result for the model. @throws ProtocolError for an unknown tool or a malformed request */
+  async call(of: ToolCall): Promise<ToolAnswer> {
+    try {
+      return of.name === CALL_RESULT_TOOL ? await this.attach(of) : await this.settle(of, await this.callOf(of), this.config.mcp.answerMs);
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      const problem = toProblem(error);
+      if (problem.code === 'internal') this.log.error({ err: error, tool: of.name }, 'tools/call failed');
+      if (problem.code === 'not_found') throw invalidParams(`Unknown tool: ${of.name}`, { hint: problem.detail });
+      return { result: refusalOf(problem) };
+    }
+  }
+
+  private async attach(of: ToolCall): Promise<ToolAnswer> {
+    const { data } = CallResultArguments.safeParse(of.args);
+    if (data === undefined) return failure(`${CALL_RESULT_ARGUMENTS_TEXT}; got ${JSON.stringify(of.args).slice(0, 500)}`);
+    const found = await this.owned.find(of.principal, data.callId);
+    if (found === undefined) return failure(`No call with the id ${data.callId} was made with this key`);
+    const answered = await this.answered(of);
+    const withoutTask = { ...of, features: { ...of.features, tasks: false } };
+    return this.settle(withoutTask, answered?.id === found.id ? answered : found, data.waitMs ?? this.config.mcp.answerMs);
+  }
+
+  private async callOf(of: ToolCall): Promise<Call> {
+    return (await this.answered(of)) ?? this.submitted(of);
+  }
+
+  /** The call that the client's user was asked about, when this request brings the answer. */
+  private async answered(of: ToolCall): Promise<Call | undefined> {
+    const state = of.ctx.mcpReq.requestState();
+    if (typeof state !== 'string') return undefined;
+    const callId = await this.states.callIdOf(of, state);
+    const answer = answerIn(of.ctx.mcpReq.inputResponses);
+    if (answer === undefined) return this.reader.read(of.principal, callId);
+    return this.approvals.answer(of.principal, callId, answer);
+  }
+
+  private async submitted(of: ToolCall): Promise<Call> {
+    const meta = McpCallMeta.safeParse(of.meta);
+    if (!meta.success)
+      throw invalidParams(`_meta: ${meta.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}`);
+    const said = meta.data;
+    const { traceparent } = of.meta;
+    const body: SubmitCallBody = parse(
+      SubmitCallRequest,
+      {
+        tool: of.name,
+        arguments: of.args,
+        sessionId: said['io.toolyard/sessionId'],
+        agentId: said['io.toolyard/agentId'],
+        toolCallId: said['io.toolyard/toolCallId'],
+      },
+      'body',
+    );
+    const { call } = await this.submitCall.submit(of.principal, body, {
+      idempotencyKey: said['io.toolyard/idempotencyKey'],
+      traceparent: typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined,
+    });
+    return call;
+  }
+
+  private async settle(of: ToolCall, call: Call, waitMs: number): Promise<ToolAnswer> {
+    const stopWatching = await this.cancelWithRequest(of, call);
+    try {
+      const asked = call.status === 'waiting_approval' ? await this.ask(of, call) : undefined;
+      if (asked !== undefined) return asked;
+      const now = call.status === 'ended' ? call : await this.wait(of, call.id, waitMs);
+      if (now.status === 'ended') return { result: resultOf(now) };
+      if (of.features.tasks) return this.task(of, now);
+      const waits = now.status === 'waiting_approval';
+      const text = waits ? this.approvals.howToApprove(now) : `${now.tool} goes on: the call is ${now.status}.`;
+      return { result: unfinished(now, text, waits || this.tools.resolve(now.tool)?.output !== undefined) };
+    } finally {
+      stopWatching();
+    }
+  }
+
+  /** Undefined when the wait goes on: the user of an older client is asked while its request is open. */
+  private async ask(of: ToolCall, call: Call): Promise<ToolAnswer | undefined> {
+    if (of.features.tasks) return this.task(of, call);
+    const canAsk = this.approvals.canAsk(of.principal, of.features);
+    const dismissed = answerIn(of.ctx.mcpReq.inputResponses) === 'dismissed';
+    if (!canAsk || dismissed) return { result: unfinished(call, this.approvals.howToApprove(call), true) };
+    const form = this.approvals.form(call);
+    if (of.session === undefined)
+      return {
+        question: inputRequired({
+          inputRequests: { [APPROVAL]: inputRequired.elicit(form) },
+          requestState: await this.states.mint(of, call),
+        }),
+      };
+    await of.session.ask(call.id, form);
+    return undefined;
+  }
+
+  private async wait(of: ToolCall, callId: string, waitMs: number): Promise<Call> {
+    const { principal, features, ctx } = of;
+    const progressToken = progressTokenOf(of);
+    if (features.tasks || progressToken === undefined)
+      return this.reader.readEnded(principal, callId, features.tasks ? this.config.mcp.taskMs : waitMs, 'submit');
+    const { signal, notify } = ctx.mcpReq;
+    await this.progress.follow({
+      principal,
+      callId,
+      signal,
+      // A client that disconnects meanwhile needs no progress.
+      report: (step) => void notify({ method: 'notifications/progress', params: { progressToken, ...step } }).catch(() => {}),
+    });
+    return this.reader.readEnded(principal, callId, 0, 'submit');
+  }
+
+  private task(of: ToolCall, call: Call): ToolAnswer {
+    const form = this.approvals.canAsk(of.principal, of.features) ? this.approvals.form(call) : undefined;
+    const { inputRequests: _asked, result: _result, ...task } = taskOf(call, form);
+    return { task: { resultType: 'task', ...task } };
+  }
+
+  /**
+   * Cancels the call with the request it belongs to, if the key may cancel. Since revision 2026-07-28 that is when the client
+   * closes the response; before it is a notification, which `LegacyEndpoint` handles, and a closed response means nothing.
+   */
+  private async cancelWithRequest({ principal, ctx, session }: ToolCall, { id, status }: Call): Promise<() => void> {
+    const cancel = () => {
+      if (principal.scopes.includes('cancel')) void this.cancelCall.cancel(principal, id, CLOSED).catch(() => {});
+    };
+    if (status === 'ended') return () => {};
+    if (session !== undefined) {
+      if (!(await session.began(id))) cancel();
+      return () => {};
+    }
+    const { signal } = ctx.mcpReq;
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    return () => signal.removeEventListener('abort', cancel);
+  }
+}
+
+function failure(text: string): ToolAnswer {
+  return { result: { content: [{ type: 'text', text }], isError: true } };
+}

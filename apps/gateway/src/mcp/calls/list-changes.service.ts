@@ -1,0 +1,79 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { ServerEventBus } from '@modelcontextprotocol/server';
+import type { Logger } from 'pino';
+import type { Principal } from '#contracts';
+import { ToolCatalog } from '../../calls/tool-catalog.service.js';
+import { LOGGER } from '../../platform/tokens.js';
+
+const LOOK_MS = 1_000;
+
+interface Watched {
+  /** Undefined until it was looked at. */
+  seen: string | undefined;
+  readonly listeners: Set<() => void>;
+}
+
+/**
+ * Tells listeners when the tools that their key may use have changed, whatever the cause: sources, workers, policy, the key
+ * itself. Each gateway looks once a second for the keys whose clients listen at it, so that a change needs no message
+ * between gateways, and many changes at once are one.
+ */
+@Injectable()
+export class ListChanges implements OnApplicationShutdown {
+  private readonly watched = new Map<Principal, Watched>();
+  private timer: NodeJS.Timeout | undefined;
+  private looking = false;
+
+  constructor(
+    private readonly catalog: ToolCatalog,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+    this.watched.clear();
+  }
+
+  /** Calls `changed` after each change, until the returned function is called. Idempotent. */
+  watch(principal: Principal, changed: () => void): () => void {
+    const watched = this.watched.get(principal) ?? { seen: undefined, listeners: new Set() };
+    this.watched.set(principal, watched);
+    const listener = () => changed();
+    watched.listeners.add(listener);
+    this.timer ??= setInterval(() => void this.look(), LOOK_MS).unref();
+    void this.look();
+    return () => {
+      watched.listeners.delete(listener);
+      if (watched.listeners.size === 0) this.watched.delete(principal);
+      if (this.watched.size > 0) return;
+      clearInterval(this.timer);
+      this.timer = undefined;
+    };
+  }
+
+  /** As the SDK takes changes for `subscriptions/listen`. */
+  busOf(principal: Principal): ServerEventBus {
+    return {
+      publish: () => {},
+      subscribe: (listener) => this.watch(principal, () => listener({ kind: 'tools_list_changed' })),
+    };
+  }
+
+  private async look(): Promise<void> {
+    if (this.looking) return;
+    this.looking = true;
+    try {
+      for (const [principal, watched] of this.watched) {
+        const tools = await this.catalog.callable(principal);
+        const seen = tools.map(({ name, version }) => `${name} ${version}`).join('\n');
+        const changed = watched.seen !== undefined && watched.seen !== seen;
+        watched.seen = seen;
+        if (changed) for (const listener of watched.listeners) listener();
+      }
+    } catch (error) {
+      this.log.debug({ err: error }, 'could not look for changes of the tools');
+    } finally {
+      this.looking = false;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CallId, ProblemError, type Call, type Principal } from '#contracts';
+import { CallReader } from '../../calls/read/call-reader.service.js';
+import { eventOrigin } from '../../platform/event-origin.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+
+/** The calls of the key that asks. Those of another key, also of the same tenant, answer as if they did not exist. */
+@Injectable()
+export class OwnedCalls {
+  constructor(
+    private readonly reader: CallReader,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
+  ) {}
+
+  /** Undefined for text that is no id of a call of this key. */
+  async find(principal: Principal, callId: string): Promise<Call | undefined> {
+    if (!CallId.safeParse(callId).success) return undefined;
+    try {
+      const { requester } = await this.reader.submissionInfo(principal, callId);
+      return requester === eventOrigin(this.config.name, principal).actor ? await this.reader.read(principal, callId) : undefined;
+    } catch (error) {
+      if (error instanceof ProblemError && error.code === 'resource_not_found') return undefined;
+      throw error;
+    }
+  }
+}

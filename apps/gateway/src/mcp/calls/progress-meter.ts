@@ -1,0 +1,58 @@
+import type { CallEvent, Content } from '#contracts';
+
+/** One `notifications/progress`, without its token. */
+export interface ProgressStep {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+const MESSAGE_CHARS = 1_000;
+/** Far below any step that a tool reports, and large enough to be an increase of any number of steps. */
+const SMALL_STEP = 1 / 1024;
+
+/**
+ * Makes progress that always increases, as the protocol asks. A tool that reports numbers gives them. Text, and numbers
+ * that were there before (a second attempt begins at 0 again), count by steps that are smaller than any number of a tool.
+ */
+export class ProgressMeter {
+  private last = -SMALL_STEP;
+  private total: number | undefined;
+
+  /** Undefined for an event that is no progress. */
+  stepOf(event: CallEvent): ProgressStep | undefined {
+    switch (event.type) {
+      case 'call.progress': {
+        const { done, total, message } = event.data;
+        if (total !== undefined) this.total = total;
+        return this.step(message, done);
+      }
+      case 'call.update':
+        return this.step(textOf(event.data.content));
+      case 'call.start':
+        return this.step(`${event.data.tool} runs`);
+      case 'call.retry':
+        return this.step(`The attempt ended (${event.data.reason}); the next one follows`);
+      default:
+        return undefined;
+    }
+  }
+
+  /** A sign of life, so that the client does not give up. */
+  waiting(message: string): ProgressStep {
+    return this.step(message);
+  }
+
+  private step(message: string | undefined, done?: number): ProgressStep {
+    this.last = done !== undefined && done > this.last ? done : this.last + SMALL_STEP;
+    return {
+      progress: this.last,
+      ...(this.total === undefined || this.total < this.last ? {} : { total: this.total }),
+      ...(message === undefined || message === '' ? {} : { message: message.slice(0, MESSAGE_CHARS).toWellFormed() }),
+    };
+  }
+}
+
+function textOf(content: readonly Content[]): string {
+  return content.map((item) => (item.type === 'text' ? item.text : item.type === 'json' ? JSON.stringify(item.json) : '')).join('');
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { createRequestStateCodec, type RequestStateCodec } from '@modelcontextprotocol/server';
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+import type { Call } from '#contracts';
+import { keys, sha256Hex, type RedisConnection } from '#redis';
+import { FAIL_FAST_REDIS } from '../../platform/tokens.js';
+import { invalidParams } from '../wire/json-rpc-error.js';
+import type { ToolCall } from './tool-call.js';
+
+const KEY_BYTES = 32;
+/** A state that comes back later than the call can wait says nothing. */
+const SPARE_SECONDS = 60;
+
+/** What the state holds: the call that waits, for whom, and of which request. Nothing of it is secret. */
+const State = z.strictObject({ callId: z.string(), principal: z.string(), request: z.string() });
+
+/**
+ * The state that a client brings back with its user's answer. It comes from outside: it is signed with a key that all
+ * gateways share, bound to the principal, the tool and the arguments, and expires with the question. It proves which call was
+ * asked about. That the call runs once is up to the decision of the approval, not to the state.
+ */
+@Injectable()
+export class RequestStates {
+  private key: Promise<Buffer> | undefined;
+
+  constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
+
+  async mint(of: ToolCall, { id, approval }: Call): Promise<string> {
+    const leftMs = approval === undefined ? 0 : Date.parse(approval.expiresAt) - Date.now();
+    const codec = await this.codec(Math.max(0, Math.ceil(leftMs / 1000)) + SPARE_SECONDS);
+    return codec.mint({ callId: id, principal: principalOf(of), request: requestOf(of) }, of.ctx);
+  }
+
+  /** The call that the state is about. @throws ProtocolError for a state that is not ours, has expired or is about something else */
+  async callIdOf(of: ToolCall, state: string): Promise<string> {
+    const codec = await this.codec();
+    const verified = State.safeParse(await codec.verify(state, of.ctx).catch(() => undefined)).data;
+    if (verified?.principal !== principalOf(of)) throw invalidParams('Invalid or expired requestState');
+    if (verified.request !== requestOf(of)) throw invalidParams('The requestState is of another tool or other arguments');
+    return verified.callId;
+  }
+
+  private async codec(ttlSeconds?: number): Promise<RequestStateCodec> {
+    this.key ??= this.sharedKey();
+    try {
+      return createRequestStateCodec({ key: await this.key, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
+    } catch (error) {
+      this.key = undefined;
+      throw error;
+    }
+  }
+
+  private async sharedKey(): Promise<Buffer> {
+    const own = randomBytes(KEY_BYTES).toString('base64');
+    await this.redis.set(keys.mcpStateKey(), own, 'NX');
+    return Buffer.from((await this.redis.get(keys.mcpStateKey())) ?? own, 'base64');
+  }
+}
+
+function principalOf({ principal: { tenantId, keyId } }: { readonly principal: ToolCall['principal'] }): string {
+  return `${tenantId}/${keyId}`;
+}
+
+function requestOf({ name, args }: Pick<ToolCall, 'name' | 'args'>): string {
+  return sha256Hex(canonicalize({ name, args }) ?? '');
+}

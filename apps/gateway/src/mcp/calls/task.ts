@@ -1,0 +1,45 @@
+import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
+import type { Call } from '#contracts';
+import { TASKS_EXTENSION, type ClientFeatures } from '../wire/client-features.js';
+import { APPROVAL } from './approval-form.js';
+import { resultOf } from './call-result.js';
+import type { ElicitationForm } from './tool-call.js';
+
+const POLL_MS = 1_000;
+
+/**
+ * A call as a task of the extension `io.modelcontextprotocol/tasks`: the id of the task is that of the call, so it survives
+ * every restart. `form` is the question for the client's user, where it can be asked.
+ */
+export function taskOf(call: Call, form: ElicitationForm | undefined): Record<string, unknown> & { readonly status: string } {
+  const { id, submittedAt, startedAt, endedAt, waiting } = call;
+  const task = {
+    taskId: id,
+    createdAt: submittedAt,
+    lastUpdatedAt: endedAt ?? startedAt ?? submittedAt,
+    ttlMs: null,
+    pollIntervalMs: POLL_MS,
+  };
+  switch (call.status) {
+    case 'waiting_approval':
+      if (form === undefined) return { ...task, status: 'working', statusMessage: 'Waits for the approval of a person' };
+      return {
+        ...task,
+        status: 'input_required',
+        inputRequests: { [APPROVAL]: { method: 'elicitation/create', params: form } },
+      };
+    case 'queued':
+    case 'running':
+      return { ...task, status: 'working', statusMessage: waiting?.detail ?? `The call is ${call.status}` };
+    case 'ended':
+      if (call.outcome === 'cancelled') return { ...task, status: 'cancelled', statusMessage: call.error?.message ?? 'Cancelled' };
+      return { ...task, status: 'completed', result: { resultType: 'complete', ...resultOf(call) } };
+    default:
+      return call.status satisfies never;
+  }
+}
+
+/** @throws the error of the protocol for a client that did not declare tasks with this request */
+export function assertTasks({ tasks }: ClientFeatures): void {
+  if (!tasks) throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } });
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  isInitializeRequest,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  ProtocolErrorCode,
+  WebStandardStreamableHTTPServerTransport,
+  type JSONRPCResponse,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { CancelBody, ProblemError, type Principal } from '#contracts';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { CancelCallService } from '../../calls/cancel-call.service.js';
+import { ShutdownState } from '../../platform/shutdown-state.service.js';
+import { formAnswer } from '../calls/approval-form.js';
+import { CallApprovals } from '../calls/call-approvals.service.js';
+import { ListChanges } from '../calls/list-changes.service.js';
+import type { CallSession } from '../calls/tool-call.js';
+import { featuresOfSession } from '../wire/client-features.js';
+import { jsonRpcError } from '../wire/json-rpc-error.js';
+import { McpServers } from './mcp-servers.service.js';
+import type { ToolServer } from '../wire/tool-server.js';
+import { McpSessions, type McpSession } from './mcp-sessions.service.js';
+
+const CANCELLED = CancelBody.parse({ reason: 'Cancelled by the MCP client' });
+/** The SDK's, for sessions that are unknown or over. */
+const SESSION_NOT_FOUND = -32_001;
+const BAD_REQUEST = -32_000;
+const ACCEPTED = () => new Response(null, { status: 202 });
+
+/** The id of a question to the client, by which any gateway knows the call that the answer is about. */
+const QUESTION = 'approval:';
+
+const Cancelled = z.object({ requestId: z.union([z.string().max(1_000), z.number()]) });
+
+/**
+ * Clients of a revision before 2026-07-28, which open a session with `initialize`. Each request is served by a server of its
+ * own, as are those of the newer revision; what must last between requests is in `McpSessions` (decision 0002).
+ */
+@Injectable()
+export class LegacyEndpoint {
+  constructor(
+    private readonly sessions: McpSessions,
+    private readonly servers: McpServers,
+    private readonly cancelCall: CancelCallService,
+    private readonly approvals: CallApprovals,
+    private readonly changes: ListChanges,
+    private readonly apiKeys: ApiKeyStore,
+    private readonly shutdown: ShutdownState,
+  ) {}
+
+  async handle(principal: Principal, request: Request, body: unknown): Promise<Response> {
+    if (Array.isArray(body))
+      return jsonRpcError(
+        400,
+        ProtocolErrorCode.InvalidRequest,
+        'Expected one message: batches left the protocol with revision 2025-06-18',
+      );
+    if (isInitializeRequest(body)) return this.initialize(principal, request, body);
+    const sessionId = request.headers.get('mcp-session-id');
+    if (sessionId === null)
+      return jsonRpcError(
+        400,
+        BAD_REQUEST,
+        'Expected the header Mcp-Session-Id of the answer to `initialize`, or the `_meta` of revision 2026-07-28',
+      );
+    const session = await this.sessions.find(sessionId, principal);
+    if (session === undefined) return jsonRpcError(404, SESSION_NOT_FOUND, 'Session not found: send `initialize` again');
+    if (request.method === 'GET') return this.notifications(principal, session, request);
+    if (request.method === 'DELETE') return this.end(session);
+    if (isJSONRPCResponse(body)) return this.answer(principal, session, body);
+    if (isJSONRPCNotification(body)) return this.notice(principal, session, body);
+    return this.serve(principal, session, request, body);
+  }
+
+  private async initialize(
+    principal: Principal,
+    request: Request,
+    body: { readonly params: { readonly capabilities: unknown } },
+  ): Promise<Response> {
+    const server = this.servers.create(principal, { features: featuresOfSession(undefined), callSession: () => NO_CALLS });
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (sessionId) => this.sessions.create(sessionId, principal, body.params.capabilities),
+      enableJsonResponse: true,
+    });
+    await server.connect(transport);
+    const response = await transport.handleRequest(request, { parsedBody: body });
+    await server.close();
+    return response;
+  }
+
+  private async serve(principal: Principal, session: McpSession, request: Request, body: unknown): Promise<Response> {
+    const callSession = (server: ToolServer, ctx: ServerContext) => callSessionOf(session, server, ctx);
+    const server = this.servers.create(principal, { features: session.features, callSession });
+    const isCall = isJSONRPCRequest(body) && body.method === 'tools/call';
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isCall });
+    await server.connect(transport);
+    const response = await transport.handleRequest(request, { parsedBody: body });
+    if (!isCall) await server.close();
+    return response;
+  }
+
+  /** The stream of what is not about one request: changes of the tool list. Ends with the key, and when this gateway drains. */
+  private async notifications(principal: Principal, session: McpSession, request: Request): Promise<Response> {
+    const server = this.servers.create(principal, { features: session.features, callSession: () => NO_CALLS });
+    const transport = new WebStandardStreamableHTTPServerTransport();
+    await server.connect(transport);
+    const response = await transport.handleRequest(request);
+    if (!response.ok) return response;
+    const stops = [
+      this.changes.watch(principal, () => void server.sendToolListChanged().catch(() => {})),
+      this.apiKeys.watch(principal, 'read', () => void server.close()),
+    ];
+    const close = () => void server.close();
+    const stop = () => {
+      for (const end of stops) end();
+      this.shutdown.signal.removeEventListener('abort', close);
+      close();
+    };
+    this.shutdown.signal.addEventListener('abort', close, { once: true });
+    request.signal.addEventListener('abort', stop, { once: true });
+    return response;
+  }
+
+  private async end(session: McpSession): Promise<Response> {
+    await session.end();
+    return new Response(null, { status: 200 });
+  }
+
+  private async notice(
+    principal: Principal,
+    session: McpSession,
+    { method, params }: { readonly method: string; readonly params?: unknown },
+  ): Promise<Response> {
+    const { data } = Cancelled.safeParse(params);
+    if (method !== 'notifications/cancelled' || data === undefined || !principal.scopes.includes('cancel')) return ACCEPTED();
+    const callId = await session.cancel(data.requestId);
+    if (callId !== undefined) await this.cancelCall.cancel(principal, callId, CANCELLED).catch(unlessRefused);
+    return ACCEPTED();
+  }
+
+  /** The answer of the client's user to a question that this session was asked. Any other answer is of nothing. */
+  private async answer(principal: Principal, session: McpSession, response: JSONRPCResponse): Promise<Response> {
+    const id = String(response.id);
+    const callId = id.startsWith(QUESTION) ? id.slice(QUESTION.length) : undefined;
+    if (callId === undefined || !(await session.takeQuestion(callId))) return ACCEPTED();
+    const answer = 'result' in response ? formAnswer(response.result) : undefined;
+    if (answer !== undefined) await this.approvals.answer(principal, callId, answer).catch(unlessRefused);
+    return ACCEPTED();
+  }
+}
+
+/** Of servers that make no calls. */
+const NO_CALLS: CallSession = {
+  began: () => Promise.resolve(true),
+  ask: () => Promise.resolve(),
+  isCancelled: () => Promise.resolve(false),
+};
+
+function callSessionOf(session: McpSession, server: ToolServer, { mcpReq: { id } }: ServerContext): CallSession {
+  return {
+    began: (callId) => session.began(id, callId),
+    ask: async (callId, params) => {
+      await session.asked(callId);
+      const question = { jsonrpc: '2.0', id: `${QUESTION}${callId}`, method: 'elicitation/create', params: { ...params } } as const;
+      await server.transport?.send(question, { relatedRequestId: id });
+    },
+    isCancelled: async () => {
+      const cancelled = await session.isCancelled(id);
+      await session.finished(id);
+      return cancelled;
+    },
+  };
+}
+
+/** The client gets no error for it: its request has an answer of its own. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof ProblemError)) throw error;
+}

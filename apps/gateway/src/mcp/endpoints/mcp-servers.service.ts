@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { MCP_OUTPUT_URI, type Principal } from '#contracts';
+import { VERSION } from '#platform';
+import { ToolRegistry } from '#tool-sdk';
+import { CallTasks } from '../calls/call-tasks.service.js';
+import { CallToolService } from '../calls/call-tool.service.js';
+import { OutputResources } from '../calls/output-resources.service.js';
+import type { CallSession } from '../calls/tool-call.js';
+import { ToolList } from '../calls/tool-list.service.js';
+import { featuresOfRequest, TASKS_EXTENSION, type ClientFeatures } from '../wire/client-features.js';
+import { ToolServer } from '../wire/tool-server.js';
+
+/** How long a client may keep a list. Short: what a key may use changes with its session's grants, too. */
+const LIST_HINT = { ttlMs: 5_000, cacheScope: 'private' } as const;
+
+const INSTRUCTIONS =
+  'Tools of Toolyard. Each tools/call is a durable call that policy has judged. A result that names a callId of a call that goes on is continued with the tool call_result.';
+
+const TaskParams = z.looseObject({ taskId: z.string() });
+const InputResponses = z.record(z.string(), z.unknown());
+
+/** A session of a revision before 2026-07-28, as far as a server needs it. */
+export interface ServerSession {
+  readonly features: ClientFeatures;
+  callSession(server: ToolServer, ctx: ServerContext): CallSession;
+}
+
+/** Makes the server that answers one request of a principal. It holds nothing beyond that. */
+@Injectable()
+export class McpServers {
+  constructor(
+    private readonly toolList: ToolList,
+    private readonly callTool: CallToolService,
+    private readonly tasks: CallTasks,
+    private readonly outputs: OutputResources,
+    private readonly registry: ToolRegistry,
+  ) {}
+
+  create(principal: Principal, session?: ServerSession): ToolServer {
+    const server = new ToolServer(
+      { name: 'toolyard', title: 'Toolyard', version: VERSION },
+      {
+        capabilities: {
+          tools: { listChanged: true },
+          resources: {},
+          ...(session === undefined ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
+        },
+        instructions: INSTRUCTIONS,
+        cacheHints: { 'tools/list': LIST_HINT },
+      },
+    );
+    this.serveTools(server, principal, session);
+    this.serveResources(server, principal);
+    if (session === undefined) this.serveTasks(server, principal);
+    return server;
+  }
+
+  private serveTools(server: ToolServer, principal: Principal, session: ServerSession | undefined): void {
+    server.setRequestHandler('tools/list', ({ params }) => this.toolList.page(principal, params?.cursor, params?._meta));
+    server.setRequestHandler('tools/call', async ({ params }, ctx) => {
+      const inSession = session?.callSession(server, ctx);
+      const answer = await this.callTool.call({
+        principal,
+        features: session?.features ?? featuresOfRequest(ctx),
+        name: params.name,
+        args: params.arguments ?? {},
+        meta: ctx.mcpReq._meta ?? {},
+        ctx,
+        session: inSession,
+      });
+      // A closed server sends no answer.
+      if ((await inSession?.isCancelled()) === true) await server.close();
+      if ('question' in answer) return answer.question;
+      if ('result' in answer) return server.projectCallToolResult(answer.result, this.registry.resolve(params.name)?.output);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK knows no tasks; `ToolServer` passes them on
+      return answer.task as CallToolResult;
+    });
+  }
+
+  private serveResources(server: ToolServer, principal: Principal): void {
+    server.setRequestHandler('resources/list', () => ({ resources: [] }));
+    server.setRequestHandler('resources/templates/list', () => ({
+      resourceTemplates: [{ name: 'output', title: 'Output of a call', uriTemplate: MCP_OUTPUT_URI, mimeType: 'text/plain' }],
+    }));
+    server.setRequestHandler('resources/read', ({ params }) => this.outputs.read(principal, params.uri));
+  }
+
+  private serveTasks(server: ToolServer, principal: Principal): void {
+    const callerOf = (ctx: ServerContext) => ({ principal, features: featuresOfRequest(ctx) });
+    server.setRequestHandler('tasks/get', { params: TaskParams }, ({ taskId }, ctx) => this.tasks.get(callerOf(ctx), taskId));
+    server.setRequestHandler('tasks/cancel', { params: TaskParams }, ({ taskId }, ctx) => this.tasks.cancel(callerOf(ctx), taskId));
+    // The SDK takes `inputResponses` of any request out of its parameters.
+    server.setRequestHandler('tasks/update', { params: TaskParams }, ({ taskId }, ctx) =>
+      this.tasks.update(callerOf(ctx), taskId, InputResponses.safeParse(ctx.mcpReq.inputResponses).data ?? {}),
+    );
+  }
+}

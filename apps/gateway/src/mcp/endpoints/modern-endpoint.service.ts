@@ -1,0 +1,43 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { Logger } from 'pino';
+import type { Principal } from '#contracts';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { ShutdownState } from '../../platform/shutdown-state.service.js';
+import { LOGGER } from '../../platform/tokens.js';
+import { ListChanges } from '../calls/list-changes.service.js';
+import { McpServers } from './mcp-servers.service.js';
+
+/** Revision 2026-07-28: each request says all that is needed to serve it, so any gateway serves any of them. */
+@Injectable()
+export class ModernEndpoint {
+  constructor(
+    private readonly servers: McpServers,
+    private readonly changes: ListChanges,
+    private readonly apiKeys: ApiKeyStore,
+    private readonly shutdown: ShutdownState,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /** The handler is made for one request: what it listens to depends on the principal. */
+  async handle(principal: Principal, request: Request, body: unknown): Promise<Response> {
+    const handler = createMcpHandler(() => this.servers.create(principal), {
+      legacy: 'reject',
+      bus: this.changes.busOf(principal),
+      onerror: (error) => this.log.debug({ err: error }, 'an MCP request was refused'),
+    });
+    if (!isListen(body)) return handler.fetch(request, { parsedBody: body });
+    const close = () => void handler.close();
+    const unwatch = this.apiKeys.watch(principal, 'read', close);
+    this.shutdown.signal.addEventListener('abort', close, { once: true });
+    request.signal.addEventListener('abort', () => {
+      unwatch();
+      this.shutdown.signal.removeEventListener('abort', close);
+    });
+    return handler.fetch(request, { parsedBody: body });
+  }
+}
+
+export function isListen(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'subscriptions/listen';
+}

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { isLegacyRequest, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal, Scope } from '#contracts';
+import { telemetry } from '#observability';
+import { assertScope } from '../auth/access.js';
+import { OpenSockets } from '../auth/open-sockets.service.js';
+import { clientDisconnectSignal } from '../platform/http/client-disconnect.js';
+import { jsonRpcError, NO_MESSAGE } from './wire/json-rpc-error.js';
+import { isListen, ModernEndpoint } from './endpoints/modern-endpoint.service.js';
+import { sendWebResponse } from './wire/send-web-response.js';
+import { toWebRequest } from './wire/web-request.js';
+import { LegacyEndpoint } from './endpoints/legacy-endpoint.service.js';
+
+/** The scopes that methods need besides that of the route. */
+const SCOPES: Readonly<Record<string, Scope>> = { 'tools/call': 'submit', 'tasks/cancel': 'cancel' };
+const METHODS: ReadonlySet<string> = new Set([
+  'initialize',
+  'server/discover',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'tasks/get',
+  'tasks/update',
+  'tasks/cancel',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'subscriptions/listen',
+  'notifications/initialized',
+  'notifications/cancelled',
+]);
+
+/**
+ * One HTTP request to `/mcp`. Steps: is it a message, may the key send it → room for a stream → by its revision to
+ * `ModernEndpoint` or `LegacyEndpoint` → the response.
+ */
+@Injectable()
+export class McpEndpoint {
+  constructor(
+    private readonly modern: ModernEndpoint,
+    private readonly legacy: LegacyEndpoint,
+    private readonly openSockets: OpenSockets,
+  ) {}
+
+  /** @throws ProblemError `forbidden` without the scope of the method, `too_many_requests` when too many streams are open */
+  async handle(principal: Principal, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { body } = request;
+    const method = methodOf(body);
+    const scope = method === undefined || !Object.hasOwn(SCOPES, method) ? undefined : SCOPES[method];
+    if (scope !== undefined) assertScope(principal, scope);
+    if (request.method === 'GET' || isListen(body)) {
+      const place = this.openSockets.open(request.raw.socket.remoteAddress ?? 'unknown', principal);
+      reply.raw.once('close', () => place.release());
+    }
+    const { response, protocol } = await this.respond(principal, toWebRequest(request, clientDisconnectSignal(reply)), body);
+    const label = method === undefined ? request.method.toLowerCase() : METHODS.has(method) ? method : 'other';
+    telemetry.mcpRequest.emit({ protocol, method: label, outcome: response.ok ? 'ok' : 'refused' });
+    await sendWebResponse(reply, response);
+  }
+
+  private async respond(principal: Principal, request: Request, body: unknown) {
+    if (request.method === 'POST' && (typeof body !== 'object' || body === null))
+      return { protocol: 'none', response: jsonRpcError(400, ProtocolErrorCode.InvalidRequest, NO_MESSAGE) } as const;
+    if (await isLegacyRequest(request, body))
+      return { protocol: '2025-11-25', response: await this.legacy.handle(principal, request, body) } as const;
+    return { protocol: '2026-07-28', response: await this.modern.handle(principal, request, body) } as const;
+  }
+}
+
+function methodOf(body: unknown): string | undefined {
+  return typeof body === 'object' && body !== null && 'method' in body && typeof body.method === 'string' ? body.method : undefined;
+}

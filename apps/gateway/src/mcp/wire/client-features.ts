@@ -1,0 +1,38 @@
+import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+/** What a client said that it can do, as far as the gateway uses it. */
+export interface ClientFeatures {
+  /** It shows forms to its user. */
+  readonly elicitation: boolean;
+  /** It takes a task for an answer and asks for its result later. */
+  readonly tasks: boolean;
+}
+
+const Capabilities = z.looseObject({
+  elicitation: z.looseObject({ form: z.unknown().optional(), url: z.unknown().optional() }).optional(),
+  extensions: z.looseObject({ [TASKS_EXTENSION]: z.looseObject({}).optional() }).optional(),
+});
+
+/** Of a revision since 2026-07-28, which says its capabilities with each request. */
+export function featuresOfRequest(ctx: ServerContext): ClientFeatures {
+  const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
+  const { elicitation, extensions } = parsed(envelope[CLIENT_CAPABILITIES_META_KEY]);
+  return { elicitation: hasForms(elicitation), tasks: extensions?.[TASKS_EXTENSION] !== undefined };
+}
+
+/** Of a revision before, which says them once in `initialize`. It has no tasks in this form. */
+export function featuresOfSession(capabilities: unknown): ClientFeatures {
+  return { elicitation: hasForms(parsed(capabilities).elicitation), tasks: false };
+}
+
+/** An empty object means forms: the modes came later. */
+function hasForms(elicitation: z.output<typeof Capabilities>['elicitation']): boolean {
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+function parsed(capabilities: unknown): z.output<typeof Capabilities> {
+  return Capabilities.safeParse(capabilities).data ?? {};
+}

@@ -1,0 +1,434 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallPage } from '#contracts';
+import { Agent, type Answer } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { fixtureTool } from '../support/fixture-tools.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const TENANT = 'mcp-protocol';
+const READER = 'key-that-only-reads-of-the-tenant';
+const NEIGHBOUR = 'another-key-of-the-same-tenant';
+const STRANGER = 'key-of-another-tenant-altogether';
+const REVISION = '2026-07-28';
+const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+const FORMS = { elicitation: {} };
+
+interface Reply {
+  readonly jsonrpc: '2.0';
+  readonly id: number | string | null;
+  readonly result?: Record<string, unknown> & { readonly content?: { readonly text: string }[]; readonly _meta?: Record<string, unknown> };
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+interface Ask {
+  readonly capabilities?: object;
+  readonly meta?: object;
+  readonly headers?: Record<string, string>;
+  readonly key?: string;
+  readonly at?: TestGateway;
+}
+
+/** 300 tools, so that a list has pages. */
+const MANY = Array.from({ length: 300 }, (_unused, index) =>
+  fixtureTool({ name: `many_${String(index).padStart(3, '0')}`, tier: 'read_only' }),
+);
+
+describe('/mcp in the protocol itself', () => {
+  let gateways: [TestGateway, TestGateway];
+  beforeAll(async () => {
+    const scopes = ['submit', 'read', 'cancel', 'approve'];
+    const change = {
+      keys: [
+        { id: 'all', key: BOOTSTRAP_KEY, tenant: TENANT, scopes },
+        { id: 'reader', key: READER, tenant: TENANT, scopes: ['read'] },
+        { id: 'neighbour', key: NEIGHBOUR, tenant: TENANT, scopes },
+        { id: 'stranger', key: STRANGER, tenant: `${TENANT}-other`, scopes },
+      ] as never,
+      defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' } as const,
+      mcp: { answerMs: 20_000, taskMs: 0 },
+    };
+    gateways = await Promise.all([startTestGateway(TENANT, change, MANY), startTestGateway(TENANT, change)]);
+  });
+  afterAll(() => Promise.all(gateways.map((gateway) => gateway.close())));
+
+  const post = (
+    body: unknown,
+    headers: Record<string, string>,
+    { key = BOOTSTRAP_KEY, at = gateways[0] }: Ask = {},
+  ): Promise<Answer<Reply>> =>
+    new Agent(at.url, key).request<Reply>('POST', '/mcp', body, { accept: 'application/json, text/event-stream', ...headers });
+
+  /** A request of revision 2026-07-28 with all that it must have, and what `ask` changes of it. */
+  const modern = (method: string, params: Record<string, unknown> = {}, ask: Ask = {}): Promise<Answer<Reply>> => {
+    const name = params['name'] ?? params['taskId'] ?? params['uri'];
+    const headers = {
+      'mcp-protocol-version': REVISION,
+      'mcp-method': method,
+      ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+      ...ask.headers,
+    };
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': REVISION,
+      'io.modelcontextprotocol/clientCapabilities': ask.capabilities ?? {},
+      ...ask.meta,
+    };
+    return post({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, headers, ask);
+  };
+  const callIn = (sessionId: string, status = 'queued') =>
+    eventually(async () => {
+      const { body } = await gateways[0].agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=${status}`);
+      return body.calls[0];
+    }, `a call in the session ${sessionId}`);
+  const inSession = (sessionId: string) => ({ 'io.toolyard/sessionId': sessionId });
+  const shell = (command: string) => ({ name: 'shell', arguments: { command } });
+
+  describe('revision 2026-07-28', () => {
+    it('answers server/discover with its capabilities, extensions and instructions', async () => {
+      const { status, body } = await modern('server/discover');
+      expect(status).toBe(200);
+      expect(body.result).toMatchObject({
+        resultType: 'complete',
+        supportedVersions: [REVISION],
+        capabilities: { tools: { listChanged: true }, resources: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } },
+        instructions: expect.stringContaining('call_result'),
+        _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'toolyard' } },
+      });
+    });
+
+    it('lists tools by pages that go on after a name, private and with a time to live', async () => {
+      const first = (await modern('tools/list')).body.result as { tools: { name: string }[]; nextCursor: string };
+      expect(first).toMatchObject({ resultType: 'complete', cacheScope: 'private', ttlMs: expect.any(Number) });
+      const second = (await modern('tools/list', { cursor: first.nextCursor })).body.result as typeof first;
+      const names = [...first.tools, ...second.tools].map(({ name }) => name);
+      expect(names).toEqual([...new Set(names)].sort());
+      expect(names).toEqual(expect.arrayContaining(['many_000', 'many_299', 'web_fetch']));
+      expect(second.nextCursor).toBeUndefined();
+      expect((await modern('tools/list', { cursor: '' })).body.result).toEqual(first);
+      expect((await modern('tools/list', { cursor: '???' })).body.error?.code).toBe(-32_602);
+    });
+
+    it.each([
+      ['without MCP-Protocol-Version', { 'mcp-protocol-version': undefined }],
+      ['without Mcp-Method', { 'mcp-method': undefined }],
+      ['without Mcp-Name', { 'mcp-name': undefined }],
+      ['with another version than the body', { 'mcp-protocol-version': '2025-11-25' }],
+      ['with another method than the body', { 'mcp-method': 'tools/list' }],
+      ['with another name than the body', { 'mcp-name': 'shell' }],
+      ['with a name that is no Base64', { 'mcp-name': '=?base64?*?=' }],
+    ])('refuses a request %s with 400 and -32020', async (_what, change) => {
+      const headers = Object.fromEntries(
+        Object.entries({ 'mcp-protocol-version': REVISION, 'mcp-method': 'tools/call', 'mcp-name': 'echo', ...change }).flatMap(
+          ([name, value]) => (value === undefined ? [] : [[name, value]]),
+        ),
+      );
+      const _meta = { 'io.modelcontextprotocol/protocolVersion': REVISION, 'io.modelcontextprotocol/clientCapabilities': {} };
+      const body = { jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'echo', arguments: {}, _meta } };
+      const answer = await post(body, headers);
+      expect([answer.status, answer.body.error?.code, answer.body.id]).toEqual([400, -32_020, 9]);
+    });
+
+    it('decodes a name in Base64 before it compares', async () => {
+      const name = `=?base64?${Buffer.from('no_such').toString('base64')}?=`;
+      const { body } = await modern('tools/call', { name: 'no_such' }, { headers: { 'mcp-name': name } });
+      expect(body.error).toMatchObject({ code: -32_602, message: 'Unknown tool: no_such' });
+    });
+
+    it('answers an unknown version with -32022, missing _meta with -32602, an unknown method with 404 and -32601', async () => {
+      const unknown = await modern(
+        'tools/list',
+        {},
+        {
+          meta: { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' },
+          headers: { 'mcp-protocol-version': '2099-01-01' },
+        },
+      );
+      expect([unknown.status, unknown.body.error?.code]).toEqual([400, -32_022]);
+      expect(unknown.body.error?.data).toMatchObject({ supported: [REVISION] });
+      const bare = await post(
+        { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+        { 'mcp-protocol-version': REVISION, 'mcp-method': 'tools/list' },
+      );
+      expect([bare.status, bare.body.error?.code]).toEqual([400, -32_602]);
+      const other = await modern('tools/sell');
+      expect([other.status, other.body.error?.code]).toEqual([404, -32_601]);
+    });
+
+    it('gives arguments of a wrong type back to the model, and no call runs', async () => {
+      const { body } = await modern('tools/call', { name: 'sleep', arguments: { ms: 'long' } });
+      expect(body.result).toMatchObject({
+        resultType: 'complete',
+        isError: true,
+        _meta: { 'io.toolyard/error': { code: 'invalid_arguments' } },
+      });
+      expect(body.result?.content?.[0]?.text).toContain('ms');
+    });
+
+    it('cancels the call when the response is closed, if the key may cancel', async () => {
+      const gone = new AbortController();
+      const { 'io.toolyard/sessionId': sessionId, ...meta } = { ...inSession('closed'), progressToken: 'p' };
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': REVISION,
+        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.toolyard/sessionId': sessionId,
+        ...meta,
+      };
+      const answering = fetch(`${gateways[0].url}/mcp`, {
+        method: 'POST',
+        signal: gone.signal,
+        headers: {
+          authorization: `Bearer ${BOOTSTRAP_KEY}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': REVISION,
+          'mcp-method': 'tools/call',
+          'mcp-name': 'echo',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: {}, _meta } }),
+      });
+      const { id } = await callIn('closed');
+      gone.abort();
+      await expect(answering.then((response) => response.text())).rejects.toThrow(/abort/i);
+      expect((await gateways[1].agent.ended(id)).outcome).toBe('cancelled');
+    });
+
+    it('streams the list changes that were asked for, after an acknowledgement, and ends the stream with the gateway', async () => {
+      const response = await fetch(`${gateways[1].url}/mcp`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${BOOTSTRAP_KEY}`,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': REVISION,
+          'mcp-method': 'subscriptions/listen',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 'listening',
+          method: 'subscriptions/listen',
+          params: {
+            notifications: { toolsListChanged: true },
+            _meta: { 'io.modelcontextprotocol/protocolVersion': REVISION, 'io.modelcontextprotocol/clientCapabilities': {} },
+          },
+        }),
+      });
+      expect(response.headers.get('x-accel-buffering')).toBe('no');
+      const reader = response.body?.getReader();
+      const first = new TextDecoder().decode((await reader?.read())?.value);
+      expect(first).toContain('notifications/subscriptions/acknowledged');
+      expect(first).toContain('"io.modelcontextprotocol/subscriptionId":"listening"');
+      await reader?.cancel();
+    });
+  });
+
+  describe('approval by input_required', () => {
+    const ask = async (sessionId: string, command = 'make deploy') => {
+      const { body } = await modern('tools/call', shell(command), { capabilities: FORMS, meta: inSession(sessionId) });
+      return { body, requestState: String(body.result?.['requestState']), id: (await callIn(sessionId, 'waiting_approval')).id };
+    };
+    const accept = { approval: { action: 'accept', content: { approve: true } } };
+    const retry = (requestState: string, more: Ask = {}, command = 'make deploy', inputResponses: object = accept) =>
+      modern('tools/call', { ...shell(command), requestState, inputResponses }, { capabilities: FORMS, ...more });
+
+    it('asks with a form, and a state that any gateway takes back', async () => {
+      const { body, requestState, id } = await ask('form');
+      expect(body.result).toMatchObject({
+        resultType: 'input_required',
+        inputRequests: {
+          approval: {
+            method: 'elicitation/create',
+            params: { mode: 'form', requestedSchema: { properties: { approve: { type: 'boolean' } }, required: ['approve'] } },
+          },
+        },
+      });
+      const answering = retry(requestState, { at: gateways[1] });
+      await eventually(async () => (await gateways[0].agent.get(`/v1/calls/${id}`)).body.status === 'queued', 'the approval');
+      await gateways[0].run(id, 'deployed');
+      expect((await answering).body.result).toMatchObject({ resultType: 'complete', content: [{ type: 'text', text: 'deployed' }] });
+    });
+
+    it('runs nothing again when the state is brought back again', async () => {
+      const { requestState, id } = await ask('replayed');
+      const [first, second] = [retry(requestState), retry(requestState, { at: gateways[1] })];
+      await eventually(async () => (await gateways[0].agent.get(`/v1/calls/${id}`)).body.status === 'queued', 'the approval');
+      await gateways[0].run(id, 'once');
+      for (const { body } of [await first, await second, await retry(requestState)])
+        expect(body.result).toMatchObject({ content: [{ text: 'once' }], _meta: { 'io.toolyard/callId': id } });
+      const { body } = await gateways[0].agent.get<CallPage>('/v1/calls?sessionId=replayed');
+      expect(body.calls.map((call) => call.id)).toEqual([id]);
+    });
+
+    it('takes no state of another key, of other arguments, that was changed, or that is none', async () => {
+      const { requestState, id } = await ask('forged');
+      const flipped = requestState.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+      for (const answer of [
+        await retry(requestState, { key: NEIGHBOUR }),
+        await retry(requestState, { key: STRANGER }),
+        await retry(requestState, {}, 'rm -r /'),
+        await retry(flipped),
+        await retry('state'),
+      ])
+        expect(answer.body.error?.code).toBe(-32_602);
+      expect((await gateways[0].agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
+    });
+
+    it('asks again without an answer, and says how to approve when the user dismisses the form', async () => {
+      const { requestState, id } = await ask('again');
+      expect((await retry(requestState, {}, 'make deploy', {})).body.result?.['resultType']).toBe('input_required');
+      const { body } = await retry(requestState, {}, 'make deploy', { approval: { action: 'cancel' } });
+      expect(body.result).toMatchObject({ isError: true, _meta: { 'io.toolyard/status': 'waiting_approval' } });
+      expect(body.result?.content?.[0]?.text).toContain(`POST /v1/calls/${id}/decision`);
+    });
+
+    it('takes a form without a yes for a no', async () => {
+      const { requestState } = await ask('no');
+      const { body } = await retry(requestState, {}, 'make deploy', { approval: { action: 'accept', content: { approve: false } } });
+      expect(body.result).toMatchObject({ isError: true, _meta: { 'io.toolyard/outcome': 'denied' } });
+    });
+  });
+
+  describe('tasks', () => {
+    const task = (method: string, taskId: string, more: Ask = {}, params: object = {}) =>
+      modern(`tasks/${method}`, { taskId, ...params }, { capabilities: TASKS, ...more });
+
+    it('are the calls themselves: any gateway answers, and the result comes with the task', async () => {
+      const { body } = await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task') });
+      const { id } = await callIn('task');
+      expect(body.result).toMatchObject({ resultType: 'task', taskId: id, status: 'working', ttlMs: null });
+      expect((await task('get', id, { at: gateways[1] })).body.result).toMatchObject({ resultType: 'complete', status: 'working' });
+      await gateways[0].run(id, 'finished');
+      expect((await task('get', id, { at: gateways[1] })).body.result).toMatchObject({
+        status: 'completed',
+        result: { resultType: 'complete', content: [{ type: 'text', text: 'finished' }], isError: false },
+      });
+    });
+
+    it('are cancelled by tasks/cancel', async () => {
+      await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task-cancel') });
+      const { id } = await callIn('task-cancel');
+      expect((await task('cancel', id, { at: gateways[1] })).body.result).toMatchObject({ resultType: 'complete' });
+      expect((await task('get', id)).body.result).toMatchObject({ status: 'cancelled' });
+    });
+
+    it('ask for approval as input_required, and tasks/update brings the answer', async () => {
+      const capabilities = { ...TASKS, ...FORMS };
+      const { body } = await modern('tools/call', shell('make'), { capabilities, meta: inSession('task-approve') });
+      const taskId = String(body.result?.['taskId']);
+      expect(body.result).toMatchObject({ resultType: 'task', status: 'input_required' });
+      expect((await task('get', taskId)).body.result).toMatchObject({
+        status: 'working',
+        statusMessage: expect.stringContaining('approval'),
+      });
+      const asked = (await task('get', taskId, { capabilities })).body.result;
+      expect(asked).toMatchObject({ status: 'input_required', inputRequests: { approval: { method: 'elicitation/create' } } });
+      const inputResponses = { approval: { action: 'accept', content: { approve: true } }, other: { action: 'accept' } };
+      for (const at of gateways) expect((await task('update', taskId, { at }, { inputResponses })).body.result).toBeDefined();
+      await gateways[0].run(taskId, 'made');
+      expect((await task('get', taskId)).body.result).toMatchObject({ status: 'completed', result: { content: [{ text: 'made' }] } });
+    });
+
+    it('of another key or tenant do not exist, and a client without the capability gets -32021', async () => {
+      await modern('tools/call', { name: 'echo', arguments: {} }, { capabilities: TASKS, meta: inSession('task-of') });
+      const { id } = await callIn('task-of');
+      for (const method of ['get', 'update', 'cancel']) {
+        for (const key of [NEIGHBOUR, STRANGER])
+          expect((await task(method, id, { key })).body.error).toMatchObject({ code: -32_602, message: 'Task not found' });
+        const without = await task(method, id, { capabilities: {} });
+        expect([without.status, without.body.error?.code]).toEqual([400, -32_021]);
+      }
+      expect((await task('get', '../etc')).body.error?.code).toBe(-32_602);
+      await task('cancel', id);
+    });
+  });
+
+  describe('sessions of revision 2025-11-25', () => {
+    const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+    const open = async (key = BOOTSTRAP_KEY) => {
+      const answer = await post({ jsonrpc: '2.0', id: 0, method: 'initialize', params: initialize }, {}, { key });
+      return { answer, session: { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-11-25' } };
+    };
+
+    it('are opened by initialize, known to every gateway, and ended by DELETE', async () => {
+      const { answer, session } = await open();
+      expect(answer.body.result).toMatchObject({ protocolVersion: '2025-11-25', serverInfo: { name: 'toolyard' } });
+      const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+      for (const at of gateways) expect((await post(list, session, { at })).body.result?.['tools']).toBeDefined();
+      expect((await gateways[1].agent.request('DELETE', '/mcp', undefined, session)).status).toBe(200);
+      expect((await post(list, session)).status).toBe(404);
+    });
+
+    it('belong to their key: for another one, unknown or malformed they are 404, and without one 400', async () => {
+      const { session } = await open();
+      const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+      expect((await post(list, session, { key: NEIGHBOUR })).status).toBe(404);
+      expect((await post(list, { 'mcp-session-id': '00000000-0000-4000-8000-000000000000' })).status).toBe(404);
+      expect((await post(list, { 'mcp-session-id': '../*' })).status).toBe(404);
+      expect((await post(list, {})).status).toBe(400);
+    });
+
+    it('cancel a request at any gateway by its id; ids of unknown requests are ignored', async () => {
+      const { session } = await open();
+      const params = { name: 'echo', arguments: {}, _meta: { ...inSession('legacy-cancel'), progressToken: 1 } };
+      const answering = post({ jsonrpc: '2.0', id: 'r1', method: 'tools/call', params }, session);
+      const { id } = await callIn('legacy-cancel');
+      const cancel = (requestId: unknown) =>
+        post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }, session, { at: gateways[1] });
+      expect((await cancel('r2')).status).toBe(202);
+      expect((await cancel({ $ne: 1 })).status).toBe(202);
+      expect((await cancel('r1')).status).toBe(202);
+      expect((await gateways[0].agent.ended(id)).outcome).toBe('cancelled');
+      expect(JSON.stringify((await answering).body)).not.toContain('"result"');
+    });
+
+    it('take no answer to a question that they were not asked', async () => {
+      const { body } = await modern('tools/call', shell('date'), { capabilities: FORMS, meta: inSession('unasked') });
+      expect(body.result?.['resultType']).toBe('input_required');
+      const { id } = await callIn('unasked', 'waiting_approval');
+      const { session } = await open();
+      const result = { action: 'accept', content: { approve: true } };
+      expect((await post({ jsonrpc: '2.0', id: `approval:${id}`, result }, session)).status).toBe(202);
+      expect((await gateways[0].agent.get(`/v1/calls/${id}`)).body.status).toBe('waiting_approval');
+    });
+  });
+
+  describe('hostile and broken requests', () => {
+    it('need a key: 401 names the metadata of the resource, which needs none', async () => {
+      const answer = await new Agent(gateways[0].url, 'wrong').request('POST', '/mcp', {});
+      expect(answer.status).toBe(401);
+      const url = /resource_metadata="([^"]+)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1] ?? '';
+      expect(await (await fetch(url)).json()).toMatchObject({
+        resource: `${gateways[0].url}/mcp`,
+        bearer_methods_supported: ['header'],
+        scopes_supported: expect.arrayContaining(['submit', 'read']),
+      });
+    });
+
+    it('need the scope submit to call a tool: 403 names it', async () => {
+      const answer = await modern('tools/call', { name: 'echo', arguments: {} }, { key: READER });
+      expect(answer.status).toBe(403);
+      expect(answer.headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="submit"');
+      expect((await modern('tools/list', {}, { key: READER })).status).toBe(200);
+    });
+
+    it.each([
+      ['JSON that is none', '{"jsonrpc":', 400, -32_700],
+      ['a text', '"tools/list"', 400, -32_600],
+      ['nothing', '', 400, -32_600],
+      ['no JSON-RPC', '{"method":1}', 400, -32_600],
+      ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 400, -32_600],
+    ])('of %s are answered %s', async (_what, body, status, code) => {
+      const answer = await post(body, { 'content-type': 'application/json' });
+      expect([answer.status, answer.body.error?.code]).toEqual([status, code]);
+    });
+
+    it('of a foreign page are 403, of a giant body 413, of another media type 415', async () => {
+      expect((await modern('tools/list', {}, { headers: { origin: 'https://evil.example' } })).status).toBe(403);
+      expect((await modern('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(2_000_000) } })).status).toBe(413);
+      expect((await post('x', { 'content-type': 'text/plain' })).status).toBe(415);
+    });
+
+    it('read no output of another key', async () => {
+      const uri = 'toolyard://calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V/output';
+      for (const wrong of [uri, 'file:///etc/passwd', 'toolyard://calls/../output'])
+        expect((await modern('resources/read', { uri: wrong })).body.error?.code).toBe(-32_602);
+    });
+  });
+});

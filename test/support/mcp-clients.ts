@@ -1,0 +1,93 @@
+import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client';
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+
+export const REVISIONS = ['2026-07-28', '2025-11-25'] as const;
+export type Revision = (typeof REVISIONS)[number];
+
+export interface ConnectOptions {
+  readonly key: string;
+  /** Requests go to these in turn: any gateway serves any request. */
+  readonly urls: readonly string[];
+  /** The user of the client; without one it declares no elicitation. */
+  readonly user?: (question: string) => Promise<ElicitResult> | ElicitResult;
+  readonly onToolsChanged?: () => void;
+}
+
+export interface CallOptions {
+  readonly meta?: Record<string, unknown>;
+  readonly onprogress?: (step: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface TestResult {
+  readonly content: readonly { readonly type: string; readonly text?: string; readonly uri?: string }[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+  readonly _meta?: Record<string, unknown>;
+}
+
+/** An SDK client of either line, as far as the tests use both. */
+export interface TestClient {
+  readonly instructions: string | undefined;
+  tools(cursor?: string): Promise<{ tools: readonly { name: string; annotations?: object; outputSchema?: object }[]; nextCursor?: string }>;
+  call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<TestResult>;
+  read(uri: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const INFO = { name: 'mcp-tests', version: '1.0.0' };
+
+export async function connectMcp(revision: Revision, options: ConnectOptions): Promise<TestClient> {
+  return revision === '2026-07-28' ? connectNewer(options) : connectOlder(options);
+}
+
+async function connectNewer({ user, onToolsChanged, ...where }: ConnectOptions): Promise<TestClient> {
+  const client = new Client(INFO, {
+    capabilities: user === undefined ? {} : { elicitation: {} },
+    versionNegotiation: { mode: { pin: '2026-07-28' } },
+    ...(onToolsChanged === undefined ? {} : { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } }),
+  });
+  if (user !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => user(params.message));
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', where.urls[0]), transportOptions(where)));
+  return {
+    instructions: client.getInstructions(),
+    tools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
+    call: (name, args = {}, { meta, ...more } = {}) =>
+      client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, more),
+    read: async (uri) => textOf(await client.readResource({ uri })),
+    close: () => client.close(),
+  };
+}
+
+async function connectOlder({ user, onToolsChanged, ...where }: ConnectOptions): Promise<TestClient> {
+  const client = new OlderClient(INFO, { capabilities: user === undefined ? {} : { elicitation: {} } });
+  if (user !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => user(params.message) as never);
+  if (onToolsChanged !== undefined) client.setNotificationHandler(ToolListChangedNotificationSchema, () => onToolsChanged());
+  const transport = new OlderTransport(new URL('/mcp', where.urls[0]), transportOptions(where));
+  await client.connect(transport);
+  return {
+    instructions: client.getInstructions(),
+    tools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
+    call: (name, args = {}, { meta, ...more } = {}) =>
+      client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, undefined, more) as Promise<TestResult>,
+    read: async (uri) => textOf(await client.readResource({ uri })),
+    close: async () => {
+      await transport.terminateSession();
+      await client.close();
+    },
+  };
+}
+
+function transportOptions({ key, urls }: Pick<ConnectOptions, 'key' | 'urls'>) {
+  let requests = 0;
+  const fetchInTurn = (url: string | URL, init?: RequestInit) =>
+    fetch(new URL(new URL(url).pathname, urls[requests++ % urls.length]), init);
+  return { requestInit: { headers: { authorization: `Bearer ${key}` } }, fetch: fetchInTurn };
+}
+
+function textOf({ contents }: { contents: readonly object[] }): string {
+  const [first] = contents;
+  return first !== undefined && 'text' in first ? String(first.text) : '';
+}
