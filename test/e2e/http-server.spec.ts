@@ -239,12 +239,8 @@ describe('the HTTP server', () => {
   });
 
   it('says of routes of a later time that they are not there yet', async () => {
-    for (const [method, path] of [
-      ['GET', '/v1/schedules'],
-      ['POST', '/v1/sources'],
-    ] as const) {
-      isProblem(await agent.request(method, path, method === 'POST' ? {} : undefined), 501, 'not_implemented');
-    }
+    for (const method of ['GET', 'POST'] as const)
+      isProblem(await agent.request(method, '/v1/schedules', method === 'POST' ? {} : undefined), 501, 'not_implemented');
     isProblem(await agent.submit('echo', {}, { dialect: 'kiro' }), 501, 'not_implemented');
   });
 });

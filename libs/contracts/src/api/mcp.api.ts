@@ -42,7 +42,7 @@ export const McpMessage = z
       .optional()
       .describe('Of an answer without success.'),
   })
-  .meta({ id: 'McpMessage' });
+  .meta({ id: 'McpMessage', description: 'One JSON-RPC message of the Model Context Protocol.' });
 
 /** RFC 9728: how clients find out how to authenticate. */
 export const ProtectedResource = z
@@ -53,7 +53,7 @@ export const ProtectedResource = z
     bearer_methods_supported: z.array(z.string()).describe('Where the key or token stands: `header`.'),
     scopes_supported: z.array(z.string()).describe('Scopes that a key or token can have.'),
   })
-  .meta({ id: 'ProtectedResource' });
+  .meta({ id: 'ProtectedResource', description: 'Metadata of the MCP endpoint as a protected resource (RFC 9728).' });
 export type ProtectedResource = z.output<typeof ProtectedResource>;
 
 const SessionHeaders = z.object({

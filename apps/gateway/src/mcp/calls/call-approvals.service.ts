@@ -31,7 +31,7 @@ export class CallApprovals {
   }
 
   form(call: Call): ElicitationForm {
-    return approvalForm(call, this.tools.resolve(call.tool));
+    return approvalForm(call, this.tools.for(call.tenantId).resolve(call.tool));
   }
 
   /**

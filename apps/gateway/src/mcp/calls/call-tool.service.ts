@@ -118,7 +118,7 @@ export class CallToolService {
       if (of.features.tasks) return this.task(of, now);
       const waits = now.status === 'waiting_approval';
       const text = waits ? this.approvals.howToApprove(now) : `${now.tool} goes on: the call is ${now.status}.`;
-      return { result: unfinished(now, text, waits || this.tools.resolve(now.tool)?.output !== undefined) };
+      return { result: unfinished(now, text, waits || this.tools.for(now.tenantId).resolve(now.tool)?.output !== undefined) };
     } finally {
       stopWatching();
     }

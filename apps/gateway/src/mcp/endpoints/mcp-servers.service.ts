@@ -73,7 +73,8 @@ export class McpServers {
       // A closed server sends no answer.
       if ((await inSession?.isCancelled()) === true) await server.close();
       if ('question' in answer) return answer.question;
-      if ('result' in answer) return server.projectCallToolResult(answer.result, this.registry.resolve(params.name)?.output);
+      if ('result' in answer)
+        return server.projectCallToolResult(answer.result, this.registry.for(principal.tenantId).resolve(params.name)?.output);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the SDK knows no tasks; `ToolServer` passes them on
       return answer.task as CallToolResult;
     });
