@@ -54,8 +54,7 @@ async function connectNewer({ user, onToolsChanged, ...where }: ConnectOptions):
   return {
     instructions: client.getInstructions(),
     tools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
-    call: (name, args = {}, { meta, ...more } = {}) =>
-      client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, more),
+    call: (name, args = {}, { meta, ...more } = {}) => client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, more),
     read: async (uri) => textOf(await client.readResource({ uri })),
     close: () => client.close(),
   };
