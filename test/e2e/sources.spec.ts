@@ -16,7 +16,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.js';
 import { startRedisServer, type RedisServer } from '../support/redis-server.mjs';
 
 const ROOT = resolve('.');
-const FIXTURE = join(ROOT, 'test/support/mcp-server.mjs');
+const FIXTURE = join(ROOT, 'test/support/mcp-server.fixture.mjs');
 const PATHS = [join(ROOT, 'test/support'), join(ROOT, 'node_modules'), join(ROOT, 'package.json')];
 const TENANT = 'default';
 /** Content from outside is marked for the model. */
