@@ -111,7 +111,7 @@ afterAll(async () => {
 });
 
 describe('a hook before a call', () => {
-  it('that exits with 2 refuses it: a call of its own without Start, the reason, and a result for the model [EV-08, HK-01, K-14]', async () => {
+  it('that exits with 2 refuses it: a call of its own without Start, the reason, and a result for the model [HK-01, K-14]', async () => {
     const refused = await hooked.submitAs('refusing');
     const problem = problemOf(refused);
     expect([refused.status, problem.code]).toEqual([403, 'hook_rejected']);
