@@ -4,6 +4,7 @@ import { BatchesApi } from './api/batches.api.js';
 import { CallsApi } from './api/calls.api.js';
 import { GatewayApi } from './api/gateway.api.js';
 import { QueuesApi } from './api/queues.api.js';
+import { SchedulesApi } from './api/schedules.api.js';
 import { SessionsApi } from './api/sessions.api.js';
 import { SourcesApi } from './api/sources.api.js';
 import { StatsApi } from './api/stats.api.js';
@@ -20,6 +21,7 @@ export class ToolyardClient {
   readonly calls: CallsApi;
   readonly batches: BatchesApi;
   readonly sessions: SessionsApi;
+  readonly schedules: SchedulesApi;
   readonly approvals: ApprovalsApi;
   readonly tools: ToolsApi;
   readonly sources: SourcesApi;
@@ -35,6 +37,7 @@ export class ToolyardClient {
     this.calls = new CallsApi(http, (filter, options) => this.watch(filter, options));
     this.batches = new BatchesApi(http);
     this.sessions = new SessionsApi(http);
+    this.schedules = new SchedulesApi(http);
     this.approvals = new ApprovalsApi(http);
     this.tools = new ToolsApi(http);
     this.sources = new SourcesApi(http);

@@ -28,6 +28,7 @@ export * from './api/calls.api.js';
 export * from './api/call-list.api.js';
 export * from './api/stats.api.js';
 export * from './api/batches.api.js';
+export * from './api/schedules.api.js';
 export * from './policy/execution-policy.js';
 export * from './api/sessions.api.js';
 export * from './api/status.api.js';

@@ -6,6 +6,7 @@ import type { Scope } from './principal.js';
 export const TAGS = {
   calls: 'One tool call: submit, read, wait for its end, cancel, run again; lists of calls, and changes to many.',
   batches: 'The calls of one model turn, answered in the order of the calls.',
+  schedules: 'Calls that are submitted at due times.',
   approvals: 'Calls that wait for a person.',
   tools: 'The catalog of tools that a key may use.',
   sessions: 'How freely the calls of a session may act, what people granted to it and said to it.',

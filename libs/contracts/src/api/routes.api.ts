@@ -8,6 +8,7 @@ import { CancelBody, DecisionBody, IdempotencyKey, LIMITS, ReplayBody, SubmitCal
 import { MCP_ROUTES } from './mcp.api.js';
 import { OPERATION_ROUTES } from './operation-routes.api.js';
 import { QUERY_ROUTES } from './query-routes.api.js';
+import { SCHEDULE_ROUTES } from './schedules.api.js';
 import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
@@ -372,8 +373,9 @@ export const ROUTES = {
   },
   ...SOURCE_ROUTES,
   ...MCP_ROUTES,
+  ...SCHEDULE_ROUTES,
   ...OPERATION_ROUTES,
 } as const satisfies Record<string, Route>;
 
 /** Paths whose names are taken, and which answer 501 `not_implemented` until they are there. No document lists them. */
-export const LATER_PATHS = ['/v1/schedules', '/v1/schedules/{id}'] as const;
+export const LATER_PATHS = ['/v1/calls/{id}/input'] as const;

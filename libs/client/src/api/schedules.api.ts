@@ -1,0 +1,38 @@
+import { ROUTES, type BodyInputOf, type Call, type Schedule } from '#contracts';
+import type { RequestOptions } from '../client-options.js';
+import type { HttpTransport } from '../http/http-transport.js';
+
+/** Calls that are submitted at due times. */
+export class SchedulesApi {
+  constructor(private readonly http: HttpTransport) {}
+
+  /** Not retried: a second request would make a second schedule. */
+  create(body: BodyInputOf<typeof ROUTES.createSchedule>, options: RequestOptions = {}): Promise<Schedule> {
+    return this.http.request(ROUTES.createSchedule, { body, ...options });
+  }
+
+  async list(options: RequestOptions = {}): Promise<Schedule[]> {
+    return (await this.http.request(ROUTES.listSchedules, options)).schedules;
+  }
+
+  get(id: string, options: RequestOptions = {}): Promise<Schedule> {
+    return this.http.request(ROUTES.getSchedule, { params: { id }, ...options });
+  }
+
+  delete(id: string, options: RequestOptions = {}): Promise<void> {
+    return this.http.send(ROUTES.deleteSchedule, { params: { id }, ...options });
+  }
+
+  pause(id: string, options: RequestOptions = {}): Promise<Schedule> {
+    return this.http.request(ROUTES.pauseSchedule, { params: { id }, ...options });
+  }
+
+  resume(id: string, options: RequestOptions = {}): Promise<Schedule> {
+    return this.http.request(ROUTES.resumeSchedule, { params: { id }, ...options });
+  }
+
+  /** Submits its call now. Not retried: a second request would make a second call. */
+  run(id: string, options: RequestOptions = {}): Promise<Call> {
+    return this.http.request(ROUTES.runSchedule, { params: { id }, ...options });
+  }
+}
