@@ -82,6 +82,10 @@ export const keys = {
   sourceLease: (source: string) => `{sources}:lease:${source}`,
   /** Rises with each change of definitions, entries and pins. */
   sourceRevision: () => '{sources}:revision',
+  /** Schedules of a tenant by their id, and what became of the last due time of each. All share a hash tag: scripts change several. */
+  schedules: (tenantId: string) => `{schedules}:of:${tenantId}`,
+  scheduleRuns: (tenantId: string) => `{schedules}:runs:${tenantId}`,
+  scheduleTenants: () => '{schedules}:tenants',
   worker: (workerId: string) => `worker:${workerId}`,
   /** Who asked this worker to take no more calls. */
   workerDrain: (workerId: string) => `worker:${workerId}:drain`,
@@ -99,6 +103,8 @@ export const keys = {
   queuePrefix: (queue: string) => `{q-${queueWord(queue)}}`,
   /** BullMQ's name of a queue, by which tools for BullMQ tell queues apart. */
   queueName: (queue: string) => `calls-${queueWord(queue)}`,
+  /** BullMQ's name of the queue of due times. */
+  scheduleQueueName: () => 'schedules',
   /** Pub/sub channel on which the transition script tells workers that a running call shall stop. */
   cancelChannel: () => 'toolyard:cancel',
 } as const;
