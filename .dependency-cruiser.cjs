@@ -46,6 +46,7 @@ const GATEWAY_FEATURES = [
   ['calls', 'Every other use case submits, reads or cancels calls; a call can be understood without them.'],
   ['approvals', 'An approval is of a call. Batches that keep approvals back register with `ApprovalDeferrals`.'],
   ['batches', 'A batch uses calls and approvals. Transports use batches.'],
+  ['schedules', 'A schedule submits calls like any client. No other use case knows schedules.'],
   ['sources', 'Where tools come from is managed apart from calls, which see only the registry.'],
   ['streaming', 'Streams deliver the events of all features. No feature waits for a stream.'],
   ['mcp', 'The Model Context Protocol endpoint submits, reads, decides and cancels calls like any transport.'],

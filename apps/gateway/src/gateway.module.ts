@@ -10,6 +10,7 @@ import { McpModule } from './mcp/mcp.module.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlatformModule } from './platform/platform.module.js';
+import { SchedulesModule } from './schedules/schedules.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SourcesModule } from './sources/sources.module.js';
 import { StreamingModule } from './streaming/streaming.module.js';
@@ -31,6 +32,7 @@ export class GatewayModule {
         CallsModule,
         ApprovalsModule,
         BatchesModule,
+        SchedulesModule,
         SourcesModule,
         StreamingModule,
         McpModule,

@@ -1,0 +1,155 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { CancelBody, ProblemError, SCHEDULE_LABEL, type Call, type Principal, type ScheduleRun } from '#contracts';
+import { CallStore } from '#event-log';
+import { ScheduleQueue, type DueRun } from '#queue';
+import { ApiKeyStore } from '../auth/api-key-store.service.js';
+import { CancelCallService } from '../calls/cancel-call.service.js';
+import { SubmitCallService } from '../calls/submit-call.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { LOGGER } from '../platform/tokens.js';
+import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
+import { nextTimes, type Timing } from './schedule-times.js';
+
+/** A due time that is handled later than this was missed: no gateway could run it in time. */
+const MISSED_MS = 60_000;
+/** Due times that the queue lost are added again this often. */
+const REPAIR_MS = 30_000;
+/** A gateway that has not read the newest keys yet does not know a new one: others are asked before a schedule is paused. */
+const KEY_TRIES = 5;
+
+const OVERLAPPED = CancelBody.parse({ reason: 'The next run of its schedule began' });
+
+/**
+ * Submits the calls of schedules. Any gateway handles a due time; after a crash another one handles it again, and the
+ * Idempotency-Key of schedule and due time makes both one call. Steps of a due time: the schedule is there and not
+ * paused → its key may still submit → the next due time is added → was it missed → has the run before ended → submit →
+ * note the run.
+ */
+@Injectable()
+export class ScheduleRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly queue: ScheduleQueue;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly store: ScheduleStore,
+    private readonly submitCall: SubmitCallService,
+    private readonly cancelCall: CancelCallService,
+    private readonly calls: CallStore,
+    private readonly apiKeys: ApiKeyStore,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(GATEWAY_CONFIG) { redisUrl }: GatewayConfig,
+  ) {
+    this.queue = new ScheduleQueue(redisUrl, (error) =>
+      this.logger.error({ err: error }, 'a due time of a schedule failed; it is tried again'),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    this.queue.start((run, tries) => this.onDue(run, tries));
+    this.timer = setInterval(() => void this.repair(), REPAIR_MS).unref();
+    void this.repair();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.queue.close();
+  }
+
+  /** Adds the first due time after `afterMs`. Adding one twice does no harm. */
+  async plan(schedule: StoredSchedule, afterMs = Date.now()): Promise<void> {
+    const [dueAt] = nextTimes(timingOf(schedule), afterMs, 1);
+    if (dueAt !== undefined) await this.queue.add({ tenantId: schedule.tenantId, scheduleId: schedule.id, dueAt });
+  }
+
+  /** Submits the call with the rights of the schedule's key, whatever is due. @throws ProblemError when it is refused */
+  async runNow(schedule: StoredSchedule): Promise<Call> {
+    const principal = this.principalOf(schedule);
+    if (principal instanceof ProblemError) throw principal;
+    const at = new Date().toISOString();
+    const { call } = await this.submitCall.submit(principal, bodyOf(schedule));
+    await this.store.putRun(schedule, { dueAt: at, at, callId: call.id });
+    return call;
+  }
+
+  /** The key as it is now, or why it may not submit. */
+  principalOf({ keyId, tenantId }: Pick<StoredSchedule, 'keyId' | 'tenantId'>): Principal | ProblemError {
+    const named = { keyId, tenantId, scopes: [] };
+    return this.apiKeys.rejection(named, 'submit') ?? this.apiKeys.current(named) ?? new ProblemError('unauthenticated', 'No such key');
+  }
+
+  private async onDue({ tenantId, scheduleId, dueAt }: DueRun, tries: number): Promise<'done' | 'again'> {
+    const schedule = await this.store.get(tenantId, scheduleId);
+    if (schedule === undefined || schedule.paused !== undefined) return 'done';
+    const principal = this.principalOf(schedule);
+    if (principal instanceof ProblemError) {
+      if (tries < KEY_TRIES) return 'again';
+      const reason = `The key ${schedule.keyId}, which made the schedule, may not submit calls any more: ${principal.detail}`;
+      await this.store.put({ ...schedule, paused: { at: new Date().toISOString(), reason } });
+      return 'done';
+    }
+    const now = Date.now();
+    const last = await this.store.lastRun(tenantId, scheduleId);
+    const isOpen = last?.callId !== undefined && Date.parse(last.dueAt) !== dueAt && (await this.isOpen(last.callId));
+    // Of due times that wait for the same end, the newest counts.
+    if (schedule.overlap === 'queue' && last !== undefined && Date.parse(last.dueAt) > dueAt) return 'done';
+    if (isOpen && schedule.overlap === 'queue') return 'again';
+    await this.plan(schedule, Math.max(now, dueAt));
+    const run = await this.run(schedule, principal, dueAt, isOpen ? last.callId : undefined, now);
+    await this.store.putRun(schedule, { ...run, dueAt: new Date(dueAt).toISOString(), at: new Date(now).toISOString() });
+    return 'done';
+  }
+
+  /** `open`: the call of the run before, if it has not ended. */
+  private async run(
+    schedule: StoredSchedule,
+    principal: Principal,
+    dueAt: number,
+    open: string | undefined,
+    now: number,
+  ): Promise<Omit<ScheduleRun, 'dueAt' | 'at'>> {
+    const { id, missed, overlap, call } = schedule;
+    if (missed === 'skip' && overlap !== 'queue' && now - dueAt > MISSED_MS)
+      return { skipped: 'missed', ...(open === undefined ? {} : { callId: open }) };
+    if (open !== undefined && overlap === 'skip') return { callId: open, skipped: 'overlap' };
+    if (open !== undefined) await this.cancelCall.cancel(principal, open, OVERLAPPED);
+    try {
+      const submitted = await this.submitCall.submit(principal, bodyOf(schedule), { idempotencyKey: `${id}.${dueAt}` });
+      return { callId: submitted.call.id };
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.code === 'overloaded') throw error;
+      const { code, detail, facts } = error;
+      this.logger.warn({ scheduleId: id, tool: call.tool, code }, 'the call of a schedule was refused');
+      return { error: { code, message: detail }, ...(facts.callId === undefined ? {} : { callId: facts.callId }) };
+    }
+  }
+
+  private async isOpen(callId: string): Promise<boolean> {
+    const snapshot = await this.calls.snapshot(callId);
+    return snapshot !== undefined && snapshot.status !== 'ended';
+  }
+
+  /** The only due time of a schedule may be over and not handled. */
+  private async planAgain(schedule: StoredSchedule): Promise<void> {
+    const isPending = schedule.at !== undefined && (await this.store.lastRun(schedule.tenantId, schedule.id)) === undefined;
+    await this.plan(schedule, isPending ? 0 : Date.now());
+  }
+
+  /** Adds the next due time of each schedule again. Never rejects: the next repair follows. */
+  private async repair(): Promise<void> {
+    try {
+      for (const tenantId of await this.store.tenants())
+        for (const schedule of await this.store.list(tenantId)) if (schedule.paused === undefined) await this.planAgain(schedule);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'the due times of schedules could not be checked; the next check follows');
+    }
+  }
+}
+
+export function timingOf({ cron, everyMs, at, timeZone, createdAt }: StoredSchedule): Timing {
+  return { cron, everyMs, at, timeZone, anchorMs: Date.parse(createdAt) };
+}
+
+function bodyOf({ id, call }: StoredSchedule): StoredSchedule['call'] {
+  return { ...call, labels: { ...call.labels, [SCHEDULE_LABEL]: id } };
+}

@@ -1,0 +1,45 @@
+import { CronExpressionParser } from 'cron-parser';
+import { ProblemError, type CreateScheduleBody } from '#contracts';
+
+export type Timing = Pick<CreateScheduleBody, 'cron' | 'everyMs' | 'at' | 'timeZone'> & { readonly anchorMs: number };
+
+/** The first due times after a moment; fewer when it is over. Times are ms since the epoch. Pure. @throws Error for a broken expression */
+export function nextTimes({ cron, everyMs, at, timeZone, anchorMs }: Timing, afterMs: number, count: number): number[] {
+  if (at !== undefined) return [Date.parse(at)].filter((time) => time > afterMs);
+  if (everyMs !== undefined) {
+    const first = anchorMs + (Math.max(0, Math.floor((afterMs - anchorMs) / everyMs)) + 1) * everyMs;
+    return Array.from({ length: count }, (_unused, index) => first + index * everyMs);
+  }
+  const expression = CronExpressionParser.parse(cron ?? '', { tz: timeZone, currentDate: new Date(afterMs) });
+  return Array.from({ length: count }, () => expression.next().toDate().getTime());
+}
+
+/** @throws ProblemError `invalid_request` that names the field */
+export function assertTiming(timing: Timing, now: number): void {
+  const { cron, everyMs, at, timeZone } = timing;
+  const given = Object.entries({ cron, everyMs, at }).filter(([, value]) => value !== undefined);
+  if (given.length !== 1)
+    throw wrong('', `Expected exactly one of cron, everyMs and at, received ${given.map(([name]) => name).join(' and ') || 'none'}`);
+  if (!isTimeZone(timeZone)) throw wrong('/timeZone', `Expected an IANA time zone such as Europe/Berlin, received ${timeZone}`);
+  if (at !== undefined && Date.parse(at) <= now) throw wrong('/at', `Expected a time in the future, received ${at}`);
+  if (cron === undefined) return;
+  if (/\bH\b|^@/.test(cron)) throw wrong('/cron', `Expected 5 fields, or 6 with seconds first, received ${cron}`);
+  try {
+    nextTimes(timing, now, 1);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw wrong('/cron', `Expected a cron expression of 5 fields, or 6 with seconds first, that is due some day, received ${cron}: ${why}`);
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function wrong(pointer: string, message: string): ProblemError {
+  return new ProblemError('invalid_request', message, { errors: [{ pointer, message }] });
+}

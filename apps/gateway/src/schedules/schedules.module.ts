@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { CallsModule } from '../calls/calls.module.js';
+import { GovernanceModule } from '../governance/governance.module.js';
+import { ScheduleRunner } from './schedule-runner.service.js';
+import { ScheduleStore } from './schedule-store.service.js';
+import { SchedulesController } from './schedules.controller.js';
+import { SchedulesService } from './schedules.service.js';
+
+/** Calls that are submitted at due times. */
+@Module({
+  imports: [GovernanceModule, CallsModule],
+  controllers: [SchedulesController],
+  providers: [ScheduleRunner, ScheduleStore, SchedulesService],
+})
+export class SchedulesModule {}

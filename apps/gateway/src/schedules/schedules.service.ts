@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import {
+  LIMITS,
+  ProblemError,
+  SCHEDULE_LIMITS,
+  ScheduledCall,
+  type Call,
+  type CreateScheduleBody,
+  type Principal,
+  type Schedule,
+} from '#contracts';
+import { SubmitCallService } from '../calls/submit-call.service.js';
+import { RedactionConfigService } from '../governance/redaction-config.service.js';
+import { ScheduleRunner, timingOf } from './schedule-runner.service.js';
+import { ScheduleStore, type StoredSchedule } from './schedule-store.service.js';
+import { assertTiming, nextTimes } from './schedule-times.js';
+
+/** Makes, shows and changes schedules. Only the key that made one, or the scope `admin`, changes it. */
+@Injectable()
+export class SchedulesService {
+  constructor(
+    private readonly store: ScheduleStore,
+    private readonly runner: ScheduleRunner,
+    private readonly submitCall: SubmitCallService,
+    private readonly redaction: RedactionConfigService,
+  ) {}
+
+  /** @throws ProblemError `invalid_request` that names the wrong field, also of the call; `quota_exceeded` for too many */
+  async create(principal: Principal, body: CreateScheduleBody): Promise<Schedule> {
+    const { tenantId, keyId } = principal;
+    const now = Date.now();
+    const schedule: StoredSchedule = { ...body, id: `sch-${randomUUID()}`, tenantId, keyId, createdAt: new Date(now).toISOString() };
+    assertTiming(timingOf(schedule), now);
+    if (Object.keys(body.call.labels).length >= LIMITS.labels) throw wrongCall('/labels', `Expected fewer than ${LIMITS.labels} labels`);
+    if (this.runner.principalOf(schedule) instanceof ProblemError)
+      throw new ProblemError('forbidden', 'A schedule needs an API key that is known here later: this one is not');
+    const { valid, errors } = await this.submitCall.quote(principal, body.call);
+    if (!valid) {
+      const [first = { pointer: '', message: 'The call is not valid' }] = errors;
+      throw wrongCall(first.pointer, first.message);
+    }
+    await this.store.create(schedule);
+    await this.runner.plan(schedule);
+    return this.shown(schedule);
+  }
+
+  async list({ tenantId }: Principal): Promise<Schedule[]> {
+    return Promise.all((await this.store.list(tenantId)).map((schedule) => this.shown(schedule)));
+  }
+
+  async get(principal: Principal, id: string): Promise<Schedule> {
+    return this.shown(await this.find(principal, id));
+  }
+
+  async delete(principal: Principal, id: string): Promise<void> {
+    await this.store.delete(await this.findOwn(principal, id));
+  }
+
+  async pause(principal: Principal, id: string): Promise<Schedule> {
+    const schedule = await this.findOwn(principal, id);
+    const reason = `Paused with the key ${principal.keyId}`;
+    return this.put({ ...schedule, paused: schedule.paused ?? { at: new Date().toISOString(), reason } });
+  }
+
+  async resume(principal: Principal, id: string): Promise<Schedule> {
+    const { paused: _, ...schedule } = await this.findOwn(principal, id);
+    const shown = await this.put(schedule);
+    await this.runner.plan(schedule);
+    return shown;
+  }
+
+  async run(principal: Principal, id: string): Promise<Call> {
+    return this.runner.runNow(await this.findOwn(principal, id));
+  }
+
+  private async put(schedule: StoredSchedule): Promise<Schedule> {
+    await this.store.put(schedule);
+    return this.shown(schedule);
+  }
+
+  private async find({ tenantId }: Principal, id: string): Promise<StoredSchedule> {
+    const schedule = await this.store.get(tenantId, id);
+    if (schedule === undefined) throw new ProblemError('resource_not_found', 'No schedule with this id');
+    return schedule;
+  }
+
+  private async findOwn(principal: Principal, id: string): Promise<StoredSchedule> {
+    const schedule = await this.find(principal, id);
+    if (schedule.keyId === principal.keyId || principal.scopes.includes('admin')) return schedule;
+    throw new ProblemError('forbidden', `Expected the key ${schedule.keyId}, which made the schedule, or one with the scope admin`);
+  }
+
+  private async shown({ tenantId, ...schedule }: StoredSchedule): Promise<Schedule> {
+    const lastRun = await this.store.lastRun(tenantId, schedule.id);
+    const times = nextTimes(timingOf({ tenantId, ...schedule }), Date.now(), SCHEDULE_LIMITS.shownRuns);
+    return {
+      ...schedule,
+      call: ScheduledCall.parse(this.redaction.redactor.json(schedule.call).value),
+      nextRuns: schedule.paused === undefined ? times.map((time) => new Date(time).toISOString()) : [],
+      ...(lastRun === undefined ? {} : { lastRun }),
+    };
+  }
+}
+
+function wrongCall(pointer: string, message: string): ProblemError {
+  return new ProblemError('invalid_request', `The call of the schedule: ${message}`, { errors: [{ pointer: `/call${pointer}`, message }] });
+}

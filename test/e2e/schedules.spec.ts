@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallPage, Problem, Schedule } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-schedules-'));
+const config = join(folder, 'toolyard.json');
+const keyOf = (id: string, tenant = 'default') => ({ id, key: `key-${id}-of-the-schedule-tests`, tenant, scopes: ['submit', 'read'] });
+const KEYS = [keyOf('leaver'), keyOf('colleague'), keyOf('stranger', 'other')];
+const GITHUB = 'ghp_1q2w3e4r5t6y7u8i9o0p1q2w3e4r5t6y7u8i';
+
+let toolyard: TestCluster;
+let agent: Agent;
+
+beforeAll(async () => {
+  writeFileSync(config, JSON.stringify({ keys: KEYS }));
+  toolyard = await startTestCluster({ gateways: 2, env: { TOOLYARD_CONFIG: config } });
+  agent = new Agent(toolyard.gateways[0]?.url ?? '');
+});
+afterAll(async () => {
+  await toolyard?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const as = (id: string) => new Agent(toolyard.gateways[1]?.url ?? '', KEYS.find((key) => key.id === id)?.key);
+const create = (body: object, by = agent) =>
+  by.request<Schedule>('POST', '/v1/schedules', { call: { tool: 'echo', arguments: { n: 1 } }, ...body });
+const made = async (body: object, by = agent) => {
+  const { status, body: schedule } = await create(body, by);
+  expect(status).toBe(201);
+  return schedule;
+};
+const get = async (id: string) => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body;
+const remove = (id: string) => agent.request('DELETE', `/v1/schedules/${id}`);
+const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?q=${id}`)).body.calls;
+const soon = (ms: number) => new Date(Date.now() + ms).toISOString();
+const untilRun = (id: string, condition: (schedule: Schedule) => boolean, what: string) =>
+  eventually(async () => {
+    const schedule = await get(id);
+    return condition(schedule) ? schedule : undefined;
+  }, what);
+
+describe('a schedule', () => {
+  it('submits one call for each due time, whichever gateway takes it, until it is paused [TB-110]', async () => {
+    const { id, nextRuns, createdAt } = await made({ everyMs: 1_000, overlap: 'queue' });
+    expect(nextRuns.map((time) => Date.parse(time) - Date.parse(createdAt))).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
+    const calls = await eventually(async () => ((await callsOf(id)).length >= 3 ? callsOf(id) : undefined), 'three calls');
+    const { body: paused } = await agent.request<Schedule>('POST', `/v1/schedules/${id}/pause`);
+    expect(paused).toMatchObject({ nextRuns: [], paused: { reason: expect.stringContaining('Paused with the key') } });
+    const events = await Promise.all(calls.map((call) => agent.events(call.id)));
+    const due = events.map(([first]) => (first?.type === 'call.submitted' ? first.data.idempotencyKey : undefined));
+    expect(new Set(due).size).toBe(calls.length);
+    expect(events[0]?.[0]?.data).toMatchObject({ labels: { 'toolyard.schedule': id }, tool: 'echo' });
+
+    const { body: resumed } = await agent.request<Schedule>('POST', `/v1/schedules/${id}/resume`);
+    expect(resumed.paused).toBeUndefined();
+    expect(resumed.nextRuns).toHaveLength(5);
+    expect((await remove(id)).status).toBe(204);
+    expect((await agent.get<Problem>(`/v1/schedules/${id}`)).body.code).toBe('resource_not_found');
+  });
+
+  it('of one moment runs once, and is then over', async () => {
+    const { id } = await made({ at: soon(5_000), call: { tool: 'echo', arguments: { text: `password=${GITHUB}` } } });
+    const over = await untilRun(id, ({ lastRun }) => lastRun !== undefined, 'the run');
+    expect(over.nextRuns).toEqual([]);
+    expect(await agent.ended(over.lastRun?.callId ?? '')).toMatchObject({ outcome: 'completed' });
+    expect(JSON.stringify(over)).not.toContain(GITHUB);
+    expect(await callsOf(id)).toHaveLength(1);
+    await remove(id);
+  });
+
+  it('leaves a run out while the call before has not ended, or cancels that call, as it says', async () => {
+    const call = { tool: 'sleep', arguments: { duration_ms: 60_000 } };
+    const skipping = await made({ everyMs: 1_000, call });
+    const skipped = await untilRun(skipping.id, ({ lastRun }) => lastRun?.skipped === 'overlap', 'a run to be left out');
+    expect(await callsOf(skipping.id)).toHaveLength(1);
+    await remove(skipping.id);
+    await agent.request('POST', `/v1/calls/${skipped.lastRun?.callId}/cancel`, {});
+
+    const cancelling = await made({ everyMs: 1_000, overlap: 'cancel', call });
+    const first = await untilRun(cancelling.id, ({ lastRun }) => lastRun !== undefined, 'the first run');
+    expect(await agent.ended(first.lastRun?.callId ?? '')).toMatchObject({ outcome: 'cancelled' });
+    await remove(cancelling.id);
+  });
+
+  it('runs now when it is asked to, and tells why a call was refused', async () => {
+    const { id } = await made({ cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin', name: 'report' });
+    const { status, body: call } = await agent.request('POST', `/v1/schedules/${id}/run`);
+    expect([status, (await agent.ended(call.id)).outcome]).toEqual([202, 'completed']);
+    expect((await get(id)).lastRun?.callId).toBe(call.id);
+    await remove(id);
+
+    await agent.request('PUT', '/v1/sessions/closed', { grants: { deniedTools: ['echo'] } });
+    const denied = await made({ at: soon(5_000), call: { tool: 'echo', arguments: {}, sessionId: 'closed' } });
+    const { lastRun } = await untilRun(denied.id, ({ lastRun: last }) => last !== undefined, 'the run');
+    expect(lastRun).toMatchObject({ callId: expect.any(String), error: { code: 'policy_denied' } });
+    await remove(denied.id);
+  });
+
+  it('that cannot be is refused with a pointer', async () => {
+    const wrong: [string, object][] = [
+      ['/cron', { cron: 'every monday' }],
+      ['/timeZone', { cron: '* * * * *', timeZone: 'Mars/Base' }],
+      ['', {}],
+      ['/everyMs', { everyMs: 10 }],
+      ['/at', { at: '2001-01-01T00:00:00Z' }],
+      ['/call/tool', { everyMs: 1_000, call: { tool: 'no_such_tool' } }],
+      ['/call/arguments/duration_ms', { everyMs: 1_000, call: { tool: 'sleep', arguments: { duration_ms: 'long' } } }],
+      ['/overlap', { everyMs: 1_000, overlap: 'never' }],
+    ];
+    for (const [pointer, body] of wrong) {
+      const answer = await create(body);
+      const { code, errors } = answer.body as unknown as Problem;
+      expect([answer.status, code, errors?.[0]?.pointer]).toEqual([422, 'invalid_request', pointer]);
+    }
+  });
+
+  it('is not there for another tenant, and changed by its key or an admin only', async () => {
+    const { id } = await made({ cron: '0 0 1 1 *' }, as('colleague'));
+    expect((await as('stranger').get(`/v1/schedules/${id}`)).status).toBe(404);
+    expect((await as('stranger').get<{ schedules: Schedule[] }>('/v1/schedules')).body.schedules).toEqual([]);
+    for (const what of ['pause', 'resume', 'run'])
+      expect((await as('leaver').request('POST', `/v1/schedules/${id}/${what}`)).status).toBe(403);
+    expect((await as('leaver').request('DELETE', `/v1/schedules/${id}`)).status).toBe(403);
+    expect((await as('leaver').get<Schedule>(`/v1/schedules/${id}`)).body.keyId).toBe('colleague');
+    expect((await remove(id)).status).toBe(204);
+  });
+
+  it('is paused with the reason when its key is gone', async () => {
+    const { id } = await made({ everyMs: 1_000 }, as('leaver'));
+    await untilRun(id, ({ lastRun }) => lastRun !== undefined, 'a run');
+    writeFileSync(config, JSON.stringify({ keys: KEYS.filter((key) => key.id !== 'leaver') }));
+    const { paused, nextRuns } = await untilRun(id, (schedule) => schedule.paused !== undefined, 'the pause');
+    expect(paused?.reason).toContain('The key leaver');
+    expect(nextRuns).toEqual([]);
+    await remove(id);
+  });
+});

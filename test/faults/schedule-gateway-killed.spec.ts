@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallPage, Schedule } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { startTestCluster, type TestCluster } from '../support/test-cluster.js';
+import { startWebhookServer, type WebhookServer } from '../support/webhook.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'toolyard-schedule-killed-'));
+
+describe('a schedule whose gateway is killed (SIGKILL)', () => {
+  let toolyard: TestCluster;
+  let webhooks: WebhookServer;
+  let agent: Agent;
+  beforeAll(async () => {
+    webhooks = await startWebhookServer();
+    const config = join(folder, 'toolyard.json');
+    const hooks = [{ name: 'slow', on: 'before', url: `${webhooks.url}/slow` }];
+    writeFileSync(config, JSON.stringify({ agents: { hooked: { hooks } } }));
+    toolyard = await startTestCluster({ env: { TOOLYARD_CONFIG: config, EGRESS_ALLOW_HOSTS: `127.0.0.1:${webhooks.port}` } });
+    agent = new Agent(toolyard.gateways[0]?.url ?? '');
+  });
+  afterAll(async () => {
+    await toolyard?.close();
+    await webhooks?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const killGateway = async () => {
+    const [gateway] = toolyard.gateways.splice(0);
+    gateway?.signal('SIGKILL');
+    await gateway?.ended();
+  };
+  const startAgain = async () => (agent = new Agent((await toolyard.gateway()).url));
+  const once = async (call: object, ms: number) => {
+    const at = new Date(Date.now() + ms).toISOString();
+    const { status, body } = await agent.request<Schedule>('POST', '/v1/schedules', { at, call });
+    expect(status).toBe(201);
+    return body;
+  };
+  const handled = (id: string) =>
+    eventually(async () => (await agent.get<Schedule>(`/v1/schedules/${id}`)).body.lastRun, 'the due time to be handled', 60_000);
+  const callsOf = async (id: string) => (await agent.get<CallPage>(`/v1/calls?q=${id}`)).body.calls;
+
+  it('between its due time and the submission makes exactly one call', async () => {
+    webhooks.on('/slow', () => {});
+    const { id } = await once({ tool: 'echo', arguments: { n: 1 }, agentId: 'hooked' }, 5_000);
+    await eventually(() => webhooks.to('/slow').length === 1, 'the submission to begin');
+    await killGateway();
+    webhooks.on('/slow', {});
+    await startAgain();
+    const { callId = '' } = await handled(id);
+    expect((await agent.ended(callId)).outcome).toBe('completed');
+    expect(webhooks.to('/slow')).toHaveLength(2);
+    expect(await callsOf(id)).toHaveLength(1);
+  }, 120_000);
+
+  it('before its due time makes up for it when one is started', async () => {
+    const { id } = await once({ tool: 'echo', arguments: { n: 2 } }, 5_000);
+    await killGateway();
+    await startAgain();
+    const { callId = '' } = await handled(id);
+    expect((await agent.ended(callId)).outcome).toBe('completed');
+    expect(await callsOf(id)).toHaveLength(1);
+  }, 120_000);
+});
