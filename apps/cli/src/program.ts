@@ -8,6 +8,7 @@ import { approvals, decide, type DecideFlags } from './commands/decide.js';
 import { LANGUAGES, newTool, type NewToolFlags } from './commands/new-tool.js';
 import { quote } from './commands/quote.js';
 import { cancel, cancelBatch, steer, type CancelFlags } from './commands/sessions.js';
+import { addSchedule, changeSchedule, listSchedules, type AddScheduleFlags } from './commands/schedules.js';
 import { acceptSource, addSource, listSources, removeSource, type AddSourceFlags } from './commands/sources.js';
 import { tools, type ToolsFlags } from './commands/tools.js';
 import { watch, type WatchFlags } from './commands/watch.js';
@@ -42,6 +43,7 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
   addLooking(add, start);
   addAnswering(add, start);
   addSources(add, start);
+  addSchedules(add, start);
   add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks').action(() =>
     start((context) => doctor(context, env)),
   );
@@ -123,6 +125,39 @@ function addLooking(add: Add, start: Start): void {
     .addOption(new Option('--lang <language>', 'what it is written in').choices(LANGUAGES).default('python'))
     .option('--folder <path>', 'where folder tools are', 'tools')
     .action((name: string, flags: NewToolFlags) => start((context) => newTool(context, name, flags)));
+}
+
+function addSchedules(add: Add, start: Start): void {
+  const schedules = add('schedules', 'calls that are submitted at due times');
+  schedules
+    .command('list', { isDefault: true })
+    .description('schedules with their next due times')
+    .action(() => start(listSchedules));
+  schedules
+    .command('add')
+    .description('submit a call at due times')
+    .argument('<tool>', 'which tool')
+    .argument('[arguments...]', 'as for call')
+    .option('--cron <expression>', 'such as "0 7 * * 1-5"')
+    .option('--time-zone <zone>', 'of the cron expression, such as Europe/Berlin; UTC if not said')
+    .option('--every <duration>', 'such as 30s or 2h')
+    .option('--at <time>', 'once: RFC 3339')
+    .option('--name <name>', 'for people')
+    .option('--session <id>', 'the session of the calls')
+    .addOption(new Option('--overlap <what>', 'when the call before has not ended').choices(['skip', 'queue', 'cancel']))
+    .addOption(new Option('--missed <what>', 'what was due while no gateway ran').choices(['run', 'skip']))
+    .action((tool: string, words: string[], flags: AddScheduleFlags) => start((context) => addSchedule(context, tool, words, flags)));
+  for (const [name, description] of [
+    ['remove', 'end a schedule; its calls go on'],
+    ['pause', 'make no more calls until it is resumed'],
+    ['resume', 'go on'],
+    ['run', 'submit its call now'],
+  ] as const)
+    schedules
+      .command(name)
+      .description(description)
+      .argument('<schedule-id>')
+      .action((id: string) => start((context) => changeSchedule(context, name, id)));
 }
 
 function addSources(add: Add, start: Start): void {
