@@ -190,7 +190,7 @@ describe('/mcp in the protocol itself', () => {
       expect((await gateways[1].agent.ended(id)).outcome).toBe('cancelled');
     });
 
-    it('streams the list changes that were asked for, after an acknowledgement, and ends the stream with the gateway', async () => {
+    it('acknowledges a subscription to list changes as the first message of its stream', async () => {
       const response = await fetch(`${gateways[1].url}/mcp`, {
         method: 'POST',
         headers: {
