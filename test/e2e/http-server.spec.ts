@@ -240,7 +240,11 @@ describe('the HTTP server', () => {
 
   it('says of routes of a later time that they are not there yet', async () => {
     for (const method of ['GET', 'POST'] as const)
-      isProblem(await agent.request(method, '/v1/schedules', method === 'POST' ? {} : undefined), 501, 'not_implemented');
+      isProblem(
+        await agent.request(method, '/v1/calls/00-01JZ8C5W3Q4X9R7T2M6K8N0P1V/input', method === 'POST' ? {} : undefined),
+        501,
+        'not_implemented',
+      );
     isProblem(await agent.submit('echo', {}, { dialect: 'kiro' }), 501, 'not_implemented');
   });
 });

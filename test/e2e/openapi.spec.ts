@@ -25,9 +25,10 @@ const ANY_HEADERS = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** Method and path, then a body and headers, as a program would send them. `{call}` and `{batch}` stand for ids that exist. */
+/** Method and path, then a body and headers, as a program would send them. `{call}`, `{batch}` and the like stand for ids that exist. */
 type Request = readonly [line: string, body?: unknown, headers?: Record<string, string>];
 
+const NO_SCHEDULE = 'sch-00000000-0000-0000-0000-000000000000';
 const NO_CALL = '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
 const WAIT = { prefer: 'wait=0' };
 const MCP_ACCEPT = { accept: 'application/json, text/event-stream' };
@@ -113,6 +114,18 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
     ['PUT /v1/sessions/openapi', { posture: { autonomy: 'full' } }],
     ['PUT /v1/sessions/openapi', { surprise: 1 }],
   ],
+  createSchedule: [
+    ['POST /v1/schedules', { cron: '0 7 * * 1-5', timeZone: 'Europe/Berlin', call: { tool: 'echo' } }],
+    ['POST /v1/schedules', { everyMs: 60_000, name: 'minutely', call: { tool: 'echo', arguments: { n: 1 } } }],
+    ['POST /v1/schedules', { cron: 'every day', call: { tool: 'echo' } }],
+    ['POST /v1/schedules', { at: 'tomorrow', call: { tool: 'echo' } }],
+  ],
+  listSchedules: [['GET /v1/schedules']],
+  getSchedule: [['GET /v1/schedules/{schedule}'], [`GET /v1/schedules/${NO_SCHEDULE}`], ['GET /v1/schedules/none']],
+  pauseSchedule: [['POST /v1/schedules/{schedule}/pause'], [`POST /v1/schedules/${NO_SCHEDULE}/pause`]],
+  resumeSchedule: [['POST /v1/schedules/{schedule}/resume'], ['POST /v1/schedules/none/resume']],
+  runSchedule: [['POST /v1/schedules/{schedule}/run'], [`POST /v1/schedules/${NO_SCHEDULE}/run`]],
+  deleteSchedule: [[`DELETE /v1/schedules/${NO_SCHEDULE}`], ['DELETE /v1/schedules/{discarded}']],
   addSource: [
     ['POST /v1/sources', { name: 'tracker', kind: 'mcp', url: 'https://tools.example.com/mcp' }],
     ['POST /v1/sources', { name: 'tracker', kind: 'mcp', command: ['sh'] }],
@@ -181,6 +194,8 @@ describe('every answer is one that the OpenAPI document foretells', () => {
     proxy = await startValidatingProxy(document, gateway.url);
     ids['call'] = (await agent.submit('echo', { a: 1 }, { sessionId: 'openapi' })).body.id;
     await gateway.run(ids['call']);
+    const schedule = { cron: '0 0 1 1 *', call: { tool: 'echo' } };
+    for (const name of ['schedule', 'discarded']) ids[name] = (await agent.request('POST', '/v1/schedules', schedule)).body.id;
     ids['batch'] = (await agent.request<Batch>('POST', '/v1/batches', { calls: [{ tool: 'echo' }] })).body.id;
     await agent.request('PUT', '/v1/sessions/openapi-asked', { posture: { autonomy: 'supervised' } });
     ids['asked'] = (await agent.submit('shell', { command: 'touch x' }, { sessionId: 'openapi-asked' })).body.id;
@@ -199,7 +214,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
       headers,
     );
   };
-  const fill = (text: string) => text.replace(/\{(call|batch|asked)\}/g, (_all, name: string) => ids[name] ?? '');
+  const fill = (text: string) => text.replace(/\{(call|batch|asked|schedule|discarded)\}/g, (_all, name: string) => ids[name] ?? '');
 
   /** What is wrong with an answer, by the document; undefined = nothing. */
   const faultOf = (operationId: string, { status, headers, body }: Answer): string | undefined => {
