@@ -222,6 +222,8 @@ describe('what a call names', () => {
 
     it('among several is judged with all of them: one that is denied denies the call, undecided ones are asked for together [PP-31]', async () => {
       await judge('wide', 'shell', { command: 'cat fine.txt /etc/passwd' }, { denied: 'Forbidden path: /etc/passwd' });
+      const command = `cat ${join(vault, 'note.txt')} ${join(internal, 'state.txt')}`;
+      await judge('mounts', 'shell', { command }, { denied: literally(`is in the denied root ${internal}`) });
       await judge('supervised', 'shell', { command: 'cat /one /two' }, { asks: /\/one is outside[\s\S]*\/two is outside/ });
     });
 

@@ -38,9 +38,13 @@ describe('tools of sources', () => {
     redis = await startRedisServer();
     http = await serve(() => {
       const server = new McpServer({ name: 'tracker', version: '1.0.0' });
-      server.registerTool('create', { description, inputSchema: z.object({ title: z.string() }) }, ({ title }) => ({
-        content: [{ type: 'text', text: `created ${title} with ${seen.at(-1)}` }],
-      }));
+      server.registerTool(
+        'create',
+        { description, inputSchema: z.object({ title: z.string() }), annotations: { readOnlyHint: true } },
+        ({ title }) => ({
+          content: [{ type: 'text', text: `created ${title} with ${seen.at(-1)}` }],
+        }),
+      );
       return server;
     }, seen);
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
