@@ -11,7 +11,12 @@ export const HOOK_SECRET = 'whsec_c2VjcmV0IG9mIHRoZSBob29rIHRlc3Rz';
 export const HOOK_TOKEN = 'Bearer token-of-the-hook-tests';
 
 /** What the config file says of agents: each test has one of its own. */
-export type HookTestAgents = Readonly<Record<string, { readonly hooks: readonly object[]; readonly policy?: object }>>;
+export type HookTestAgents = Readonly<Record<string, HookTestAgent>>;
+
+interface HookTestAgent {
+  readonly hooks: readonly object[];
+  readonly policy?: object;
+}
 
 /** A gateway and two workers whose agents have hooks, and a server for webhooks. */
 export class HookTestCluster {
@@ -22,9 +27,17 @@ export class HookTestCluster {
     private started?: TestCluster,
   ) {}
 
-  static async start(agentsOf: (hooked: HookTestCluster) => HookTestAgents): Promise<HookTestCluster> {
+  private readonly agents = new Map<string, HookTestAgent>();
+  private sessions = 0;
+
+  /** @throws when two of the suites that share the installation have an agent of the same name. */
+  static async start(suites: readonly ((hooked: HookTestCluster) => HookTestAgents)[]): Promise<HookTestCluster> {
     const hooked = new HookTestCluster(await startWebhookServer());
-    hooked.save(agentsOf(hooked));
+    for (const [name, agent] of suites.flatMap((agentsOf) => Object.entries(agentsOf(hooked)))) {
+      if (hooked.agents.has(name)) throw new Error(`two suites have an agent of the name ${name}: expected a name of its own for each`);
+      hooked.agents.set(name, agent);
+    }
+    hooked.save();
     hooked.started = await startTestCluster({
       workers: 2,
       env: {
@@ -74,9 +87,19 @@ export class HookTestCluster {
     return eventually(() => (this.linesOf(name).length >= 2 ? this.linesOf(name) : undefined), `pids in ${name}`);
   }
 
-  /** The config file. */
-  save(agents: HookTestAgents): void {
-    writeFileSync(this.at('toolyard.json'), JSON.stringify({ agents }));
+  /** A name that no other session of this installation has. */
+  newSession(prefix: string): string {
+    return `${prefix}-${++this.sessions}`;
+  }
+
+  /** Replaces one agent in the config file. */
+  change(name: string, agent: HookTestAgent): void {
+    this.agents.set(name, agent);
+    this.save();
+  }
+
+  private save(): void {
+    writeFileSync(this.at('toolyard.json'), JSON.stringify({ agents: Object.fromEntries(this.agents) }));
   }
 
   submitAs(agentId: string, tool = 'echo', args: object = { n: 1 }, more: object = {}): Promise<Answer<Call>> {
