@@ -31,8 +31,14 @@ export class McpConnection implements SourceConnection {
   }
 
   async list(signal: AbortSignal): Promise<readonly OfferedTool[]> {
-    const { tools } = await this.parts.client.listTools(undefined, { signal, cacheMode: 'refresh' });
-    return tools.map(offeredTool);
+    const { client, secrets } = this.parts;
+    try {
+      const { tools } = await client.listTools(undefined, { signal, cacheMode: 'refresh' });
+      return withoutSecrets(tools.map(offeredTool), secrets);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(withoutSecrets(message, secrets), { cause: error });
+    }
   }
 
   async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {

@@ -1,12 +1,19 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import type { McpSourceDefinition, Pool, StoredSource } from '#contracts';
 import { EgressPolicy, egressFetch, type ProcessCommand, type Sandbox } from '#sandbox';
 import { resolveSecrets } from '../definitions/resolve-secrets.js';
 import { programWords } from '../definitions/program-words.js';
 import { poolOf } from '../definitions/pool-of.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
+import { withoutSecrets } from '../definitions/without-secrets.js';
 import { boundedFetch } from './bounded-fetch.js';
 import { McpConnection } from './mcp-connection.js';
 import { StdioTransport } from './stdio-transport.js';
@@ -14,6 +21,13 @@ import { StdioTransport } from './stdio-transport.js';
 const PROBE_MS = 5_000;
 const VERSION = '1.0.0';
 const SERVER_CPU_SECONDS = 30 * 86_400;
+
+const UNCHECKED: jsonSchemaValidator = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the output of a tool is checked by those who call it
+    return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
+  },
+};
 
 export interface McpConnectorOptions {
   readonly sandboxOf: (pool: Pool) => Sandbox;
@@ -64,6 +78,8 @@ export class McpConnector implements SourceConnector {
       {
         capabilities: { elicitation: { form: {} } },
         versionNegotiation: { mode, probe: { timeoutMs: PROBE_MS } },
+        // Results are checked with the schemas in the catalog; this engine has no bound for hostile ones.
+        jsonSchemaValidator: UNCHECKED,
         listChanged: { tools: { autoRefresh: false, debounceMs: 50, onChanged: () => changed.notify() } },
       },
     );
@@ -75,7 +91,7 @@ export class McpConnector implements SourceConnector {
       const why = way.whyClosed();
       await way.close();
       const message = error instanceof Error ? error.message : String(error);
-      throw new Error(why === '' ? message : `${message}; ${why}`, { cause: error });
+      throw new Error(withoutSecrets(why === '' ? message : `${message}; ${why}`, way.secrets), { cause: error });
     }
     const close = async () => {
       await client.close().catch(() => undefined);
@@ -121,12 +137,12 @@ export class McpConnector implements SourceConnector {
       view,
     );
     const transport = new StdioTransport(withoutCpuLimit(wrapped));
-    const whyClosed = () =>
-      [transport.ended, transport.lastWords]
-        .filter((it) => it !== undefined && it !== '')
-        .join(': ')
-        .slice(-500);
-    return { transport, secrets: secretsOf(definition.env ?? {}, resolved), whyClosed, close: () => transport.close() };
+    const secrets = secretsOf(definition.env ?? {}, resolved);
+    const whyClosed = () => {
+      const words = [transport.ended, transport.lastWords].filter((it) => it !== undefined && it !== '');
+      return withoutSecrets(words.join(': '), secrets).slice(-500);
+    };
+    return { transport, secrets, whyClosed, close: () => transport.close() };
   }
 }
 

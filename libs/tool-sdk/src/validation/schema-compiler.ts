@@ -2,6 +2,7 @@ import { Ajv, type AnySchema, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { JsonSchema, Violation } from '#contracts';
+import { boundedWork, TookTooLong } from './bounded-work.js';
 import { linearRegExp } from './linear-regexp.js';
 import { describeErrors } from './violations.js';
 
@@ -36,10 +37,11 @@ const drafts: Record<string, Ajv> = {
  * defaults filled in.
  */
 const foreignOptions: Options = { ...options, strict: false, useDefaults: false, logger: false };
-const foreignDrafts: Record<string, Ajv> = {
+const newForeignDrafts = (): Record<string, Ajv> => ({
   [DRAFT_2020]: addFormats.default(new Ajv2020(foreignOptions)),
   [DRAFT_07]: addFormats.default(new Ajv(foreignOptions)),
-};
+});
+let foreignDrafts = newForeignDrafts();
 
 /**
  * The one place where schemas become checks, whatever source they come from. `$schema` picks the draft: 2020-12 (also
@@ -49,18 +51,29 @@ export function compileSchema(schema: JsonSchema): Check {
   return compile(schema, drafts);
 }
 
-/** The check of a schema that others wrote. One that cannot be compiled refuses every value, and says why. Never throws. */
+/**
+ * The check of a schema that others wrote. One that cannot be compiled, or that needs too much time for a value, refuses
+ * every value from then on, and says why. Never throws.
+ */
 export function compileForeignSchema(schema: JsonSchema): Check {
+  let check = foreignCheck(schema);
+  return (value) => {
+    try {
+      return boundedWork(() => check(value));
+    } catch (error) {
+      const refused = [cannotCheck(error)];
+      if (error instanceof TookTooLong) check = () => refused;
+      return refused;
+    }
+  };
+}
+
+function foreignCheck(schema: JsonSchema): Check {
   try {
-    const check = compile(schema, foreignDrafts);
-    return (value) => {
-      try {
-        return check(value);
-      } catch (error) {
-        return [cannotCheck(error)];
-      }
-    };
+    return boundedWork(() => compile(schema, foreignDrafts));
   } catch (error) {
+    // A compiler that was stopped is of no more use.
+    if (error instanceof TookTooLong) foreignDrafts = newForeignDrafts();
     return () => [cannotCheck(error)];
   }
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
+import type { JsonSchema } from '#contracts';
 import { toInputSchema } from './input-schema.js';
 import { linearRegExp } from './linear-regexp.js';
-import { compileSchema } from './schema-compiler.js';
+import { compileForeignSchema, compileSchema } from './schema-compiler.js';
 
 const messages = (schema: z.ZodType, value: unknown): string[] =>
   compileSchema(toInputSchema(schema))(value).map(({ pointer, message }) => `${pointer}: ${message}`);
@@ -124,5 +125,33 @@ describe('compileSchema', () => {
     expect(() => compileSchema({ type: 'object', properties: { a: { type: 'string', pattern: '(a)\\1' } } })).toThrow(/invalid/);
     expect(() => linearRegExp('(?=a)')).toThrow(/invalid/);
     expect(linearRegExp('^\\d{2}/x$').test('12/x')).toBe(true);
+  });
+});
+
+describe('compileForeignSchema', () => {
+  /** Each level looks twice at the next one. */
+  const doubling = (levels: number, last: JsonSchema): JsonSchema => ({
+    type: 'object',
+    $defs: Object.fromEntries(
+      Array.from({ length: levels + 1 }, (_, level) => {
+        const next = { $ref: `#/$defs/l${level + 1}` };
+        return [`l${level}`, level === levels ? last : { allOf: [next, next] }];
+      }),
+    ),
+    $ref: '#/$defs/l0',
+  });
+
+  it('refuses every value of a schema whose check would never end', () => {
+    for (const required of [[], ['a', 'b']]) {
+      const check = compileForeignSchema(doubling(60, { type: 'object', required }));
+      expect(check({})).toMatchObject([{ pointer: '', message: expect.stringContaining('takes too long') }]);
+      expect(check({ a: 1, b: 2 })).toMatchObject([{ message: expect.stringContaining('takes too long') }]);
+    }
+    expect(compileForeignSchema(doubling(3, { required: ['a'] }))({ a: 1 })).toEqual([]);
+  });
+
+  it('checks other schemas after one that could not be compiled', () => {
+    expect(compileForeignSchema({ type: 'objekt' })({})).toMatchObject([{ message: expect.stringContaining('cannot be checked') }]);
+    expect(compileForeignSchema({ type: 'object', required: ['a'] })({})).toMatchObject([{ pointer: '/a' }]);
   });
 });

@@ -1,0 +1,93 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { SourceDefinition, type StoredSource } from '#contracts';
+import { DisabledSandbox, EgressPolicy } from '#sandbox';
+import type { ToolContext } from '#tool-sdk';
+import { McpConnector } from './mcp.source.js';
+
+const SECRET = 'a secret of the operator';
+const CONTEXT = { signal: new AbortController().signal, deadline: Date.now() + 60_000, onProgress: () => {} } as unknown as ToolContext;
+
+type Message = { readonly id?: number; readonly method: string };
+type Answer = { readonly result: object } | { readonly error: object };
+
+/** A server that answers as the test says, and not as a library for servers would. */
+describe('McpConnector with a hostile server', () => {
+  let server: Server;
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const serve = async (answers: Record<string, (token: string) => Answer>) => {
+    server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        if (request.method !== 'POST') return void response.writeHead(405).end();
+        const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as Message;
+        if (id === undefined) return void response.writeHead(202).end();
+        const answer = answers[method]?.(String(request.headers['x-token'])) ?? { error: { code: -32_601, message: 'unknown' } };
+        response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const options = {
+      sandboxOf: () => new DisabledSandbox(),
+      egress: new EgressPolicy([host]),
+      env: { TOKEN: SECRET },
+      toolEnv: {},
+      folder: '',
+    };
+    const definition = SourceDefinition.parse({
+      name: 'x',
+      kind: 'mcp',
+      url: `http://${host}/mcp`,
+      headers: { 'x-token': { secretEnv: 'TOKEN' } },
+    });
+    const stored: StoredSource = { tenantId: 't', origin: 'api', definition };
+    return () => new McpConnector(options).open(stored, AbortSignal.timeout(30_000));
+  };
+  const initialize = () => ({
+    result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+  });
+  const input = { type: 'object' };
+
+  it('does not check results with patterns that take for ever', async () => {
+    const outputSchema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
+    const open = await serve({
+      initialize,
+      'tools/list': () => ({ result: { tools: [{ name: 'slow', inputSchema: input, outputSchema }] } }),
+      'tools/call': () => ({ result: { content: [], structuredContent: { a: `${'a'.repeat(60)}!` } } }),
+    });
+    const connection = await open();
+    await connection.list(AbortSignal.timeout(30_000));
+    expect(await connection.call('slow', {}, CONTEXT)).toMatchObject({ structuredContent: { a: expect.any(String) } });
+    await connection.close();
+  });
+
+  it('keeps secrets that the server sends back out of descriptions and errors', async () => {
+    const open = await serve({
+      initialize,
+      'tools/list': (token) => ({ result: { tools: [{ name: 'one', description: `with ${token}`, inputSchema: input }] } }),
+    });
+    const connection = await open();
+    expect(await connection.list(AbortSignal.timeout(30_000))).toMatchObject([{ description: 'with [REDACTED]' }]);
+    await connection.close();
+    server.closeAllConnections();
+    server.close();
+
+    const refuse = (token: string) => ({ error: { code: -32_000, message: `no such token: ${token}` } });
+    const refused = await serve({ initialize: refuse });
+    await expect(refused()).rejects.toThrow(/no such token: \[REDACTED\]/);
+    server.closeAllConnections();
+    server.close();
+
+    const unlisted = await serve({ initialize, 'tools/list': refuse });
+    const other = await unlisted();
+    await expect(other.list(AbortSignal.timeout(30_000))).rejects.toThrow(/no such token: \[REDACTED\]/);
+    await other.close();
+  });
+});
