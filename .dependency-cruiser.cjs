@@ -48,6 +48,7 @@ const GATEWAY_FEATURES = [
   ['batches', 'A batch uses calls and approvals. Transports use batches.'],
   ['schedules', 'A schedule submits calls like any client. No other use case knows schedules.'],
   ['sources', 'Where tools come from is managed apart from calls, which see only the registry.'],
+  ['foreign-workers', 'Workers in other languages run calls of the catalog; no other feature waits for them.'],
   ['streaming', 'Streams deliver the events of all features. No feature waits for a stream.'],
   ['mcp', 'The Model Context Protocol endpoint submits, reads, decides and cancels calls like any transport.'],
   ['operations', 'Health, metrics and traces look at every feature. No feature depends on being observed.'],

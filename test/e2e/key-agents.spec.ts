@@ -138,6 +138,6 @@ describe('the agents of a key', () => {
     expect((await who('plain')).scopes).toEqual(['submit', 'read', 'cancel']);
     expect(codeOf(await as('plain').request('PUT', '/v1/sessions/any', { posture: {} }))).toEqual(FORBIDDEN);
     const { body } = await gateway.agent.get<Principal>('/v1/whoami');
-    expect(body).toMatchObject({ agents: ['*'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate'] });
+    expect(body).toMatchObject({ agents: ['*'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate', 'work'] });
   });
 });

@@ -153,6 +153,16 @@ const REQUESTS: Readonly<Record<string, readonly Request[]>> = {
   ],
   deleteSession: [['DELETE /v1/sessions/openapi'], ['DELETE /v1/sessions/a%2fb']],
   streamEvents: [['GET /v1/events?types=nothing']],
+  connectWorker: [['GET /v1/worker']],
+  registerWorker: [
+    ['POST /v1/workers', { op: 'hello', protocol: 'toolyard-worker/1', worker: 'documented', sdk: 'test/1', tools: [] }],
+    ['POST /v1/workers', { op: 'hello' }],
+  ],
+  pollWorker: [['POST /v1/workers/unknown/poll'], ['POST /v1/workers/unknown/poll?wait=x']],
+  sendWorkerMessages: [
+    ['POST /v1/workers/unknown/messages', { frames: [{ op: 'drain' }] }],
+    ['POST /v1/workers/unknown/messages', { frames: [] }],
+  ],
   listWorkers: [['GET /v1/workers']],
   drainWorker: [['POST /v1/workers/unknown/drain']],
   listQueues: [['GET /v1/queues']],
@@ -239,7 +249,7 @@ describe('every answer is one that the OpenAPI document foretells', () => {
 
   /** What Prism says of the answer to the same request when it goes through it. It waits for the end of a body, so no live streams. */
   const faultByProxy = async (request: Request): Promise<unknown> => {
-    if (request[0].endsWith('/v1/stream') || request[2]?.['accept'] === EVENTS.accept) return [];
+    if (/\/v1\/(stream|worker)$/.test(request[0]) || request[2]?.['accept'] === EVENTS.accept) return [];
     const { headers } = await ask(new Agent(proxy?.url ?? '', gateway.agent.key), request);
     return contractViolations(headers.get('sl-violations'));
   };

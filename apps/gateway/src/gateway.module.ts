@@ -7,6 +7,7 @@ import { BatchesModule } from './batches/batches.module.js';
 import { CallsModule } from './calls/calls.module.js';
 import { GovernanceModule } from './governance/governance.module.js';
 import { McpModule } from './mcp/mcp.module.js';
+import { ForeignWorkersModule } from './foreign-workers/foreign-workers.module.js';
 import type { GatewayConfig } from './platform/gateway.config.js';
 import { OperationsModule } from './operations/operations.module.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -34,6 +35,7 @@ export class GatewayModule {
         BatchesModule,
         SchedulesModule,
         SourcesModule,
+        ForeignWorkersModule,
         StreamingModule,
         McpModule,
         OperationsModule.forRoot(moreProbes),

@@ -20,6 +20,7 @@ import {
 import { type MetricsProbes, type Tracing, openTracing } from '#observability';
 import { LegacyQueues } from '#queue';
 import { connected, type RedisConnection } from '#redis';
+import { ForeignWorkers } from './foreign-workers/bridge/foreign-workers.service.js';
 import { setupDocs } from './operations/docs/setup-docs.js';
 import { readGatewayConfig, type GatewayConfig } from './platform/gateway.config.js';
 import { GatewayModule } from './gateway.module.js';
@@ -49,7 +50,7 @@ export async function startGateway(config: GatewayConfig, moreProbes: MetricsPro
   const app = await createGateway(config, await GatewayModule.forRoot(config, moreProbes, tools), tracing);
   const step = startSteps('gateway', config.startTimeoutMs);
   let closing: Promise<void> | undefined;
-  const close = (drainMs = config.drainMs) => (closing ??= closeGateway(app, drainMs, tracing));
+  const close = (drainMs = config.drainMs) => (closing ??= closeGateway(app, drainMs, () => app.get(ForeignWorkers).close(), tracing));
   try {
     const failFast = [FAIL_FAST_REDIS, DURABLE_REDIS].map((token) => app.get<RedisConnection>(token));
     await step('connect', () => Promise.all(failFast.map(connected)));

@@ -56,6 +56,8 @@ export {
   type Route,
 } from './api/route.api.js';
 export * from './api/routes.api.js';
+export * from './workers/worker-frames.js';
+export * from './workers/worker-routes.api.js';
 export * from './stream/stream.js';
 export * from './stream/event-source.js';
 export { CLIENT_FRAME_EXAMPLES } from './examples.js';

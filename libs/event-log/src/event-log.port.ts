@@ -136,6 +136,8 @@ export interface CallSnapshot {
   readonly lastSeq: number;
   readonly meta: CallMeta;
   readonly pool: SubmittedData['pool'];
+  /** Where its jobs are: the queue of its pool, or that of the source of its tool. */
+  readonly queue: string;
   readonly priority: SubmittedData['priority'];
   readonly effect: SubmittedData['effect'];
   readonly maxAttempts: number;

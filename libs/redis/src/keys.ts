@@ -105,6 +105,10 @@ export const keys = {
   queueName: (queue: string) => `calls-${queueWord(queue)}`,
   /** BullMQ's name of the queue of due times. */
   scheduleQueueName: () => 'schedules',
+  /** The queue of calls of a pool that foreign workers of a source run: a word for `queueName`. */
+  workerQueue: (tenantId: string, source: string, pool: string) => `w-${pool}-${sha256Hex(`${tenantId}/${source}`).slice(0, 32)}`,
+  /** The gateways to which workers of an announced source are connected, by the time until when that holds. */
+  sourceGateways: (source: string) => `{sources}:gateways:${source}`,
   /** Pub/sub channel on which the transition script tells workers that a running call shall stop. */
   cancelChannel: () => 'toolyard:cancel',
 } as const;

@@ -1,4 +1,4 @@
-import type { ToolDescriptor } from '#contracts';
+import type { Pool, ToolDescriptor } from '#contracts';
 import type { ToolContext } from './tool-context.port.js';
 import type { ToolError } from './tool-error.js';
 import type { ToolOutput } from './tool-output.js';
@@ -16,6 +16,8 @@ export interface ToolSource {
   readonly name: string;
   /** Complete descriptors; `describeTool` fills in defaults. */
   list(): readonly ToolDescriptor[];
+  /** The queue of calls of a pool, where it is not that of the pool itself. */
+  queueOf?(pool: Pool): string | undefined;
   argumentHints?(tool: string): ArgumentHints | undefined;
   /** What is wrong with arguments that fit the schema, as far as it shows without running the tool. Never throws. */
   check?(tool: string, args: Readonly<Record<string, unknown>>): ToolError | undefined;

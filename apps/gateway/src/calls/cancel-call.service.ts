@@ -106,7 +106,7 @@ export class CancelCallService {
     if (isApplied(answer)) telemetry.cancelled.emit({ tool: head.meta.tool, ...stopped });
     // Not waited for: a worker that takes the job finds the call ended.
     if (isApplied(answer) && head.status === 'queued')
-      void this.queue.removeJob(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
+      void this.queue.removeJob(head.queue, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     return answer;
   }
 

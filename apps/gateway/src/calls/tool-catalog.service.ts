@@ -17,13 +17,16 @@ export class ToolCatalog {
   /** @throws ProblemError `forbidden` for an agent that the key may not act for */
   async list(caller: Principal, subject: PolicySubject = {}): Promise<ToolDescriptor[]> {
     const [rules] = await Promise.all([this.rules.of(caller, subject), this.readiness.refresh()]);
-    return this.tools
-      .for(caller.tenantId)
+    const view = this.tools.for(caller.tenantId);
+    return view
       .list()
       .filter((tool) => isToolAllowed(caller, tool))
       .map((tool) => {
         const allowed = rules.available(tool);
-        return { ...tool, available: allowed.ok ? this.readiness.hasLiveWorker(tool) : allowed };
+        if (!allowed.ok) return { ...tool, available: allowed };
+        // Tools of foreign workers are in the catalog while a worker is connected.
+        const isForeign = view.source(tool.name).queueOf?.(tool.pool) !== undefined;
+        return { ...tool, available: isForeign ? tool.available : this.readiness.hasLiveWorker(tool) };
       });
   }
 

@@ -31,7 +31,9 @@ describe('the settings of the gateway', () => {
       port: 7411,
       partitions: 16,
       defaultPosture: { autonomy: 'supervised', permissionMode: 'workspace-write' },
-      keys: [{ id: 'bootstrap', tenant: 'default', agents: ['*'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate'] }],
+      keys: [
+        { id: 'bootstrap', tenant: 'default', agents: ['*'], scopes: ['submit', 'read', 'cancel', 'approve', 'admin', 'operate', 'work'] },
+      ],
     });
   });
 

@@ -70,6 +70,10 @@ export interface GatewayConfig {
   /** How long a drain waits for requests in flight, ms. */
   readonly drainMs: number;
   readonly retryMaxAttempts: number;
+  /** How long a silent foreign worker keeps a call. */
+  readonly leaseMs: number;
+  /** Between the cancel of a foreign worker's call and its end. */
+  readonly stopGraceMs: number;
   readonly defaultPosture: Posture;
   readonly defaultQueueMs: number;
   readonly defaultTotalMs: number;
@@ -167,6 +171,8 @@ export const GatewayEnv = z.object({
   ),
   DRAIN_MS: integer(0, 600_000, 25_000).describe('Milliseconds that a stop waits for requests and running calls.'),
   RETRY_MAX_ATTEMPTS: integer(1, 20, 20).describe('Upper limit of `retry.maxAttempts` of calls.'),
+  LEASE_MS: integer(500, 600_000, 30_000).describe('Milliseconds that a silent worker keeps a call.'),
+  STOP_GRACE_MS: integer(0, 3_500, 3_000).describe('Milliseconds that an aborted tool has before its call is ended.'),
   DEFAULT_AUTONOMY: Autonomy.optional().meta({
     description: 'Autonomy of a session that sets none.',
     shownDefault: '`supervised`; standalone: `full`',
@@ -257,6 +263,8 @@ export function readGatewayConfig(
     drainMs: e.DRAIN_MS,
     retryMaxAttempts: e.RETRY_MAX_ATTEMPTS,
     defaultPosture: postureOf(e, file, unsaid),
+    leaseMs: e.LEASE_MS,
+    stopGraceMs: e.STOP_GRACE_MS,
     defaultQueueMs: e.DEFAULT_QUEUE_MS,
     defaultTotalMs: e.DEFAULT_TOTAL_MS,
     approvalMs: e.APPROVAL_MS,

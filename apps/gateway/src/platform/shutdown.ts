@@ -13,12 +13,18 @@ import { BUFFERED_REDIS, DURABLE_REDIS, FAIL_FAST_REDIS, LOG_REDIS, LOGGER, METR
 /**
  * Closes the gateway within `drainMs` and 10 s. A step that fails or hangs does not stop the next. The order:
  * 1. drain: readiness is off, open waits answer with what they have, streams ask their clients to reconnect
- * 2. HTTP server: no new connections, requests in flight finish, at most `drainMs`
- * 3. tail: no client is left to read events
- * 4. webhooks, the queue, then the log: what was accepted is dispatched and written
- * 5. metrics and spans, and last the connections that all of them used
+ * 2. calls that foreign workers run for this gateway end or go back to the queue: `stopHosted`, at most `drainMs`
+ * 3. HTTP server: no new connections, requests in flight finish, at most `drainMs`
+ * 4. tail: no client is left to read events
+ * 5. webhooks, the queue, then the log: what was accepted is dispatched and written
+ * 6. metrics and spans, and last the connections that all of them used
  */
-export async function closeGateway(app: NestFastifyApplication, drainMs: number, tracing?: Tracing): Promise<void> {
+export async function closeGateway(
+  app: NestFastifyApplication,
+  drainMs: number,
+  stopHosted: () => Promise<void>,
+  tracing?: Tracing,
+): Promise<void> {
   const log = app.get<Logger>(LOGGER);
   const metrics = app.get<Metrics>(METRICS);
   const connections = [BUFFERED_REDIS, FAIL_FAST_REDIS, LOG_REDIS, DURABLE_REDIS].map((token) => app.get<RedisConnection>(token));
@@ -26,6 +32,7 @@ export async function closeGateway(app: NestFastifyApplication, drainMs: number,
   const step = shutdownSteps(drainMs, (name, error) => log.error({ err: error, step: name }, 'a step of the shutdown failed'));
 
   await step('drain', () => app.get(ShutdownState).begin());
+  await step('foreign workers', () => stopHosted(), drainMs + HTTP_CLOSE_GRACE_MS);
   await step('http server', () => closeHttpServer(app, drainMs), drainMs + HTTP_CLOSE_GRACE_MS);
   await step('tail', () => parts.hub.close());
   await step('webhooks', () => parts.hooks.close());

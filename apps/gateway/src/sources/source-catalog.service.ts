@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit } fr
 import type { Logger } from 'pino';
 import { ALL_TENANTS } from '#contracts';
 import type { RedisConnection } from '#redis';
-import { SourceStore, SourceWatcher, TenantCatalog, type PinnedSource } from '#sources';
+import { SourceStore, SourceWatcher, TenantCatalog, type PinnedSource, type RunSourceTool } from '#sources';
 import { ToolRegistry } from '#tool-sdk';
 import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
 
@@ -11,6 +11,7 @@ import { FAIL_FAST_REDIS, LOGGER } from '../platform/tokens.js';
 export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
   readonly store: SourceStore;
   private readonly watcher: SourceWatcher;
+  private runner: RunSourceTool | undefined;
 
   constructor(
     private readonly tools: ToolRegistry,
@@ -24,7 +25,7 @@ export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
   }
 
   onModuleInit(): void {
-    this.tools.attach(new TenantCatalog(this.watcher, { close: async () => this.watcher.close() }));
+    this.tools.attach(new TenantCatalog(this.watcher, { run: (...args) => this.run(...args), close: async () => this.watcher.close() }));
   }
 
   /** Resolves after the first look: this gateway knows all sources when it takes requests. */
@@ -36,6 +37,21 @@ export class SourceCatalog implements OnModuleInit, OnApplicationBootstrap {
   async visibleTo(tenantId: string): Promise<PinnedSource[]> {
     await this.watcher.refresh();
     return this.watcher.list().filter(({ entry }) => entry.tenantId === tenantId || entry.tenantId === ALL_TENANTS);
+  }
+
+  /** Looks for changes now. Never rejects. */
+  refresh(): Promise<void> {
+    return this.watcher.refresh();
+  }
+
+  /** Foreign workers run their tools through this gateway. */
+  runWith(runner: RunSourceTool): void {
+    this.runner = runner;
+  }
+
+  private async run(...[source, ...call]: Parameters<RunSourceTool>): ReturnType<RunSourceTool> {
+    if (this.runner === undefined) throw new Error(`the source ${source.name} cannot be run in this process`);
+    return this.runner(source, ...call);
   }
 
   /** Of all tenants, for metrics. */

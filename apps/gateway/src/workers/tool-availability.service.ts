@@ -42,7 +42,7 @@ export class ToolAvailabilityService implements OnApplicationBootstrap, OnApplic
   /** Asks for the workers now. Never rejects: what was known stays when Redis is away. */
   async refresh(): Promise<void> {
     try {
-      this.workers = (await this.registry.all()).filter(({ draining }) => !draining);
+      this.workers = (await this.registry.all()).filter(({ draining, foreign }) => !draining && foreign === undefined);
       this.slots.clear();
       for (const { pool, slots } of this.workers.flatMap(({ pools }) => pools)) {
         this.slots.set(pool, (this.slots.get(pool) ?? 0) + slots);

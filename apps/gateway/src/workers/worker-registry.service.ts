@@ -22,18 +22,20 @@ export class WorkerRegistry {
 
   /** The workers serve all tenants; of the calls they run the caller sees those of its own. */
   async alive(principal: Principal): Promise<WorkerStatus[]> {
-    return Promise.all((await this.all()).map((worker) => this.redactFor(principal, worker)));
+    const visible = (await this.all()).filter(({ foreign }) => foreign === undefined || foreign.tenantId === principal.tenantId);
+    return Promise.all(visible.map((worker) => this.redactFor(principal, worker)));
   }
 
   /** Asks a worker to take no more calls. It looks for that at each of its beats; asking again changes nothing. */
   async drain(principal: Principal, id: string): Promise<WorkerStatus> {
     const text = WorkerId.safeParse(id).success ? await this.redis.get(keys.worker(id)) : null;
-    if (text === null)
-      throw new ProblemError('resource_not_found', 'No worker with this id is alive; GET /v1/workers lists those that are');
+    if (text === null) throw unknownWorker();
+    const worker = WorkerStatus.parse(JSON.parse(text));
+    if (worker.foreign !== undefined && worker.foreign.tenantId !== principal.tenantId) throw unknownWorker();
     const request: DrainRequest = { actor: eventOrigin(this.config.name, principal).actor, at: new Date().toISOString() };
     await this.redis.set(keys.workerDrain(id), JSON.stringify(request), 'PX', DRAIN_HEARD_MS);
     this.log.warn({ worker: id, actor: request.actor, tenant: principal.tenantId }, 'a worker is asked to drain');
-    return this.redactFor(principal, WorkerStatus.parse(JSON.parse(text)));
+    return this.redactFor(principal, worker);
   }
 
   private async redactFor(principal: Principal, worker: WorkerStatus): Promise<WorkerStatus> {
@@ -57,4 +59,8 @@ export class WorkerRegistry {
     const heads = await Promise.all(callIds.map((callId) => this.store.snapshot(callId)));
     return heads.filter((head) => head?.meta.tenantId === tenantId).flatMap((head) => head?.callId ?? []);
   }
+}
+
+function unknownWorker(): ProblemError {
+  return new ProblemError('resource_not_found', 'No worker with this id is alive; GET /v1/workers lists those that are');
 }

@@ -22,6 +22,7 @@ const head = (over: Partial<CallSnapshot>): CallSnapshot => ({
   lastSeq: 2,
   meta: { tenantId: 't', tool: 'x' },
   pool: 'read',
+  queue: 'read',
   priority: 'normal',
   effect: 'pure',
   maxAttempts: 3,
@@ -87,7 +88,13 @@ describe('verdictOf', () => {
 
   it('dispatches a waiting call again until its time is over', () => {
     const queued = { status: 'queued', attempt: 0 } as const;
-    expect(decideRecovery(head(queued), NOW, NOW)).toEqual({ kind: 'dispatch', pool: 'read', attempt: 1, priority: 'normal' });
+    expect(decideRecovery(head(queued), NOW, NOW)).toEqual({
+      kind: 'dispatch',
+      pool: 'read',
+      queue: 'read',
+      attempt: 1,
+      priority: 'normal',
+    });
     expect(decideRecovery(head({ ...queued, deadline: NOW }), NOW, NOW)).toMatchObject({
       outcome: 'timed_out',
       failure: { code: 'queue_timeout' },

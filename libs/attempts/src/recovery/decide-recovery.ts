@@ -7,7 +7,7 @@ import type { Failure } from '../commit/attempt-result.js';
 const WORKER_GRACE_MS = 1_500;
 
 export type RecoveryAction =
-  | { readonly kind: 'dispatch'; readonly pool: Pool; readonly attempt: number; readonly priority: Priority }
+  | { readonly kind: 'dispatch'; readonly pool: Pool; readonly queue: string; readonly attempt: number; readonly priority: Priority }
   | {
       readonly kind: 'end';
       readonly outcome: CallOutcome;
@@ -44,7 +44,7 @@ function queued(head: CallSnapshot, now: number): RecoveryAction {
     return ended(head, 'timed_out', 'run_timeout', 'The time for the whole call was over before it could end.', true);
   if (now >= head.deadline)
     return ended(head, 'timed_out', 'queue_timeout', 'The call waited longer in the queue than allowed and was not run.', true);
-  return { kind: 'dispatch', pool: head.pool, attempt: head.attempt + 1, priority: head.priority };
+  return { kind: 'dispatch', pool: head.pool, queue: head.queue, attempt: head.attempt + 1, priority: head.priority };
 }
 
 function running(head: CallSnapshot, dueAt: number, now: number): RecoveryAction {

@@ -1,4 +1,4 @@
-import { POOLS, type EndData } from '#contracts';
+import type { EndData } from '#contracts';
 import {
   argumentRefs,
   BlobStore,
@@ -130,14 +130,17 @@ export class Reconciler {
     else if (action.kind === 'retry') await this.retry(head, action, now);
   }
 
-  private async dispatchAgain(head: CallSnapshot, { pool, attempt, priority }: RecoveryAction & { kind: 'dispatch' }): Promise<void> {
+  private async dispatchAgain(
+    head: CallSnapshot,
+    { pool, queue, attempt, priority }: RecoveryAction & { kind: 'dispatch' },
+  ): Promise<void> {
     const job = { callId: head.callId, attempt };
-    await this.deps.queue.dispatch(pool, job, priority, head.meta.tenantId);
+    await this.deps.queue.dispatch(queue, job, priority, head.meta.tenantId);
     telemetry.dispatchRepeated.emit({ pool });
     await this.deps.log.deferDispatch({
       callId: head.callId,
       fence: head.fence,
-      delayMs: this.backoff.defer(pool, job, priority, head.meta.tenantId),
+      delayMs: this.backoff.defer(queue, job, priority, head.meta.tenantId),
     });
   }
 
@@ -166,7 +169,7 @@ export class Reconciler {
     const { digest: argumentsDigest, edited: argumentsEdited } = head.options;
     void this.blobs.delete(head.callId, argumentRefs({ argumentsDigest, argumentsEdited }).secret).catch(() => {});
     if (head.status === 'queued')
-      void this.deps.queue.removeJob(head.pool, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
+      void this.deps.queue.removeJob(head.queue, { callId: head.callId, attempt: head.attempt + 1 }).catch(() => {});
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, action, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, outcome, code: failure.code }, 'call ended by the reconciler');
   }
@@ -192,7 +195,7 @@ export class Reconciler {
     if (!isApplied(answer)) return;
     if (this.deps.tracing) traceReconciled(this.deps.tracing, head, action, now);
     this.deps.logger.info({ callId: head.callId, tool: head.meta.tool, nextAttempt }, 'the worker of a call was lost; the call is retried');
-    await this.deps.queue.dispatch(head.pool, { callId: head.callId, attempt: nextAttempt }, head.priority, head.meta.tenantId);
+    await this.deps.queue.dispatch(head.queue, { callId: head.callId, attempt: nextAttempt }, head.priority, head.meta.tenantId);
   }
 
   private emitLeaseExpired(head: CallSnapshot, answer: Applied | Rejection, leaseExpired: boolean): void {
@@ -205,26 +208,25 @@ export class Reconciler {
   private async requeueLostJobs(): Promise<void> {
     this.lostJobsCheckedAt = performance.now();
     const counts = this.backoff.counts();
-    for (const pool of POOLS) {
-      if ((counts.get(pool) ?? 0) === 0) continue;
+    for (const queue of counts.keys()) {
       const jobs = async () => {
-        const { waiting, active } = await this.deps.queue.stats(pool);
+        const { waiting, active } = await this.deps.queue.stats(queue);
         return waiting + active;
       };
-      if (this.backoff.byPool(pool).length <= (await jobs())) continue;
-      await this.pruneStarted(pool);
-      const waiting = this.backoff.byPool(pool);
+      if (this.backoff.byQueue(queue).length <= (await jobs())) continue;
+      await this.pruneStarted(queue);
+      const waiting = this.backoff.byQueue(queue);
       if (waiting.length <= (await jobs())) continue;
       await Promise.all(
-        waiting.slice(0, REDISPATCH_BATCH).map(({ job, priority, tenantId }) => this.deps.queue.dispatch(pool, job, priority, tenantId)),
+        waiting.slice(0, REDISPATCH_BATCH).map(({ job, priority, tenantId }) => this.deps.queue.dispatch(queue, job, priority, tenantId)),
       );
-      this.deps.logger.warn({ pool, calls: waiting.length }, 'a queue lost jobs; they are added again');
+      this.deps.logger.warn({ queue, calls: waiting.length }, 'a queue lost jobs; they are added again');
     }
   }
 
-  private async pruneStarted(pool: (typeof POOLS)[number]): Promise<void> {
+  private async pruneStarted(queue: string): Promise<void> {
     await Promise.all(
-      this.backoff.byPool(pool).map(async ({ job }) => {
+      this.backoff.byQueue(queue).map(async ({ job }) => {
         const head = await this.deps.store.snapshot(job.callId);
         if (head?.status !== 'queued' || head.attempt + 1 !== job.attempt) this.backoff.forget(job.callId);
       }),

@@ -1,4 +1,4 @@
-import type { CallJob, Pool, Priority } from '#contracts';
+import type { CallJob, Priority } from '#contracts';
 
 const FIRST_DEFER_MS = 2_000;
 const LONGEST_DEFER_MS = 600_000;
@@ -6,7 +6,7 @@ const LONGEST_DEFER_MS = 600_000;
 const CAPACITY = 100_000;
 
 export interface DeferredDispatch {
-  readonly pool: Pool;
+  readonly queue: string;
   readonly job: CallJob;
   readonly priority: Priority;
   readonly tenantId: string;
@@ -21,11 +21,11 @@ export class RedispatchBackoff {
   private readonly byCall = new Map<string, DeferredDispatch>();
 
   /** Counts one more dispatch. Returns the delay until the next: 2 s, 4 s, 8 s … 10 min. */
-  defer(pool: Pool, job: CallJob, priority: Priority, tenantId: string): number {
+  defer(queue: string, job: CallJob, priority: Priority, tenantId: string): number {
     const known = this.byCall.get(job.callId);
     const times = known && known.job.attempt === job.attempt ? known.times + 1 : 0;
     this.byCall.delete(job.callId);
-    this.byCall.set(job.callId, { pool, job, priority, tenantId, times });
+    this.byCall.set(job.callId, { queue, job, priority, tenantId, times });
     if (this.byCall.size > CAPACITY) this.forget(this.byCall.keys().next().value ?? '');
     return deferDelay(times);
   }
@@ -34,14 +34,14 @@ export class RedispatchBackoff {
     this.byCall.delete(callId);
   }
 
-  byPool(pool: Pool): DeferredDispatch[] {
-    return [...this.byCall.values()].filter((deferred) => deferred.pool === pool);
+  byQueue(queue: string): DeferredDispatch[] {
+    return [...this.byCall.values()].filter((deferred) => deferred.queue === queue);
   }
 
-  /** The number of entries by pool. */
-  counts(): Map<Pool, number> {
-    const counts = new Map<Pool, number>();
-    for (const { pool } of this.byCall.values()) counts.set(pool, (counts.get(pool) ?? 0) + 1);
+  /** The number of entries by queue. */
+  counts(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { queue } of this.byCall.values()) counts.set(queue, (counts.get(queue) ?? 0) + 1);
     return counts;
   }
 }

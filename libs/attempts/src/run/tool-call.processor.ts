@@ -1,13 +1,10 @@
 import type { CallJob, Pool } from '#contracts';
-import { isApplied, type CallStore } from '#event-log';
+import type { CallStore } from '#event-log';
 import type { CallConsumer, CallQueue, DequeueHookResult, StartConsumer } from '#queue';
 import type { RedisConnection } from '#redis';
-import type { AttemptLog } from './attempt-log.js';
 import type { AttemptDependencies } from './attempt-dependencies.js';
-import { type AttemptOutcome, executeAttempt } from './execute-attempt.js';
-
-/** Longer delays are left to the reconciler, which checks due calls twice a second. */
-const LONGEST_LOCAL_DELAY_MS = 60_000;
+import { AttemptFollowUp } from './attempt-follow-up.js';
+import { executeAttempt } from './execute-attempt.js';
 
 /** How many calls of a pool run at once. */
 export interface PoolSlots {
@@ -22,16 +19,18 @@ export interface PoolSlots {
 export class ToolCallProcessor {
   private consumers: { readonly pool: Pool; readonly slots: number; readonly consumer: CallConsumer }[] = [];
   private readonly undelivered: { readonly pool: Pool; readonly job: CallJob }[] = [];
-  private readonly delayedDispatches = new Set<NodeJS.Timeout>();
+  private readonly followUp: AttemptFollowUp;
   private stopping = false;
 
   constructor(
     private readonly pools: readonly PoolSlots[],
     private readonly startConsumer: StartConsumer,
-    private readonly queue: Pick<CallQueue, 'dispatch'>,
-    private readonly store: Pick<CallStore, 'snapshot'>,
+    queue: Pick<CallQueue, 'dispatch'>,
+    store: Pick<CallStore, 'snapshot'>,
     private readonly deps: AttemptDependencies,
-  ) {}
+  ) {
+    this.followUp = new AttemptFollowUp(queue, store, deps.logger);
+  }
 
   start(): void {
     this.consumers = this.pools.map(({ pool, slots }) => ({
@@ -55,10 +54,9 @@ export class ToolCallProcessor {
    */
   async close(): Promise<void> {
     this.stopping = true;
-    for (const timer of this.delayedDispatches) clearTimeout(timer);
-    this.delayedDispatches.clear();
+    this.followUp.close();
     await Promise.all(this.consumers.map(({ consumer }) => consumer.close()));
-    await Promise.allSettled(this.undelivered.splice(0).map(({ pool, job }) => this.dispatchAsAccepted(pool, job)));
+    await Promise.allSettled(this.undelivered.splice(0).map(({ pool, job }) => this.followUp.dispatchAsAccepted(pool, job)));
   }
 
   /** Jobs that were dequeued after the drain began, and not claimed, go back to the queue. */
@@ -76,55 +74,9 @@ export class ToolCallProcessor {
   private runUntilEndSent(pool: Pool, job: CallJob, dequeueClaim: DequeueHookResult | undefined): Promise<void> {
     return new Promise<void>((resolve) => {
       void executeAttempt(job, pool, this.deps, { dequeueClaim, onEndSent: resolve }).then((outcome) => {
-        this.afterAttempt(pool, job, outcome);
+        this.followUp.after(pool, job, outcome);
         resolve();
       });
     });
   }
-
-  private afterAttempt(pool: Pool, job: CallJob, outcome: AttemptOutcome): void {
-    if (outcome.kind === 'not_claimed') {
-      if (outcome.retryInMs !== undefined) this.scheduleDispatch(outcome.retryInMs, () => this.dispatchAsAccepted(pool, job));
-      return;
-    }
-    const { claimed, committed } = outcome;
-    if (committed.kind === 'retried' && isApplied(committed.answer)) {
-      const { submitted, meta } = claimed;
-      const next = { callId: job.callId, attempt: committed.nextAttempt };
-      this.scheduleDispatch(committed.delayMs, () => this.queue.dispatch(pool, next, submitted.priority, meta.tenantId));
-    }
-    logAttempt(this.deps.logger, job, outcome);
-  }
-
-  /** Dispatches with the priority and tenant of the call, which a job does not hold. */
-  private async dispatchAsAccepted(pool: Pool, job: CallJob): Promise<void> {
-    const head = await this.store.snapshot(job.callId);
-    if (head?.status === 'queued') await this.queue.dispatch(pool, job, head.priority, head.meta.tenantId);
-  }
-
-  /** Dispatches on time what the reconciler would dispatch a little later, and does when this process dies. */
-  private scheduleDispatch(delayMs: number, dispatch: () => Promise<void>): void {
-    const now = () => void dispatch().catch(() => {});
-    if (delayMs === 0) return now();
-    if (this.stopping || delayMs > LONGEST_LOCAL_DELAY_MS) return;
-    const timer = setTimeout(() => {
-      this.delayedDispatches.delete(timer);
-      now();
-    }, delayMs);
-    timer.unref();
-    this.delayedDispatches.add(timer);
-  }
-}
-
-/** One line in the service log for each attempt. */
-function logAttempt(logger: AttemptLog, job: CallJob, { claimed, committed }: AttemptOutcome & { kind: 'executed' }): void {
-  const applied = committed.kind !== 'nothing' && isApplied(committed.answer);
-  if (!logger.isLevelEnabled(applied ? 'info' : 'warn')) return;
-  const facts = { callId: job.callId, tool: claimed.meta.tool, attempt: claimed.attempt };
-  if (committed.kind === 'nothing') logger.warn(facts, 'lost the claim on a call');
-  else if (!isApplied(committed.answer))
-    logger.warn({ ...facts, code: committed.answer.code }, 'the log refused the last event of an attempt');
-  else if (committed.kind === 'retried') logger.info({ ...facts, delayMs: committed.delayMs }, 'attempt is requeued');
-  else
-    logger.info({ ...facts, outcome: committed.data.outcome, code: committed.data.error?.code, runMs: committed.data.runMs }, 'call ended');
 }

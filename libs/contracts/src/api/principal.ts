@@ -3,12 +3,12 @@ import { Label } from '../calls/names.js';
 
 /** What a key of the config file may do where its entry does not say. */
 export const DEFAULT_SCOPES = ['submit', 'read', 'cancel'] as const;
-/** `approve` and `admin` loosen what calls are judged by, `operate` touches all tenants: a key has them only where its entry says so. */
-export const SCOPES = [...DEFAULT_SCOPES, 'approve', 'admin', 'operate'] as const;
+/** `approve` and `admin` loosen what calls are judged by, `operate` touches all tenants, `work` runs calls: a key has them only where its entry says so. */
+export const SCOPES = [...DEFAULT_SCOPES, 'approve', 'admin', 'operate', 'work'] as const;
 export const Scope = z.enum(SCOPES).meta({
   id: 'Scope',
   description:
-    'What a key may do. `approve`: answer questions; `admin`: change what calls are judged by; `operate`: see and drain what serves all tenants.',
+    'What a key may do. `approve`: answer questions; `admin`: change what calls are judged by; `operate`: see and drain what serves all tenants; `work`: announce tools and run their calls.',
 });
 export type Scope = z.output<typeof Scope>;
 

@@ -13,6 +13,7 @@ import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { SOURCE_ROUTES } from './source-routes.api.js';
+import { WORKER_ROUTES } from '../workers/worker-routes.api.js';
 import { ListToolsQuery, ModelToolPage, ToolPage } from './status.api.js';
 import { QUOTE_EXAMPLES } from '../examples.js';
 
@@ -374,6 +375,7 @@ export const ROUTES = {
   ...SOURCE_ROUTES,
   ...MCP_ROUTES,
   ...SCHEDULE_ROUTES,
+  ...WORKER_ROUTES,
   ...OPERATION_ROUTES,
 } as const satisfies Record<string, Route>;
 

@@ -41,6 +41,17 @@ export const WorkerStatus = z
     startedAt: z.string().describe('When it started: RFC 3339, UTC.'),
     seenAt: z.string().describe('When it was last heard of: RFC 3339, UTC.'),
     draining: z.boolean().describe('It takes no more calls.'),
+    foreign: z
+      .object({
+        tenantId: z.string().describe('The only tenant whose calls it gets.'),
+        source: z.string().describe('The source under which its tools are in the catalog.'),
+        sdk: z.string().describe('Language and library, as it says.'),
+        labels: z.record(z.string(), z.string()).optional().describe('As it says.'),
+        tools: z.array(z.string()).describe('Names of its tools, at most 100.'),
+        gateway: z.string().describe('The gateway to which it is connected.'),
+      })
+      .optional()
+      .describe('Of a worker in another language. Absent for built-in workers, which serve all tenants.'),
     pools: z
       .array(
         z.object({

@@ -38,6 +38,10 @@ export const SubmittedData = z
       'Which files besides the workspace the worker opens, and which it never opens. Absent for the workspace alone.',
     ),
     pool: Pool.describe('The pool whose workers may run the call.'),
+    queue: z
+      .string()
+      .optional()
+      .describe('The queue of its jobs, where that is not the queue of the pool: its source has workers of its own.'),
     priority: Priority.describe('Which of the waiting calls of a pool run first.'),
     timeouts: Timeouts.describe('The time limits of the call.'),
     retry: RetryPolicy.describe('How often and when a failed attempt is repeated.'),

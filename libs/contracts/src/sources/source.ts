@@ -92,12 +92,18 @@ export const FolderSourceDefinition = z
   .meta({ id: 'FolderSourceDefinition', description: 'A folder of tools on the workers.' });
 export type FolderSourceDefinition = z.output<typeof FolderSourceDefinition>;
 
+/** What the operator says about the tools that workers in other languages announce under this name. */
+export const WorkerSourceDefinition = z
+  .strictObject({ ...SOURCE_FIELDS, kind: z.literal('worker') })
+  .meta({ id: 'WorkerSourceDefinition', description: 'Rules of the operator for tools that foreign workers announce under this name.' });
+export type WorkerSourceDefinition = z.output<typeof WorkerSourceDefinition>;
+
 const exactlyOneTransport = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
   if (source.kind === 'mcp' && (source.url === undefined) === (source.command === undefined))
     context.addIssue({ code: 'custom', path: ['url'], message: 'expected exactly one of `url` and `command`' });
 };
 
-const SourceDefinitionShape = z.discriminatedUnion('kind', [McpSourceDefinition, FolderSourceDefinition]);
+const SourceDefinitionShape = z.discriminatedUnion('kind', [McpSourceDefinition, FolderSourceDefinition, WorkerSourceDefinition]);
 type SourceDefinitionShape = z.output<typeof SourceDefinitionShape>;
 
 /** How a source is defined; `SourceRules` say what may be said over HTTP. */
@@ -113,6 +119,9 @@ export const SourceSettings = z
     McpSourceDefinition.extend({ tenant: SourceTenant.default('default').describe('The tenant that has its tools; `*` for all tenants.') }),
     FolderSourceDefinition.extend({
       tenant: SourceTenant.default('default').describe('The tenant that has its tools; `*` for all tenants.'),
+    }),
+    WorkerSourceDefinition.extend({
+      tenant: SourceTenant.default('default').describe('The tenant whose workers it is about; `*` for all tenants.'),
     }),
   ])
   .superRefine(exactlyOneTransport);

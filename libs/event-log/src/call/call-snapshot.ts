@@ -9,6 +9,8 @@ export interface CallOptions {
   readonly maxAttempts: number;
   readonly effect: ToolEffect;
   readonly pool: Pool;
+  /** The queue of the call, where it is not that of its pool. */
+  readonly queue?: string | undefined;
   readonly priority: Priority;
   /** What Start repeats of the stored text of Submitted (tool, small arguments): byte offset and length. */
   readonly startPayloadRange: readonly [offset: number, bytes: number];
@@ -98,8 +100,17 @@ function numberBytes(value: number, bytes: number): Buffer {
 
 /** A release that does not know the last word fails to claim the call, and so never runs it with the submitted arguments. */
 export function encodeOptions(terms: CallOptions): string {
-  const { queueMs, runMs, maxAttempts, effect, pool, priority, startPayloadRange, digest, edited } = terms;
-  const words = [queueMs, runMs, maxAttempts, effect, pool, priority, ...startPayloadRange, digest];
+  const { queueMs, runMs, maxAttempts, effect, pool, queue, priority, startPayloadRange, digest, edited } = terms;
+  const words = [
+    queueMs,
+    runMs,
+    maxAttempts,
+    effect,
+    queue === undefined ? pool : `${pool}@${queue}`,
+    priority,
+    ...startPayloadRange,
+    digest,
+  ];
   return [...words, ...(edited === true ? ['edited'] : [])].join(' ');
 }
 
@@ -143,6 +154,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
     meta: parseMeta(meta),
     options: terms,
     pool,
+    queue: terms.queue ?? pool,
     priority,
     effect,
     maxAttempts,
@@ -151,13 +163,15 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
 
 /** The inverse of `encodeOptions`. */
 export function decodeOptions(text: string): CallOptions {
-  const [queueMs, runMs, maxAttempts, effect = '', pool = '', priority = '', offset, bytes, digest = '-', edited] = text.split(' ');
+  const [queueMs, runMs, maxAttempts, effect = '', place = '', priority = '', offset, bytes, digest = '-', edited] = text.split(' ');
+  const [pool, queue] = place.split('@');
   return {
     queueMs: Number(queueMs),
     runMs: Number(runMs),
     maxAttempts: Number(maxAttempts),
     effect: ToolEffect.parse(effect),
     pool: Pool.parse(pool),
+    ...(queue === undefined ? {} : { queue }),
     priority: Priority.parse(priority),
     startPayloadRange: [Number(offset), Number(bytes)],
     digest,

@@ -79,6 +79,7 @@ function submitted(event: EventOf<'call.submitted'>): CallState {
     updates: NO_UPDATES,
     meta: event.meta,
     options: terms,
+    queue: terms.queue ?? terms.pool,
     pool: terms.pool,
     priority: terms.priority,
     effect: terms.effect,

@@ -31,6 +31,7 @@ export function acceptTransition(call: NewCall): Transition {
     maxAttempts: submitted.retry.maxAttempts,
     effect: submitted.effect,
     pool: submitted.pool,
+    queue: submitted.queue,
     priority: submitted.priority,
     startPayloadRange: text.startSpan,
     digest: then?.kind === 'approval' ? assertToken(then.data.digest) : '-',

@@ -82,7 +82,8 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
       ...(output === undefined ? {} : { output }),
       ...(rules.trust && examples !== undefined ? { examples } : {}),
       ...facts,
-      pool: rules.pool ?? facts.pool ?? (rules.kind === 'folder' ? 'shell' : 'net'),
+      // Calls of foreign workers have queues of their own: their pool says whose credit they use, and widens nothing.
+      pool: rules.pool ?? (rules.kind === 'worker' ? pool : facts.pool) ?? (rules.kind === 'folder' ? 'shell' : 'net'),
       timeoutMs: rules.timeoutMs ?? facts.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     }),
   );

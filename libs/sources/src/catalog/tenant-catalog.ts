@@ -1,4 +1,5 @@
-import { ALL_TENANTS, type ToolDescriptor } from '#contracts';
+import { ALL_TENANTS, type Pool, type SourceKind, type ToolDescriptor } from '#contracts';
+import { keys } from '#redis';
 import type { TenantSources, ToolContext, ToolOutput, ToolSource } from '#tool-sdk';
 import type { SourceId } from '../source-id.js';
 import type { PinnedSource } from './source-store.js';
@@ -109,6 +110,7 @@ export class CatalogSource implements ToolSource {
   ) {
     this.name = source.entry.name;
     this.tenantId = source.entry.tenantId;
+    this.kind = source.entry.kind;
     this.tools = source.entry.tools.map(({ rawName, descriptor }, index) => {
       const { name, aliases } = names[index] ?? { name: descriptor.name, aliases: [] };
       this.rawNames.set(name, rawName);
@@ -117,6 +119,12 @@ export class CatalogSource implements ToolSource {
   }
 
   private readonly tenantId: string;
+  private readonly kind: SourceKind;
+
+  /** Calls of foreign workers wait apart from those of the pools. */
+  queueOf(pool: Pool): string | undefined {
+    return this.kind === 'worker' ? keys.workerQueue(this.tenantId, this.name, pool) : undefined;
+  }
 
   list(): readonly ToolDescriptor[] {
     return this.tools;

@@ -6,6 +6,7 @@ import type { SourceRules, StoredSource } from '#contracts';
  */
 export function definitionFault({ origin, definition }: StoredSource, rules: SourceRules): string | undefined {
   if (origin === 'config') return undefined;
+  if (definition.kind === 'worker') return 'sources of this kind are announced by their workers; rules for them are in the config file';
   if (definition.trust) return '`trust` is for sources of the config file: facts of other sources do not count';
   if (!definition.pin) return '`pin: false` is for sources of the config file: changes of other sources wait for a person';
   if ('path' in definition && definition.path !== undefined) return '`path` is for sources of the config file';

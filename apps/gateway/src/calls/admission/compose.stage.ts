@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FileAccess } from '#contracts';
+import { ToolRegistry } from '#tool-sdk';
 import { FileDenials } from '../../governance/file-denials.service.js';
 import { RedactionConfigService } from '../../governance/redaction-config.service.js';
 import { eventOrigin } from '../../platform/event-origin.js';
@@ -15,6 +16,7 @@ export class ComposeStage implements AdmissionStage {
   constructor(
     private readonly denials: FileDenials,
     private readonly redaction: RedactionConfigService,
+    private readonly tools: ToolRegistry,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
   ) {}
 
@@ -44,7 +46,13 @@ export class ComposeStage implements AdmissionStage {
       batchId,
       lineage: submission.lineage,
       files,
+      queue: this.queueOf(submission),
       config: this.config,
     });
+  }
+
+  private queueOf({ evaluated: { tool }, principal }: Submission): string | undefined {
+    const view = this.tools.for(principal.tenantId);
+    return tool === undefined || view.resolve(tool.name) === undefined ? undefined : view.source(tool.name).queueOf?.(tool.pool);
   }
 }

@@ -53,6 +53,8 @@ export interface NewCallInput {
   readonly safety?: string | undefined;
   readonly batchId?: string | undefined;
   readonly lineage?: CallLineage | undefined;
+  /** Of the tool's source; undefined for the queue of its pool. */
+  readonly queue?: string | undefined;
   /** `files` of `evaluated`, its denials stored. */
   readonly files?: FileAccess | undefined;
   readonly config: CallDefaults;
@@ -93,6 +95,7 @@ export function newCall(input: NewCallInput): NewCall {
     tier: tool.tier,
     effect: tool.effect,
     pool: tool.pool,
+    queue: input.queue,
     priority: body.priority,
     timeouts: timeoutsOf(body, tool.timeoutMs, config, lineage),
     retry: retryOf(body, tool.retry, config),

@@ -57,7 +57,7 @@ export class CallReader {
     try {
       const head = await this.store.snapshot(call.id);
       if (head?.status !== 'queued' || call.waiting === undefined) return call;
-      const place = await this.queue.position(head.pool, { callId: call.id, attempt: head.attempt + 1 });
+      const place = await this.queue.position(head.queue, { callId: call.id, attempt: head.attempt + 1 });
       return place === undefined ? call : { ...call, waiting: explainWait(call.waiting, head.pool, place) };
     } catch {
       return call;

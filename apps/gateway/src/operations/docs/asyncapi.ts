@@ -1,10 +1,23 @@
 import { z } from 'zod';
-import { CLIENT_FRAME_EXAMPLES, ClientFrame, CLOSE_CODES, LIMITS, ServerFrame } from '#contracts';
+import {
+  CLIENT_FRAME_EXAMPLES,
+  ClientFrame,
+  CLOSE_CODES,
+  LIMITS,
+  ServerFrame,
+  WORKER_LIMITS,
+  WORKER_PATH,
+  WORKER_SUBPROTOCOL,
+  WorkerFrame,
+  WorkerServerFrame,
+} from '#contracts';
 
-/** The AsyncAPI 3.0 document of `GET /v1/stream`; frames and events come from the zod schemas of the contracts. */
+/** The AsyncAPI 3.0 document of `GET /v1/stream` and `GET /v1/worker`; frames and events come from the zod schemas of the contracts. */
 export function asyncApiDocument(version: string): Record<string, unknown> {
   const client = framesOf(ClientFrame, 'input');
   const server = framesOf(ServerFrame, 'output');
+  const worker = framesOf(WorkerFrame, 'input', 'worker');
+  const toWorker = framesOf(WorkerServerFrame, 'output', 'toWorker');
   return {
     asyncapi: '3.0.0',
     info: {
@@ -31,14 +44,23 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
         messages: { ...messageRefs(client), ...messageRefs(server) },
         bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
       },
+      worker: {
+        address: WORKER_PATH,
+        title: 'Workers in any language',
+        description: `Subprotocol \`${WORKER_SUBPROTOCOL}\`, scope \`work\`. A frame has at most ${WORKER_LIMITS.frameBytes} bytes.`,
+        messages: { ...messageRefs(worker), ...messageRefs(toWorker) },
+        bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+      },
     },
     operations: {
       receiveFrames: operation('receive', 'Frames a client sends', client),
       sendFrames: operation('send', 'Frames the server sends', server),
+      receiveWorkerFrames: operation('receive', 'Frames a worker sends', worker, 'worker'),
+      sendWorkerFrames: operation('send', 'Frames a worker gets', toWorker, 'worker'),
     },
     components: {
-      messages: { ...messages(client), ...messages(server) },
-      schemas: { ...client.definitions, ...server.definitions },
+      messages: { ...messages(client), ...messages(server), ...messages(worker), ...messages(toWorker) },
+      schemas: { ...client.definitions, ...server.definitions, ...worker.definitions, ...toWorker.definitions },
       securitySchemes: {
         apiKey: {
           type: 'http',
@@ -73,8 +95,11 @@ interface Frames {
 }
 
 /** Takes the union apart: one message for each `op`, shared definitions once. */
-function framesOf(union: typeof ClientFrame | typeof ServerFrame, io: 'input' | 'output'): Frames {
-  const side = io === 'input' ? 'client' : 'server';
+function framesOf(
+  union: typeof ClientFrame | typeof ServerFrame | typeof WorkerFrame | typeof WorkerServerFrame,
+  io: 'input' | 'output',
+  side = io === 'input' ? 'client' : 'server',
+): Frames {
   const definitions: Record<string, unknown> = {};
   const byName = new Map<string, { description?: string }>();
   for (const frame of union.options) {
@@ -118,11 +143,11 @@ function messageRefs(frames: Frames): Record<string, unknown> {
   return Object.fromEntries([...frames.byName.keys()].map((name) => [name, { $ref: `#/components/messages/${name}` }]));
 }
 
-function operation(action: 'receive' | 'send', title: string, frames: Frames): Record<string, unknown> {
+function operation(action: 'receive' | 'send', title: string, frames: Frames, channel = 'stream'): Record<string, unknown> {
   return {
     action,
     title,
-    channel: { $ref: '#/channels/stream' },
-    messages: [...frames.byName.keys()].map((name) => ({ $ref: `#/channels/stream/messages/${name}` })),
+    channel: { $ref: `#/channels/${channel}` },
+    messages: [...frames.byName.keys()].map((name) => ({ $ref: `#/channels/${channel}/messages/${name}` })),
   };
 }

@@ -26,6 +26,8 @@ import {
   SubmitBatchBody,
   SubmitCallBody,
   ServerFrame,
+  WorkerFrame,
+  WorkerServerFrame,
   WITHOUT_OPERATION,
   type Route,
 } from '#contracts';
@@ -99,7 +101,10 @@ describe('the OpenAPI document', () => {
     const findings = await lintFromString({ source: JSON.stringify(document), config });
     const reported = findings.map(({ ruleId, location }) => `${ruleId} at ${location.map(({ pointer }) => pointer).join(', ')}`);
     // The one answer of a WebSocket that is no refusal is 101.
-    expect(reported).toEqual(['operation-2xx-response at #/paths/~1v1~1stream/get/responses']);
+    expect(reported.sort()).toEqual([
+      'operation-2xx-response at #/paths/~1v1~1stream/get/responses',
+      'operation-2xx-response at #/paths/~1v1~1worker/get/responses',
+    ]);
   });
 
   it('names every error code, scope and header where it can occur, and no other', () => {
@@ -184,9 +189,15 @@ describe('the AsyncAPI document', () => {
   });
 
   it('has one message for each frame of either side', () => {
-    const ops = (union: typeof ClientFrame | typeof ServerFrame) => union.options.map((frame) => frame.shape.op.value);
+    const ops = (union: typeof ClientFrame | typeof ServerFrame | typeof WorkerFrame | typeof WorkerServerFrame) =>
+      union.options.map((frame) => frame.shape.op.value);
     expect(Object.keys((document['components'] as { messages: object }).messages).sort()).toEqual(
-      [...ops(ClientFrame).map((op) => `client.${op}`), ...ops(ServerFrame).map((op) => `server.${op}`)].sort(),
+      [
+        ...ops(ClientFrame).map((op) => `client.${op}`),
+        ...ops(ServerFrame).map((op) => `server.${op}`),
+        ...ops(WorkerFrame).map((op) => `worker.${op}`),
+        ...ops(WorkerServerFrame).map((op) => `toWorker.${op}`),
+      ].sort(),
     );
   });
 

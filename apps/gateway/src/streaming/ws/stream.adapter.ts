@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { INestApplicationContext, WsMessageHandler } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
+import { WORKER_PATH } from '#contracts';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { writeRawHttpError } from '../../platform/http/client-error.js';
 import { StreamRequest } from './stream-request.js';
@@ -59,10 +60,10 @@ export class StreamAdapter extends WsAdapter {
 
 /** Some clients ask for HTTP/2 (`Upgrade: h2c`) by default. */
 function refuseOtherUpgrades({ url = '', headers }: IncomingMessage, socket: Duplex): void {
-  if (url.split('?', 1)[0] === STREAM_PATH && headers.upgrade?.toLowerCase() === 'websocket') return;
+  if ([STREAM_PATH, WORKER_PATH].includes(url.split('?', 1)[0] ?? '') && headers.upgrade?.toLowerCase() === 'websocket') return;
   writeRawHttpError(
     socket,
     '400 Bad Request',
-    `Expected the header Upgrade only for a WebSocket at ${STREAM_PATH}; got ${JSON.stringify(headers.upgrade)}. This server speaks HTTP/1.1: tell your client to ask for no other version`,
+    `Expected the header Upgrade only for a WebSocket at ${STREAM_PATH} or ${WORKER_PATH}; got ${JSON.stringify(headers.upgrade)}. This server speaks HTTP/1.1: tell your client to ask for no other version`,
   );
 }

@@ -1,0 +1,130 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import {
+  AttemptFollowUp,
+  CancelListener,
+  drainAttempts,
+  executeAttempt,
+  ForcedShutdown,
+  InFlightAttempts,
+  LeaseRenewer,
+  RedactionSettingsService,
+  RenewalLoop,
+  systemClock,
+  type AttemptDependencies,
+} from '#attempts';
+import type { CallJob, Pool } from '#contracts';
+import { BlobStore, CallStore, EventLog, isApplied } from '#event-log';
+import { HookRunner, HookSnapshotStore } from '#hooks';
+import { BullCallQueue } from '#queue';
+import { ContentAddressedStore, createRedis, type RedisConnection } from '#redis';
+import { ToolRegistry } from '#tool-sdk';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { BUFFERED_REDIS, LOGGER } from '../../platform/tokens.js';
+
+/** Attempts that one gateway hosts at a time. */
+const LEASES = 20_000;
+const MAX_BACKOFF_MS = 600_000;
+
+/**
+ * Attempts of this gateway whose tools run in foreign workers: claimed, renewed and committed as those of the built-in
+ * worker, by the same stages. Idle until the first worker connects.
+ */
+@Injectable()
+export class AttemptHost {
+  readonly inFlight = new InFlightAttempts();
+  readonly followUp: AttemptFollowUp;
+  private readonly forcedShutdown = new ForcedShutdown();
+  private opened: { readonly deps: AttemptDependencies; readonly leases: LeaseRenewer; readonly cancels: CancelListener } | undefined;
+  private folder: string | undefined;
+
+  constructor(
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    @Inject(BUFFERED_REDIS) private readonly redis: RedisConnection,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly log: EventLog,
+    private readonly store: CallStore,
+    private readonly blobs: BlobStore,
+    private readonly tools: ToolRegistry,
+    private readonly hooks: HookRunner,
+    private readonly hookSnapshots: HookSnapshotStore,
+    queue: BullCallQueue,
+  ) {
+    this.followUp = new AttemptFollowUp(queue, store, logger);
+  }
+
+  /** Renewal of leases, and the subscription to cancels. Idempotent. */
+  async open(): Promise<void> {
+    if (this.opened !== undefined) return;
+    const { leaseMs, stopGraceMs, redisUrl } = this.config;
+    const leases = new LeaseRenewer(
+      LEASES,
+      (table, notify) => {
+        const loop = new RenewalLoop(this.log, table, leaseMs, notify);
+        return { close: async () => loop.close() };
+      },
+      (error) => this.logger.error({ err: error }, 'lease renewal stopped; it is restarted'),
+    );
+    const subscriber = createRedis(redisUrl, { role: 'subscriber', name: 'gateway-cancels' });
+    const cancels = new CancelListener(subscriber, this.store, this.inFlight, stopGraceMs, this.logger);
+    this.opened = { deps: this.dependencies(leases), leases, cancels };
+    await cancels.start();
+  }
+
+  /** Runs one attempt in the name of a worker. `ended` gets its fence, and whether its last event is in the log. */
+  async run(job: CallJob, queue: string, pool: Pool, worker: string, ended: (fence: number, written: boolean) => void): Promise<void> {
+    if (this.opened === undefined) throw new Error('AttemptHost.open comes first.');
+    const { deps } = this.opened;
+    const outcome = await executeAttempt(job, pool, { ...deps, config: { ...deps.config, id: worker } });
+    this.followUp.after(queue, job, outcome);
+    if (outcome.kind === 'not_claimed') return;
+    const { claimed, committed } = outcome;
+    ended(claimed.fence, committed.kind !== 'nothing' && isApplied(committed.answer));
+  }
+
+  /** Ends the attempts within `drainMs` and the grace of their tools. Idempotent. */
+  async close(drainMs: number): Promise<void> {
+    this.followUp.close();
+    await drainAttempts(this.inFlight, { drainMs, stopGraceMs: this.config.stopGraceMs });
+    this.forcedShutdown.trigger();
+    this.opened?.cancels.close();
+    await this.opened?.leases.close();
+    this.opened = undefined;
+    if (this.folder !== undefined) await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private dependencies(leases: LeaseRenewer): AttemptDependencies {
+    const { config } = this;
+    // Tools have no workspace here. Hooks of the operator run in an empty folder.
+    const root = mkdtempSync(join(tmpdir(), 'toolyard-gateway-'));
+    this.folder = root;
+    return {
+      config: {
+        id: config.name,
+        leaseMs: config.leaseMs,
+        stopGraceMs: config.stopGraceMs,
+        maxAttempts: config.retryMaxAttempts,
+        maxBackoffMs: MAX_BACKOFF_MS,
+        toolEnv: {},
+      },
+      log: this.log,
+      blobs: this.blobs,
+      redaction: new RedactionSettingsService(new ContentAddressedStore(this.redis), config.secrets ?? []),
+      tools: this.tools,
+      hookSnapshots: this.hookSnapshots,
+      hooks: this.hooks,
+      leases,
+      inFlight: this.inFlight,
+      workspaces: { pathOf: () => root, resolve: async () => ({ root }) },
+      files: { of: async (workspace) => workspace },
+      forcedShutdown: this.forcedShutdown,
+      clock: systemClock,
+      random: Math.random,
+      logger: this.logger,
+    };
+  }
+}

@@ -1,0 +1,69 @@
+import { ulid } from 'ulidx';
+import type { Pool, Principal, WorkerHello, WorkerServerFrame, WorkerTool } from '#contracts';
+import { mappedName } from '#sources';
+import { WorkerSession } from '../session/worker-session.js';
+
+/** How frames reach a worker: a WebSocket, or the answers of its polls. */
+export interface WorkerTransport {
+  send(frame: WorkerServerFrame): void;
+  close(code: number, reason: string): void;
+}
+
+/** One connection of one worker. */
+export class ConnectedWorker {
+  readonly id = `f-${ulid()}`;
+  readonly session = new WorkerSession();
+  readonly startedAt = new Date();
+  /** By `performance.now()`. */
+  seenAt = performance.now();
+  isGone = false;
+  private readonly tools = new Map<string, WorkerTool>();
+  private readonly reserved = new Map<Pool, number>();
+
+  constructor(
+    readonly principal: Principal,
+    readonly hello: Pick<WorkerHello, 'worker' | 'sdk' | 'labels'>,
+    tools: readonly WorkerTool[],
+    readonly transport: WorkerTransport,
+  ) {
+    this.setTools(tools);
+  }
+
+  get tenantId(): string {
+    return this.principal.tenantId;
+  }
+
+  get source(): string {
+    return this.hello.worker;
+  }
+
+  offered(): WorkerTool[] {
+    return [...this.tools.values()];
+  }
+
+  setTools(tools: readonly WorkerTool[]): void {
+    this.tools.clear();
+    for (const tool of tools) this.tools.set(mappedName(this.source, tool.name), tool);
+  }
+
+  /** `name`: of the catalog. */
+  has(name: string): boolean {
+    const prefix = `${this.source}__`;
+    return this.tools.has(name) || (name.startsWith(prefix) && this.tools.has(name.slice(prefix.length)));
+  }
+
+  /** Credit that no attempt is about to use. */
+  freeOf(pool: Pool): number {
+    return this.isGone ? 0 : this.session.creditOf(pool) - (this.reserved.get(pool) ?? 0);
+  }
+
+  /** Keeps one credit for an attempt that is about to be claimed. Returns how to give it back; idempotent. */
+  reserve(pool: Pool): () => void {
+    this.reserved.set(pool, (this.reserved.get(pool) ?? 0) + 1);
+    let held = true;
+    return () => {
+      if (held) this.reserved.set(pool, (this.reserved.get(pool) ?? 1) - 1);
+      held = false;
+    };
+  }
+}

@@ -1,0 +1,255 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Logger } from 'pino';
+import {
+  ProblemError,
+  type Principal,
+  type WorkerFrame,
+  type WorkerFrameOf,
+  type WorkerHello,
+  type WorkerWelcome,
+  type WorkerTool,
+} from '#contracts';
+import { CallStore } from '#event-log';
+import { startConsumer, type StartConsumer } from '#queue';
+import type { RedisConnection } from '#redis';
+import { sourceKey } from '#sources';
+import { isToolAllowed } from '../../auth/tool-patterns.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { ShutdownState } from '../../platform/shutdown-state.service.js';
+import { BUFFERED_REDIS, LOGGER } from '../../platform/tokens.js';
+import { SourceCatalog } from '../../sources/source-catalog.service.js';
+import type { SessionEffect } from '../session/worker-session.js';
+import { AttemptHost } from './attempt-host.service.js';
+import { ConnectedWorker, type WorkerTransport } from './connected-worker.js';
+import { RemoteCalls } from './remote-calls.js';
+import { WorkerAnnouncer } from './worker-announcer.service.js';
+import { WorkerGroup } from './worker-group.js';
+
+const RENEW_MS = 500;
+/** A worker that connects again within it keeps its tools in the catalog. */
+const RECONNECT_MS = 1_000;
+const GOING_AWAY = 1001;
+const SILENT = 4008;
+
+/** Workers in other languages: their connections, their calls and their tools. */
+@Injectable()
+export class ForeignWorkers implements OnModuleInit {
+  private readonly groups = new Map<string, WorkerGroup>();
+  private readonly calls: RemoteCalls;
+  private readonly startConsumer: StartConsumer;
+  private readonly timers: NodeJS.Timeout[] = [];
+
+  constructor(
+    private readonly host: AttemptHost,
+    private readonly announcer: WorkerAnnouncer,
+    private readonly catalog: SourceCatalog,
+    private readonly store: CallStore,
+    private readonly shutdown: ShutdownState,
+    @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
+    @Inject(LOGGER) private readonly log: Logger,
+    @Inject(BUFFERED_REDIS) connection: RedisConnection,
+  ) {
+    this.calls = new RemoteCalls(host.inFlight, (worker, effects) => this.apply(worker, effects));
+    const { redisUrl, queueBackend: backend, leaseMs: lockMs, name: workerName } = config;
+    const onError = (error: Error) => log.error({ err: error }, 'the queue of a foreign worker failed');
+    this.startConsumer = startConsumer({ redisUrl, backend, lockMs, connection, workerName, onError });
+  }
+
+  onModuleInit(): void {
+    this.catalog.runWith(this.calls.run);
+  }
+
+  /** @throws ProblemError when the worker is refused */
+  async connect(
+    principal: Principal,
+    hello: WorkerHello,
+    transport: WorkerTransport,
+  ): Promise<{ worker: ConnectedWorker; welcome: WorkerWelcome }> {
+    if (this.shutdown.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1_000 });
+    assertToolsAllowed(principal, hello.worker, hello.tools);
+    const { op: _op, protocol: _protocol, tools, ...about } = hello;
+    const worker = new ConnectedWorker(principal, about, tools, transport);
+    const group = this.groupOf(worker);
+    await this.announcer.rulesOf(group.id);
+    await this.host.open();
+    this.startTimers();
+    group.workers.add(worker);
+    try {
+      const made = await group.announce();
+      await this.announcer.report(worker, new Set());
+      const taken = made.tools.filter(({ descriptor }) => worker.has(descriptor.name));
+      const { leaseMs } = this.config;
+      const welcome: WorkerWelcome = {
+        op: 'welcome',
+        workerId: worker.id,
+        leaseMs,
+        heartbeatMs: this.heartbeatMs,
+        tools: taken.map(({ rawName, descriptor }) => ({ name: rawName, pool: descriptor.pool })),
+        problems: [...made.problems],
+      };
+      this.log.info({ worker: worker.id, source: worker.source, tenant: worker.tenantId, sdk: hello.sdk }, 'a foreign worker connected');
+      return { worker, welcome };
+    } catch (error) {
+      await this.disconnect(worker);
+      throw error;
+    }
+  }
+
+  receive(worker: ConnectedWorker, frame: WorkerFrame): void {
+    worker.seenAt = performance.now();
+    this.apply(worker, worker.session.receive(frame));
+  }
+
+  /** The connection is closed. The worker may connect again and go on with its calls until their leases end. */
+  async disconnect(worker: ConnectedWorker): Promise<void> {
+    if (worker.isGone) return;
+    worker.isGone = true;
+    const group = this.groupOf(worker);
+    group.workers.delete(worker);
+    group.update();
+    await this.announcer.forget(worker);
+    setTimeout(() => void this.withdraw(group), RECONNECT_MS).unref();
+  }
+
+  /**
+   * The connection of a poll was cut. A process that died does not poll again: it counts as gone when it does not come
+   * back soon.
+   */
+  pollLost(worker: ConnectedWorker): void {
+    const before = worker.seenAt;
+    setTimeout(() => {
+      if (worker.seenAt === before) worker.transport.close(SILENT, 'the poll was cut');
+    }, RECONNECT_MS / 2).unref();
+  }
+
+  /** No more calls; those that run may end. Then the connections are closed. */
+  async close(): Promise<void> {
+    for (const worker of this.workers()) this.apply(worker, worker.session.drain());
+    for (const group of this.groups.values()) void group.close();
+    await this.host.close(this.config.drainMs);
+    for (const timer of this.timers) clearInterval(timer);
+    for (const worker of this.workers()) {
+      worker.transport.close(GOING_AWAY, 'this gateway is going away');
+      await this.announcer.forget(worker);
+    }
+    await Promise.allSettled([...this.groups.values()].filter(({ workers }) => workers.size > 0).map(({ id }) => this.announcer.leave(id)));
+  }
+
+  get heartbeatMs(): number {
+    return Math.max(100, Math.floor(this.config.leaseMs / 3));
+  }
+
+  private workers(): ConnectedWorker[] {
+    return [...this.groups.values()].flatMap(({ workers }) => [...workers]);
+  }
+
+  private groupOf(worker: ConnectedWorker): WorkerGroup {
+    const id = { tenantId: worker.tenantId, name: worker.source };
+    let group = this.groups.get(sourceKey(id));
+    if (group === undefined) {
+      group = new WorkerGroup(id, this.announcer, (queue) => ({
+        startConsumer: this.startConsumer,
+        store: this.store,
+        followUp: this.host.followUp,
+        runAttempt: async (job, placement) => {
+          this.calls.place(job.callId, placement);
+          const ended = (fence: number, written: boolean) => this.calls.ended(job.callId, fence, written);
+          await this.host.run(job, queue, placement.pool, placement.worker.id, ended);
+          this.calls.unplace(job.callId, placement);
+        },
+      }));
+      this.groups.set(sourceKey(id), group);
+    }
+    return group;
+  }
+
+  private apply(worker: ConnectedWorker, effects: readonly SessionEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === 'send') worker.transport.send(effect.frame);
+      else if (effect.kind === 'call') this.calls.take(effect.frame);
+      else if (effect.kind === 'renewed') this.calls.renewed(effect.callId, effect.fence);
+      else if (effect.kind === 'unknown') this.findCall(worker, effect);
+      else if (effect.kind === 'tools') void this.changeTools(worker, effect.frame);
+      else if (effect.kind === 'bye') this.leave(worker);
+      else this.groupOf(worker).update();
+    }
+  }
+
+  private leave(worker: ConnectedWorker): void {
+    this.calls.requeue(worker);
+    void this.disconnect(worker);
+    worker.transport.close(1000, 'bye');
+  }
+
+  /** A call that another connection had: goes on here, or was written already, or is not of this worker any more. */
+  private findCall(worker: ConnectedWorker, { callId, fence, finish }: SessionEffect & { kind: 'unknown' }): void {
+    if (this.calls.attach(worker, callId, fence)) {
+      if (finish !== undefined) this.receive(worker, finish);
+      return;
+    }
+    void this.wasWritten(worker, callId, fence).then((written) => {
+      this.apply(worker, worker.session.answer(callId, fence, written && finish !== undefined ? 'done' : 'stale'));
+    });
+  }
+
+  private async wasWritten({ tenantId }: ConnectedWorker, callId: string, fence: number): Promise<boolean> {
+    const head = await this.store.snapshot(callId).catch(() => undefined);
+    return head?.meta.tenantId === tenantId && head.fence === fence && head.status !== 'running';
+  }
+
+  private async changeTools(worker: ConnectedWorker, { added, changed, removed }: WorkerFrameOf<'tools'>): Promise<void> {
+    try {
+      assertToolsAllowed(worker.principal, worker.source, [...added, ...changed]);
+      const tools = new Map(worker.offered().map((tool) => [tool.name, tool]));
+      for (const tool of [...added, ...changed]) tools.set(tool.name, tool);
+      for (const name of removed) tools.delete(name);
+      worker.setTools([...tools.values()]);
+      await this.groupOf(worker).announce();
+    } catch (error) {
+      const problem =
+        error instanceof ProblemError ? error : new ProblemError('overloaded', 'The tools could not be stored; send them again');
+      worker.transport.send({ op: 'refused', problem: problem.toProblem() });
+    }
+  }
+
+  private async withdraw(group: WorkerGroup): Promise<void> {
+    if (group.workers.size > 0) return;
+    await this.announcer
+      .leave(group.id)
+      .catch((error: unknown) => this.log.debug({ err: error }, 'the tools of a source could not be withdrawn'));
+  }
+
+  private startTimers(): void {
+    if (this.timers.length > 0) return;
+    const renew = setInterval(() => void this.renewTools(), RENEW_MS);
+    const beat = setInterval(() => void this.beat(), this.heartbeatMs);
+    for (const timer of [renew, beat]) this.timers.push(timer.unref());
+  }
+
+  private async renewTools(): Promise<void> {
+    await Promise.allSettled([...this.groups.values()].map((group) => group.renew()));
+  }
+
+  private async beat(): Promise<void> {
+    const { leaseMs } = this.config;
+    this.calls.expire(leaseMs);
+    for (const worker of this.workers()) {
+      if (performance.now() - worker.seenAt > leaseMs) {
+        worker.transport.close(SILENT, `nothing was heard for ${leaseMs} ms`);
+        await this.disconnect(worker);
+      } else worker.transport.send({ op: 'ping' });
+      if (await this.announcer.isAskedToDrain(worker)) this.apply(worker, worker.session.drain());
+    }
+    await Promise.allSettled([...this.groups.values()].map((group) => group.report()));
+  }
+}
+
+/** @throws ProblemError `forbidden` for tools that the patterns of the key do not have */
+function assertToolsAllowed(principal: Principal, source: string, tools: readonly WorkerTool[]): void {
+  const refused = tools.filter(({ name }) => !isToolAllowed(principal, { name, aliases: [], source })).map(({ name }) => name);
+  if (refused.length === 0) return;
+  throw new ProblemError(
+    'forbidden',
+    `Expected tools that the key may announce (${(principal.tools ?? []).join(', ')}); got ${refused.slice(0, 10).join(', ')} besides`,
+  );
+}

@@ -1,0 +1,182 @@
+import type { InFlightAttempts } from '#attempts';
+import type { Pool, WorkerFrameOf } from '#contracts';
+import type { RunSourceTool } from '#sources';
+import { Suspension, ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
+import type { CallFrame, SessionEffect } from '../session/worker-session.js';
+import type { ConnectedWorker } from './connected-worker.js';
+
+/** An attempt of this gateway whose tool runs in a foreign worker. */
+interface RemoteCall {
+  readonly context: ToolContext;
+  readonly pool: Pool;
+  readonly tenantId: string;
+  readonly source: string;
+  readonly keyId: string;
+  worker: ConnectedWorker;
+  /** When the worker last said something about it, by `performance.now()`. */
+  renewedAt: number;
+  finished: boolean;
+  settle(output: ToolOutput | ToolError): void;
+}
+
+/** Where an attempt is about to send its call. */
+export interface Placement {
+  readonly worker: ConnectedWorker;
+  readonly pool: Pool;
+  release(): void;
+}
+
+/** Hands effects of a session to its transport. */
+type Apply = (worker: ConnectedWorker, effects: readonly SessionEffect[]) => void;
+
+/**
+ * The calls that foreign workers run for this gateway. An attempt calls its tool here and waits; the frames of the worker
+ * answer. A worker that connects again goes on with its calls on the new connection.
+ */
+export class RemoteCalls {
+  private readonly calls = new Map<string, RemoteCall>();
+  private readonly placements = new Map<string, Placement>();
+
+  constructor(
+    private readonly inFlight: Pick<InFlightAttempts, 'byCallId'>,
+    private readonly apply: Apply,
+  ) {}
+
+  /** To be called before the attempt of the call runs. */
+  place(callId: string, placement: Placement): void {
+    this.placements.set(callId, placement);
+  }
+
+  readonly run: RunSourceTool = async ({ name }, rawName, args, context) => {
+    const { callId, fence } = context;
+    const placement = this.placements.get(callId);
+    if (placement === undefined || placement.worker.isGone || placement.worker.session.creditOf(placement.pool) < 1)
+      throw new ToolError('unavailable', `The worker of ${name} went away before the call was sent to it.`, { retryable: true });
+    const { worker, pool } = placement;
+    placement.release();
+    const answer = new Promise<ToolOutput>((resolve, reject) => {
+      const settle = (output: ToolOutput | ToolError) => (output instanceof ToolError ? reject(output) : resolve(output));
+      const { tenantId, source, principal } = worker;
+      const renewedAt = performance.now();
+      const call = { context, pool, tenantId, source, keyId: principal.keyId, worker, renewedAt, finished: false, settle };
+      this.calls.set(keyOf(callId, fence), call);
+      context.signal.addEventListener('abort', () => this.sendCancel(call), { once: true });
+    });
+    this.apply(worker, worker.session.assign(callFrame(rawName, args, context), pool));
+    return answer;
+  };
+
+  /** The attempt is over, or was not claimed. */
+  unplace(callId: string, placement: Placement): void {
+    placement.release();
+    if (this.placements.get(callId) === placement) this.placements.delete(callId);
+  }
+
+  /** Answers the worker about an attempt that is over. `written`: what it came to is in the log. */
+  ended(callId: string, fence: number, written: boolean): void {
+    const call = this.calls.get(keyOf(callId, fence));
+    if (call === undefined) return;
+    this.calls.delete(keyOf(callId, fence));
+    const { worker, finished } = call;
+    this.apply(worker, worker.session.settle(callId, fence, written && finished ? 'done' : 'stale'));
+  }
+
+  /** What the worker said about one of its calls. */
+  take(frame: CallFrame): void {
+    const call = this.calls.get(keyOf(frame.callId, frame.fence));
+    if (call === undefined) return;
+    call.renewedAt = performance.now();
+    const { context } = call;
+    switch (frame.op) {
+      case 'started':
+        return;
+      case 'update':
+        return context.onUpdate(frame.content);
+      case 'progress': {
+        const { op: _op, callId: _id, fence: _fence, ...progress } = frame;
+        return context.onProgress(progress);
+      }
+      case 'suspend':
+        call.finished = true;
+        return call.settle(new Suspension(frame.resumeInMs ?? 0));
+      case 'finish':
+        call.finished = true;
+        return call.settle(outputOf(frame));
+    }
+  }
+
+  renewed(callId: string, fence: number): void {
+    const call = this.calls.get(keyOf(callId, fence));
+    if (call !== undefined) call.renewedAt = performance.now();
+  }
+
+  /** Attaches a call to the new connection of its worker. False when this gateway has no such call for the worker. */
+  attach(worker: ConnectedWorker, callId: string, fence: number): boolean {
+    const call = this.calls.get(keyOf(callId, fence));
+    if (call === undefined || call.tenantId !== worker.tenantId) return false;
+    if (call.source !== worker.source || call.keyId !== worker.principal.keyId) return false;
+    call.worker.session.detach(callId, fence);
+    call.worker = worker;
+    call.renewedAt = performance.now();
+    this.apply(worker, worker.session.attach(callId, fence, call.pool));
+    if (call.context.signal.aborted) this.sendCancel(call);
+    return true;
+  }
+
+  /** Calls about which nothing was heard for `leaseMs` go the way of lost leases. */
+  expire(leaseMs: number): void {
+    for (const { context, renewedAt, finished } of this.calls.values())
+      if (!finished && performance.now() - renewedAt > leaseMs) this.abort(context.callId, 'lease_lost');
+  }
+
+  /** The worker left and will not come back: its calls go back to the queue, or end as unknown. */
+  requeue(worker: ConnectedWorker): void {
+    for (const call of this.calls.values()) if (call.worker === worker && !call.finished) this.abort(call.context.callId, 'drained');
+  }
+
+  private abort(callId: string, reason: 'lease_lost' | 'drained'): void {
+    for (const attempt of this.inFlight.byCallId(callId)) attempt.abort(reason, 0);
+  }
+
+  private sendCancel({ context, worker }: RemoteCall): void {
+    const { callId, fence, graceMs } = context;
+    const reason = this.inFlight.byCallId(callId).at(-1)?.abortInfo?.reason ?? 'cancelled';
+    this.apply(worker, worker.session.cancel(callId, fence, reason, graceMs));
+  }
+}
+
+function keyOf(callId: string, fence: number): string {
+  return `${callId}/${fence}`;
+}
+
+function callFrame(
+  tool: string,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+): Parameters<ConnectedWorker['session']['assign']>[0] {
+  const { callId, fence, attempt, deadline, sessionId, traceparent } = context;
+  return {
+    op: 'call',
+    callId,
+    fence,
+    attempt,
+    tool,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- arguments were parsed from JSON and checked
+    arguments: args as Parameters<ConnectedWorker['session']['assign']>[0]['arguments'],
+    deadlineMs: Math.max(0, Math.round(deadline - Date.now())),
+    ...(sessionId === undefined ? {} : { session: sessionId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
+
+function outputOf({ outcome, content = [], isError, structuredContent, error }: WorkerFrameOf<'finish'>): ToolOutput | ToolError {
+  if (outcome === 'failed') {
+    const { message = 'The worker said no reason.', retryable = false } = error ?? {};
+    return new ToolError('tool_failed', message, { retryable });
+  }
+  return {
+    content,
+    ...(isError === undefined ? {} : { isError }),
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+  };
+}

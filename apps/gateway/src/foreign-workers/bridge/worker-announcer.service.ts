@@ -1,0 +1,123 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { ALL_TENANTS, ProblemError, WorkerStatus, type AnnouncedTool, type Pool, type WorkerTool } from '#contracts';
+import { keys, type RedisConnection } from '#redis';
+import { acceptOffer, sourceKey, type OfferRules, type SourceId } from '#sources';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
+import { SourceCatalog } from '../../sources/source-catalog.service.js';
+import type { ConnectedWorker } from './connected-worker.js';
+
+/** A gateway that died stops renewing; with the look of the other gateways its tools vanish within two seconds. */
+const TTL_MS = 1_500;
+const STATUS_TTL_MS = 10_000;
+const NAMED = 100;
+
+export interface Announcement {
+  readonly tools: readonly AnnouncedTool[];
+  readonly problems: readonly string[];
+}
+
+/** Puts the tools of foreign workers into the catalog, and the workers into `GET /v1/workers`. */
+@Injectable()
+export class WorkerAnnouncer {
+  constructor(
+    private readonly catalog: SourceCatalog,
+    @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'name'>,
+    @Inject(LOGGER) private readonly log: Logger,
+  ) {}
+
+  /**
+   * What the operator says about the source.
+   * @throws ProblemError `conflict` when the name belongs to a source of another kind
+   */
+  async rulesOf(id: SourceId): Promise<OfferRules & { readonly pin: boolean }> {
+    const stored = [await this.catalog.store.definition(id), await this.catalog.store.definition({ ...id, tenantId: ALL_TENANTS })];
+    const other = stored.find((it) => it !== undefined && it.definition.kind !== 'worker');
+    if (other !== undefined)
+      throw new ProblemError(
+        'conflict',
+        `Expected a name that no other source has; ${id.name} is a source of the kind ${other.definition.kind}.`,
+      );
+    const { trust = false, pin = true, pool, timeoutMs, include, exclude } = (stored[0] ?? stored[1])?.definition ?? {};
+    return { name: id.name, kind: 'worker', trust, pin, pool, timeoutMs, include, exclude };
+  }
+
+  /** Replaces the entry of the source. Rejects while Redis is out of reach. */
+  async announce(id: SourceId, offered: readonly WorkerTool[]): Promise<Announcement> {
+    const rules = await this.rulesOf(id);
+    const { tools, problems } = acceptOffer(
+      offered.map(({ name, ...tool }) => ({ ...tool, rawName: name })),
+      rules,
+    );
+    const common = { tenantId: id.tenantId, name: id.name, kind: 'worker', pin: rules.pin, origin: 'announced', status: 'ok' } as const;
+    await this.stay(id);
+    await this.catalog.store.announce({ ...common, problems, tools, updatedAt: new Date().toISOString(), expires: true }, TTL_MS);
+    await this.catalog.refresh();
+    return { tools, problems };
+  }
+
+  /** False: the entry has vanished, it is to be announced again. */
+  async renew(id: SourceId): Promise<boolean> {
+    await this.stay(id);
+    return this.catalog.store.renew(id, TTL_MS);
+  }
+
+  /** No worker of the source is connected here any more. The entry stays while one is at another gateway. */
+  async leave(id: SourceId): Promise<void> {
+    const key = keys.sourceGateways(sourceKey(id));
+    await this.redis.zrem(key, this.config.name);
+    if ((await this.redis.zcount(key, Date.now(), '+inf')) === 0) await this.catalog.store.withdraw(id);
+    await this.catalog.refresh();
+  }
+
+  /** Never rejects. */
+  async report(worker: ConnectedWorker, pools: ReadonlySet<Pool>): Promise<void> {
+    const { id, session, hello, startedAt, tenantId, source } = worker;
+    const status: WorkerStatus = {
+      id,
+      startedAt: startedAt.toISOString(),
+      seenAt: new Date().toISOString(),
+      draining: session.draining,
+      foreign: {
+        tenantId,
+        source,
+        sdk: hello.sdk,
+        ...(hello.labels === undefined ? {} : { labels: hello.labels }),
+        tools: worker
+          .offered()
+          .slice(0, NAMED)
+          .map(({ name }) => name),
+        gateway: this.config.name,
+      },
+      pools: [...pools].map((pool) => ({
+        pool,
+        slots: session.creditOf(pool) + session.runningOf(pool),
+        running: session.runningOf(pool),
+      })),
+      calls: session.callIds().slice(0, NAMED),
+    };
+    try {
+      await this.redis.set(keys.worker(id), JSON.stringify(status), 'PX', STATUS_TTL_MS);
+      await this.redis.zadd(keys.workers(), Date.now(), id);
+    } catch (error) {
+      this.log.debug({ err: error }, 'the status of a foreign worker could not be stored');
+    }
+  }
+
+  /** Never rejects. */
+  async forget({ id }: ConnectedWorker): Promise<void> {
+    await Promise.allSettled([this.redis.del(keys.worker(id), keys.workerDrain(id)), this.redis.zrem(keys.workers(), id)]);
+  }
+
+  async isAskedToDrain({ id }: ConnectedWorker): Promise<boolean> {
+    return (await this.redis.exists(keys.workerDrain(id)).catch(() => 0)) === 1;
+  }
+
+  private async stay(id: SourceId): Promise<void> {
+    const key = keys.sourceGateways(sourceKey(id));
+    await this.redis.zadd(key, Date.now() + TTL_MS, this.config.name);
+    await this.redis.pexpire(key, 60_000);
+  }
+}

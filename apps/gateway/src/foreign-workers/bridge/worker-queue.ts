@@ -1,0 +1,87 @@
+import type { AttemptFollowUp } from '#attempts';
+import type { CallJob, Pool } from '#contracts';
+import type { CallStore } from '#event-log';
+import type { CallConsumer, StartConsumer } from '#queue';
+import type { ConnectedWorker } from './connected-worker.js';
+import type { Placement } from './remote-calls.js';
+
+/** How long a queue without credit stays open: a worker gives credit again when it has finished a call. */
+const IDLE_MS = 1_000;
+/** When a job comes again that no connected worker can run. */
+const GIVE_BACK_MS = 1_000;
+
+export interface WorkerQueueDeps {
+  readonly startConsumer: StartConsumer;
+  readonly store: Pick<CallStore, 'snapshot'>;
+  readonly followUp: Pick<AttemptFollowUp, 'dispatchLater' | 'dispatchAsAccepted'>;
+  /** Resolves when the attempt is over. */
+  readonly runAttempt: (job: CallJob, placement: Placement) => Promise<void>;
+}
+
+/**
+ * The calls of one pool that wait for the workers of one source. It takes as many jobs as the connected workers have
+ * credit for; a job that it took without credit is not claimed, and goes back when no credit comes.
+ */
+export class WorkerQueue {
+  private consumer: CallConsumer | undefined;
+  private idle: NodeJS.Timeout | undefined;
+  private closing: Promise<void> = Promise.resolve();
+  private waiters: (() => void)[] = [];
+
+  constructor(
+    private readonly name: string,
+    private readonly pool: Pool,
+    private readonly workers: ReadonlySet<ConnectedWorker>,
+    private readonly deps: WorkerQueueDeps,
+  ) {}
+
+  /** To be called whenever credit, calls or workers change. */
+  update(): void {
+    const slots = [...this.workers].reduce((sum, { session, isGone }) => {
+      return isGone ? sum : sum + session.creditOf(this.pool) + session.runningOf(this.pool);
+    }, 0);
+    if (slots > 0) {
+      clearTimeout(this.idle);
+      this.idle = undefined;
+      if (this.consumer === undefined) this.consumer = this.deps.startConsumer(this.name, slots, (job) => this.handle(job));
+      else this.consumer.setConcurrency(slots);
+    } else if (this.consumer !== undefined) this.idle ??= setTimeout(() => void this.close(), IDLE_MS).unref();
+    for (const wake of this.waiters.splice(0)) wake();
+  }
+
+  /** Takes no more jobs; resolves when the attempts are over. May be opened again by `update`. */
+  close(): Promise<void> {
+    clearTimeout(this.idle);
+    this.idle = undefined;
+    const { consumer } = this;
+    this.consumer = undefined;
+    for (const wake of this.waiters.splice(0)) wake();
+    return (this.closing = Promise.all([this.closing, consumer?.close()]).then(() => {}));
+  }
+
+  private async handle(job: CallJob): Promise<void> {
+    const head = await this.deps.store.snapshot(job.callId);
+    if (head?.status !== 'queued' || head.attempt + 1 !== job.attempt) return;
+    const placement = await this.placement(head.meta.tool);
+    if (placement === undefined) return this.deps.followUp.dispatchLater(this.name, job, GIVE_BACK_MS);
+    try {
+      await this.deps.runAttempt(job, placement);
+    } finally {
+      placement.release();
+    }
+  }
+
+  /** A worker with the tool and credit. Waits for credit as long as the queue is open. */
+  private async placement(tool: string): Promise<Placement | undefined> {
+    for (;;) {
+      const able = [...this.workers].filter((worker) => !worker.isGone && worker.has(tool));
+      const worker = able.reduce<ConnectedWorker | undefined>(
+        (best, it) => (it.freeOf(this.pool) > (best?.freeOf(this.pool) ?? 0) ? it : best),
+        undefined,
+      );
+      if (worker !== undefined) return { worker, pool: this.pool, release: worker.reserve(this.pool) };
+      if (able.length === 0 || this.consumer === undefined) return undefined;
+      await new Promise<void>((resolve) => this.waiters.push(resolve));
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { SourcesModule } from '../sources/sources.module.js';
+import { AttemptHost } from './bridge/attempt-host.service.js';
+import { ForeignWorkers } from './bridge/foreign-workers.service.js';
+import { WorkerAnnouncer } from './bridge/worker-announcer.service.js';
+import { WorkerGateway } from './transport/worker.gateway.js';
+import { WorkersController } from './transport/workers.controller.js';
+
+/** Workers in any language: `toolyard-worker/1`. */
+@Module({
+  imports: [SourcesModule],
+  controllers: [WorkersController],
+  providers: [AttemptHost, ForeignWorkers, WorkerAnnouncer, WorkerGateway],
+  exports: [ForeignWorkers],
+})
+export class ForeignWorkersModule {}

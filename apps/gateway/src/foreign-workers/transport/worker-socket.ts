@@ -1,0 +1,87 @@
+import type { WebSocket } from 'ws';
+import { ProblemError, type Principal, type WorkerFrame, type WorkerServerFrame } from '#contracts';
+import { toProblem } from '../../platform/http/to-problem.js';
+import type { ConnectedWorker, WorkerTransport } from '../bridge/connected-worker.js';
+import type { ForeignWorkers } from '../bridge/foreign-workers.service.js';
+import { readWorkerFrame } from './read-frame.js';
+
+/** A worker that sends nothing but refused frames is cut. */
+const REFUSED_FRAMES = 100;
+/** Frames that wait while `hello` is answered. */
+const EARLY_FRAMES = 100;
+/** A worker that does not read is cut when so many bytes wait for it. */
+const BUFFERED_BYTES = 16 * 1_048_576;
+const HELLO_MS = 10_000;
+const PROTOCOL = 4003;
+const SLOW = 4008;
+
+/** One WebSocket of a worker: frames in and out, in order. */
+export class WorkerSocket implements WorkerTransport {
+  private worker: ConnectedWorker | undefined;
+  private early: WorkerFrame[] | undefined;
+  private refusals = 0;
+  private readonly helloTimer: NodeJS.Timeout;
+
+  constructor(
+    private readonly socket: WebSocket,
+    private readonly principal: Principal,
+    private readonly workers: Pick<ForeignWorkers, 'connect' | 'receive' | 'disconnect'>,
+  ) {
+    this.helloTimer = setTimeout(() => this.close(PROTOCOL, 'expected hello within 10 s'), HELLO_MS).unref();
+    socket.on('message', (data, isBinary) => this.receive(data, isBinary));
+    socket.on('close', () => this.closed());
+    socket.on('error', () => socket.terminate());
+  }
+
+  send(frame: WorkerServerFrame): void {
+    if (this.socket.readyState !== this.socket.OPEN) return;
+    if (this.socket.bufferedAmount > BUFFERED_BYTES) this.close(SLOW, 'the worker does not read');
+    else this.socket.send(JSON.stringify(frame));
+  }
+
+  close(code: number, reason: string): void {
+    this.socket.close(code, reason);
+  }
+
+  private receive(...message: Parameters<typeof readWorkerFrame>): void {
+    try {
+      const frame = readWorkerFrame(...message);
+      if (this.worker !== undefined) this.workers.receive(this.worker, frame);
+      else if (this.early !== undefined) this.keep(this.early, frame);
+      else if (frame.op === 'hello') void this.hello(frame);
+      else throw new ProblemError('conflict', `Expected hello as the first frame; got ${frame.op}`);
+    } catch (error) {
+      this.refuse(error);
+    }
+  }
+
+  private async hello(frame: WorkerFrame & { op: 'hello' }): Promise<void> {
+    this.early = [];
+    clearTimeout(this.helloTimer);
+    try {
+      const { worker, welcome } = await this.workers.connect(this.principal, frame, this);
+      this.send(welcome);
+      this.worker = worker;
+      if (this.socket.readyState !== this.socket.OPEN) return this.closed();
+      for (const early of this.early) this.workers.receive(worker, early);
+    } catch (error) {
+      this.refuse(error);
+      this.close(PROTOCOL, 'hello was refused');
+    }
+  }
+
+  private keep(early: WorkerFrame[], frame: WorkerFrame): void {
+    if (early.length < EARLY_FRAMES) early.push(frame);
+    else throw new ProblemError('overloaded', 'Expected to wait for welcome; the frame is dropped');
+  }
+
+  private refuse(error: unknown): void {
+    this.send({ op: 'refused', problem: toProblem(error).toProblem() });
+    if (++this.refusals >= REFUSED_FRAMES) this.close(PROTOCOL, 'too many refused frames');
+  }
+
+  private closed(): void {
+    clearTimeout(this.helloTimer);
+    if (this.worker !== undefined) void this.workers.disconnect(this.worker);
+  }
+}

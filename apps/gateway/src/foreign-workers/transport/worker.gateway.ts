@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { WebSocketGateway, type OnGatewayConnection, type OnGatewayInit } from '@nestjs/websockets';
+import type { ServerOptions, VerifyClientCallbackAsync, WebSocket, WebSocketServer } from 'ws';
+import { ProblemError, WORKER_LIMITS, WORKER_PATH, WORKER_SUBPROTOCOL, type Principal } from '#contracts';
+import { assertScope, bearerToken, unknownKey } from '../../auth/access.js';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { OpenSockets } from '../../auth/open-sockets.service.js';
+import { OriginPolicy } from '../../auth/origin-policy.service.js';
+import { toProblem } from '../../platform/http/to-problem.js';
+import { ShutdownState } from '../../platform/shutdown-state.service.js';
+import { ForeignWorkers } from '../bridge/foreign-workers.service.js';
+import { WorkerSocket } from './worker-socket.js';
+
+const OPTIONS = { path: WORKER_PATH, maxPayload: WORKER_LIMITS.frameBytes, perMessageDeflate: false } satisfies ServerOptions;
+
+/** `GET /v1/worker`: which upgrades are accepted. `WorkerSocket` takes the frames. */
+@WebSocketGateway(OPTIONS)
+export class WorkerGateway implements OnGatewayInit<WebSocketServer>, OnGatewayConnection<WebSocket> {
+  private readonly principals = new WeakMap<IncomingMessage, Principal>();
+
+  constructor(
+    private readonly workers: ForeignWorkers,
+    private readonly apiKeys: ApiKeyStore,
+    private readonly origins: OriginPolicy,
+    private readonly openSockets: OpenSockets,
+    private readonly shutdown: ShutdownState,
+  ) {}
+
+  afterInit(server: WebSocketServer): void {
+    server.options.verifyClient = ({ req }: { req: IncomingMessage }, answer) => this.verify(req, answer);
+  }
+
+  handleConnection(client: WebSocket, request: IncomingMessage): void {
+    const principal = this.principals.get(request);
+    if (principal === undefined) client.terminate();
+    else void new WorkerSocket(client, principal, this.workers);
+  }
+
+  private verify(request: IncomingMessage, answer: Parameters<VerifyClientCallbackAsync>[1]): void {
+    try {
+      this.principals.set(request, this.accept(request));
+      answer(true);
+    } catch (error) {
+      const problem = toProblem(error);
+      answer(false, problem.status, JSON.stringify(problem.toProblem()), { 'Content-Type': 'application/problem+json; charset=utf-8' });
+    }
+  }
+
+  /** @throws ProblemError for an upgrade that is refused */
+  private accept(request: IncomingMessage): Principal {
+    const foreign = this.origins.rejectionReason(request.headers);
+    if (foreign !== undefined) throw new ProblemError('origin_refused', foreign);
+    if (this.shutdown.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1_000 });
+    const token = bearerToken(request.headers.authorization);
+    if (token === undefined) throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key>');
+    const principal = this.apiKeys.authenticate(token);
+    if (principal === undefined) throw unknownKey();
+    assertScope(principal, 'work');
+    const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((it) => it.trim());
+    if (offered[0] !== WORKER_SUBPROTOCOL)
+      throw new ProblemError(
+        'invalid_request',
+        `Expected the WebSocket subprotocol ${WORKER_SUBPROTOCOL}; got ${JSON.stringify(offered[0])}`,
+      );
+    const reservation = this.openSockets.open(request.socket.remoteAddress ?? 'unknown', principal);
+    request.socket.once('close', () => reservation.release());
+    return principal;
+  }
+}

@@ -1,0 +1,205 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Scope, ToolDescriptor, WorkerStatus } from '#contracts';
+import { Agent } from '../support/agent.js';
+import { eventually } from '../support/eventually.js';
+import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
+import { startTestGateway, type TestGateway } from '../support/gateway.js';
+
+const OTHER_KEY = 'key-of-another-tenant-123';
+const WORK_KEY = 'key-that-only-works-12345';
+const LEASE_MS = 5_000;
+const keys = [
+  {
+    id: 'all',
+    tools: ['*'],
+    key: 'bootstrap-key-of-the-gateway-tests',
+    tenant: 'foreign',
+    scopes: ['submit', 'read', 'cancel', 'work', 'operate'],
+  },
+  { id: 'works', key: WORK_KEY, tenant: 'foreign', scopes: ['work'], tools: ['add', 'slow*'] },
+  { id: 'other', key: OTHER_KEY, tenant: 'foreign-other', scopes: ['submit', 'read', 'work'] },
+] satisfies { id: string; key: string; tenant: string; scopes: Scope[]; tools?: string[] }[];
+
+describe('workers in other languages', () => {
+  let gateway: TestGateway;
+  let agent: Agent;
+  const open: ScriptedWorker[] = [];
+  let count = 0;
+
+  const ready = async (tool = ADD, credit = 1, key: string = WORK_KEY) => {
+    const worker = await ScriptedWorker.ready(gateway.url, key, `w${++count}`, [tool], credit);
+    open.push(worker);
+    return worker;
+  };
+  const toolNames = async (as = agent) => (await as.get<{ tools: ToolDescriptor[] }>('/v1/tools')).body.tools.map(({ name }) => name);
+
+  beforeAll(async () => {
+    gateway = await startTestGateway('foreign', {
+      keys,
+      leaseMs: LEASE_MS,
+      stopGraceMs: 300,
+    });
+    agent = gateway.agent;
+  });
+  afterEach(async () => {
+    for (const worker of open.splice(0)) worker.close();
+    await eventually(async () => !(await toolNames()).includes('add'), 'the tools of gone workers to vanish');
+  });
+  afterAll(() => gateway.close());
+
+  it('runs a call of an announced tool, with updates, and answers done when it is written', async () => {
+    const worker = await ready();
+    const submitted = await agent.submit('add', { a: 1, b: 2 });
+    const call = await worker.next('call');
+    expect(call).toMatchObject({ callId: submitted.body.id, tool: 'add', arguments: { a: 1, b: 2 }, attempt: 1 });
+    worker.send({ op: 'started', callId: call.callId, fence: call.fence });
+    worker.send({ op: 'update', callId: call.callId, fence: call.fence, wseq: 1, content: [{ type: 'text', text: 'adding' }] });
+    worker.send({
+      op: 'finish',
+      callId: call.callId,
+      fence: call.fence,
+      wseq: 2,
+      outcome: 'completed',
+      content: [{ type: 'text', text: '3' }],
+    });
+    expect(await worker.next('done')).toMatchObject({ callId: call.callId });
+    const ended = await agent.ended(call.callId);
+    expect(ended).toMatchObject({
+      outcome: 'completed',
+      source: `w${count}`,
+      result: { content: [{ text: expect.stringMatching(/3$/) }] },
+    });
+    const types = new Set((await agent.events(call.callId)).map(({ type }) => type));
+    expect([...types]).toEqual(['call.submitted', 'call.start', 'call.update', 'call.end']);
+    worker.finish(call, 'again');
+    expect(await worker.next('done')).toMatchObject({ callId: call.callId });
+  });
+
+  it('sends no call beyond the credit, and keeps calls queued until there is credit', async () => {
+    const worker = await ready(ADD, 1);
+    const ids = await Promise.all([1, 2, 3].map(async (a) => (await agent.submit('add', { a, b: 0 })).body.id));
+    const first = await worker.next('call');
+    worker.finish(first, 'one');
+    await worker.next('done');
+    expect(worker.frames.filter(({ op }) => op === 'call')).toEqual([]);
+    worker.credit(2);
+    worker.finish(await worker.next('call'), 'two');
+    worker.finish(await worker.next('call'), 'three');
+    for (const id of ids) expect((await agent.ended(id)).outcome).toBe('completed');
+  });
+
+  it('shows tools and workers to their tenant only, as privileged and to be run once whatever they say', async () => {
+    await ready({ ...ADD, tier: 'read_only', effect: 'pure' });
+    const { body } = await agent.get<{ tools: ToolDescriptor[] }>('/v1/tools?q=add');
+    expect(body.tools.find(({ name }) => name === 'add')).toMatchObject({ tier: 'privileged', effect: 'once', available: { ok: true } });
+    const workers = (await agent.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers;
+    expect(workers.find(({ foreign }) => foreign?.source === `w${count}`)).toMatchObject({ foreign: { sdk: 'test/1', tools: ['add'] } });
+    const other = new Agent(gateway.url, OTHER_KEY);
+    expect(await toolNames(other)).not.toContain('add');
+    expect((await other.get<{ workers: WorkerStatus[] }>('/v1/workers')).body.workers.filter(({ foreign }) => foreign)).toEqual([]);
+    expect((await other.submit('add', { a: 1, b: 1 })).status).toBe(404);
+  });
+
+  it('cancels the call in the worker, and answers a later finish with stale', async () => {
+    const worker = await ready();
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const call = await worker.next('call');
+    await agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 100 });
+    expect(await worker.next('cancel')).toMatchObject({ callId: id, reason: 'cancelled' });
+    expect((await agent.ended(id)).outcome).toBe('cancelled');
+    await worker.next('stale');
+    worker.finish(call, 'too late');
+    expect(await worker.next('stale')).toMatchObject({ callId: id });
+  });
+
+  it('ends a call at its deadline', async () => {
+    const worker = await ready();
+    const { id } = (await agent.submit('add', { a: 1, b: 2 }, { timeouts: { runMs: 100 } })).body;
+    await worker.next('call');
+    expect(await worker.next('cancel')).toMatchObject({ callId: id, reason: 'run_timeout' });
+    expect((await agent.ended(id)).outcome).toBe('timed_out');
+  });
+
+  it('goes on with a call on a new connection', async () => {
+    const worker = await ready();
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const call = await worker.next('call');
+    worker.close();
+    const again = await ScriptedWorker.ready(gateway.url, WORK_KEY, `w${count}`, [ADD], 0);
+    open.push(again);
+    again.send({ op: 'renew', callIds: [id], fences: [call.fence] });
+    again.finish(call, 'after a cut');
+    await again.next('done');
+    expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringContaining('after a cut') }]);
+  });
+
+  it('ends a call as unknown when its worker died', async () => {
+    const worker = await ready();
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    await worker.next('call');
+    worker.close();
+    // What the reconciler of a worker does is covered in libs/attempts; here the lease is given up.
+    await eventually(async () => {
+      const { body } = await agent.get(`/v1/calls/${id}`);
+      return body.status === 'running' ? true : undefined;
+    }, 'the call to be left to the reconciler');
+    await agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 0 });
+  });
+
+  it('puts calls back into the queue, or ends them as unknown, when a worker says bye', async () => {
+    const worker = await ready();
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    await worker.next('call');
+    worker.send({ op: 'bye' });
+    expect((await agent.ended(id)).outcome).toBe('unknown');
+  });
+
+  it('answers hostile frames with problems and goes on', async () => {
+    const worker = await ready();
+    worker.raw('{');
+    expect((await worker.next('refused')).problem.code).toBe('malformed_json');
+    for (const frame of [{ op: 'nothing' }, { op: 'credit', pool: 'net', n: -1 }, { op: 'credit', pool: 'net', n: 1e9 }, { op: 'hello' }]) {
+      worker.send(frame);
+      expect((await worker.next('refused')).problem.code).toBe('invalid_request');
+    }
+    const unknown = '01-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
+    worker.send({ op: 'finish', callId: unknown, fence: 1, wseq: 1, outcome: 'completed' });
+    expect(await worker.next('stale')).toMatchObject({ callId: unknown });
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const call = await worker.next('call');
+    worker.finish({ callId: id, fence: call.fence + 1 }, 'of a wrong fence');
+    expect(await worker.next('stale')).toMatchObject({ callId: id });
+    worker.finish(call, '3');
+    expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringMatching(/3$/) }]);
+  });
+
+  it('refuses 10,000 tools, tools beyond the patterns of the key, and a giant frame', async () => {
+    const many = await ScriptedWorker.open(gateway.url, WORK_KEY);
+    many.hello(
+      'many',
+      Array.from({ length: 10_000 }, (_, n) => ({ name: `a${n}`, description: '', input: {} })),
+    );
+    expect((await many.next('refused')).problem.code).toBe('invalid_request');
+    const beyond = await ScriptedWorker.open(gateway.url, WORK_KEY);
+    beyond.hello('beyond', [{ ...ADD, name: 'shell' }]);
+    expect((await beyond.next('refused')).problem).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('shell') });
+    const giant = await ready();
+    giant.raw(JSON.stringify({ op: 'drain', filler: 'x'.repeat(1_100_000) }));
+    await eventually(async () => giant.closed, 'the connection to be cut');
+    expect(giant.closed?.code).toBe(1009);
+  });
+
+  it('redacts what a worker says', async () => {
+    const worker = await ready();
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    worker.finish(await worker.next('call'), `the key is ghp_${'a1B2'.repeat(9)}`);
+    expect(JSON.stringify((await agent.ended(id)).result)).toContain('[REDACTED]');
+  });
+
+  it('refuses keys without the scope, and another subprotocol', async () => {
+    await expect(ScriptedWorker.open(gateway.url, 'no-such-key')).rejects.toThrow('401');
+    await expect(ScriptedWorker.open(gateway.url, WORK_KEY, 'other.1')).rejects.toThrow('422');
+    expect((await new Agent(gateway.url, WORK_KEY).get('/v1/calls')).status).toBe(403);
+    expect((await agent.get('/v1/worker')).status).toBe(426);
+  });
+});
