@@ -91,6 +91,7 @@ function words(name: string): string {
 
 interface Frames {
   readonly byName: ReadonlyMap<string, { readonly description?: string }>;
+  readonly summaries: ReadonlyMap<string, string | undefined>;
   readonly definitions: Record<string, unknown>;
 }
 
@@ -102,13 +103,16 @@ function framesOf(
 ): Frames {
   const definitions: Record<string, unknown> = {};
   const byName = new Map<string, { description?: string }>();
+  /** A frame with an id of its own becomes a reference, which has no description beside it. */
+  const summaries = new Map<string, string | undefined>();
   for (const frame of union.options) {
     const schema = z.toJSONSchema(frame, { io, target: 'draft-7' });
     const { definitions: named = {}, $schema: _dialect, ...payload } = withRefsInto(`${side}.`, schema);
+    summaries.set(`${side}.${frame.shape.op.value}`, frame.description);
     byName.set(`${side}.${frame.shape.op.value}`, payload);
     for (const [name, definition] of Object.entries(named)) definitions[`${side}.${name}`] = definition;
   }
-  return { byName, definitions };
+  return { byName, summaries, definitions };
 }
 
 interface ReferringSchema {
@@ -134,7 +138,7 @@ function messages(frames: Frames): Record<string, unknown> {
   return Object.fromEntries(
     [...frames.byName].map(([name, payload]) => {
       const examples = examplesOf(name);
-      return [name, { name, summary: payload.description, payload, ...(examples && { examples }) }];
+      return [name, { name, summary: frames.summaries.get(name), payload, ...(examples && { examples }) }];
     }),
   );
 }
