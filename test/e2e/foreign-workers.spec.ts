@@ -133,16 +133,15 @@ describe('workers in other languages', () => {
     expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringContaining('after a cut') }]);
   });
 
-  it('ends a call as unknown when its worker died', async () => {
+  it('keeps a call running, to be cancelled or recovered, while its worker is away', async () => {
     const worker = await ready();
     const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
     await worker.next('call');
     worker.close();
-    // What the reconciler of a worker does is covered in libs/attempts; here the lease is given up.
     await eventually(async () => {
       const { body } = await agent.get(`/v1/calls/${id}`);
       return body.status === 'running' ? true : undefined;
-    }, 'the call to be left to the reconciler');
+    }, 'the call to be kept');
     await agent.request('POST', `/v1/calls/${id}/cancel`, { graceMs: 0 });
   });
 

@@ -1,8 +1,9 @@
 export { acceptOffer, type Offer, type OfferedTool, type OfferRules } from './catalog/offered-tool.js';
 export { SourceStore, type PinnedSource } from './catalog/source-store.js';
 export { SourceWatcher } from './catalog/source-watcher.js';
-export { isPending, TenantCatalog } from './catalog/tenant-catalog.js';
+export { isPending, TenantCatalog, type RunSourceTool } from './catalog/tenant-catalog.js';
 export { toolChanges } from './catalog/tool-digest.js';
+export { mappedName } from './catalog/tool-names.js';
 export { definitionFault } from './definitions/definition-fault.js';
 export { resolveSecrets } from './definitions/resolve-secrets.js';
 export { FolderConnector } from './folder/folder.source.js';
