@@ -14,7 +14,6 @@ const started = () => hooked;
 beforeAll(async () => {
   hooked = await HookTestCluster.start([beforeAgents, stopAgents, afterAgents, orderAgents, secretAgents, eventAgents]);
 });
-afterAll(() => hooked?.close());
 
 hooksBeforeContract(started);
 hookStopsContract(started);
@@ -22,3 +21,6 @@ hooksAfterContract(started);
 hookOrderContract(started);
 hookSecretsContract(started);
 hookEventsContract(started);
+
+// After what the suites close themselves.
+afterAll(() => hooked?.close());
