@@ -173,6 +173,42 @@ describe('the catalog of sources', () => {
     expect(await store.renew(id, 60_000)).toBe(false);
   });
 
+  it('leaves out what cannot be read, and shows everything else', async () => {
+    const [mine, other] = [tenant(), tenant()];
+    await redis.hset(keys.sourceEntries(), `${other}/broken`, '{"tools": [');
+    await redis.hset(keys.sourceDefinitions(), `${other}/broken`, 'no JSON');
+    await redis.hincrby(keys.sourceRevisions(), `${other}/broken`, 1);
+    closers.push(() => store.remove({ tenantId: other, name: 'broken' }));
+    await define(mine, 'tracker');
+    let deep: object = {};
+    for (let level = 0; level < 100; level += 1) deep = { properties: { deep } };
+    const input = { type: 'object', ...deep } as ReturnType<typeof offered>['input'];
+    await worker(new ScriptedSource(offered('create'), offered('deep', { input })));
+    await announced(mine, 'create');
+    expect((await store.entry(`${mine}/tracker`))?.entry.problems).toEqual([
+      expect.stringMatching(/"deep": expected schemas of at most 64/),
+    ]);
+  });
+
+  it('reads the list of a source that changes all the time less and less often', async () => {
+    const mine = tenant();
+    await define(mine, 'tracker');
+    const source = new ScriptedSource(offered('create'));
+    let lists = 0;
+    source.onList = () => {
+      lists += 1;
+      // Another description each time, and at once the word that it changed again.
+      setImmediate(() => source.change(offered('create', { description: `For tests: ${lists}.` })));
+    };
+    await worker(source);
+    await announced(mine, 'create');
+    await eventually(async () => lists >= 2, 'a second look');
+    const field = `${mine}/tracker`;
+    const [before, started] = [Number((await store.revisions())[field]), performance.now()];
+    await eventually(async () => lists >= 4, 'two more looks');
+    expect(Number((await store.revisions())[field]) - before).toBeLessThanOrEqual(2 + (performance.now() - started) / 500);
+  });
+
   it('closes connections of removed sources and takes their tools away', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
@@ -207,6 +243,8 @@ describe('definitionFault', () => {
     ])
       expect(definitionFault(byKey(more), rules)).toMatch(/config file/);
     expect(definitionFault(byKey({ command: ['sh'] }), { ...rules, allowCommands: true })).toBeUndefined();
+    const preload = byKey({ url: undefined, command: ['sh'], env: { LD_PRELOAD: '/tmp/x.so' } });
+    expect(definitionFault(preload, { ...rules, allowCommands: true })).toMatch(/LD_PRELOAD is for sources of the config file/);
     expect(definitionFault({ ...byKey({ trust: true, command: ['sh'] }), origin: 'config' }, rules)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describeTool, type ToolFacts } from '#tool-sdk';
-import { ToolDescriptor, type AnnouncedTool, type Pool, type SourceKind } from '#contracts';
+import { LIMITS, ToolDescriptor, type AnnouncedTool, type Pool, type SourceKind } from '#contracts';
 import { globMatches } from '#patterns';
 import { toolDigest } from './tool-digest.js';
 import { mappedName } from './tool-names.js';
@@ -70,6 +70,7 @@ function isWanted(name: string, rawName: string, { include, exclude = [] }: Offe
 function announced(offer: OfferedTool, name: string, rules: OfferRules): AnnouncedTool | string {
   const { rawName, description = '', label, input, output, examples, tier, effect, pool, retry, subjects, timeoutMs } = offer;
   if (rawName === '' || rawName.length > 128) return 'expected a name of 1 to 128 characters';
+  if (isDeeper({ input, output }, LIMITS.jsonDepth)) return `expected schemas of at most ${LIMITS.jsonDepth} levels`;
   if (input['type'] !== 'object') return 'expected an input schema with "type": "object"';
   const facts = rules.trust ? { tier, effect, pool, retry, subjects, timeoutMs } : {};
   const descriptor = ToolDescriptor.safeParse(
@@ -91,6 +92,12 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   if (JSON.stringify(descriptor.data).length > MAX_TOOL_BYTES) return `it is larger than ${MAX_TOOL_BYTES} bytes`;
   const digest = toolDigest(rules.name, rawName, descriptor.data);
   return { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
+}
+
+/** What is nested too deep could be read here and not where less of the stack is left. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
 const KIND_NAMES: Record<SourceKind, string> = { mcp: 'MCP', openapi: 'OpenAPI', folder: 'Folder', worker: 'Worker' };

@@ -20,10 +20,10 @@ export class SourceStore {
     return (await this.redis.get(keys.sourceRevision())) ?? '0';
   }
 
-  /** Entries that cannot be read, as of a newer version, are left out. */
+  /** What cannot be read is left out. */
   async definitions(): Promise<StoredSource[]> {
     const texts = await this.redis.hvals(keys.sourceDefinitions());
-    return texts.flatMap((text) => StoredSource.safeParse(JSON.parse(text)).data ?? []);
+    return texts.flatMap((text) => readable(StoredSource, text) ?? []);
   }
 
   async definition(id: SourceId): Promise<StoredSource | undefined> {
@@ -32,7 +32,7 @@ export class SourceStore {
   }
 
   async rules(): Promise<SourceRules> {
-    return SourceRules.parse(JSON.parse((await this.redis.get(keys.sourceRules())) ?? '{}'));
+    return readable(SourceRules, (await this.redis.get(keys.sourceRules())) ?? '{}') ?? SourceRules.parse({});
   }
 
   async putDefinition(source: StoredSource): Promise<void> {
@@ -108,14 +108,14 @@ export class SourceStore {
 
   async entry(field: string): Promise<PinnedSource | undefined> {
     const text = await this.redis.hget(keys.sourceEntries(), field);
-    const entry = text === null ? undefined : AnnouncedSource.safeParse(JSON.parse(text)).data;
+    const entry = text === null ? undefined : readable(AnnouncedSource, text);
     return entry && { entry, pins: entry.pin ? await this.redis.hgetall(keys.sourcePins(field)) : {} };
   }
 
   /** What was accepted of a tool; undefined when it was never seen. */
   async pinned(id: SourceId, rawName: string): Promise<PinnedTool | undefined> {
     const text = await this.redis.hget(keys.sourcePinned(sourceKey(id)), rawName);
-    return text === null ? undefined : PinnedTool.safeParse(JSON.parse(text)).data;
+    return text === null ? undefined : readable(PinnedTool, text);
   }
 
   async accept(id: SourceId, tools: readonly AnnouncedTool[]): Promise<void> {
@@ -146,5 +146,14 @@ function pinText({ digest, descriptor }: AnnouncedTool): string {
 }
 
 function originOf(text: string): StoredSource['origin'] | undefined {
-  return StoredSource.safeParse(JSON.parse(text)).data?.origin;
+  return readable(StoredSource, text)?.origin;
+}
+
+/** Undefined for a text that cannot be read: one of a newer version, or damaged. It must not hide all others. */
+function readable<T>(schema: { safeParse(value: unknown): { readonly data?: T | undefined } }, text: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,8 @@
 import type { SourceRules, StoredSource } from '#contracts';
 
+/** Variables with which the loader, libc or a shell runs code: what starts the sandbox has them too. */
+const OF_LOADERS = /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|NLSPATH$|MALLOC_|BASH_|ENV$|SHELLOPTS$|PS4$)/;
+
 /**
  * Why a source may not be used as it is defined; undefined when it may. The config file may say everything. A key that
  * adds a source for its tenant must not reach programs, files or secrets of the workers by it.
@@ -13,6 +16,8 @@ export function definitionFault({ origin, definition }: StoredSource, rules: Sou
   if ('paths' in definition && definition.paths !== undefined) return '`paths` is for sources of the config file';
   if ('command' in definition && definition.command !== undefined && !rules.allowCommands)
     return '`command` starts a program on the workers: put the source into the config file, or set sourceRules.allowCommands there';
+  const variable = Object.keys(('env' in definition && definition.env) || {}).find((name) => OF_LOADERS.test(name));
+  if (variable !== undefined) return `the variable ${variable} is for sources of the config file: it loads code`;
   const secret = secretNames(definition).find((name) => !rules.secrets.includes(name));
   return secret === undefined ? undefined : `the secret ${secret} is not among sourceRules.secrets of the config file`;
 }

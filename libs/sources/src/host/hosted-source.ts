@@ -5,12 +5,16 @@ import { poolOf } from '../definitions/pool-of.js';
 import type { SourceStore } from '../catalog/source-store.js';
 import type { SourceConnector } from '../source-connector.port.js';
 import type { SourceId } from '../source-id.js';
+import { backoffMs } from './backoff.js';
 import { SharedConnection } from './shared-connection.js';
 import type { SourceLease } from './source-lease.js';
 
 const LIST_TIMEOUT_MS = 30_000;
 /** For servers that do not say when their list changes. */
 const LIST_AGAIN_MS = 60_000;
+/** After a change the list is not read again before this time. A source that goes on changing waits longer and longer. */
+const AFTER_CHANGE_MS = 500;
+const FREE_CHANGES = 10;
 /** Entries of sources that only the environment of a worker names vanish with the last such worker. */
 export const LOCAL_TTL_MS = 10_000;
 
@@ -37,13 +41,18 @@ export class HostedSource {
   private due = 0;
   private listing: Promise<void> | undefined;
   private announced = '';
+  private announcedAt = -LIST_AGAIN_MS;
+  private listedAt = -LIST_AGAIN_MS;
+  /** In a row, each within a minute of the one before. */
+  private changes = 0;
 
   constructor(
     readonly source: StoredSource,
     private readonly parts: HostedSourceParts,
   ) {
     const again = () => {
-      this.due = 0;
+      const wait = this.changes < FREE_CHANGES ? AFTER_CHANGE_MS : backoffMs(this.changes - FREE_CHANGES + 1, parts.random);
+      this.due = Math.min(this.due, Math.max(this.announcedAt + wait, this.listedAt + AFTER_CHANGE_MS));
       void this.tick();
     };
     this.connection = new SharedConnection(source, parts.connector, { onChange: again, onLost: again }, parts.random);
@@ -78,7 +87,8 @@ export class HostedSource {
     if (!led) this.due = 0;
     if (this.parts.local) await this.renew();
     if (performance.now() < this.due || this.listing !== undefined) return;
-    this.due = performance.now() + LIST_AGAIN_MS;
+    this.listedAt = performance.now();
+    this.due = this.listedAt + LIST_AGAIN_MS;
     this.listing = this.read().finally(() => (this.listing = undefined));
     await this.listing;
   }
@@ -126,6 +136,8 @@ export class HostedSource {
     const entry: AnnouncedSource = { ...facts, updatedAt: new Date().toISOString(), expires: this.parts.local };
     await this.parts.store.announce(entry, this.parts.local ? LOCAL_TTL_MS : undefined);
     this.announced = text;
+    this.changes = performance.now() - this.announcedAt < LIST_AGAIN_MS ? this.changes + 1 : 0;
+    this.announcedAt = performance.now();
     // The definition may have been removed meanwhile: then nothing else takes the entry away.
     if (!this.parts.local && (await this.parts.store.definition(this.id)) === undefined) await this.parts.store.remove(this.id);
   }

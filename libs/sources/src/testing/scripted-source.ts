@@ -6,6 +6,7 @@ import type { SourceConnection, SourceConnector } from '../source-connector.port
 export class ScriptedSource implements SourceConnector {
   tools: OfferedTool[] = [];
   fault: string | undefined;
+  onList: () => void = () => {};
   opened = 0;
   closed = 0;
   private readonly listeners = new Set<{ change: () => void; lost: (reason: string) => void }>();
@@ -20,7 +21,10 @@ export class ScriptedSource implements SourceConnector {
     const listener = { change: () => {}, lost: (_reason: string) => {} };
     this.listeners.add(listener);
     return {
-      list: async () => this.tools,
+      list: async () => {
+        this.onList();
+        return this.tools;
+      },
       call: async (rawName, args) => `${rawName} ${JSON.stringify(args)}`,
       onChange: (change) => void (listener.change = change),
       onClosed: (lost) => void (listener.lost = lost),
