@@ -21,11 +21,13 @@ export interface CliOptions {
   readonly url: string;
   readonly env?: Record<string, string>;
   readonly input?: string;
+  /** Its input stays open. */
+  readonly keepsInput?: boolean;
   /** In a terminal of its own (`script` of util-linux makes it), as a person has it. */
   readonly terminal?: boolean;
 }
 
-export function startCli(words: readonly string[], { url, env = {}, input, terminal = false }: CliOptions): CliProcess {
+export function startCli(words: readonly string[], { url, env = {}, input, keepsInput = false, terminal = false }: CliOptions): CliProcess {
   // `exec`: a shell in between would take the Ctrl-C for its own.
   const line = `exec ${[process.execPath, BIN, ...words].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')}`;
   const [file, args] = terminal ? ['script', ['-qfec', line, '/dev/null']] : [process.execPath, [BIN, ...words]];
@@ -40,7 +42,7 @@ export function startCli(words: readonly string[], { url, env = {}, input, termi
   child.stdout.on('data', (piece) => (out += String(piece)));
   child.stderr.on('data', (piece) => (err += String(piece)));
   child.stdin.on('error', () => {});
-  if (input !== undefined || !terminal) child.stdin.end(input ?? '');
+  if (input !== undefined || !(terminal || keepsInput)) child.stdin.end(input ?? '');
   const ended = new Promise<{ code: number | null; out: string; err: string }>((done) =>
     child.once('close', (code) => {
       rmSync(cwd, { recursive: true, force: true });

@@ -1,5 +1,8 @@
+import { resolve } from 'node:path';
 import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as OlderStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 
@@ -10,6 +13,8 @@ export interface ConnectOptions {
   readonly key: string;
   /** Requests go to these in turn: any gateway serves any request. */
   readonly urls: readonly string[];
+  /** Words after `toolyard mcp`, which the client starts instead of using HTTP. */
+  readonly stdio?: readonly string[];
   /** The user of the client; without one it declares no elicitation. */
   readonly user?: (question: string) => Promise<ElicitResult> | ElicitResult;
   readonly onToolsChanged?: () => void;
@@ -50,7 +55,12 @@ async function connectNewer({ user, onToolsChanged, ...where }: ConnectOptions):
     ...(onToolsChanged === undefined ? {} : { listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } } }),
   });
   if (user !== undefined) client.setRequestHandler('elicitation/create', ({ params }) => user(params.message));
-  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', where.urls[0]), transportOptions(where)));
+  const { stdio } = where;
+  await client.connect(
+    stdio === undefined
+      ? new StreamableHTTPClientTransport(new URL('/mcp', where.urls[0]), transportOptions(where))
+      : new StdioClientTransport(command(where, stdio)),
+  );
   return {
     instructions: client.getInstructions(),
     tools: (cursor) => client.listTools(cursor === undefined ? {} : { cursor }),
@@ -64,7 +74,11 @@ async function connectOlder({ user, onToolsChanged, ...where }: ConnectOptions):
   const client = new OlderClient(INFO, { capabilities: user === undefined ? {} : { elicitation: {} } });
   if (user !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => user(params.message) as never);
   if (onToolsChanged !== undefined) client.setNotificationHandler(ToolListChangedNotificationSchema, () => onToolsChanged());
-  const transport = new OlderTransport(new URL('/mcp', where.urls[0]), transportOptions(where));
+  const { stdio } = where;
+  const transport =
+    stdio === undefined
+      ? new OlderTransport(new URL('/mcp', where.urls[0]), transportOptions(where))
+      : new OlderStdioTransport(command(where, stdio));
   await client.connect(transport);
   return {
     instructions: client.getInstructions(),
@@ -73,10 +87,15 @@ async function connectOlder({ user, onToolsChanged, ...where }: ConnectOptions):
       client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, undefined, more) as Promise<TestResult>,
     read: async (uri) => textOf(await client.readResource({ uri })),
     close: async () => {
-      await transport.terminateSession();
+      if (transport instanceof OlderTransport) await transport.terminateSession();
       await client.close();
     },
   };
+}
+
+function command({ key, urls: [url = ''] }: Pick<ConnectOptions, 'key' | 'urls'>, words: readonly string[]) {
+  const env = { PATH: process.env['PATH'] ?? '', TOOLYARD_URL: url, TOOLYARD_API_KEY: key };
+  return { command: process.execPath, args: [resolve('apps/cli/toolyard.mjs'), 'mcp', ...words], env };
 }
 
 function transportOptions({ key, urls }: Pick<ConnectOptions, 'key' | 'urls'>) {

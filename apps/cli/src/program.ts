@@ -5,6 +5,7 @@ import { bulk, type BulkFlags } from './commands/bulk.js';
 import { call, replay, type CallFlags, type SubmitFlags } from './commands/call.js';
 import { calls, output, show, type CallsFlags } from './commands/calls.js';
 import { approvals, decide, type DecideFlags } from './commands/decide.js';
+import { mcp, type McpFlags } from './commands/mcp.js';
 import { LANGUAGES, newTool, type NewToolFlags } from './commands/new-tool.js';
 import { quote } from './commands/quote.js';
 import { cancel, cancelBatch, steer, type CancelFlags } from './commands/sessions.js';
@@ -44,6 +45,10 @@ export function buildProgram(version: string, run: Runner, env: NodeJS.ProcessEn
   addAnswering(add, start);
   addSources(add, start);
   addSchedules(add, start);
+  add('mcp', 'an MCP server on standard input and output, for clients that start one')
+    .option('--session <id>', 'the session of its calls')
+    .option('--agent <id>', 'the agent of its calls')
+    .action((flags: McpFlags) => start((context) => mcp(context, flags)));
   add('doctor', 'check gateway, key, versions, config file, clocks, Redis, workers, sandboxes, search and disks').action(() =>
     start((context) => doctor(context, env)),
   );

@@ -1,0 +1,203 @@
+import {
+  isInitializeRequest,
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  StreamableHTTPClientTransport,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type RequestId,
+} from '@modelcontextprotocol/client';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { errorAnswer, isSessionLost, lostAnswer, reasonOf } from './error-answer.js';
+import { isModern, withCallMeta } from './messages.js';
+
+export interface StdioProxyOptions {
+  /** Of the gateway. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** Added to the `_meta` of each `tools/call` that does not say it itself. */
+  readonly callMeta: Readonly<Record<string, string>>;
+  /** For people; nothing but messages goes to the standard output. */
+  readonly note: (text: string) => void;
+}
+
+interface Pending {
+  readonly transport: StreamableHTTPClientTransport;
+  readonly modern: boolean;
+  readonly aborter: AbortController;
+}
+
+/** The stream of notifications is opened again for as long as the proxy runs. */
+const RECONNECTION = {
+  initialReconnectionDelay: 500,
+  reconnectionDelayGrowFactor: 1.5,
+  maxReconnectionDelay: 10_000,
+  maxRetries: Number.MAX_SAFE_INTEGER,
+};
+const END_MS = 1000;
+/** The id of an `initialize` of the proxy's own. */
+const RENEWAL = 'toolyard:renewal';
+
+/**
+ * The MCP endpoint of a gateway on standard input and output. Messages pass unread, in both directions, but for: `_meta` of
+ * calls; cancellation, which since 2026-07-28 is a closed response over HTTP; and `initialize`, which is repeated when the
+ * gateway has lost the session. A request that cannot be delivered gets an error for an answer; the next one tries again.
+ */
+export class StdioProxy {
+  private readonly stdio = new StdioServerTransport();
+  private readonly pending = new Map<RequestId, Pending>();
+  private transport: StreamableHTTPClientTransport;
+  private handshake: JSONRPCRequest | undefined;
+  private renewal: { readonly done: Promise<void>; readonly answered: (message: JSONRPCMessage) => void } | undefined;
+  private lastNote: string | undefined;
+
+  constructor(private readonly options: StdioProxyOptions) {
+    this.transport = this.open();
+  }
+
+  /** Resolves when the client has closed its end, or `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { stdio } = this;
+    /* oxlint-disable unicorn/prefer-add-event-listener -- a transport is no EventTarget; these are its only hooks */
+    const closed = new Promise<void>((resolve) => (stdio.onclose = resolve));
+    stdio.onmessage = (message) => void this.fromClient(message);
+    stdio.onerror = (error) => this.note(`not a message of MCP: ${error.message}`);
+    /* oxlint-enable unicorn/prefer-add-event-listener */
+    await this.transport.start();
+    await stdio.start();
+    signal.addEventListener('abort', () => void stdio.close(), { once: true });
+    await closed;
+    await this.end();
+  }
+
+  private async fromClient(message: JSONRPCMessage): Promise<void> {
+    if (isJSONRPCRequest(message)) {
+      if (isInitializeRequest(message)) this.handshake = { ...message };
+      return this.request(message);
+    }
+    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled' && this.closed(message.params)) return;
+    await this.transport.send(message).catch(() => {});
+  }
+
+  private async request(message: JSONRPCRequest, isRepeated = false): Promise<void> {
+    const { transport } = this;
+    const aborter = new AbortController();
+    this.pending.set(message.id, { transport, modern: isModern(message), aborter });
+    try {
+      const onRequestStreamEnd = () => this.lost(message.id, transport);
+      await transport.send(withCallMeta(message, this.options.callMeta), { requestSignal: aborter.signal, onRequestStreamEnd });
+    } catch (error) {
+      if (aborter.signal.aborted) return;
+      const renewed = !isRepeated && isSessionLost(error) && !isModern(message) && (await this.renew(transport));
+      if (renewed) return this.request(message, true);
+      this.toClient(errorAnswer(message.id, error, this.options.url));
+    }
+  }
+
+  /** Closes the response of a request that the client cancels. False: the gateway has to be asked to cancel. */
+  private closed(params: Readonly<Record<string, unknown>> | undefined): boolean {
+    const id = params?.['requestId'];
+    if (typeof id !== 'string' && typeof id !== 'number') return false;
+    const request = this.pending.get(id);
+    if (request?.modern !== true) return false;
+    this.settle(id);
+    request.aborter.abort();
+    return true;
+  }
+
+  private fromGateway(message: JSONRPCMessage, transport: StreamableHTTPClientTransport): void {
+    this.lastNote = undefined;
+    const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+    if (isAnswer && message.id === RENEWAL) return this.renewal?.answered(message);
+    if (isJSONRPCResultResponse(message) && message.id === this.handshake?.id) useVersion(transport, message.result);
+    this.toClient(message);
+  }
+
+  private toClient(message: JSONRPCMessage): void {
+    if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) this.settle(message.id);
+    this.stdio.send(message).catch(() => {});
+  }
+
+  private lost(id: RequestId, transport: StreamableHTTPClientTransport): void {
+    if (this.pending.get(id)?.transport === transport) this.toClient(lostAnswer(id, this.options.url));
+  }
+
+  private settle(id: RequestId): void {
+    const transport = this.pending.get(id)?.transport;
+    this.pending.delete(id);
+    if (transport !== undefined) this.retire(transport);
+  }
+
+  /** Closes a transport of a lost session when its last request is answered. */
+  private retire(transport: StreamableHTTPClientTransport): void {
+    if (transport === this.transport || [...this.pending.values()].some((request) => request.transport === transport)) return;
+    void transport.close();
+  }
+
+  /** Opens a session like the one that the gateway has lost, once for all that need it. False: that failed. */
+  private async renew(lost: StreamableHTTPClientTransport): Promise<boolean> {
+    const { handshake } = this;
+    if (handshake === undefined) return false;
+    if (this.transport === lost) {
+      this.renewal = this.startRenewal({ ...handshake, id: RENEWAL });
+      this.retire(lost);
+    }
+    return (this.renewal?.done ?? Promise.resolve()).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private startRenewal(handshake: JSONRPCRequest): NonNullable<StdioProxy['renewal']> {
+    const transport = (this.transport = this.open());
+    let answered: (message: JSONRPCMessage) => void = () => {};
+    const answer = new Promise<JSONRPCMessage>((resolve) => (answered = resolve));
+    const run = async () => {
+      await transport.start();
+      await transport.send(handshake);
+      const message = await answer;
+      if (!isJSONRPCResultResponse(message)) throw new Error('the gateway refused `initialize`');
+      useVersion(transport, message.result);
+      await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    };
+    return { done: run(), answered };
+  }
+
+  private open(): StreamableHTTPClientTransport {
+    const headers = { authorization: `Bearer ${this.options.apiKey}` };
+    const transport = new StreamableHTTPClientTransport(new URL('mcp', `${this.options.url.replace(/\/+$/, '')}/`), {
+      requestInit: { headers },
+      reconnectionOptions: RECONNECTION,
+    });
+    /* oxlint-disable unicorn/prefer-add-event-listener -- a transport is no EventTarget; these are its only hooks */
+    transport.onmessage = (message) => this.fromGateway(message, transport);
+    transport.onerror = (error) => {
+      this.note(reasonOf(error));
+      if (isSessionLost(error) && transport === this.transport) void this.renew(transport);
+    };
+    /* oxlint-enable unicorn/prefer-add-event-listener */
+    return transport;
+  }
+
+  /** The same trouble is shown once, until something works again. */
+  private note(text: string): void {
+    if (text !== this.lastNote) this.options.note(`toolyard mcp: ${text}`);
+    this.lastNote = text;
+  }
+
+  private async end(): Promise<void> {
+    const { transport } = this;
+    const late = setTimeout(() => void transport.close(), END_MS);
+    await transport.terminateSession().catch(() => {});
+    clearTimeout(late);
+    for (const open of new Set([transport, ...[...this.pending.values()].map((request) => request.transport)])) await open.close();
+  }
+}
+
+/** The revision that both sides agreed on. Later requests name it. */
+function useVersion(transport: StreamableHTTPClientTransport, result: Readonly<Record<string, unknown>>): void {
+  const { protocolVersion } = result;
+  if (typeof protocolVersion === 'string') transport.setProtocolVersion(protocolVersion);
+}

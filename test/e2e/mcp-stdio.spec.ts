@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallPage } from '#contracts';
+import { createRedis } from '#redis';
+import { startCli, type CliProcess } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { FaultyProxy } from '../support/faulty-proxy.js';
+import { BOOTSTRAP_KEY, startTestGateway, type TestGateway } from '../support/gateway.js';
+import { connectMcp, REVISIONS, type TestClient } from '../support/mcp-clients.js';
+
+const TENANT = 'mcp-stdio';
+const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
+
+let gateway: TestGateway;
+/** Between the command line tool and the gateway. */
+let network: FaultyProxy;
+beforeAll(async () => {
+  gateway = await startTestGateway(TENANT, {
+    // Commands are asked about, everything else runs.
+    defaultPosture: { autonomy: 'full', permissionMode: 'workspace-write' },
+    mcp: { answerMs: 20_000, taskMs: 20_000 },
+  });
+  network = await FaultyProxy.start(gateway.url);
+});
+afterAll(async () => {
+  await network.close();
+  await gateway.close();
+});
+
+const callIn = (sessionId: string) =>
+  eventually(async () => {
+    const { body } = await gateway.agent.get<CallPage>(`/v1/calls?sessionId=${sessionId}&status=queued`);
+    return body.calls[0];
+  }, `a call in the session ${sessionId}`);
+
+describe.each(REVISIONS)('toolyard mcp for a client of the SDK that speaks revision %s', (revision) => {
+  const session = `stdio-${revision}`;
+  let client: TestClient;
+  beforeAll(async () => {
+    const user = () => ({ action: 'accept' as const, content: { approve: true } });
+    client = await connectMcp(revision, { key: BOOTSTRAP_KEY, urls: [network.url], stdio: ['--session', session], user });
+  });
+  afterAll(() => client.close());
+
+  it('gives it the tools of the key and their instructions', async () => {
+    expect((await client.tools()).tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['call_result', 'echo', 'shell']));
+    expect(client.instructions).toContain('call_result');
+  });
+
+  it('runs its calls in the session of --session, with progress', async () => {
+    const steps: (string | undefined)[] = [];
+    const answering = client.call('echo', {}, { onprogress: ({ message }) => steps.push(message) });
+    const attempt = await gateway.claim((await callIn(session)).id);
+    await attempt.update('half');
+    await eventually(() => steps.includes('half'), 'the update as progress');
+    await attempt.end('all');
+    expect((await answering).content[0]?.text).toBe('all');
+  });
+
+  it('lets _meta of a call name another session', async () => {
+    const answering = client.call('echo', {}, { meta: { 'io.toolyard/sessionId': `${session}-own` } });
+    await gateway.run((await callIn(`${session}-own`)).id, 'own');
+    expect((await answering).content[0]?.text).toBe('own');
+  });
+
+  it('asks its user for approval', async () => {
+    const answering = client.call('shell', { command: 'make deploy' });
+    await gateway.run((await callIn(session)).id, 'deployed');
+    expect((await answering).content[0]?.text).toBe('deployed');
+  });
+
+  it('cancels the call when it gives the request up', async () => {
+    const gone = new AbortController();
+    const answering = client.call('echo', {}, { signal: gone.signal });
+    const { id } = await callIn(session);
+    gone.abort('not needed');
+    await expect(answering).rejects.toThrow(/not needed/);
+    expect((await gateway.agent.ended(id)).outcome).toBe('cancelled');
+  });
+
+  it('answers with an error while the gateway is away, and goes on when it is back', async () => {
+    network.away();
+    const failed = client.call('call_result', { callId: 5 });
+    await expect(failed).rejects.toMatchObject({
+      code: -32_000,
+      message: expect.stringMatching(/No answer from the gateway at http.*\(ECONNREFUSED\).*Start it/),
+    });
+    await network.back();
+    expect(await client.call('call_result', { callId: 5 })).toMatchObject({ isError: true });
+  });
+
+  it('answers with an error when the connection breaks before the answer', async () => {
+    const answering = client.call('echo', {}, { meta: { 'io.toolyard/sessionId': `${session}-cut` }, onprogress: () => {} });
+    const failure = answering.catch((error: unknown) => error);
+    const { id } = await callIn(`${session}-cut`);
+    network.cut();
+    expect(await failure).toMatchObject({ code: -32_000, message: expect.stringContaining('broke before the answer came') });
+    await gateway.agent.request('POST', `/v1/calls/${id}/cancel`, {});
+    expect(await client.call('call_result', { callId: 5 })).toMatchObject({ isError: true });
+  });
+});
+
+describe('toolyard mcp', () => {
+  const start = (words: string[] = [], key = BOOTSTRAP_KEY) => {
+    const cli = startCli(['mcp', ...words], { url: network.url, env: { TOOLYARD_API_KEY: key }, keepsInput: true });
+    const send = (message: object) => void cli.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    return { cli, send };
+  };
+  const answers = ({ out }: CliProcess) =>
+    out()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const answerTo = (cli: CliProcess, id: unknown) =>
+    eventually(() => answers(cli).find((message) => message['id'] === id), `the answer to ${String(id)}`) as Promise<{
+      result?: Record<string, unknown>;
+      error?: { code: number; message: string; data?: unknown };
+    }>;
+
+  it('writes nothing but messages to stdout, skips what is none, and ends with its input', async () => {
+    const { cli, send } = start();
+    cli.child.stdin?.write('hello\n{"jsonrpc":"1.0"}\n\n');
+    send({ id: 'a', method: 'tools/list', params: { _meta: META } });
+    expect((await answerTo(cli, 'a')).result?.['tools']).toEqual(expect.any(Array));
+    send({ id: 'b', method: 'tools/sell', params: { _meta: META } });
+    expect((await answerTo(cli, 'b')).error?.code).toBe(-32_601);
+    expect(answers(cli)).toHaveLength(2);
+    expect(cli.err()).toContain('not a message of MCP');
+    cli.child.stdin?.end();
+    expect((await cli.ended()).code).toBe(0);
+  });
+
+  it('says why the gateway refuses the key, and ends well at Ctrl-C', async () => {
+    const { cli, send } = start([], 'not-a-key-of-anyone');
+    send({ id: 1, method: 'initialize', params: INITIALIZE });
+    expect((await answerTo(cli, 1)).error).toMatchObject({ code: -32_000, data: { status: 401, code: 'unauthenticated' } });
+    cli.child.kill('SIGINT');
+    expect((await cli.ended()).code).toBe(0);
+  });
+
+  it('opens a new session when the gateway has lost its own, unseen by the client, and ends it at last', async () => {
+    const redis = createRedis(process.env['TEST_REDIS_URL'] ?? '');
+    const opened = async () => {
+      const sessions = await redis.keys('*mcp-session:*');
+      const owners = await Promise.all(sessions.map((key) => redis.hget(key, 'owner')));
+      return sessions.filter((_key, index) => owners[index]?.includes(TENANT));
+    };
+    const { cli, send } = start();
+    send({ id: 0, method: 'initialize', params: INITIALIZE });
+    expect((await answerTo(cli, 0)).result?.['protocolVersion']).toBe('2025-11-25');
+    send({ method: 'notifications/initialized' });
+    const [first = ''] = await opened();
+    await redis.del(first);
+    send({ id: 1, method: 'tools/list' });
+    send({ id: 2, method: 'ping' });
+    expect((await answerTo(cli, 1)).result?.['tools']).toEqual(expect.any(Array));
+    expect((await answerTo(cli, 2)).result).toEqual({});
+    expect(answers(cli)).toHaveLength(3);
+    expect(await opened()).toEqual([expect.not.stringContaining(first)]);
+    cli.child.stdin?.end();
+    expect((await cli.ended()).code).toBe(0);
+    expect(await opened()).toEqual([]);
+    redis.disconnect();
+  });
+
+  it('needs a key, as every command', async () => {
+    const { code, out, err } = await start([], '').cli.ended();
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('No API key');
+  });
+});
