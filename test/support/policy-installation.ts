@@ -1,0 +1,101 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PolicySettings, Posture } from '#contracts';
+import { Agent } from './agent.js';
+import { startTestCluster, type TestCluster } from './test-cluster.js';
+
+/** What the config file says of agents, by names that no other suite uses. */
+export type PolicyAgents = Readonly<Record<string, { readonly policy: PolicySettings; readonly posture?: Posture }>>;
+
+export const SECRET = 'the secret beside the workspaces';
+const PROXY_VARIABLES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy'];
+
+/** The folders and the site that calls of the suites about policy name. */
+export interface PolicyPlaces {
+  /** Holds the others, a file `secret.txt`, and what a test writes. */
+  readonly folder: string;
+  readonly vault: string;
+  readonly shared: string;
+  /** In `shared`. */
+  readonly internal: string;
+  /** Of a site on loopback. */
+  readonly port: number;
+  /** How many requests came to the proxy that the environment of all apps names. */
+  readonly proxied: () => number;
+}
+
+/** A gateway and a worker that all suites about policy share. */
+export interface PolicyInstallation extends PolicyPlaces {
+  readonly toolyard: TestCluster;
+  readonly agent: Agent;
+  close(): Promise<void>;
+}
+
+export async function startPolicyInstallation(agentsOf: (places: PolicyPlaces) => readonly PolicyAgents[]): Promise<PolicyInstallation> {
+  const folders = makeFolders();
+  const { site, port } = await startSite();
+  const proxy = await startProxy();
+  const places = { ...folders, port, proxied: proxy.asked };
+  const agents: Record<string, PolicyAgents[string]> = {};
+  for (const [name, agent] of agentsOf(places).flatMap((suite) => Object.entries(suite))) {
+    if (name in agents) throw new Error(`two suites have an agent of the name ${name}: expected a name of its own for each`);
+    agents[name] = agent;
+  }
+  const config = join(folders.folder, 'toolyard.json');
+  writeFileSync(config, JSON.stringify({ agents, limits: { actionsPerHour: 100_000 } }));
+  const toolyard = await startTestCluster({
+    env: {
+      TOOLYARD_CONFIG: config,
+      SHARED_ROOTS: `read=${folders.vault},write=${folders.shared}`,
+      EGRESS_ALLOW_HOSTS: `127.0.0.1:${port}`,
+      NODE_USE_ENV_PROXY: '1',
+      ...Object.fromEntries(PROXY_VARIABLES.map((name) => [name, proxy.url])),
+    },
+  });
+  return {
+    ...places,
+    toolyard,
+    agent: new Agent(toolyard.gateways[0]?.url ?? ''),
+    close: async () => {
+      await toolyard.close();
+      for (const server of [site, proxy.server]) server.close();
+      rmSync(folders.folder, { recursive: true });
+    },
+  };
+}
+
+function makeFolders() {
+  const folder = mkdtempSync(join(tmpdir(), 'toolyard-policy-'));
+  const [vault, shared] = [join(folder, 'vault'), join(folder, 'shared')];
+  const internal = join(shared, 'internal');
+  for (const path of [vault, internal]) mkdirSync(path, { recursive: true });
+  writeFileSync(join(vault, 'note.txt'), 'in the vault');
+  writeFileSync(join(internal, 'state.txt'), SECRET);
+  writeFileSync(join(folder, 'secret.txt'), SECRET);
+  symlinkSync(join(folder, 'secret.txt'), join(shared, 'way-out'));
+  return { folder, vault, shared, internal };
+}
+
+/** A site whose page /away leads to another port of this machine. */
+async function startSite() {
+  const site = createServer((request, response) => {
+    if (request.url === '/away') response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+    else response.writeHead(200, { 'content-type': 'text/plain' }).end('fetched');
+  });
+  return { site, port: await listen(site) };
+}
+
+async function startProxy() {
+  let asked = 0;
+  const server = createServer((_request, response) => void response.end(`proxied ${(asked += 1)}`));
+  server.on('connect', (_request, socket) => void socket.end(`HTTP/1.1 502 proxied ${(asked += 1)}\r\n\r\n`));
+  return { server, url: `http://127.0.0.1:${await listen(server)}`, asked: () => asked };
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
