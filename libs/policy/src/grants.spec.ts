@@ -32,6 +32,14 @@ describe('tool patterns', () => {
     [['@other', 'nothing', '@', '['], []],
   ])('%j mean %j [AV-03, AV-04, AV-05, AV-06, AV-07, PP-71]', (patterns, names) => expect(meant(...patterns)).toEqual(names));
 
+  it('that forbid go on meaning a tool that is qualified because another source has a tool of its name', () => {
+    const tool = { ...TOOLS.git_status, name: 'git__status', aliases: [], source: 'git' };
+    const policy = resolvePolicy({ exclude: ['status'] });
+    expect(availability(tool, policy)).toMatchObject({ ok: false, reason: expect.stringContaining('excluded') });
+    expect(availability(tool, resolvePolicy({}), { ...NO_GRANTS, deniedTools: ['status'] })).toMatchObject({ ok: false });
+    expect(matchesTool('status', tool)).toBe(false);
+  });
+
   it('with wildcards do not mean a tool that must be named [AV-10]', () => {
     const tool = { name: 'switch_to_execution', aliases: [], source: 'builtin' };
     expect(['*', '@builtin', '@builtin/*', 'switch*'].some((pattern) => matchesTool(pattern, tool))).toBe(false);

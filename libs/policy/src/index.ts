@@ -10,5 +10,5 @@ export { settingsOf } from './grants/tool-settings.js';
 export { resolvePolicy } from './grants/resolve-policy.js';
 export { upgradeGrants } from './grants/upgrade-grants.js';
 export { configPatternFaults, sessionPatternFaults } from './patterns/pattern-faults.js';
-export { matchesTool } from './patterns/tool-pattern.js';
+export { forbiddingPattern, matchesTool } from './patterns/tool-pattern.js';
 export { denialReason, mayDenyBelow } from './risk-arguments/evaluate-path.js';

@@ -245,6 +245,17 @@ describe('tool patterns of a key', () => {
     expect(isToolAllowed({ tools: ['@tracker/delete_*', '@other'] }, issue)).toBe(false);
     expect(isToolAllowed({ tools: ['!@tracker'] }, issue)).toBe(false);
   });
+
+  it('go on forbidding a tool that is qualified because another source has a tool of its name', () => {
+    for (const pattern of ['!create_issue', '!create_*', '!tracker__*']) {
+      expect(isToolAllowed({ tools: [pattern] }, { name: 'create_issue', aliases: ['tracker__create_issue'], source: 'tracker' })).toBe(
+        false,
+      );
+      expect(isToolAllowed({ tools: [pattern] }, { name: 'tracker__create_issue', aliases: [], source: 'tracker' })).toBe(false);
+    }
+    expect(isToolAllowed({ tools: ['!switch*'] }, named('switch_to_execution'))).toBe(false);
+    expect(isToolAllowed({ tools: ['create_issue'] }, { name: 'tracker__create_issue', aliases: [], source: 'tracker' })).toBe(false);
+  });
 });
 
 describe('the origin policy', () => {

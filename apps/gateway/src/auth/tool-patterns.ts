@@ -1,6 +1,6 @@
 import type { Principal, ToolDescriptor } from '#contracts';
 import { globMatches } from '#patterns';
-import { matchesTool } from '#policy';
+import { forbiddingPattern, matchesTool } from '#policy';
 
 type Matcher = (name: string) => boolean;
 
@@ -11,7 +11,8 @@ type Matcher = (name: string) => boolean;
 export function isToolAllowed({ tools }: Pick<Principal, 'tools'>, tool: Pick<ToolDescriptor, 'name' | 'aliases' | 'source'>): boolean {
   if (tools === undefined) return true;
   const matches = (pattern: string) => (pattern.startsWith('@') ? matchesTool(pattern, tool) : globMatches(pattern, tool.name));
-  return tools.some((pattern) => (pattern.startsWith('!') ? !matches(pattern.slice(1)) : matches(pattern)));
+  const forbids = (pattern: string) => matches(pattern) || forbiddingPattern([pattern], tool) !== undefined;
+  return tools.some((pattern) => (pattern.startsWith('!') ? !forbids(pattern.slice(1)) : matches(pattern)));
 }
 
 /** Whether one of the globs of a key matches. A `!` in front means all that the rest does not match. */

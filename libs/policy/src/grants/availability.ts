@@ -1,6 +1,6 @@
 import type { PolicyConfig, SessionGrants } from '#contracts';
 import type { ToolFacts } from '../call-facts.js';
-import { matchingPattern } from '../patterns/tool-pattern.js';
+import { forbiddingPattern, matchingPattern } from '../patterns/tool-pattern.js';
 
 export interface Availability {
   readonly ok: boolean;
@@ -15,13 +15,13 @@ const AVAILABLE: Availability = { ok: true };
  * denied for the session is gone too. The same answer is shown in the catalog and enforced at each call.
  */
 export function availability(tool: ToolFacts, policy: PolicyConfig, grants?: SessionGrants): Availability {
-  const excluded = matchingPattern(policy.exclude, tool);
+  const excluded = forbiddingPattern(policy.exclude, tool);
   if (excluded !== undefined) return unavailable(`${tool.name} is excluded from this agent's tools by "${excluded}"`);
   if (!policy.webTools && tool.subjects.some(({ kind }) => kind === 'url'))
     return unavailable(`${tool.name} is not available: tools of the web are switched off`);
   const listed = matchingPattern(policy.include, tool) ?? matchingPattern(policy.tools, tool);
   if (listed === undefined) return unavailable(`${tool.name} is not among this agent's tools (${summary(policy.tools)})`);
-  if (grants !== undefined && matchingPattern(grants.deniedTools, tool) !== undefined)
+  if (grants !== undefined && forbiddingPattern(grants.deniedTools, tool) !== undefined)
     return unavailable(`${tool.name}: Tool was denied by user`);
   return AVAILABLE;
 }

@@ -30,3 +30,13 @@ export function matchesTool(pattern: string, tool: Pick<ToolFacts, 'name' | 'ali
 export function matchingPattern(patterns: readonly string[], tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): string | undefined {
   return patterns.find((pattern) => matchesTool(pattern, tool));
 }
+
+/**
+ * The first of the patterns that means the tool, of patterns that forbid or check. They also mean a tool that is called
+ * `source__name` only because another source has a tool of the same name: no source frees a tool of another one.
+ */
+export function forbiddingPattern(patterns: readonly string[], tool: Pick<ToolFacts, 'name' | 'aliases' | 'source'>): string | undefined {
+  const prefix = `${tool.source}__`;
+  const own = tool.name.startsWith(prefix) ? [tool.name.slice(prefix.length)] : [];
+  return matchingPattern(patterns, { ...tool, aliases: [...tool.aliases, ...own] });
+}

@@ -11,7 +11,7 @@ import {
   type SubmitCallBody,
   type ToolDescriptor,
 } from '#contracts';
-import { decide, fileAccessOf, matchesTool } from '#policy';
+import { decide, fileAccessOf, forbiddingPattern } from '#policy';
 import { ToolRegistry } from '#tool-sdk';
 import { EffectivePolicyService, type EffectivePolicy } from './effective-policy.service.js';
 import { FileDenials } from '../../governance/file-denials.service.js';
@@ -158,7 +158,7 @@ function hooksOf(
   hooks: readonly AppliedHook[],
   { policy, workspaceRoot }: Pick<EffectivePolicy, 'policy' | 'workspaceRoot'>,
 ): EvaluatedCall['hooks'] {
-  const applied = hooks.filter(({ match }) => match.some((pattern) => matchesTool(pattern, tool)));
+  const applied = hooks.filter(({ match }) => forbiddingPattern(match, tool) !== undefined);
   return applied.length === 0 ? undefined : { applied, profile: policy.profile, order: policy.hookOrder, cwd: workspaceRoot };
 }
 
