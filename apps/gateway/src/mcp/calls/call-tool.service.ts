@@ -50,7 +50,7 @@ export class CallToolService {
   /** What goes wrong with the call is a result for the model. @throws ProtocolError for an unknown tool or a malformed request */
   async call(of: ToolCall): Promise<ToolAnswer> {
     try {
-      return of.name === CALL_RESULT_TOOL ? await this.attach(of) : await this.settle(of, await this.callOf(of), this.config.mcp.answerMs);
+      return of.name === CALL_RESULT_TOOL ? await this.attach(of) : await this.settle(of, await this.callOf(of));
     } catch (error) {
       if (error instanceof ProtocolError) throw error;
       const problem = toProblem(error);
@@ -60,6 +60,7 @@ export class CallToolService {
     }
   }
 
+  /** Only asks for a result: the call is not cancelled with this request. */
   private async attach(of: ToolCall): Promise<ToolAnswer> {
     const { data } = CallResultArguments.safeParse(of.args);
     if (data === undefined) return failure(`${CALL_RESULT_ARGUMENTS_TEXT}; got ${JSON.stringify(of.args).slice(0, 500)}`);
@@ -67,7 +68,7 @@ export class CallToolService {
     if (found === undefined) return failure(`No call with the id ${data.callId} was made with this key`);
     const answered = await this.answered(of);
     const withoutTask = { ...of, features: { ...of.features, tasks: false } };
-    return this.settle(withoutTask, answered?.id === found.id ? answered : found, data.waitMs ?? this.config.mcp.answerMs);
+    return this.answerOf(withoutTask, answered?.id === found.id ? answered : found, data.waitMs ?? this.config.mcp.answerMs);
   }
 
   private async callOf(of: ToolCall): Promise<Call> {
@@ -108,20 +109,24 @@ export class CallToolService {
     return call;
   }
 
-  private async settle(of: ToolCall, call: Call, waitMs: number): Promise<ToolAnswer> {
+  private async settle(of: ToolCall, call: Call): Promise<ToolAnswer> {
     const stopWatching = await this.cancelWithRequest(of, call);
     try {
-      const asked = call.status === 'waiting_approval' ? await this.ask(of, call) : undefined;
-      if (asked !== undefined) return asked;
-      const now = call.status === 'ended' ? call : await this.wait(of, call.id, waitMs);
-      if (now.status === 'ended') return { result: resultOf(now) };
-      if (of.features.tasks) return this.task(of, now);
-      const waits = now.status === 'waiting_approval';
-      const text = waits ? this.approvals.howToApprove(now) : `${now.tool} goes on: the call is ${now.status}.`;
-      return { result: unfinished(now, text, waits || this.tools.for(now.tenantId).resolve(now.tool)?.output !== undefined) };
+      return await this.answerOf(of, call, this.config.mcp.answerMs);
     } finally {
       stopWatching();
     }
+  }
+
+  private async answerOf(of: ToolCall, call: Call, waitMs: number): Promise<ToolAnswer> {
+    const asked = call.status === 'waiting_approval' ? await this.ask(of, call) : undefined;
+    if (asked !== undefined) return asked;
+    const now = call.status === 'ended' ? call : await this.wait(of, call.id, waitMs);
+    if (now.status === 'ended') return { result: resultOf(now) };
+    if (of.features.tasks) return this.task(of, now);
+    const waits = now.status === 'waiting_approval';
+    const text = waits ? this.approvals.howToApprove(now) : `${now.tool} goes on: the call is ${now.status}.`;
+    return { result: unfinished(now, text, waits || this.tools.for(now.tenantId).resolve(now.tool)?.output !== undefined) };
   }
 
   /** Undefined when the wait goes on: the user of an older client is asked while its request is open. */
