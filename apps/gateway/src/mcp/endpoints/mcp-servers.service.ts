@@ -1,9 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import { MCP_OUTPUT_URI, type Principal } from '#contracts';
 import { VERSION } from '#platform';
 import { ToolRegistry } from '#tool-sdk';
+import { LOGGER } from '../../platform/tokens.js';
 import { CallTasks } from '../calls/call-tasks.service.js';
 import { CallToolService } from '../calls/call-tool.service.js';
 import { OutputResources } from '../calls/output-resources.service.js';
@@ -36,6 +38,7 @@ export class McpServers {
     private readonly tasks: CallTasks,
     private readonly outputs: OutputResources,
     private readonly registry: ToolRegistry,
+    @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
   create(principal: Principal, session?: ServerSession): ToolServer {
@@ -51,6 +54,7 @@ export class McpServers {
         cacheHints: { 'tools/list': LIST_HINT },
       },
     );
+    server.unforeseen = (error) => this.log.error({ err: error }, 'an MCP request failed');
     this.serveTools(server, principal, session);
     this.serveResources(server, principal);
     if (session === undefined) this.serveTasks(server, principal);

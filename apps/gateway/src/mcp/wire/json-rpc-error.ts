@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { LIMITS } from '#contracts';
+import { LIMITS, type ProblemError } from '#contracts';
+import { toProblem } from '../../platform/http/to-problem.js';
 
 /** An answer with an error, before there is a server to give it. `id`: of the request, where it could be read. */
 export function jsonRpcError(status: number, code: number, message: string, id: string | number | null = null): Response {
@@ -8,6 +9,18 @@ export function jsonRpcError(status: number, code: number, message: string, id: 
 
 export function invalidParams(message: string, data?: unknown): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
+}
+
+/** As the protocol answers any error of a method. An unforeseen one goes to `unforeseen`, and the answer has no details. */
+export function protocolErrorOf(error: unknown, unforeseen: (error: unknown) => void): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  const problem = toProblem(error);
+  if (problem.code === 'internal') unforeseen(error);
+  return isOfClient(problem) ? invalidParams(problem.detail) : new ProtocolError(ProtocolErrorCode.InternalError, problem.detail);
+}
+
+function isOfClient({ status }: ProblemError): boolean {
+  return status >= 400 && status < 500;
 }
 
 export const NO_MESSAGE = `Expected one JSON-RPC message of at most ${LIMITS.bodyBytes} bytes as the body`;
