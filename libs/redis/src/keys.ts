@@ -97,6 +97,8 @@ export const keys = {
   rateLimit: (keyId: string) => `rate:${keyId}`,
   /** A session of the Model Context Protocol before revision 2026-07-28: a hash of whose it is and what is under way in it. */
   mcpSession: (sessionId: string) => `mcp-session:${sessionId}`,
+  /** Ids of such sessions of one key, by the time of their last use. */
+  mcpSessionsOf: (tenantId: string, keyId: string) => `mcp-sessions:${tenantId}:${keyId}`,
   /** The key that signs what MCP clients bring back; made by the first gateway that needs it. */
   mcpStateKey: () => 'mcp-state-key',
   /** BullMQ's prefix of a queue: a hash tag of its own, so all its keys live on one node of a cluster. */

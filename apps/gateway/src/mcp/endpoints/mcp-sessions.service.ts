@@ -7,6 +7,8 @@ import { featuresOfSession, type ClientFeatures } from '../wire/client-features.
 
 /** How long a session lives after its last request. */
 const IDLE_SECONDS = 24 * 3600;
+/** Of one key. Beyond them the one unused for longest is over; its client opens another. */
+const MAX_SESSIONS = 1_000;
 /** Far above what a client has under way at once; a hostile one fills no memory. */
 const MAX_FIELDS = 2_000;
 
@@ -26,8 +28,10 @@ export class McpSessions {
   async create(sessionId: string, principal: Principal, capabilities: unknown): Promise<void> {
     const key = keys.mcpSession(sessionId);
     const { elicitation } = featuresOfSession(capabilities);
-    await this.redis.hset(key, { owner: ownerOf(principal), elicitation: elicitation ? '1' : '0' });
-    await this.redis.expire(key, IDLE_SECONDS);
+    const hash = { owner: ownerOf(principal), elicitation: elicitation ? '1' : '0' };
+    await this.redis.multi().hset(key, hash).expire(key, IDLE_SECONDS).exec();
+    await this.used(sessionId, principal);
+    await this.endOldest(principal);
   }
 
   /** Undefined for one that is unknown, is over, or belongs to another principal. A use prolongs its life. */
@@ -36,8 +40,20 @@ export class McpSessions {
     const key = keys.mcpSession(sessionId);
     const [owner, elicitation] = await this.redis.hmget(key, 'owner', 'elicitation');
     if (owner !== ownerOf(principal)) return undefined;
-    await this.redis.expire(key, IDLE_SECONDS);
+    await Promise.all([this.redis.expire(key, IDLE_SECONDS), this.used(sessionId, principal)]);
     return new McpSession(this.redis, key, { elicitation: elicitation === '1', tasks: false });
+  }
+
+  private async used(sessionId: string, { tenantId, keyId }: Principal): Promise<void> {
+    const key = keys.mcpSessionsOf(tenantId, keyId);
+    await this.redis.multi().zadd(key, Date.now(), sessionId).expire(key, IDLE_SECONDS).exec();
+  }
+
+  private async endOldest({ tenantId, keyId }: Principal): Promise<void> {
+    const key = keys.mcpSessionsOf(tenantId, keyId);
+    const beyond = await this.redis.zrange(key, 0, String(-MAX_SESSIONS - 1));
+    for (const sessionId of beyond) await this.redis.del(keys.mcpSession(sessionId));
+    if (beyond.length > 0) await this.redis.zrem(key, ...beyond);
   }
 }
 
