@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { ServerEventBus } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import type { Principal } from '#contracts';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ToolCatalog } from '../../calls/tool-catalog.service.js';
 import { LOGGER } from '../../platform/tokens.js';
 
@@ -26,6 +27,7 @@ export class ListChanges implements OnApplicationShutdown {
 
   constructor(
     private readonly catalog: ToolCatalog,
+    private readonly apiKeys: ApiKeyStore,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
@@ -44,7 +46,7 @@ export class ListChanges implements OnApplicationShutdown {
     void this.look();
     return () => {
       watched.listeners.delete(listener);
-      if (watched.listeners.size === 0) this.watched.delete(principal);
+      if (watched.listeners.size === 0 && this.watched.get(principal) === watched) this.watched.delete(principal);
       if (this.watched.size > 0) return;
       clearInterval(this.timer);
       this.timer = undefined;
@@ -64,16 +66,21 @@ export class ListChanges implements OnApplicationShutdown {
     this.looking = true;
     try {
       for (const [principal, watched] of this.watched) {
-        const tools = await this.catalog.callable(principal);
-        const seen = tools.map(({ name, version }) => `${name} ${version}`).join('\n');
-        const changed = watched.seen !== undefined && watched.seen !== seen;
-        watched.seen = seen;
-        if (changed) for (const listener of watched.listeners) listener();
+        // That of one key must not cost the others their notifications.
+        await this.lookAt(principal, watched).catch((error: unknown) =>
+          this.log.debug({ err: error }, 'could not look for changes of the tools'),
+        );
       }
-    } catch (error) {
-      this.log.debug({ err: error }, 'could not look for changes of the tools');
     } finally {
       this.looking = false;
     }
+  }
+
+  private async lookAt(principal: Principal, watched: Watched): Promise<void> {
+    const tools = await this.catalog.callable(this.apiKeys.current(principal) ?? principal);
+    const seen = tools.map(({ name, version }) => `${name} ${version}`).join('\n');
+    const changed = watched.seen !== undefined && watched.seen !== seen;
+    watched.seen = seen;
+    if (changed) for (const listener of watched.listeners) listener();
   }
 }
