@@ -5,9 +5,9 @@ import type { Principal, Scope } from '#contracts';
 import { telemetry } from '#observability';
 import { assertScope } from '../auth/access.js';
 import { OpenSockets } from '../auth/open-sockets.service.js';
-import { clientDisconnectSignal } from '../platform/http/client-disconnect.js';
 import { jsonRpcError, NO_MESSAGE } from './wire/json-rpc-error.js';
-import { isListen, ModernEndpoint } from './endpoints/modern-endpoint.service.js';
+import { ModernEndpoint } from './endpoints/modern-endpoint.service.js';
+import { factsOf, MAX_ID_CHARS } from './wire/message-facts.js';
 import { sendWebResponse } from './wire/send-web-response.js';
 import { toWebRequest } from './wire/web-request.js';
 import { LegacyEndpoint } from './endpoints/legacy-endpoint.service.js';
@@ -31,6 +31,8 @@ const METHODS: ReadonlySet<string> = new Set([
   'notifications/cancelled',
 ]);
 
+const LONG_ID = `Expected an id and a progressToken of at most ${MAX_ID_CHARS} characters`;
+
 /**
  * One HTTP request to `/mcp`. Steps: is it a message, may the key send it → room for a stream → by its revision to
  * `ModernEndpoint` or `LegacyEndpoint` → the response.
@@ -46,14 +48,15 @@ export class McpEndpoint {
   /** @throws ProblemError `forbidden` without the scope of the method, `too_many_requests` when too many streams are open */
   async handle(principal: Principal, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { body } = request;
-    const method = methodOf(body);
+    const { method, isStream, hasLongId } = factsOf(body);
     const scope = method === undefined || !Object.hasOwn(SCOPES, method) ? undefined : SCOPES[method];
     if (scope !== undefined) assertScope(principal, scope);
-    if (request.method === 'GET' || isListen(body)) {
+    if (hasLongId) return sendWebResponse(reply, jsonRpcError(400, ProtocolErrorCode.InvalidRequest, LONG_ID));
+    if (request.method === 'GET' || isStream) {
       const place = this.openSockets.open(request.raw.socket.remoteAddress ?? 'unknown', principal);
       reply.raw.once('close', () => place.release());
     }
-    const { response, protocol } = await this.respond(principal, toWebRequest(request, clientDisconnectSignal(reply)), body);
+    const { response, protocol } = await this.respond(principal, toWebRequest(request, closeSignal(reply)), body);
     const label = method === undefined ? request.method.toLowerCase() : METHODS.has(method) ? method : 'other';
     telemetry.mcpRequest.emit({ protocol, method: label, outcome: response.ok ? 'ok' : 'refused' });
     await sendWebResponse(reply, response);
@@ -68,6 +71,10 @@ export class McpEndpoint {
   }
 }
 
-function methodOf(body: unknown): string | undefined {
-  return typeof body === 'object' && body !== null && 'method' in body && typeof body.method === 'string' ? body.method : undefined;
+/** Aborted when the response is over, complete or not: nothing may go on for it. */
+function closeSignal({ raw }: FastifyReply): AbortSignal {
+  const over = new AbortController();
+  if (raw.destroyed) over.abort();
+  else raw.once('close', () => over.abort());
+  return over.signal;
 }

@@ -100,7 +100,10 @@ export class LegacyEndpoint {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isCall });
     await server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: body });
-    if (!isCall) await server.close();
+    // A client that has gone needs no progress; its call goes on.
+    const close = () => void server.close();
+    if (!isCall || request.signal.aborted) close();
+    else request.signal.addEventListener('abort', close, { once: true });
     return response;
   }
 
@@ -116,13 +119,14 @@ export class LegacyEndpoint {
       this.apiKeys.watch(principal, 'read', () => void server.close()),
     ];
     const close = () => void server.close();
-    const stop = () => {
+    for (const over of [this.shutdown.signal, request.signal]) over.addEventListener('abort', close, { once: true });
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's server is no event target
+    server.onclose = () => {
       for (const end of stops) end();
       this.shutdown.signal.removeEventListener('abort', close);
-      close();
     };
-    this.shutdown.signal.addEventListener('abort', close, { once: true });
-    request.signal.addEventListener('abort', stop, { once: true });
+    const isLost = this.apiKeys.rejection(principal, 'read') !== undefined;
+    if (isLost || this.shutdown.draining || request.signal.aborted) close();
     return response;
   }
 
@@ -161,7 +165,7 @@ const NO_CALLS: CallSession = {
   isCancelled: () => Promise.resolve(false),
 };
 
-function callSessionOf(session: McpSession, server: ToolServer, { mcpReq: { id } }: ServerContext): CallSession {
+function callSessionOf(session: McpSession, server: ToolServer, { mcpReq: { id, signal } }: ServerContext): CallSession {
   return {
     began: (callId) => session.began(id, callId),
     ask: async (callId, params) => {
@@ -171,7 +175,8 @@ function callSessionOf(session: McpSession, server: ToolServer, { mcpReq: { id }
     },
     isCancelled: async () => {
       const cancelled = await session.isCancelled(id);
-      await session.finished(id);
+      // A client that has gone may still cancel the call.
+      if (!signal.aborted) await session.finished(id);
       return cancelled;
     },
   };

@@ -6,6 +6,7 @@ import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { ListChanges } from '../calls/list-changes.service.js';
+import { isListen } from '../wire/message-facts.js';
 import { McpServers } from './mcp-servers.service.js';
 
 /** Revision 2026-07-28: each request says all that is needed to serve it, so any gateway serves any of them. */
@@ -34,10 +35,9 @@ export class ModernEndpoint {
       unwatch();
       this.shutdown.signal.removeEventListener('abort', close);
     });
-    return handler.fetch(request, { parsedBody: body });
+    const response = await handler.fetch(request, { parsedBody: body });
+    // Lost or begun before there was a stream to close.
+    if (this.shutdown.draining || this.apiKeys.rejection(principal, 'read') !== undefined) close();
+    return response;
   }
-}
-
-export function isListen(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && 'method' in body && body.method === 'subscriptions/listen';
 }
