@@ -8,8 +8,11 @@ import { FAIL_FAST_REDIS, LOGGER } from '../../platform/tokens.js';
 import { SourceCatalog } from '../../sources/source-catalog.service.js';
 import type { ConnectedWorker } from './connected-worker.js';
 
-/** A gateway that died stops renewing; with the look of the other gateways its tools vanish within two seconds. */
-const TTL_MS = 1_500;
+/**
+ * Tools of a worker that leaves are withdrawn at once. This is for a gateway that died: its entries vanish so much
+ * later. Shorter, and tools of a gateway that is short of CPU come and go.
+ */
+const TTL_MS = 6_000;
 const STATUS_TTL_MS = 10_000;
 const NAMED = 100;
 
