@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Scope, ToolDescriptor, WorkerStatus } from '#contracts';
+import type { Scope, ToolDescriptor, WorkerCall, WorkerFrame, WorkerPollPage, WorkerStatus, WorkerWelcome } from '#contracts';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
@@ -73,6 +73,40 @@ describe('workers in other languages', () => {
     expect([...types]).toEqual(['call.submitted', 'call.start', 'call.update', 'call.end']);
     worker.finish(call, 'again');
     expect(await worker.next('done')).toMatchObject({ callId: call.callId });
+  });
+
+  it('serves a worker over plain HTTP: hello, poll with credit, messages, finish', async () => {
+    const worker = new Agent(gateway.url, WORK_KEY);
+    const source = `w${++count}`;
+    const hello = { op: 'hello', protocol: 'toolyard-worker/1', worker: source, sdk: 'test/http', tools: [ADD] };
+    const { status, headers, body: welcome } = await worker.request<WorkerWelcome>('POST', '/v1/workers', hello);
+    expect(status).toBe(201);
+    expect(welcome).toMatchObject({ tools: [{ name: 'add', pool: 'net' }], problems: [], leaseMs: LEASE_MS });
+    const path = `/v1/workers/${welcome.workerId}`;
+    expect(headers.get('location')).toBe(path);
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    const poll = (body: object) => worker.request<WorkerPollPage>('POST', `${path}/poll?wait=30`, body);
+    const send = (...frames: WorkerFrame[]) => worker.request<unknown>('POST', `${path}/messages`, { frames });
+
+    const first = await poll({ credit: [{ pool: 'net', n: 1 }] });
+    expect(first).toMatchObject({ status: 200, body: { seq: 1, frames: [{ op: 'call', callId: id, tool: 'add' }] } });
+    expect((await poll({ after: 0 })).body).toEqual(first.body);
+    const { callId, fence } = first.body.frames[0] as WorkerCall;
+    const finish = (text: string): WorkerFrame => ({
+      op: 'finish',
+      callId,
+      fence,
+      wseq: 1,
+      outcome: 'completed',
+      content: [{ type: 'text', text }],
+    });
+    expect((await send({ op: 'started', callId, fence }, finish('3'), finish('again'))).status).toBe(202);
+    expect((await poll({ after: 1 })).body).toEqual({ seq: 2, frames: [{ op: 'done', callId, fence }] });
+    expect((await agent.ended(id)).result?.content).toMatchObject([{ text: expect.stringMatching(/3$/) }]);
+
+    expect((await agent.request('POST', `${path}/poll`, {})).status).toBe(404);
+    expect((await send({ op: 'bye' })).status).toBe(202);
+    expect((await poll({ after: 2 })).status).toBe(404);
   });
 
   it('sends no call beyond the credit, and keeps calls queued until there is credit', async () => {
