@@ -8,6 +8,7 @@ export { definitionFault } from './definitions/definition-fault.js';
 export { resolveSecrets } from './definitions/resolve-secrets.js';
 export { FolderConnector } from './folder/folder.source.js';
 export { McpConnector } from './mcp/mcp.source.js';
+export { OpenApiConnector } from './openapi/openapi.source.js';
 export { SourceHost } from './host/source-host.js';
 export type { SourceConnection, SourceConnector } from './source-connector.port.js';
 export { sourceKey, type SourceId } from './source-id.js';

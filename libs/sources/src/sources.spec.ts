@@ -227,7 +227,7 @@ describe('definitionFault', () => {
   const byKey = (more: object): StoredSource => ({
     tenantId: 'a',
     origin: 'api',
-    definition: { ...definition('x'), ...more } as SourceDefinition,
+    definition: { ...definition('x'), ...more },
   });
 
   it('keeps keys from programs, files, secrets and facts of the workers', () => {

@@ -135,9 +135,9 @@ export class SourcesService {
 
   /** The worker checks the address again, and each address that the name resolves to, when it connects. */
   private assertReachable(definition: SourceDefinition): void {
-    if (!('url' in definition) || definition.url === undefined) return;
+    const urls = ['url' in definition && definition.url, 'document' in definition && definition.document];
     try {
-      this.egress.check(definition.url);
+      for (const url of urls) if (typeof url === 'string') this.egress.check(url);
     } catch (error) {
       if (error instanceof EgressError) throw new ProblemError('forbidden', error.message);
       throw error;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { SourceKind, StoredSource } from '#contracts';
 import type { SandboxRegistry } from '#sandbox';
-import { FolderConnector, McpConnector, type SourceConnector } from '#sources';
+import { FolderConnector, McpConnector, OpenApiConnector, type SourceConnector } from '#sources';
 import type { WorkerConfig } from '../platform/worker.config.js';
 import type { WorkerLog } from '../platform/worker.logger.js';
 
@@ -15,9 +15,11 @@ export function sourceConnectors(
   logger: WorkerLog,
 ): Partial<Record<SourceKind, SourceConnector>> {
   const sandboxOf = sandboxes.for.bind(sandboxes);
+  const log = (message: string, facts: object) => logger.warn(facts, message);
   return {
     mcp: new McpConnector({ sandboxOf, egress, env, toolEnv, folder: join(workspaceRoot, PROGRAMS_FOLDER) }),
-    folder: new FolderConnector({ sandboxOf, env, log: (message, facts) => logger.warn(facts, message) }),
+    openapi: new OpenApiConnector({ egress, env, log }),
+    folder: new FolderConnector({ sandboxOf, env, log }),
   };
 }
 

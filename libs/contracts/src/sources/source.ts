@@ -98,16 +98,78 @@ export const WorkerSourceDefinition = z
   .meta({ id: 'WorkerSourceDefinition', description: 'Rules of the operator for tools that foreign workers announce under this name.' });
 export type WorkerSourceDefinition = z.output<typeof WorkerSourceDefinition>;
 
-const exactlyOneTransport = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
+const HttpUrl = z.url({ protocol: /^https?$/ }).max(2_048);
+
+const SourceAuth = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('bearer'), token: SecretOrText.describe('The token.') }),
+    z.strictObject({
+      type: z.literal('basic'),
+      username: SecretOrText.describe('The user name.'),
+      password: SecretOrText.describe('The password.'),
+    }),
+    z.strictObject({
+      type: z.literal('apiKey'),
+      in: z.enum(['header', 'query', 'cookie']).describe('Where the API expects the key.'),
+      name: z
+        .string()
+        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'expected the name of a header, parameter or cookie')
+        .describe('Name of the header, parameter or cookie.'),
+      value: SecretOrText.describe('The key.'),
+    }),
+  ])
+  .describe('Credentials of every request. A secret is a reference: `{"secretEnv": "NAME"}`.');
+
+/** An OpenAPI document, of which each operation is a tool. */
+export const OpenApiSourceDefinition = z
+  .strictObject({
+    ...SOURCE_FIELDS,
+    kind: z.literal('openapi'),
+    document: HttpUrl.optional().describe('Address of the OpenAPI document, version 3.0 or 3.1, JSON or YAML.'),
+    path: z
+      .string()
+      .startsWith('/', 'expected an absolute path')
+      .max(4_096)
+      .optional()
+      .describe('File on the workers with the document, instead of `document`. Config file only.'),
+    url: HttpUrl.refine((url) => !/[?#]/.test(url), 'expected an address without query and fragment')
+      .optional()
+      .describe('Base address of all requests. Not set: the servers that the document names.'),
+    headers: SourceHeaders.optional(),
+    auth: SourceAuth.optional(),
+    tags: z.array(z.string().min(1).max(200)).max(500).optional().describe('Only operations with one of these tags.'),
+    methods: z
+      .array(z.enum(['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'trace']))
+      .max(8)
+      .optional()
+      .describe('Only operations of these methods.'),
+    paths: z
+      .array(z.string().startsWith('/').max(500))
+      .max(500)
+      .optional()
+      .describe('Only operations whose path begins with or matches one of these.'),
+    maxTools: z.number().int().min(1).max(5_000).default(1_000).describe('So many operations become tools at most.'),
+  })
+  .meta({ id: 'OpenApiSourceDefinition', description: 'An API by its OpenAPI document. Exactly one of `document` and `path`.' });
+export type OpenApiSourceDefinition = z.output<typeof OpenApiSourceDefinition>;
+
+const exactlyOneOrigin = (source: SourceDefinitionShape, context: z.RefinementCtx) => {
+  if (source.kind === 'openapi' && (source.document === undefined) === (source.path === undefined))
+    context.addIssue({ code: 'custom', path: ['document'], message: 'expected exactly one of `document` and `path`' });
   if (source.kind === 'mcp' && (source.url === undefined) === (source.command === undefined))
     context.addIssue({ code: 'custom', path: ['url'], message: 'expected exactly one of `url` and `command`' });
 };
 
-const SourceDefinitionShape = z.discriminatedUnion('kind', [McpSourceDefinition, FolderSourceDefinition, WorkerSourceDefinition]);
+const SourceDefinitionShape = z.discriminatedUnion('kind', [
+  McpSourceDefinition,
+  OpenApiSourceDefinition,
+  FolderSourceDefinition,
+  WorkerSourceDefinition,
+]);
 type SourceDefinitionShape = z.output<typeof SourceDefinitionShape>;
 
 /** How a source is defined; `SourceRules` say what may be said over HTTP. */
-export const SourceDefinition = SourceDefinitionShape.superRefine(exactlyOneTransport).meta({
+export const SourceDefinition = SourceDefinitionShape.superRefine(exactlyOneOrigin).meta({
   id: 'SourceDefinition',
   description: 'How the tools of a source are found.',
 });
@@ -117,6 +179,9 @@ export type SourceDefinition = z.output<typeof SourceDefinition>;
 export const SourceSettings = z
   .discriminatedUnion('kind', [
     McpSourceDefinition.extend({ tenant: SourceTenant.default('default').describe('The tenant that has its tools; `*` for all tenants.') }),
+    OpenApiSourceDefinition.extend({
+      tenant: SourceTenant.default('default').describe('The tenant that has its tools; `*` for all tenants.'),
+    }),
     FolderSourceDefinition.extend({
       tenant: SourceTenant.default('default').describe('The tenant that has its tools; `*` for all tenants.'),
     }),
@@ -124,7 +189,7 @@ export const SourceSettings = z
       tenant: SourceTenant.default('default').describe('The tenant whose workers it is about; `*` for all tenants.'),
     }),
   ])
-  .superRefine(exactlyOneTransport);
+  .superRefine(exactlyOneOrigin);
 export type SourceSettings = z.output<typeof SourceSettings>;
 
 /** What sources that keys add over HTTP may do. The config file is not bound by it. */

@@ -61,7 +61,8 @@ export function acceptOffer(offered: readonly OfferedTool[], rules: OfferRules):
   };
 }
 
-function isWanted(name: string, rawName: string, { include, exclude = [] }: OfferRules): boolean {
+/** Whether the operator's globs take the tool. */
+export function isWanted(name: string, rawName: string, { include, exclude = [] }: Pick<OfferRules, 'include' | 'exclude'>): boolean {
   const matches = (glob: string) => glob === name || glob === rawName || globMatches(glob, name);
   return (include === undefined || include.some(matches)) && !exclude.some(matches);
 }

@@ -13,7 +13,7 @@ export function definitionFault({ origin, definition }: StoredSource, rules: Sou
   if (definition.trust) return '`trust` is for sources of the config file: facts of other sources do not count';
   if (!definition.pin) return '`pin: false` is for sources of the config file: changes of other sources wait for a person';
   if ('path' in definition && definition.path !== undefined) return '`path` is for sources of the config file';
-  if ('paths' in definition && definition.paths !== undefined) return '`paths` is for sources of the config file';
+  if (definition.kind === 'mcp' && definition.paths !== undefined) return '`paths` is for sources of the config file';
   if ('command' in definition && definition.command !== undefined && !rules.allowCommands)
     return '`command` starts a program on the workers: put the source into the config file, or set sourceRules.allowCommands there';
   const variable = Object.keys(('env' in definition && definition.env) || {}).find((name) => OF_LOADERS.test(name));

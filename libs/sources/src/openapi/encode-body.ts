@@ -1,0 +1,64 @@
+import { ToolError } from '#tool-sdk';
+import { isFields } from './document-refs.js';
+import type { RequestBody } from './operation.js';
+import { pairsOf, plain } from './parameter-style.js';
+
+export interface EncodedBody {
+  readonly contentType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The body as its media type has it. @throws ToolError `invalid_arguments` */
+export async function encodeBody(body: RequestBody, value: unknown): Promise<EncodedBody> {
+  switch (body.kind) {
+    case 'json':
+      return textBody(body.mediaType, JSON.stringify(value));
+    case 'text':
+      return textBody(body.mediaType, plain(value));
+    case 'binary':
+      return { contentType: body.mediaType, bytes: fromBase64(value, body.argument) };
+    case 'form':
+      return textBody(body.mediaType, formText(body, value));
+    case 'multipart':
+      return multipart(body, value);
+    default:
+      return body.kind satisfies never;
+  }
+}
+
+const textBody = (contentType: string, text: string): EncodedBody => ({ contentType, bytes: new TextEncoder().encode(text) });
+
+/** The defaults of OpenAPI for forms: lists repeat the name, objects are JSON. */
+function formText(body: RequestBody, value: unknown): string {
+  const pairs = Object.entries(objectOf(body, value)).flatMap(([name, item]) => {
+    const encoding = Object.hasOwn(body.encoding, name) ? body.encoding[name] : undefined;
+    if (encoding?.styled === true) return pairsOf(encoding.written, item);
+    return pairsOf({ name, style: 'form', explode: true }, isFields(item) ? JSON.stringify(item) : item);
+  });
+  return pairs.map(([name, text]) => `${name}=${text}`).join('&');
+}
+
+async function multipart(body: RequestBody, value: unknown): Promise<EncodedBody> {
+  const form = new FormData();
+  for (const [name, item] of Object.entries(objectOf(body, value)))
+    for (const part of Array.isArray(item) ? item : [item]) {
+      const contentType = Object.hasOwn(body.encoding, name) ? body.encoding[name]?.contentType : undefined;
+      if (body.files.includes(name)) {
+        const type = contentType?.includes('*') === false ? contentType : 'application/octet-stream';
+        form.append(name, new Blob([fromBase64(part, name)], { type }), name);
+      } else if (typeof part === 'object') form.append(name, new Blob([JSON.stringify(part)], { type: contentType ?? 'application/json' }));
+      else form.append(name, plain(part));
+    }
+  const response = new Response(form);
+  return { contentType: response.headers.get('content-type') ?? body.mediaType, bytes: new Uint8Array(await response.arrayBuffer()) };
+}
+
+function objectOf({ argument }: RequestBody, value: unknown): Readonly<Record<string, unknown>> {
+  if (isFields(value)) return value;
+  throw new ToolError('invalid_arguments', `expected an object as ${argument}`, { retryable: false });
+}
+
+function fromBase64(value: unknown, name: string): Uint8Array<ArrayBuffer> {
+  if (typeof value === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(value)) return new Uint8Array(Buffer.from(value, 'base64'));
+  throw new ToolError('invalid_arguments', `expected Base64 text as ${name}`, { retryable: false });
+}

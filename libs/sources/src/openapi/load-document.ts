@@ -1,0 +1,55 @@
+import { open } from 'node:fs/promises';
+import { parse } from 'yaml';
+import type { EgressFetch } from '#sandbox';
+import { boundedBody } from './bounded-body.js';
+
+const MAX_BYTES = 33_554_432;
+/** YAML is read many times slower than JSON, and holds the process while it is. */
+const MAX_YAML_BYTES = 2_097_152;
+
+/** The text of a document of the operator's disk. */
+export async function readDocument(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    if (size > MAX_BYTES) throw tooLarge();
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
+
+/** The text of a document on the network. Redirects are not followed: headers must not reach other hosts. */
+export async function fetchDocument(
+  url: string,
+  { fetch }: EgressFetch,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<string> {
+  const response = await fetch(url, { headers: { accept: 'application/json, application/yaml, */*;q=0.5', ...headers }, signal });
+  const body = await boundedBody(response, MAX_BYTES);
+  if (response.status !== 200) {
+    const to = response.headers.get('location');
+    throw new Error(
+      `the document was answered with the status ${response.status}${to === null ? '' : `, which points to ${to.slice(0, 200)}`}`,
+    );
+  }
+  if (body === undefined) throw tooLarge();
+  return body.toString();
+}
+
+/** JSON where the first character says so, else YAML. @throws Error in words for the operator */
+export function parseDocument(text: string): unknown {
+  const trimmed = text.trimStart();
+  try {
+    if (trimmed.startsWith('{') || trimmed.startsWith('[')) return JSON.parse(trimmed);
+    if (text.length > MAX_YAML_BYTES) throw new Error(`YAML documents have at most ${MAX_YAML_BYTES} bytes; convert it to JSON`);
+    return parse(text, { maxAliasCount: 100, logLevel: 'silent' });
+  } catch (error) {
+    throw new Error(`the document cannot be read: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+const tooLarge = () => new Error(`the document is larger than ${MAX_BYTES} bytes`);

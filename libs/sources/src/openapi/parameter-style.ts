@@ -1,0 +1,87 @@
+export const PLACES = ['path', 'query', 'header', 'cookie'] as const;
+export type Place = (typeof PLACES)[number];
+export const STYLES = ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
+export type Style = (typeof STYLES)[number];
+
+/** How a value is written into a request: section "Style Values" of OpenAPI 3. */
+export interface Written {
+  readonly name: string;
+  readonly style: Style;
+  readonly explode: boolean;
+  /** Reserved characters of a query stay as they are, except those that would end the value. */
+  readonly allowReserved?: boolean;
+}
+
+type Encode = (text: string) => string;
+
+/** RFC 3986: everything but unreserved characters. */
+export const percentEncoded: Encode = (text) =>
+  encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
+
+const reservedKept: Encode = (text) => percentEncoded(text).replace(/%(3A|2F|3F|40|21|24|27|28|29|2A|2C|3B|5B|5D)/g, decodeURIComponent);
+
+/** The text of a path parameter. */
+export function pathText({ name, style, explode }: Written, value: unknown): string {
+  if (style === 'matrix') return matrix(name, explode, value);
+  const prefix = style === 'label' ? '.' : '';
+  return prefix + joined(value, explode, style === 'label' && explode ? '.' : ',', percentEncoded);
+}
+
+/** The text of a header. Its characters stay as they are. */
+export const headerText = ({ explode }: Written, value: unknown): string => joined(value, explode, ',', (text) => text);
+
+/** `name=value` pairs of a query, a form or cookies, encoded. An empty list or object gives none. */
+export function pairsOf(written: Written, value: unknown): [string, string][] {
+  const { name, style, explode } = written;
+  const encode = written.allowReserved === true ? reservedKept : percentEncoded;
+  const key = percentEncoded(name);
+  if (typeof value !== 'object' || value === null) return [[key, encode(plain(value))]];
+  if (style === 'deepObject') return deepPairs(name, value, encode);
+  if (Array.isArray(value)) {
+    if (explode) return value.map((item) => [key, encode(plain(item))]);
+    return value.length === 0 ? [] : [[key, value.map((item) => encode(plain(item))).join(DELIMITERS[style] ?? ',')]];
+  }
+  const entries = entriesOf(value);
+  if (explode) return entries.map(([field, item]) => [percentEncoded(field), encode(plain(item))]);
+  return entries.length === 0
+    ? []
+    : [[key, entries.flatMap(([field, item]) => [percentEncoded(field), encode(plain(item))]).join(DELIMITERS[style] ?? ',')]];
+}
+
+const DELIMITERS: Partial<Record<Style, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };
+
+function deepPairs(name: string, value: object, encode: Encode): [string, string][] {
+  const items: [string, unknown][] = Array.isArray(value)
+    ? value.map((item: unknown) => [name, item])
+    : entriesOf(value).map(([field, item]) => [`${name}[${field}]`, item]);
+  return items.flatMap(([key, item]) =>
+    typeof item === 'object' && item !== null && !(Array.isArray(value) && Array.isArray(item))
+      ? deepPairs(key, item, encode)
+      : [[percentEncoded(key), encode(plain(item))] satisfies [string, string]],
+  );
+}
+
+function matrix(name: string, explode: boolean, value: unknown): string {
+  const key = percentEncoded(name);
+  if (!explode || typeof value !== 'object' || value === null) return `;${key}=${joined(value, false, ',', percentEncoded)}`;
+  if (Array.isArray(value)) return value.map((item) => `;${key}=${percentEncoded(plain(item))}`).join('');
+  return entriesOf(value)
+    .map(([field, item]) => `;${percentEncoded(field)}=${percentEncoded(plain(item))}`)
+    .join('');
+}
+
+function joined(value: unknown, explode: boolean, delimiter: string, encode: Encode): string {
+  if (typeof value !== 'object' || value === null) return encode(plain(value));
+  if (Array.isArray(value)) return value.map((item) => encode(plain(item))).join(delimiter);
+  return entriesOf(value)
+    .map(([field, item]) => `${encode(field)}${explode ? '=' : ','}${encode(plain(item))}`)
+    .join(delimiter);
+}
+
+const entriesOf = (value: object): [string, unknown][] => Object.entries(value).filter(([, item]) => item !== undefined);
+
+/** What has no form in a style, such as a list within a list, is written as JSON. */
+export function plain(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? '' : (JSON.stringify(value) ?? '');
+}

@@ -1,0 +1,85 @@
+import type { JsonSchema } from '#contracts';
+import { fieldsOf, listOf, textOf, type DocumentRefs, type Fields } from './document-refs.js';
+import type { SchemaConverter } from './json-schema.js';
+import type { Parameter } from './operation.js';
+import { PLACES, STYLES, type Place, type Style } from './parameter-style.js';
+
+const MAX_PARAMETERS = 200;
+/** OpenAPI ignores the first three as parameters; the others belong to the connection. */
+const NOT_SENT = new Set(
+  'accept content-type authorization host content-length transfer-encoding connection cookie te trailer upgrade expect keep-alive proxy-authorization'.split(
+    ' ',
+  ),
+);
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+
+/** Headers and parameters that the operator sets: the model does not see them. */
+export interface Reserved {
+  readonly headers: ReadonlySet<string>;
+  readonly query: ReadonlySet<string>;
+  readonly cookies: ReadonlySet<string>;
+}
+
+/** The parameters of an operation, those of its path included, each with an argument name of its own. */
+export function readParameters(
+  path: Fields,
+  operation: Fields,
+  { refs, converter, reserved }: { refs: DocumentRefs; converter: SchemaConverter; reserved: Reserved },
+): Parameter[] {
+  const found = new Map<string, Fields>();
+  for (const raw of [...listOf(path['parameters']), ...listOf(operation['parameters'])]) {
+    const parameter = refs.resolve(raw);
+    found.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter);
+  }
+  if (found.size > MAX_PARAMETERS) throw new RangeError(`it has ${found.size} parameters; expected at most ${MAX_PARAMETERS}`);
+  const taken = new Set<string>();
+  return [...found.values()].flatMap((raw) => {
+    const place = PLACES.find((it) => it === raw['in']);
+    const name = textOf(raw['name']);
+    if (place === undefined || name === undefined || isReserved(place, name, reserved)) return [];
+    const argument = freeName(name, place, taken);
+    taken.add(argument);
+    return [parameterOf(raw, place, name, argument, converter)];
+  });
+}
+
+function parameterOf(raw: Fields, place: Place, name: string, argument: string, converter: SchemaConverter): Parameter {
+  const [media] = Object.values(fieldsOf(raw['content']));
+  const byDefault: Style = place === 'query' || place === 'cookie' ? 'form' : 'simple';
+  const style = STYLES.find((it) => it === raw['style']) ?? byDefault;
+  const schema = converter.convert(media === undefined ? raw['schema'] : fieldsOf(media)['schema']);
+  return {
+    in: place,
+    name,
+    argument,
+    style,
+    explode: typeof raw['explode'] === 'boolean' ? raw['explode'] : style === 'form',
+    allowReserved: raw['allowReserved'] === true,
+    required: place === 'path' || raw['required'] === true,
+    json: media !== undefined,
+    schema: described(schema, textOf(raw['description'])),
+  };
+}
+
+const described = (schema: JsonSchema, description: string | undefined): JsonSchema =>
+  description === undefined ? schema : { ...schema, description: description.slice(0, 2_000) };
+
+function isReserved(place: Place, name: string, { headers, query, cookies }: Reserved): boolean {
+  if (place === 'header') return !HEADER_NAME.test(name) || NOT_SENT.has(name.toLowerCase()) || headers.has(name.toLowerCase());
+  return (place === 'query' && query.has(name)) || (place === 'cookie' && (cookies.has(name) || !HEADER_NAME.test(name)));
+}
+
+/** Model providers take letters, digits, `_`, `.` and `-`, at most 64. Depends on the document alone. */
+export function freeName(name: string, suffix: string, taken: ReadonlySet<string>): string {
+  const readable =
+    name
+      .replace(/[^A-Za-z0-9_.-]+/g, '_')
+      .replace(/^_+|_+$/g, '')
+      .slice(0, 50) || suffix;
+  const candidates = [readable, `${readable}_${suffix}`];
+  for (let count = 2; ; count += 1) {
+    const free = candidates.find((it) => !taken.has(it) && !['__proto__', 'constructor', 'prototype'].includes(it));
+    if (free !== undefined) return free;
+    candidates.push(`${readable}_${suffix}_${count}`);
+  }
+}

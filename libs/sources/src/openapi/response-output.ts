@@ -1,0 +1,112 @@
+import { Json as JsonValue, type Content, type JsonSchema } from '#contracts';
+import { ToolError, type ToolOutputObject } from '#tool-sdk';
+import { fieldsOf } from './document-refs.js';
+
+type Json = JsonSchema[string];
+
+/** Of a body as text; the result says so. */
+const TEXT_BYTES = 65_536;
+const STRUCTURED_BYTES = 1_048_576;
+const BINARY_BYTES = 1_048_576;
+const ERROR_CHARACTERS = 2_000;
+const CURSOR_CHARACTERS = 500;
+
+export interface Answer {
+  readonly method: string;
+  /** Without secrets. */
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
+
+/**
+ * What an answer means: below 400 a result, 429 and 5xx a failure that may pass, all others an error for the model to read.
+ * @throws ToolError
+ */
+export function outputOf(answer: Answer): ToolOutputObject {
+  const { method, url, status, headers, body } = answer;
+  const line = `${method} ${url} → ${status}`;
+  if (status === 429 || status >= 500) {
+    const wait = headers.get('retry-after');
+    const said = isText(answer) ? body.toString().slice(0, ERROR_CHARACTERS) : '';
+    const when = wait === null ? '' : ` (Retry-After: ${wait.slice(0, 100)})`;
+    throw new ToolError('tool_failed', `${line}${when}${said === '' ? '' : `\n\n${said}`}`, { retryable: true });
+  }
+  const json = jsonOf(answer);
+  const next = nextOf(headers, json);
+  return {
+    content: contentOf(answer, line),
+    ...(status >= 300 ? { isError: true } : {}),
+    ...(json === undefined || body.byteLength > STRUCTURED_BYTES ? {} : structured(json)),
+    details: { status, method, url, ...(next === undefined ? {} : { next }) },
+    ...(isText(answer) && body.byteLength > TEXT_BYTES ? { seenBytes: body.byteLength } : {}),
+  };
+}
+
+/** Programs that read MCP expect an object: a list is its `items`. */
+function structured(json: Json): { structuredContent?: Json } {
+  if (Array.isArray(json)) return { structuredContent: { items: json } };
+  return typeof json === 'object' && json !== null ? { structuredContent: json } : {};
+}
+
+function contentOf(answer: Answer, line: string): Content[] {
+  const { body, headers, url } = answer;
+  if (body.byteLength === 0) return [{ type: 'text', text: line }];
+  if (isText(answer)) return [{ type: 'text', text: `${line}\n\n${cut(body)}` }];
+  const mimeType = typeOf(headers);
+  const head: Content = { type: 'text', text: `${line}\n\n${body.byteLength} bytes of ${mimeType}` };
+  if (body.byteLength > BINARY_BYTES) return [{ type: 'text', text: `${head.text}, more than the ${BINARY_BYTES} that a result may have` }];
+  const data = body.toString('base64');
+  if (mimeType.startsWith('image/')) return [head, { type: 'image', data, mimeType }];
+  return [head, { type: 'json', json: { type: 'resource', resource: { uri: url, mimeType, blob: data } } }];
+}
+
+function cut(body: Buffer): string {
+  if (body.byteLength <= TEXT_BYTES) return body.toString();
+  // A character that the limit cuts in two is left out.
+  return `${new TextDecoder().decode(body.subarray(0, TEXT_BYTES), { stream: true })}\n... [truncated]`;
+}
+
+const typeOf = (headers: Headers): string =>
+  (headers.get('content-type') ?? 'application/octet-stream').split(';')[0]?.trim().toLowerCase() ?? '';
+
+function isText({ headers, body }: Pick<Answer, 'headers' | 'body'>): boolean {
+  const type = typeOf(headers);
+  if (type.startsWith('text/') || isJson(type) || /xml$|javascript$|x-www-form-urlencoded$|yaml$/.test(type)) return true;
+  return !headers.has('content-type') && !body.includes(0);
+}
+
+const isJson = (type: string): boolean => type === 'application/json' || type.endsWith('+json');
+
+function jsonOf({ headers, body }: Answer): Json | undefined {
+  if (!isJson(typeOf(headers)) || body.byteLength === 0) return undefined;
+  try {
+    return JsonValue.parse(JSON.parse(body.toString()));
+  } catch {
+    return undefined;
+  }
+}
+
+const CURSORS = ['next_cursor', 'nextCursor', 'next_page_token', 'nextPageToken', 'next_page', 'nextPage', 'next', '@odata.nextLink'];
+
+/** Where the next page is: by the `Link` header (RFC 8288), else by the fields that APIs use for it. */
+function nextOf(headers: Headers, json: Json | undefined): string | undefined {
+  const link = /<([^<>]{1,500})>[^<>]*;\s*rel="?next\b/.exec((headers.get('link') ?? '').slice(0, 8_192))?.[1];
+  if (link !== undefined) return link;
+  const fields = fieldsOf(json);
+  const places = [
+    fields,
+    fieldsOf(fields['meta']),
+    fieldsOf(fields['pagination']),
+    fieldsOf(fields['response_metadata']),
+    fieldsOf(fields['links']),
+  ];
+  for (const place of places)
+    for (const name of CURSORS) {
+      const value = Object.hasOwn(place, name) ? place[name] : undefined;
+      if ((typeof value === 'string' && value !== '' && value.length <= CURSOR_CHARACTERS) || typeof value === 'number')
+        return String(value);
+    }
+  return undefined;
+}
