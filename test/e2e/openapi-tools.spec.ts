@@ -73,7 +73,7 @@ describe('operations of OpenAPI documents', () => {
   const textOf = (call: Awaited<ReturnType<typeof gateway.agent.run>>) =>
     (call.result?.content.map((it) => (it.type === 'text' ? it.text : '')).join('') ?? '').replace(MARK, '');
 
-  it('are tools with schema and facts: by JSON over HTTP and by YAML from a file, filtered by tag and name [TS-20, TS-21, TS-23]', async () => {
+  it('are tools with schema and facts: by JSON over HTTP and by YAML from a file, filtered by tag and name [TS-20, TS-21, TS-23, TS-24, TS-26]', async () => {
     const all = await tools();
     expect(all.find(({ name }) => name === 'pets__getPet')).toMatchObject({
       source: 'pets',
@@ -84,7 +84,11 @@ describe('operations of OpenAPI documents', () => {
       pool: 'net',
       input: { properties: { id: { type: 'string' } }, required: ['id'] },
     });
-    expect(all.find(({ name }) => name === 'addPet')).toMatchObject({ tier: 'side_effecting', effect: 'once' });
+    expect(all.find(({ name }) => name === 'addPet')).toMatchObject({
+      tier: 'side_effecting',
+      effect: 'once',
+      input: { properties: { body: { properties: { name: { type: 'string' } }, required: ['name'] } } },
+    });
     expect(all.filter(({ source }) => source === 'file').map(({ name, tier }) => [name, tier])).toEqual([
       ['file__getPet', 'privileged'],
       ['file__listPets', 'privileged'],
