@@ -163,10 +163,8 @@ describe('tools of sources', () => {
     expect([refused.status, refused.body.code]).toEqual([503, 'unavailable']);
     const forModels = await gateway.agent.get<{ tools: { name: string }[] }>('/v1/tools?format=anthropic');
     expect(forModels.body.tools.map(({ name }) => name)).not.toContain('create');
-    const [{ rawName = '', digest = '' } = {}] = source.list;
-    expect((await gateway.agent.request<Source>('POST', '/v1/sources/tracker/accept', { tools: [{ rawName, digest }] })).body.pending).toBe(
-      0,
-    );
+    const tools = source.list.map(({ rawName, digest }) => ({ rawName, digest }));
+    expect((await gateway.agent.request<Source>('POST', '/v1/sources/tracker/accept', { tools })).body.pending).toBe(0);
     expect((await gateway.agent.run('create', { title: 'two' })).outcome).toBe('completed');
   });
 

@@ -9,7 +9,7 @@ export type { AttemptDependencies } from './run/attempt-dependencies.js';
 export { AttemptTracer } from './run/attempt-tracer.js';
 export { CancelListener } from './run/cancel-listener.js';
 export { drainAttempts, type DrainTimes } from './run/drain-attempts.js';
-export { executeAttempt, type AttemptOutcome } from './run/execute-attempt.js';
+export { executeAttempt } from './run/execute-attempt.js';
 export { InFlightAttempts } from './run/in-flight-attempts.js';
 export { RedactionSettingsService } from './run/redaction-settings.service.js';
 export { ToolCallProcessor, type PoolSlots } from './run/tool-call.processor.js';

@@ -1,14 +1,13 @@
-export { acceptOffer, type Offer, type OfferedTool, type OfferRules } from './catalog/offered-tool.js';
+export { acceptOffer, type OfferRules } from './catalog/offered-tool.js';
 export { SourceStore, type PinnedSource } from './catalog/source-store.js';
 export { SourceWatcher } from './catalog/source-watcher.js';
 export { isPending, TenantCatalog, type RunSourceTool } from './catalog/tenant-catalog.js';
 export { toolChanges } from './catalog/tool-digest.js';
 export { mappedName } from './catalog/tool-names.js';
 export { definitionFault } from './definitions/definition-fault.js';
-export { resolveSecrets } from './definitions/resolve-secrets.js';
 export { FolderConnector } from './folder/folder.source.js';
 export { McpConnector } from './mcp/mcp.source.js';
 export { OpenApiConnector } from './openapi/openapi.source.js';
 export { SourceHost } from './host/source-host.js';
-export type { SourceConnection, SourceConnector } from './source-connector.port.js';
+export type { SourceConnector } from './source-connector.port.js';
 export { sourceKey, type SourceId } from './source-id.js';

@@ -18,7 +18,7 @@ export function egressFetch(policy: EgressPolicy): EgressFetch {
   const checked = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     const target = policy.check(String(url));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same interface; Node's own types of it are of another version
-    return (await fetch(target, { ...init, redirect: 'manual', dispatcher: agent } as Parameters<typeof fetch>[1])) as unknown as Response;
+    return fetch(target, { ...init, redirect: 'manual', dispatcher: agent } as Parameters<typeof fetch>[1]);
   };
   return { fetch: checked, close: () => agent.destroy() };
 }

@@ -1,11 +1,5 @@
 import { createContext, Script } from 'node:vm';
 
-/**
- * Far more than an honest schema needs, also on a machine that is short of CPU: the limit counts elapsed time. Short
- * enough that what piles up meanwhile fits into memory.
- */
-const LIMIT_MS = 1_000;
-
 const context = createContext({ work: undefined });
 const script = new Script('work()');
 
@@ -16,15 +10,16 @@ export class TookTooLong extends Error {
 
 /**
  * Runs synchronous work whose length others decide, and stops it after a while, so that it does not hold all
- * others of this process. @throws TookTooLong, or what the work throws
+ * others of this process. The limit counts elapsed time: on a machine that is short of CPU honest work takes long too.
+ * @throws TookTooLong, or what the work throws
  */
-export function boundedWork<T>(work: () => T): T {
+export function boundedWork<T>(limitMs: number, work: () => T): T {
   let result: { readonly value: T } | undefined;
   context['work'] = () => {
     result = { value: work() };
   };
   try {
-    script.runInContext(context, { timeout: LIMIT_MS });
+    script.runInContext(context, { timeout: limitMs });
   } catch (error) {
     throw isTimeout(error) ? new TookTooLong('it takes too long') : error;
   } finally {

@@ -37,6 +37,10 @@ const drafts: Record<string, Ajv> = {
  * defaults filled in.
  */
 const foreignOptions: Options = { ...options, strict: false, useDefaults: false, logger: false };
+/** Milliseconds. An honest schema takes some ten, the first one of a process also compiles the drafts themselves. */
+const COMPILE_LIMIT_MS = 5_000;
+/** Milliseconds. An honest check takes less than one; what a check that never ends piles up by then fits into memory. */
+const CHECK_LIMIT_MS = 1_000;
 const newForeignDrafts = (): Record<string, Ajv> => ({
   [DRAFT_2020]: addFormats.default(new Ajv2020(foreignOptions)),
   [DRAFT_07]: addFormats.default(new Ajv(foreignOptions)),
@@ -59,7 +63,7 @@ export function compileForeignSchema(schema: JsonSchema): Check {
   let check = foreignCheck(schema);
   return (value) => {
     try {
-      return boundedWork(() => check(value));
+      return boundedWork(CHECK_LIMIT_MS, () => check(value));
     } catch (error) {
       const refused = [cannotCheck(error)];
       if (error instanceof TookTooLong) check = () => refused;
@@ -70,7 +74,7 @@ export function compileForeignSchema(schema: JsonSchema): Check {
 
 function foreignCheck(schema: JsonSchema): Check {
   try {
-    return boundedWork(() => compile(schema, foreignDrafts));
+    return boundedWork(COMPILE_LIMIT_MS, () => compile(schema, foreignDrafts));
   } catch (error) {
     // A compiler that was stopped is of no more use.
     if (error instanceof TookTooLong) foreignDrafts = newForeignDrafts();
