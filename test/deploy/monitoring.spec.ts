@@ -120,6 +120,8 @@ describe('the boards', () => {
 const HIDDEN = [
   'toolyard_tail_gaps_repaired_total',
   'toolyard_tail_events_repaired_total',
+  // Its calls are among all others; this one tells revisions and methods apart.
+  'toolyard_mcp_requests_total',
   'toolyard_sockets_opened_total',
   'toolyard_sockets_closed_total',
   'toolyard_config_refused',

@@ -39,7 +39,7 @@ it('allows a call with edited arguments, and shows why others were not taken', a
   await page.locator(`[data-call="${id}"][aria-current]`).waitFor();
   await page.getByRole('button', { name: 'Edit and allow' }).click();
   const dialog = page.getByRole('dialog');
-  const field = dialog.getByLabel('Arguments');
+  const field = dialog.getByRole('textbox', { name: 'Arguments' });
   const allow = dialog.getByRole('button', { name: 'Allow these' });
   await field.fill('{"command": ');
   await eventually(async () => await allow.isDisabled(), 'no answer to be possible with half of a JSON text');
