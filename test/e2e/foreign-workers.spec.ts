@@ -1,5 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Scope, ToolDescriptor, WorkerCall, WorkerFrame, WorkerPollPage, WorkerStatus, WorkerWelcome } from '#contracts';
+import {
+  CLOSE_CODES,
+  type Scope,
+  type ToolDescriptor,
+  type WorkerCall,
+  type WorkerFrame,
+  type WorkerPollPage,
+  type WorkerStatus,
+  type WorkerWelcome,
+} from '#contracts';
+import { ApiKeyStore } from '../../apps/gateway/src/auth/api-key-store.service.js';
 import { Agent } from '../support/agent.js';
 import { eventually } from '../support/eventually.js';
 import { ADD, ScriptedWorker } from '../support/foreign-worker.js';
@@ -185,6 +195,26 @@ describe('workers in other languages', () => {
     await worker.next('call');
     worker.send({ op: 'bye' });
     expect((await agent.ended(id)).outcome).toBe('unknown');
+  });
+
+  it.each([
+    ['is revoked', undefined],
+    ['loses the scope work', { scopes: ['read'] as Scope[] }],
+    ['belongs to another tenant', { tenant: 'foreign-other' }],
+    ['may not announce the tool any more', { tools: ['slow*'] }],
+  ])('ends the connection, and gives back its call, when the key %s', async (_how, change) => {
+    const apiKeys = gateway.app.get(ApiKeyStore);
+    const worker = await ready();
+    const { id } = (await agent.submit('add', { a: 1, b: 2 })).body;
+    await worker.next('call');
+    const changed = keys.flatMap((key) => (key.id !== 'works' ? [key] : change === undefined ? [] : [{ ...key, ...change }]));
+    try {
+      apiKeys.replace(changed);
+      expect((await eventually(() => worker.closed, 'the end of the connection')).code).toBe(CLOSE_CODES.unauthenticated);
+      expect((await agent.ended(id)).outcome).toBe('unknown');
+    } finally {
+      apiKeys.replace(keys);
+    }
   });
 
   it('answers hostile frames with problems and goes on', async () => {

@@ -1,19 +1,20 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
 import {
+  CLOSE_CODES,
   ProblemError,
   type Principal,
   type WorkerFrame,
   type WorkerFrameOf,
   type WorkerHello,
-  type WorkerWelcome,
   type WorkerTool,
+  type WorkerWelcome,
 } from '#contracts';
 import { CallStore } from '#event-log';
 import { startConsumer, type StartConsumer } from '#queue';
 import type { RedisConnection } from '#redis';
 import { sourceKey } from '#sources';
-import { isToolAllowed } from '../../auth/tool-patterns.js';
+import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { BUFFERED_REDIS, LOGGER } from '../../platform/tokens.js';
@@ -21,6 +22,7 @@ import { SourceCatalog } from '../../sources/source-catalog.service.js';
 import type { SessionEffect } from '../session/worker-session.js';
 import { AttemptHost } from './attempt-host.service.js';
 import { ConnectedWorker, type WorkerTransport } from './connected-worker.js';
+import { keyRefusal } from './key-refusal.js';
 import { RemoteCalls } from './remote-calls.js';
 import { WorkerAnnouncer } from './worker-announcer.service.js';
 import { WorkerGroup } from './worker-group.js';
@@ -44,6 +46,7 @@ export class ForeignWorkers implements OnModuleInit {
     private readonly announcer: WorkerAnnouncer,
     private readonly catalog: SourceCatalog,
     private readonly store: CallStore,
+    private readonly apiKeys: ApiKeyStore,
     private readonly shutdown: ShutdownState,
     @Inject(GATEWAY_CONFIG) private readonly config: GatewayConfig,
     @Inject(LOGGER) private readonly log: Logger,
@@ -66,7 +69,7 @@ export class ForeignWorkers implements OnModuleInit {
     transport: WorkerTransport,
   ): Promise<{ worker: ConnectedWorker; welcome: WorkerWelcome }> {
     if (this.shutdown.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1_000 });
-    assertToolsAllowed(principal, hello.worker, hello.tools);
+    this.assertKeyAllows(principal, hello.worker, hello.tools);
     const { op: _op, protocol: _protocol, tools, ...about } = hello;
     const worker = new ConnectedWorker(principal, about, tools, transport);
     const group = this.groupOf(worker);
@@ -199,7 +202,7 @@ export class ForeignWorkers implements OnModuleInit {
 
   private async changeTools(worker: ConnectedWorker, { added, changed, removed }: WorkerFrameOf<'tools'>): Promise<void> {
     try {
-      assertToolsAllowed(worker.principal, worker.source, [...added, ...changed]);
+      this.assertKeyAllows(worker.principal, worker.source, [...added, ...changed]);
       const tools = new Map(worker.offered().map((tool) => [tool.name, tool]));
       for (const tool of [...added, ...changed]) tools.set(tool.name, tool);
       for (const name of removed) tools.delete(name);
@@ -221,9 +224,30 @@ export class ForeignWorkers implements OnModuleInit {
 
   private startTimers(): void {
     if (this.timers.length > 0) return;
-    const renew = setInterval(() => void this.renewTools(), RENEW_MS);
+    const renew = setInterval(() => {
+      this.endWithoutKey();
+      void this.renewTools();
+    }, RENEW_MS);
     const beat = setInterval(() => void this.beat(), this.heartbeatMs);
     for (const timer of [renew, beat]) this.timers.push(timer.unref());
+  }
+
+  /** Workers get arguments as they were submitted, so their keys are looked at again twice a second. */
+  private endWithoutKey(): void {
+    for (const worker of this.workers()) {
+      const problem = keyRefusal(this.apiKeys, worker.principal, worker.source, worker.offered());
+      if (problem === undefined) continue;
+      worker.transport.send({ op: 'refused', problem: problem.toProblem() });
+      this.calls.requeue(worker);
+      void this.disconnect(worker);
+      worker.transport.close(CLOSE_CODES.unauthenticated, 'the key does not allow this worker any more');
+    }
+  }
+
+  /** @throws ProblemError */
+  private assertKeyAllows(principal: Principal, source: string, tools: readonly WorkerTool[]): void {
+    const problem = keyRefusal(this.apiKeys, principal, source, tools);
+    if (problem !== undefined) throw problem;
   }
 
   private async renewTools(): Promise<void> {
@@ -242,14 +266,4 @@ export class ForeignWorkers implements OnModuleInit {
     }
     await Promise.allSettled([...this.groups.values()].map((group) => group.report()));
   }
-}
-
-/** @throws ProblemError `forbidden` for tools that the patterns of the key do not have */
-function assertToolsAllowed(principal: Principal, source: string, tools: readonly WorkerTool[]): void {
-  const refused = tools.filter(({ name }) => !isToolAllowed(principal, { name, aliases: [], source })).map(({ name }) => name);
-  if (refused.length === 0) return;
-  throw new ProblemError(
-    'forbidden',
-    `Expected tools that the key may announce (${(principal.tools ?? []).join(', ')}); got ${refused.slice(0, 10).join(', ')} besides`,
-  );
 }
