@@ -1,9 +1,10 @@
-import { Alert, Button, Group, JsonInput, List, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { z } from 'zod';
 import { Json, type Call } from '#contracts';
 import { ToolyardError } from '#client';
+import { ArgumentsInput } from '../components/arguments-input.js';
 import { notifySuccess } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
@@ -34,18 +35,10 @@ export function EditModal({ call, reason, onClose, onAllowed }: EditModalProps) 
   return (
     <Modal opened onClose={onClose} title={`Edit and allow ${call.tool}`} size="lg" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="sm">
-        <JsonInput
-          label="Arguments"
+        <ArgumentsInput
           description="The call runs once with exactly these. They are validated and judged as if the agent had sent them."
           value={text}
           onChange={setText}
-          validationError="This is not JSON yet"
-          formatOnBlur
-          autosize
-          minRows={8}
-          maxRows={24}
-          styles={{ input: { fontFamily: 'var(--app-mono)', fontSize: 13 } }}
-          data-autofocus
         />
         {call.argumentsRedacted === true && (
           <Text size="sm" c="dimmed">

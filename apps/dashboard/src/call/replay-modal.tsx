@@ -1,4 +1,4 @@
-import { Alert, Button, Group, JsonInput, List, Modal, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { Json, type Call, type Violation } from '#contracts';
 import { ToolyardError } from '#client';
 import { ErrorState } from '../components/states.js';
+import { ArgumentsInput } from '../components/arguments-input.js';
 import { notifySuccess } from '../components/notify.js';
 import { useToolyard } from '../stream/toolyard.js';
 
@@ -48,18 +49,10 @@ export function ReplayModal({ call, onClose }: { readonly call: Call; readonly o
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack gap="sm">
-        <JsonInput
-          label="Arguments"
+        <ArgumentsInput
           description="The original call stays as it is; this becomes a new one that remembers where it came from."
           value={text}
           onChange={setText}
-          validationError="This is not JSON yet"
-          formatOnBlur
-          autosize
-          minRows={8}
-          maxRows={24}
-          styles={{ input: { fontFamily: 'var(--app-mono)', fontSize: 13 } }}
-          data-autofocus
         />
         {violations.length > 0 && (
           <Alert color="red" title="These arguments do not fit the tool" role="alert">
