@@ -1,9 +1,13 @@
 // Which folder may import which: apps -> libs -> contracts. Each rule carries its reason; `npm run boundaries` prints it.
 const TESTS = '(\\.spec|\\.contract|\\.property)\\.ts$|/testing/';
 const lib = (...names) => `^libs/(${names.join('|')})/src/`;
+/** Exports of the client beside its index.ts: the worker, and adapters, of which a program imports that of its agent SDK. */
+const CLIENT_EXPORTS = '^libs/client/src/(adapters/[^/]+|worker/index)\\.ts$';
 const SIBLINGS = [
+  'agents',
   'attempts',
   'event-log',
+  'history',
   'hooks',
   'limits',
   'observability',
@@ -22,6 +26,8 @@ const SIBLINGS = [
 
 /** What a library may import besides itself, contracts, observability and patterns. */
 const MAY_ALSO_SEE = {
+  // A sub-agent is a source of one tool. Its turns are in the log, its journal is in Redis, and it asks gateways by a queue.
+  agents: ['redis', 'event-log', 'queue', 'tool-sdk', 'sources'],
   // The life of an attempt is written to the log, sent by the queue and kept alive over Redis; it runs a tool, its hooks and checks what was approved.
   attempts: ['redis', 'event-log', 'queue', 'redaction', 'hooks', 'policy', 'tool-sdk'],
   hooks: ['redis', 'sandbox'],
@@ -34,6 +40,8 @@ const MAY_ALSO_SEE = {
   limits: ['redis'],
   'event-log': ['redis'],
   projection: ['redis'],
+  // What a call is in a list is said once, until the projection in Redis goes.
+  history: ['redis', 'projection'],
 };
 
 /** Features of the gateway, each of which may import those before it. */
@@ -48,6 +56,7 @@ const GATEWAY_FEATURES = [
   ['batches', 'A batch uses calls and approvals. Transports use batches.'],
   ['schedules', 'A schedule submits calls like any client. No other use case knows schedules.'],
   ['sources', 'Where tools come from is managed apart from calls, which see only the registry.'],
+  ['sub-agents', 'Loops of sub-agents run in workers, and ask here for what only gateways know. No other feature knows them.'],
   ['foreign-workers', 'Workers in other languages run calls of the catalog; no other feature waits for them.'],
   ['streaming', 'Streams deliver the events of all features. No feature waits for a stream.'],
   ['mcp', 'The Model Context Protocol endpoint submits, reads, decides and cancels calls like any transport.'],
@@ -179,14 +188,14 @@ module.exports = {
       comment: 'What a library offers is what its index.ts exports by name. A deep import makes its inside public.',
       severity: 'error',
       from: { path: '^(libs|apps)/([^/]+)/' },
-      to: { path: '^libs/[^/]+/src/', pathNot: ['^$1/$2/', '^libs/[^/]+/src/(index\\.ts$|testing/)'] },
+      to: { path: '^libs/[^/]+/src/', pathNot: ['^$1/$2/', '^libs/[^/]+/src/(index\\.ts$|testing/)', CLIENT_EXPORTS] },
     },
     {
       name: 'public-exports-only-for-tests',
       comment: 'Tests of the product use what a library exports, and what it keeps for tests below testing/.',
       severity: 'error',
       from: { path: '^test/' },
-      to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/[^/]+/src/testing/'] },
+      to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/[^/]+/src/testing/', CLIENT_EXPORTS] },
     },
     {
       name: 'deciders-are-pure',
@@ -196,7 +205,12 @@ module.exports = {
       from: { path: ['^libs/policy/src/(decide\\.ts|rules/)', '\\.decider\\.ts$'], pathNot: TESTS },
       to: {
         path: '.',
-        pathNot: ['^libs/(contracts|patterns)/src/index\\.ts$', '^libs/policy/src/', '^libs/event-log/src/(call/|event-log\\.port\\.ts)'],
+        pathNot: [
+          '^libs/(contracts|patterns)/src/index\\.ts$',
+          '^libs/policy/src/',
+          '^libs/event-log/src/(call/|event-log\\.port\\.ts)',
+          '^libs/agents/src/loop/',
+        ],
       },
     },
     {
@@ -266,9 +280,10 @@ module.exports = {
     },
     {
       name: 'resolvable',
-      comment: 'An import that resolves to nothing fails at start. What is built may not be there yet.',
+      comment:
+        'An import that resolves to nothing fails at start. What is built may not be there yet, and agent SDKs are installed by their test.',
       severity: 'error',
-      from: {},
+      from: { pathNot: '^test/deploy/agent-sdks/' },
       to: { couldNotResolve: true, pathNot: '/dist/' },
     },
   ],

@@ -15,8 +15,7 @@ module.exports = {
   ],
   options: {
     ...options,
-    // libs/contracts is not held to it yet: its schemas still refer to each other across folders.
-    exclude: { path: ['^dist/', '^libs/contracts/', '\\.(spec|contract)\\.ts$', '/testing/'] },
+    exclude: { path: ['^dist/', '\\.(spec|contract)\\.ts$', '/testing/'] },
     doNotFollow: { path: ['node_modules', '^dist/'] },
   },
 };

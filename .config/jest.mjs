@@ -24,14 +24,18 @@ const base = {
 const THOROUGH = ['\\.modes\\.spec\\.ts$', '\\.race\\.spec\\.ts$'];
 
 /** Libraries and apps whose specs need a Redis server; the others need nothing but Node. */
-const ON_REDIS = ['libs/{attempts,event-log,limits,projection,queue,redis}', 'apps/{gateway,standalone,worker}', 'test/{contracts,replay}'];
+const ON_REDIS = [
+  'libs/{attempts,event-log,history,limits,projection,queue,redis}',
+  'apps/{gateway,standalone,worker}',
+  'test/{contracts,replay}',
+];
 
 const projects = {
   unit: {
     testMatch: ['<rootDir>/{libs,apps}/**/*.spec.ts', '<rootDir>/test/*.spec.ts'],
     testPathIgnorePatterns: [
       '/node_modules/',
-      '/libs/(attempts|event-log|limits|projection|queue|redis)/',
+      '/libs/(attempts|event-log|history|limits|projection|queue|redis)/',
       '/apps/(gateway|standalone|worker)/',
       ...THOROUGH,
     ],
