@@ -1,10 +1,12 @@
 export * from './errors/error.catalog.js';
 export * from './errors/problem.js';
-export * from './calls/names.js';
-export * from './calls/json.js';
-export * from './calls/result.js';
+export * from './values/names.js';
+export * from './values/json.js';
+export * from './values/result.js';
+export * from './values/limits.js';
 export * from './calls/approval.js';
 export * from './calls/call.js';
+export * from './policy/batch-strategy.js';
 export * from './policy/command-policy.js';
 export * from './policy/file-access.js';
 export * from './policy/limits.js';
@@ -23,7 +25,8 @@ export * from './jobs/call-job.js';
 export * from './events/call.events.js';
 export * from './events/system.events.js';
 export * from './events/envelope.js';
-export * from './api/principal.js';
+export * from './events/event-filter.js';
+export * from './values/principal.js';
 export * from './api/calls.api.js';
 export * from './api/call-list.api.js';
 export * from './api/stats.api.js';
@@ -37,6 +40,8 @@ export * from './api/diagnostics.api.js';
 export * from './api/mcp.api.js';
 export * from './safety/safety-settings.js';
 export * from './config/config-file.js';
+export * from './config/plugin-settings.js';
+export * from './config/jwt-issuer.js';
 export * from './config/local-installation.js';
 export {
   ANY_REQUEST,
@@ -57,7 +62,7 @@ export {
 } from './api/route.api.js';
 export * from './api/routes.api.js';
 export * from './workers/worker-frames.js';
-export * from './workers/worker-routes.api.js';
+export * from './api/worker-routes.api.js';
 export * from './stream/stream.js';
-export * from './stream/event-source.js';
-export { CLIENT_FRAME_EXAMPLES } from './examples.js';
+export * from './api/events.api.js';
+export { CLIENT_FRAME_EXAMPLES } from './values/examples.js';

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Problem } from '../errors/problem.js';
 import { Call, CallOutcome, CallStatus, Priority, Success } from '../calls/call.js';
-import { CallId, Label } from '../calls/names.js';
+import { CallId, Label } from '../values/names.js';
 import { Pool } from '../tools/tool.js';
-import { CancelBody, LIMITS } from './calls.api.js';
-import { BULK_CANCEL_EXAMPLES, BULK_REPLAY_EXAMPLES } from '../examples.js';
+import { LIMITS } from '../values/limits.js';
+import { CancelBody } from './calls.api.js';
+import { BULK_CANCEL_EXAMPLES, BULK_REPLAY_EXAMPLES } from '../values/examples.js';
 
 /** A number in a query, where every value is a text: what is none is not called NaN. */
 export const QueryNumber = z.coerce.number<number>({

@@ -1,31 +1,11 @@
 import { z } from 'zod';
 import { ApprovalScope } from '../calls/approval.js';
-import { Json } from '../calls/json.js';
+import { Json } from '../values/json.js';
 import { Priority } from '../calls/call.js';
-import { CallId, Label } from '../calls/names.js';
+import { LIMITS } from '../values/limits.js';
+import { CallId, Label } from '../values/names.js';
 import { RetryPolicy } from '../tools/tool.js';
-import { SUBMIT_CALL_EXAMPLES, CANCEL_CALL_EXAMPLES, DECISION_EXAMPLES, REPLAY_EXAMPLES } from '../examples.js';
-
-/** Platform maxima; a request that asks for more is refused, not cut. */
-export const LIMITS = {
-  bodyBytes: 1_048_576,
-  jsonDepth: 64,
-  labels: 32,
-  labelBytes: 256,
-  waitSeconds: 60,
-  pageSize: 200,
-  /** Of events in one answer. */
-  eventsPage: 1_000,
-  queueMs: 24 * 3_600_000,
-  runMs: 600_000,
-  totalMs: 7 * 24 * 3_600_000,
-  cancelGraceMs: 60_000,
-  /** Of a WebSocket frame: of one that submits a call, as of a body over HTTP, and of any other. */
-  submitFrameBytes: 1_048_576,
-  frameBytes: 65_536,
-  filtersPerSocket: 100,
-  modelOutputBytes: 16_384,
-} as const;
+import { SUBMIT_CALL_EXAMPLES, CANCEL_CALL_EXAMPLES, DECISION_EXAMPLES, INPUT_EXAMPLES, REPLAY_EXAMPLES } from '../values/examples.js';
 
 /** `POST /v1/calls`. `arguments` is an object, or the same as a JSON string (as models stream it). */
 export const SubmitCallBody = z
@@ -127,6 +107,20 @@ export const DecisionBody = z
   })
   .meta({ id: 'DecideApproval', description: 'The answer of a person to the question about a call.', examples: DECISION_EXAMPLES });
 export type DecisionBody = z.output<typeof DecisionBody>;
+
+/** `POST /v1/calls/:id/input`: the value that a tool has asked for. */
+export const InputBody = z
+  .strictObject({
+    value: Json.describe('The value. It has to fit `waiting.input.inputSchema` of the call, and may have 65,536 bytes as JSON.'),
+    attempt: z
+      .number()
+      .int()
+      .min(1)
+      .optional()
+      .describe('`waiting.input.attempt` of the question that is answered: a later question is then not answered by mistake.'),
+  })
+  .meta({ id: 'GiveInput', description: 'The answer to the question of a tool.', examples: INPUT_EXAMPLES });
+export type InputBody = z.output<typeof InputBody>;
 
 /** `POST /v1/calls/:id/replay`: run again, with the same arguments unless new ones are given. */
 export const ReplayBody = z

@@ -22,7 +22,7 @@ export type RedisServerInfo = z.output<typeof RedisServerInfo>;
 /** A gateway or worker that runs, as it is stored in Redis. `protocol` and `oldestCompatible` keep their names in all releases. */
 export const RunningProcess = z
   .object({
-    kind: z.enum(['gateway', 'worker']).describe('Which of the two it is.'),
+    kind: z.enum(['gateway', 'worker', 'projector']).describe('Which of them it is.'),
     id: z.string().describe('Its GATEWAY_NAME or WORKER_ID.'),
     version: z.string().optional().describe('Version of the release. Missing for a worker of a release that does not store it.'),
     protocol: z.number().int().describe('Number of the protocol between gateways and workers that the process speaks.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Label } from '../calls/names.js';
+import { Label } from '../values/names.js';
 import { IdempotencyKey } from './calls.api.js';
 import { KEY, type Route } from './route.api.js';
 

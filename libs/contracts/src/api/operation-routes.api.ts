@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Json } from '../calls/json.js';
+import { Json } from '../values/json.js';
 import { Diagnostics } from './diagnostics.api.js';
-import { Principal } from './principal.js';
+import { Principal } from '../values/principal.js';
 import { KEY, type Route, type RouteResponse } from './route.api.js';
 import { QueueStatus, WorkerId, WorkerStatus } from './status.api.js';
 

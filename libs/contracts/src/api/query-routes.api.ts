@@ -14,7 +14,7 @@ export const QUERY_ROUTES = {
     summary: 'List calls, newest first',
     query: ListCallsQuery,
     responses: { 200: { description: 'A page of calls.', schema: CallPage } },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
   },
   countCalls: {
     method: 'get',
@@ -24,7 +24,7 @@ export const QUERY_ROUTES = {
     summary: 'How many calls fit a filter',
     query: CallFilter,
     responses: { 200: { description: 'The number.', schema: CallCount } },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
   },
   cancelCalls: {
     method: 'post',
@@ -35,7 +35,7 @@ export const QUERY_ROUTES = {
     summary: 'Cancel the calls that fit a filter, or say how many that would be',
     body: BulkCancelBody,
     responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
-    problems: [...BODY, ...KEY],
+    problems: [...BODY, ...KEY, 'history_unavailable'],
   },
   replayCalls: {
     method: 'post',
@@ -49,7 +49,7 @@ export const QUERY_ROUTES = {
     }),
     body: BulkReplayBody,
     responses: { 200: { description: 'What was done; `cursor` when there are more.', schema: BulkResult } },
-    problems: [...BODY, ...KEY, 'overloaded'],
+    problems: [...BODY, ...KEY, 'overloaded', 'history_unavailable'],
   },
   getStats: {
     method: 'get',
@@ -59,7 +59,7 @@ export const QUERY_ROUTES = {
     summary: 'Numbers over time, and what runs and waits now',
     query: StatsQuery,
     responses: { 200: { description: 'The numbers.', schema: Stats } },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
   },
   getToolStats: {
     method: 'get',
@@ -69,7 +69,7 @@ export const QUERY_ROUTES = {
     summary: 'Calls, failures and times by tool',
     query: PeriodQuery,
     responses: { 200: { description: 'The tools with calls in the period.', schema: ToolStatsPage } },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
   },
   listFailures: {
     method: 'get',
@@ -79,7 +79,7 @@ export const QUERY_ROUTES = {
     summary: 'Failures, those that look alike together',
     query: PeriodQuery,
     responses: { 200: { description: 'The groups.', schema: FailurePage } },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
   },
   listSessions: {
     method: 'get',
@@ -89,6 +89,6 @@ export const QUERY_ROUTES = {
     summary: 'Sessions with calls, the latest active first',
     query: ListSessionsQuery,
     responses: { 200: { description: 'A page of sessions.', schema: SessionPage } },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
   },
 } as const satisfies Record<string, Route>;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors/error.catalog.js';
-import type { Scope } from './principal.js';
+import type { Scope } from '../values/principal.js';
 
 /** The groups of operations, and what each is about. */
 export const TAGS = {
@@ -88,9 +88,9 @@ type SchemaIn<Response> = Response extends { readonly schema: infer S extends z.
 /** The body of a route's successful response; `never` without one. */
 export type ResponseOf<R extends Route> = SchemaIn<R['responses'][keyof R['responses']]>;
 
-/** What may be wrong with a body, and with a key. */
+/** What may be wrong with a body, and with a key or token: `unavailable` when the keys of its issuer cannot be read. */
 export const BODY = ['malformed_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'] as const;
-export const KEY = ['unauthenticated', 'forbidden', 'too_many_requests'] as const;
+export const KEY = ['unauthenticated', 'forbidden', 'too_many_requests', 'unavailable'] as const;
 /** What may happen to any request, also without a key: a malformed one, one of another site's page, a fault of the gateway. */
 export const ANY_REQUEST = ['invalid_request', 'origin_refused', 'internal'] as const;
 /** Of a path that has other methods, so no operation can list it. */

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { Call, Decision } from '../calls/call.js';
-import { CallId, Label } from '../calls/names.js';
+import { CallId, Label } from '../values/names.js';
 import { Violation } from '../errors/problem.js';
-import { CallEventPage, CallStreamItem, ListEventsQuery, StreamEventsQuery, StreamItem } from '../stream/event-source.js';
+import { CallEventPage, CallStreamItem, ListEventsQuery, StreamEventsQuery, StreamItem } from './events.api.js';
 import { ApprovalPage, ListApprovalsQuery, QueryNumber } from './call-list.api.js';
-import { CancelBody, DecisionBody, IdempotencyKey, LIMITS, ReplayBody, SubmitCallBody } from './calls.api.js';
+import { CancelBody, DecisionBody, InputBody, IdempotencyKey, ReplayBody, SubmitCallBody } from './calls.api.js';
+import { LIMITS } from '../values/limits.js';
 import { MCP_ROUTES } from './mcp.api.js';
 import { OPERATION_ROUTES } from './operation-routes.api.js';
 import { QUERY_ROUTES } from './query-routes.api.js';
@@ -13,9 +14,9 @@ import { BODY, KEY, type Route, type RouteResponse } from './route.api.js';
 import { Batch, BatchId, SessionCancelled, SteerBody, Steered, SubmitBatchBody } from './batches.api.js';
 import { PutSessionBody, Session } from './sessions.api.js';
 import { SOURCE_ROUTES } from './source-routes.api.js';
-import { WORKER_ROUTES } from '../workers/worker-routes.api.js';
+import { WORKER_ROUTES } from './worker-routes.api.js';
 import { ListToolsQuery, ModelToolPage, ToolPage } from './status.api.js';
-import { QUOTE_EXAMPLES } from '../examples.js';
+import { QUOTE_EXAMPLES } from '../values/examples.js';
 
 /** The answer of a dry run: what a submission would meet, without doing it. */
 export const Quote = z
@@ -223,6 +224,23 @@ export const ROUTES = {
       'not_implemented',
     ],
   },
+  giveInput: {
+    method: 'post',
+    path: '/v1/calls/{id}/input',
+    tag: 'approvals',
+    scope: 'read',
+    summary: 'Give a call the value that its tool has asked for',
+    params: CallIdParams,
+    body: InputBody,
+    responses: {
+      200: {
+        description:
+          'The call as it is now: its tool runs again and gets the value. The first value counts; the same key may send the same value again. Needs the scope `approve`, or `submit` and that this key made the call.',
+        schema: Call,
+      },
+    },
+    problems: [...BODY, ...KEY, 'resource_not_found', 'conflict', 'invalid_arguments', 'overloaded'],
+  },
   replayCall: {
     method: 'post',
     path: '/v1/calls/{id}/replay',
@@ -275,7 +293,7 @@ export const ROUTES = {
     summary: 'Calls that wait for a person',
     query: ListApprovalsQuery,
     responses: { 200: { description: 'A page of calls.', schema: ApprovalPage } },
-    problems: [...KEY, 'invalid_request'],
+    problems: [...KEY, 'invalid_request', 'history_unavailable'],
   },
   listTools: {
     method: 'get',
@@ -378,6 +396,3 @@ export const ROUTES = {
   ...WORKER_ROUTES,
   ...OPERATION_ROUTES,
 } as const satisfies Record<string, Route>;
-
-/** Paths whose names are taken, and which answer 501 `not_implemented` until they are there. No document lists them. */
-export const LATER_PATHS = ['/v1/calls/{id}/input'] as const;

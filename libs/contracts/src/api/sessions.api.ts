@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { SessionHooks } from '../hooks/hook.js';
 import { ToolPattern } from '../policy/policy-config.js';
 import { SessionGrants } from '../policy/session-grants.js';
-import { BatchStrategy } from './batches.api.js';
-import { PUT_SESSION_EXAMPLES, SESSION_EXAMPLES } from '../examples.js';
+import { BatchStrategy } from '../policy/batch-strategy.js';
+import { PUT_SESSION_EXAMPLES, SESSION_EXAMPLES } from '../values/examples.js';
 
 export const Autonomy = z.enum(['read_only', 'supervised', 'full']).meta({
   id: 'Autonomy',

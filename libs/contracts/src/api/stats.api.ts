@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CallOutcome } from '../calls/call.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
 import { Pool } from '../tools/tool.js';
-import { LIMITS } from './calls.api.js';
+import { LIMITS } from '../values/limits.js';
 import { Behind, QUERY_LIMITS, QueryNumber } from './call-list.api.js';
 
 /** Numbers are kept in slots of this length and for so long; `other` gathers what is beyond the top. */
@@ -65,7 +65,8 @@ export const LiveCounts = z
   .object({
     running: z.number().int().describe('Calls that run.'),
     queued: z.number().int().describe('Calls that wait for a worker or for another attempt.'),
-    waitingApproval: z.number().int().describe('Calls that wait for a person.'),
+    waitingApproval: z.number().int().describe('Calls that wait for a person to approve them.'),
+    waitingInput: z.number().int().describe('Calls whose tool has asked for a value.'),
   })
   .meta({ id: 'LiveCounts', description: 'Calls that have not ended, by status.' });
 export type LiveCounts = z.output<typeof LiveCounts>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Json } from '../calls/json.js';
-import { Label } from '../calls/names.js';
+import { Json } from '../values/json.js';
+import { Label } from '../values/names.js';
 import { Pool, ToolDescriptor } from '../tools/tool.js';
 
 export const ToolFormat = z.enum(['full', 'mcp', 'anthropic', 'openai', 'openai-responses']);

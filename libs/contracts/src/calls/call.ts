@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { Approval } from './approval.js';
-import { Json } from './json.js';
+import { Json } from '../values/json.js';
 import { CALL_ERROR_CODES } from '../errors/error.catalog.js';
-import { Result } from './result.js';
+import { Result } from '../values/result.js';
 import { TrustOption } from '../policy/session-grants.js';
-import { CALL_EXAMPLES } from '../examples.js';
+import { JsonSchema } from '../tools/tool.js';
+import { CALL_EXAMPLES } from '../values/examples.js';
 
-export const CallStatus = z.enum(['waiting_approval', 'queued', 'running', 'ended']).meta({
+export const CallStatus = z.enum(['waiting_approval', 'queued', 'running', 'waiting_input', 'ended']).meta({
   id: 'CallStatus',
-  description: 'Where a call is on its way. `waiting_approval`: a person is asked; `queued`: it waits for a worker or for another attempt.',
+  description:
+    'Where a call is on its way. `waiting_approval`: a person is asked; `queued`: it waits for a worker or for another attempt; `waiting_input`: its tool has asked for a value and holds no worker.',
 });
 export type CallStatus = z.output<typeof CallStatus>;
 
@@ -75,11 +77,22 @@ export const Timeouts = z
   .meta({ id: 'Timeouts', description: 'How long each stage of a call may take.' });
 export type Timeouts = z.output<typeof Timeouts>;
 
+export const InputRequest = z
+  .object({
+    attempt: z.number().int().describe('The attempt that asked. An answer may name it, so that it goes to no later question.'),
+    prompt: z.string().optional().describe('What the tool asks for, without secrets. Absent if it did not say.'),
+    inputSchema: JsonSchema.optional().describe('The JSON schema of the value. Absent where any value will do.'),
+    requestedAt: z.string().describe('When the tool asked: RFC 3339, UTC.'),
+  })
+  .meta({ id: 'InputRequest', description: 'The question of a tool that waits for a value.' });
+export type InputRequest = z.output<typeof InputRequest>;
+
 export const Waiting = z
   .object({
-    reason: z.enum(['queued', 'retry_backoff', 'suspended', 'approval', 'worker_drained']).describe('What the call waits for.'),
+    reason: z.enum(['queued', 'retry_backoff', 'suspended', 'approval', 'input', 'worker_drained']).describe('What the call waits for.'),
     detail: z.string().describe('The same as a sentence for people.'),
     until: z.string().optional().describe('When the wait ends by itself: RFC 3339, UTC. Absent where that is unknown.'),
+    input: InputRequest.optional().describe('What the tool asks for. Absent unless the reason is `input`.'),
     queueDepth: z
       .number()
       .int()

@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { AgentGlob, DEFAULT_SCOPES, Scope } from '../api/principal.js';
+import { AgentGlob, DEFAULT_SCOPES, Scope } from '../values/principal.js';
 import { Posture } from '../api/sessions.api.js';
-import { Label } from '../calls/names.js';
+import { Label } from '../values/names.js';
+import { JwtIssuers } from './jwt-issuer.js';
 import { Hooks, SessionHookSettings } from '../hooks/hook.js';
 import { Limits } from '../policy/limits.js';
 import { PolicySettings, ToolPattern } from '../policy/policy-config.js';
-import { ALL_TENANTS, SourceRules, SourceSettings } from '../sources/source.js';
+import { Plugins } from './plugin-settings.js';
+import { ALL_TENANTS, checkAgentTools, SourceRules, SourceSettings } from '../sources/source.js';
 import { SafetySettings } from '../safety/safety-settings.js';
 
 /** One API key as the operator writes it: the key itself, or only its SHA-256. */
@@ -67,7 +69,7 @@ export const ApprovalSettings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'The key that submitted a call, or a call that it replays, cannot allow it, and what a key changed of a session does not loosen its own calls.',
+      'The key that submitted a call, or a call that it replays, cannot allow it, arguments are not edited on approval, and what a key changed of a session does not loosen its own calls.',
     ),
 });
 
@@ -104,6 +106,7 @@ const ConfigFields = z.strictObject({
     .refine((entries) => entries.every((entry) => entry.id !== 'bootstrap'), 'the id `bootstrap` belongs to TOOLYARD_API_KEY')
     .default([])
     .describe('The API keys.'),
+  jwt: JwtIssuers,
   defaults: z
     .strictObject({ posture: Posture.partial().optional().describe('How freely calls may act.') })
     .default({})
@@ -118,8 +121,12 @@ const ConfigFields = z.strictObject({
     .array(SourceSettings)
     .max(500)
     .superRefine(checkSourceNames)
+    .superRefine(checkAgentTools)
     .default([])
     .describe('Where further tools come from. Tools of a source belong to its `tenant`; `*` offers them to all tenants.'),
+  plugins: Plugins.describe(
+    'npm packages with tools, for all tenants. Workers load them at their start, when their `TOOLYARD_CONFIG` names this file.',
+  ),
   sourceRules: SourceRules.prefault({}).describe('What sources that are added over HTTP may do.'),
   agents: Agents.describe('The agents of the tenant `default`, for short: the same as `tenants.default.agents`.'),
   tenants: z

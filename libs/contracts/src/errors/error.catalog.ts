@@ -1,4 +1,4 @@
-import { keysOf } from '../keys-of.js';
+import { keysOf } from '../values/keys-of.js';
 
 /**
  * Every error code that Toolyard shows anybody, in one place.
@@ -26,6 +26,7 @@ export const CALL_ERRORS = {
   rate_limited: { status: 429, title: 'Rate limit reached', retryable: true },
   quota_exceeded: { status: 429, title: 'Quota exceeded', retryable: true },
   queue_timeout: { status: 504, title: 'Waited too long in the queue', retryable: true },
+  input_expired: { status: 504, title: 'No input came in time', retryable: true },
   run_timeout: { status: 504, title: 'Ran longer than allowed', retryable: true },
   cancelled: { status: 409, title: 'Cancelled', retryable: false },
   unavailable: { status: 503, title: 'Not available now', retryable: true },
@@ -51,6 +52,7 @@ export const REQUEST_ERRORS = {
   idempotency_key_reused: { status: 422, title: 'Idempotency-Key used with another body', retryable: false },
   too_many_requests: { status: 429, title: 'Too many requests', retryable: true },
   not_implemented: { status: 501, title: 'Not implemented', retryable: false },
+  history_unavailable: { status: 503, title: 'Lists are not available now', retryable: true },
   overloaded: { status: 503, title: 'No capacity now', retryable: true },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CALL_ERROR_CODES, REQUEST_ERROR_CODES, errorEntry, type ErrorCode } from './error.catalog.js';
-import { Result } from '../calls/result.js';
-import { PROBLEM_EXAMPLES } from '../examples.js';
+import { Result } from '../values/result.js';
+import { PROBLEM_EXAMPLES } from '../values/examples.js';
 
 export const Violation = z
   .object({

@@ -1,14 +1,15 @@
 import { z } from 'zod';
+import { TokenRights } from '../values/principal.js';
 import { ApprovalOption, ApprovalScope, ArgumentChanges } from '../calls/approval.js';
-import { Json } from '../calls/json.js';
+import { Json } from '../values/json.js';
 import { CallError, CallOutcome, Decision, Priority, Success, Timeouts } from '../calls/call.js';
-import { Content, Result } from '../calls/result.js';
+import { Content, Result } from '../values/result.js';
 import { HookEvent } from '../hooks/hook.js';
-import { keysOf } from '../keys-of.js';
+import { keysOf } from '../values/keys-of.js';
 import { FileAccess } from '../policy/file-access.js';
 import { PolicyProfile } from '../policy/profile.js';
 import { TrustOption } from '../policy/session-grants.js';
-import { Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
+import { JsonSchema, Pool, RetryPolicy, ToolEffect, ToolTier } from '../tools/tool.js';
 
 /**
  * A value that is too large to stand in an event lives once beside the log; the event says where and how to prove it.
@@ -21,6 +22,15 @@ export const ClaimCheck = z.object({
   preview: z.string().describe('Its beginning.'),
 });
 export type ClaimCheck = z.output<typeof ClaimCheck>;
+
+/** What a sub-agent may use up at most. */
+export const AgentBudget = z.object({
+  depth: z.number().int().describe('How many levels of sub-agents there may be, itself included.'),
+  tokens: z.number().int().describe('Tokens of all models, read and written.'),
+  modelMs: z.number().int().describe('Milliseconds of waiting for models.'),
+  calls: z.number().int().describe('Calls.'),
+});
+export type AgentBudget = z.output<typeof AgentBudget>;
 
 /** Everything about a call that is fixed when it is submitted. Exactly one of `arguments` and `argumentsRef` is there. */
 export const SubmittedData = z
@@ -57,6 +67,8 @@ export const SubmittedData = z
     parentCallId: z.string().optional().describe('The call that made this one. Absent without a parent.'),
     rootCallId: z.string().optional().describe('The call at the top of the tree. Absent without a parent.'),
     depth: z.number().int().optional().describe('How far the call is below the top of the tree. Absent without a parent.'),
+    agentsAbove: z.number().int().optional().describe('How many of the calls above this one are sub-agents. Absent for none.'),
+    agentBudget: AgentBudget.optional().describe('What the sub-agent above leaves to this one. Absent for all other calls.'),
     replayOf: z.string().optional().describe('The call that this one runs again. Absent for the first run.'),
     requesters: z
       .array(z.string())
@@ -64,6 +76,9 @@ export const SubmittedData = z
       .describe(
         'Actors that submitted the calls that this one replays, back to the first: with four eyes none of them may allow it. Absent for the first run.',
       ),
+    submitter: TokenRights.optional().describe(
+      'What the token of the submitter allowed: an approval is judged by it, since tokens end soon. Absent for an API key.',
+    ),
     idempotencyKey: z.string().optional().describe('The Idempotency-Key of the submission, without secrets. Absent if there was none.'),
     argumentsRedacted: z
       .literal(true)
@@ -202,8 +217,49 @@ export const HookRunData = z
   );
 export type HookRunData = z.output<typeof HookRunData>;
 
+/** Of one `call.turn` event: it is small, whatever a model answers. */
+export const TURN_LIMITS = { textBytes: 2_000, toolCalls: 32, nameCharacters: 64 } as const;
+
+/**
+ * One turn of a sub-agent: a request to its model and the answer. It is written before the calls of the turn are
+ * submitted, so that a run that goes on elsewhere repeats neither. The text is cut; Updates have all of it.
+ */
+export const TurnData = z
+  .object({
+    turn: z.number().int().describe('Number of the turn, from 1 within the call.'),
+    model: z.string().describe('The model that answered.'),
+    requestSha256: z.string().describe('SHA-256 of the request, hexadecimal.'),
+    text: z.string().optional().describe('What the model wrote, without secrets, at most 2,000 bytes of it. Absent if nothing.'),
+    toolCalls: z
+      .array(
+        z.object({
+          toolCallId: z.string().describe('The id that the model gave to the tool call.'),
+          tool: z.string().describe('The name that the model asked for.'),
+        }),
+      )
+      .describe('The calls of the turn, at most 32. Their arguments are in the calls themselves.'),
+    usage: z
+      .object({
+        inputTokens: z.number().int().describe('Tokens that the model read.'),
+        outputTokens: z.number().int().describe('Tokens that it wrote.'),
+      })
+      .describe('What the provider counted.'),
+    tookMs: z.number().int().describe('Milliseconds from the request to the end of the answer.'),
+    steering: z.number().int().optional().describe('How many messages of people to the session came with the request. Absent for none.'),
+  })
+  .describe('A sub-agent got an answer of its model. Written once a turn, before its calls are submitted.');
+export type TurnData = z.output<typeof TurnData>;
+
 export const RetryReason = z.enum(['tool_failed', 'run_timeout', 'worker_lost', 'worker_drained', 'suspended']);
 export type RetryReason = z.output<typeof RetryReason>;
+
+/** What a suspended tool keeps for its next attempt: stored beside the log, for the worker alone. */
+export const SuspensionState = z.object({
+  ref: z.string().describe('Which value of the call this is.'),
+  sha256: z.string().describe('SHA-256 of the stored value, hexadecimal.'),
+  bytes: z.number().int().describe('Its size in bytes.'),
+});
+export type SuspensionState = z.output<typeof SuspensionState>;
 
 export const RetryData = z
   .object({
@@ -211,9 +267,45 @@ export const RetryData = z
     nextAttempt: z.number().int().describe('Number of the attempt that follows.'),
     delayMs: z.number().int().describe('Milliseconds until it may start.'),
     error: CallError.optional().describe('How the attempt failed. Absent where it did not fail.'),
+    until: z
+      .literal('children')
+      .optional()
+      .describe('A suspended call also comes back when a call that it made ends. Absent where it waits for the time alone.'),
+    state: SuspensionState.optional().describe('Where a suspended tool left what its next attempt gets. Absent where it left nothing.'),
   })
   .describe('An attempt went back to the queue.');
 export type RetryData = z.output<typeof RetryData>;
+
+export const InputRequestedData = z
+  .object({
+    prompt: z.string().optional().describe('What the tool asks for, without secrets. Absent if it did not say.'),
+    inputSchema: JsonSchema.optional().describe('The JSON schema of the value. Absent where any value will do.'),
+    nextAttempt: z.number().int().describe('Number of the attempt that follows.'),
+    expiresInMs: z
+      .number()
+      .int()
+      .optional()
+      .describe('Milliseconds after which the call ends without a value. Absent where the tool goes on without one.'),
+    resumeInMs: z
+      .number()
+      .int()
+      .optional()
+      .describe('Milliseconds after which the tool goes on without a value. Absent where the call ends then.'),
+    state: SuspensionState.optional().describe('Where the tool left what its next attempt gets. Absent where it left nothing.'),
+  })
+  .describe('The tool asked for a value, and holds no worker until it comes.');
+export type InputRequestedData = z.output<typeof InputRequestedData>;
+
+export const InputGivenData = z
+  .object({
+    request: z.number().int().describe('The attempt that asked.'),
+    value: Json.optional().describe('The value without secrets. Absent when it is large.'),
+    stored: SuspensionState.optional().describe(
+      'Where the value is that the worker gets. Absent where it is `value` itself: it is small and holds no secrets.',
+    ),
+  })
+  .describe('A person or a program gave the value that the tool asked for.');
+export type InputGivenData = z.output<typeof InputGivenData>;
 
 export const CancelRequestedData = z
   .object({
@@ -280,7 +372,10 @@ export const CALL_EVENT_DATA = {
   'call.update': UpdateData,
   'call.progress': ProgressData,
   'call.hook': HookRunData,
+  'call.turn': TurnData,
   'call.retry': RetryData,
+  'call.input_requested': InputRequestedData,
+  'call.input_given': InputGivenData,
   'call.cancel_requested': CancelRequestedData,
   'call.end': EndData,
 } as const;
@@ -291,7 +386,7 @@ export const CallEventType = z.enum(CALL_EVENT_TYPES).meta({ id: 'CallEventType'
 
 /** False for events that change nothing of a call: a fold may leave them out. */
 export function changesCall(type: CallEventType): boolean {
-  return type !== 'call.update' && type !== 'call.progress' && type !== 'call.hook';
+  return type !== 'call.update' && type !== 'call.progress' && type !== 'call.hook' && type !== 'call.turn';
 }
 
 export type CallEventData<T extends CallEventType> = z.output<(typeof CALL_EVENT_DATA)[T]>;

@@ -21,6 +21,7 @@ export const EnvelopeFields = z.object({
   tenantid: z.string().describe('The owner of the call.'),
   agentid: z.string().optional().describe('The agent that made the call. Absent without one.'),
   sessionid: z.string().optional().describe('The session that the call belongs to. Absent without one.'),
+  parentcallid: z.string().optional().describe('The call that made this one. Absent without a parent.'),
   tool: z.string().describe('The tool of the call.'),
   callver: z.number().int().describe('Version of the call after this event: 1, 2, 3 and so on, without a gap.'),
   attempt: z.number().int().describe('Number of the attempt; 0 before the first Start.'),
@@ -38,7 +39,10 @@ export const CallEvent = z
     variant('call.update'),
     variant('call.progress'),
     variant('call.hook'),
+    variant('call.turn'),
     variant('call.retry'),
+    variant('call.input_requested'),
+    variant('call.input_given'),
     variant('call.cancel_requested'),
     variant('call.end'),
   ])
@@ -51,7 +55,14 @@ export const EventType = z.enum([...CALL_EVENT_TYPES, ...NOTICE_TYPES]).meta({ i
 export type EventType = z.output<typeof EventType>;
 
 /** The envelope of what happens beside calls. `subject` is `session/<id>` or `worker/<id>`; workers belong to no tenant. */
-export const NoticeFields = EnvelopeFields.omit({ tool: true, callver: true, attempt: true, fence: true, agentid: true }).extend({
+export const NoticeFields = EnvelopeFields.omit({
+  tool: true,
+  callver: true,
+  attempt: true,
+  fence: true,
+  agentid: true,
+  parentcallid: true,
+}).extend({
   type: z.enum(NOTICE_TYPES).describe('What happened.'),
   tenantid: z.string().optional().describe('The owner of the session. Absent for workers, which serve all tenants.'),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keysOf } from '../keys-of.js';
+import { keysOf } from '../values/keys-of.js';
 import { Pool } from '../tools/tool.js';
 
 /** The changed parts of a session; `GET /v1/sessions/:id` returns its current state. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CallOutcome } from '../calls/call.js';
-import { Json } from '../calls/json.js';
-import { Label } from '../calls/names.js';
+import { Json } from '../values/json.js';
+import { Label } from '../values/names.js';
 import { ToolPattern } from '../policy/policy-config.js';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BatchStrategy, OnFailure } from '../api/batches.api.js';
+import { BatchStrategy, OnFailure } from './batch-strategy.js';
 
 /** The most text of a result that any profile gives a model, bytes: two streams of 1 MiB, and what is said about them. */
 export const MODEL_OUTPUT_CAP = 2_162_688;

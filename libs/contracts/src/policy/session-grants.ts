@@ -10,14 +10,16 @@ const Paths = z
 
 /**
  * What people decided for the rest of a session. Ends with it; read for every call, so a decision holds everywhere at once.
- * Tools are canonical names. Of `allowedPaths` and `deniedPaths` each is a glob that also means everything below what it matches
+ * Tools of sources are named `@source/name`, others by their canonical names. Of `allowedPaths` and `deniedPaths` each is a glob that also means everything below what it matches
  * (`*`, `?`, `[a-c]`, `[^a]`, `{a,b}`, and `**` for any number of folders). `literalPaths` are files and folders by their names: a
  * `*` in one is a character. Approvals write those. Commands are anchored expressions (RE2) of sub-commands.
  */
 export const SessionGrants = z
   .strictObject({
-    trustedTools: Texts.describe('Canonical names of tools that run without asking. At most 500 entries, as in each of these lists.'),
-    deniedTools: Texts.describe('Canonical names of tools that are denied.'),
+    trustedTools: Texts.describe(
+      'Tools that run without asking: a built-in one by its canonical name, one of a source as `@source/name`. At most 500 entries, as in each of these lists.',
+    ),
+    deniedTools: Texts.describe('Tools that are denied, in the same form.'),
     allowedPaths: Paths.describe('Globs of paths that may be opened; each also means everything below what it matches.'),
     deniedPaths: Paths.describe('Globs of paths that may not be opened; each also means everything below what it matches.'),
     literalPaths: z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LIMITS } from '../api/calls.api.js';
-import { Json } from '../calls/json.js';
+import { LIMITS } from '../values/limits.js';
+import { Json } from '../values/json.js';
 import { ToolTier } from '../tools/tool.js';
 
 const Patterns = z.array(z.string().min(1).max(200)).max(500);

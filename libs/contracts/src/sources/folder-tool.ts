@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ToolName } from '../calls/names.js';
+import { ToolName } from '../values/names.js';
 import { JsonSchema, Pool, ToolEffect, ToolTier } from '../tools/tool.js';
 import { SecretOrText } from './source.js';
 

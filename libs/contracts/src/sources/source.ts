@@ -1,57 +1,14 @@
 import { z } from 'zod';
-import { Label } from '../calls/names.js';
-import { Pool } from '../tools/tool.js';
-import { ToolPattern } from '../policy/policy-config.js';
+import { AgentGlob } from '../values/principal.js';
+import { AgentSourceDefinition } from './agent-source.js';
+import { EnvironmentName, SecretOrText, SOURCE_FIELDS, SourceHeaders, SourceTenant } from './source-fields.js';
 
-/** The name of a tool source. It has no `_`, so that `source__tool` can be taken apart again. */
-export const SourceName = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a lower-case letter, then at most 31 lower-case letters, digits or -')
-  .refine((name) => name !== 'builtin' && name !== 'mcp', 'the names builtin and mcp have a meaning in tool patterns already')
-  .meta({ id: 'SourceName', description: 'Name of a tool source. Tool patterns address its tools as `@name/tool`.' });
-export type SourceName = z.output<typeof SourceName>;
+export * from './source-fields.js';
+export * from './agent-source.js';
 
-export const SOURCE_KINDS = ['mcp', 'openapi', 'folder', 'worker'] as const;
+export const SOURCE_KINDS = ['mcp', 'openapi', 'folder', 'worker', 'agent', 'plugin'] as const;
 export const SourceKind = z.enum(SOURCE_KINDS).meta({ id: 'SourceKind', description: 'How the tools of a source are reached.' });
 export type SourceKind = z.output<typeof SourceKind>;
-
-/** The tenant of sources that all tenants share. Only the config file may name it. */
-export const ALL_TENANTS = '*';
-export const SourceTenant = z.union([z.literal(ALL_TENANTS), Label]);
-
-const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of an environment variable');
-
-/** A secret by reference: the value never leaves the worker that resolves it. */
-export const SecretRef = z
-  .strictObject({ secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.') })
-  .meta({ id: 'SecretRef', description: 'Names a secret without containing it.' });
-export type SecretRef = z.output<typeof SecretRef>;
-
-export const SecretOrText = z.union([z.string().max(4_096), SecretRef]);
-export type SecretOrText = z.output<typeof SecretOrText>;
-
-export const SourceHeaders = z
-  .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'expected the name of an HTTP header'), SecretOrText)
-  .describe('HTTP headers of every request to the declared host. A secret is a reference: `{"secretEnv": "NAME"}`.');
-
-const Patterns = z.array(ToolPattern).max(500);
-
-/** What every kind of source has. */
-export const SOURCE_FIELDS = {
-  name: SourceName,
-  include: Patterns.optional().describe('Globs of tool names that are offered. Not set: all.'),
-  exclude: Patterns.optional().describe('Globs of tool names that are not offered, whatever `include` says.'),
-  pool: Pool.optional().describe('The pool whose workers run the tools. Default by kind.'),
-  timeoutMs: z.number().int().min(1).max(86_400_000).optional().describe('Run time of one attempt. Default: 120,000.'),
-  trust: z
-    .boolean()
-    .default(false)
-    .describe('Tier and effect come from the source. Not set: every tool is privileged and never runs twice. Config file only.'),
-  pin: z
-    .boolean()
-    .default(true)
-    .describe('A tool whose description, schema or facts change waits until a person accepts the change. Config file only.'),
-};
 
 /** An MCP server: Streamable HTTP by `url`, or stdio by `command`. */
 export const McpSourceDefinition = z
@@ -98,6 +55,16 @@ export const WorkerSourceDefinition = z
   .meta({ id: 'WorkerSourceDefinition', description: 'Rules of the operator for tools that foreign workers announce under this name.' });
 export type WorkerSourceDefinition = z.output<typeof WorkerSourceDefinition>;
 
+/** An npm package that workers have loaded. Only `plugins` of the config file makes such a source. */
+export const PluginSourceDefinition = z
+  .strictObject({
+    ...SOURCE_FIELDS,
+    kind: z.literal('plugin'),
+    package: z.string().min(1).max(1_024).describe('The package, as `plugins` of the config file names it.'),
+  })
+  .meta({ id: 'PluginSourceDefinition', description: 'An npm package that workers have loaded. Only the config file names plugins.' });
+export type PluginSourceDefinition = z.output<typeof PluginSourceDefinition>;
+
 const HttpUrl = z.url({ protocol: /^https?$/ }).max(2_048);
 
 const SourceAuth = z
@@ -116,6 +83,19 @@ const SourceAuth = z
         .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'expected the name of a header, parameter or cookie')
         .describe('Name of the header, parameter or cookie.'),
       value: SecretOrText.describe('The key.'),
+    }),
+    z.strictObject({
+      type: z.literal('clientCredentials'),
+      tokenUrl: HttpUrl.describe('Where OAuth 2.0 tokens are issued. The client secret goes to this host only.'),
+      clientId: SecretOrText.describe('The id of the client.'),
+      clientSecret: SecretOrText.describe('The secret of the client.'),
+      scopes: z
+        .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/))
+        .max(100)
+        .optional()
+        .describe('Scopes to ask for.'),
+      audience: z.string().max(1_000).optional().describe('Audience to ask for, where the issuer needs it.'),
+      send: z.enum(['basic', 'body']).default('basic').describe('How the client authenticates: HTTP Basic, or fields of the body.'),
     }),
   ])
   .describe('Credentials of every request. A secret is a reference: `{"secretEnv": "NAME"}`.');
@@ -165,6 +145,8 @@ const SourceDefinitionShape = z.discriminatedUnion('kind', [
   OpenApiSourceDefinition,
   FolderSourceDefinition,
   WorkerSourceDefinition,
+  AgentSourceDefinition,
+  PluginSourceDefinition,
 ]);
 type SourceDefinitionShape = z.output<typeof SourceDefinitionShape>;
 
@@ -188,18 +170,45 @@ export const SourceSettings = z
     WorkerSourceDefinition.extend({
       tenant: SourceTenant.default('default').describe('The tenant whose workers it is about; `*` for all tenants.'),
     }),
+    AgentSourceDefinition.extend({
+      tenant: SourceTenant.default('default').describe('The tenant that has the sub-agent; `*` for all tenants.'),
+    }),
   ])
   .superRefine(exactlyOneOrigin);
 export type SourceSettings = z.output<typeof SourceSettings>;
+
+/** Where a secret may go that a key of a tenant names. */
+export const SecretRule = z.strictObject(
+  {
+    name: EnvironmentName.describe('The environment variable.'),
+    tenants: z.array(AgentGlob).min(1).max(500).describe('The tenants whose sources may name it, as names or globs.'),
+    hosts: z
+      .array(z.string().regex(/^[A-Za-z0-9.*:-]{1,260}$/, 'expected a host, with its port where that is not the default one'))
+      .min(1)
+      .max(500)
+      .describe(
+        'The hosts that it, and OAuth tokens that are issued for it, may be sent to: `api.example.com`, `*.example.com:8443`. A command needs `*`.',
+      ),
+  },
+  'expected {name, tenants, hosts}: who may send the secret, and where to',
+);
+export type SecretRule = z.output<typeof SecretRule>;
 
 /** What sources that keys add over HTTP may do. The config file is not bound by it. */
 export const SourceRules = z.strictObject({
   allowCommands: z.boolean().default(false).describe('Sources added over HTTP may name commands and folders of the workers.'),
   secrets: z
-    .array(EnvironmentName)
+    .array(SecretRule)
     .max(500)
     .default([])
-    .describe('Environment variables of the workers that sources added over HTTP may name as secrets.'),
+    .describe('Which environment variables of the workers sources added over HTTP may name as secrets. Not listed: none.'),
+  catalogBytes: z
+    .number()
+    .int()
+    .min(1_024)
+    .max(1_073_741_824)
+    .default(33_554_432)
+    .describe('Size of the tool lists of all sources that were added over HTTP for one tenant; every process keeps them in memory.'),
 });
 export type SourceRules = z.output<typeof SourceRules>;
 

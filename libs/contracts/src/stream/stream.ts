@@ -1,29 +1,10 @@
 import { z } from 'zod';
 import { Call } from '../calls/call.js';
-import { CallId, Label, Traceparent } from '../calls/names.js';
-import { CancelBody, DecisionBody, IdempotencyKey, SubmitCallBody } from '../api/calls.api.js';
-import { EventType, LogEvent } from '../events/envelope.js';
+import { CallId, Traceparent } from '../values/names.js';
+import { CancelBody, DecisionBody, InputBody, IdempotencyKey, SubmitCallBody } from '../api/calls.api.js';
+import { LogEvent } from '../events/envelope.js';
+import { EventFilter, Gap } from '../events/event-filter.js';
 import { Problem } from '../errors/problem.js';
-
-/**
- * Which events a subscriber wants: all that match every given field. An empty filter means the calls of the whole
- * tenant; what happens beside calls comes only where `types` names it.
- */
-export const EventFilter = z
-  .strictObject({
-    callId: CallId.optional().describe('Events of this call.'),
-    sessionId: Label.optional().describe('Events of this session and its calls.'),
-    agentId: Label.optional().describe('Events of calls of this agent.'),
-    tool: z.string().max(256).optional().describe('Events of calls of this tool.'),
-    types: z
-      .array(EventType)
-      .min(1)
-      .max(16)
-      .optional()
-      .describe('Only these types: 1 to 16. Not said: all types of calls, and none of those beside calls.'),
-  })
-  .meta({ id: 'EventFilter', description: 'Which events: all that match every field that is given.' });
-export type EventFilter = z.output<typeof EventFilter>;
 
 const FrameId = z.union([z.string().min(1).max(128), z.number().int()]);
 
@@ -91,6 +72,16 @@ export const ClientFrame = z
       .describe('Allows or denies a call that waits for a person. Needs the scope `approve`. Answered by `ok`.'),
     z
       .strictObject({
+        op: z.literal('input'),
+        id: FrameId.describe('Chosen by the client: the answer carries it.'),
+        callId: CallId.describe('The call whose tool has asked for a value.'),
+        ...InputBody.shape,
+      })
+      .describe(
+        'Gives a call the value that its tool asked for. Needs the scope `approve`, or `submit` and that this key made the call. Answered by `ok`.',
+      ),
+    z
+      .strictObject({
         op: z.literal('ping'),
         id: FrameId.optional().describe('Chosen by the client: the answer carries it. May be left out.'),
       })
@@ -98,16 +89,6 @@ export const ClientFrame = z
   ])
   .meta({ id: 'ClientFrame', description: 'A frame that a client sends.' });
 export type ClientFrame = z.output<typeof ClientFrame>;
-
-export const Gap = z
-  .object({
-    callId: z.string().describe('The call whose events are missing.'),
-    fromSeq: z.number().int().describe('Sequence number of the first missing event in its partition.'),
-    toSeq: z.number().int().describe('Sequence number of the last missing event in its partition.'),
-    dropped: z.number().int().describe('Number of missing events.'),
-  })
-  .meta({ id: 'Gap', description: 'Updates, progress and hook runs that a slow reader did not get. Other events are never in a gap.' });
-export type Gap = z.output<typeof Gap>;
 
 /** Frames the server sends. `cursor` is what to give back on the next subscribe to miss nothing. */
 export const ServerFrame = z
@@ -174,7 +155,7 @@ export const ServerFrame = z
         id: FrameId.describe('The id of the frame that is answered.'),
         call: Call.describe('The call as it is now.'),
       })
-      .describe('Answers `cancel` and `decide`: the call as it is now.'),
+      .describe('Answers `cancel`, `decide` and `input`: the call as it is now.'),
     z
       .object({
         op: z.literal('error'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Json } from '../calls/json.js';
-import { ToolName } from '../calls/names.js';
+import { Json } from '../values/json.js';
+import { ToolName } from '../values/names.js';
 
 export const ToolTier = z.enum(['read_only', 'side_effecting', 'privileged']).meta({
   id: 'ToolTier',

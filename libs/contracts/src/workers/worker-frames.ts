@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CallId, Label } from '../calls/names.js';
-import { Json } from '../calls/json.js';
-import { Content } from '../calls/result.js';
+import { CallId, Label } from '../values/names.js';
+import { Json } from '../values/json.js';
+import { Content } from '../values/result.js';
 import { Problem } from '../errors/problem.js';
 import { JsonSchema, Pool, RetryPolicy, ToolEffect, ToolExample, ToolSubject, ToolTier } from '../tools/tool.js';
 
@@ -117,7 +117,9 @@ export const WorkerFrame = z
         callIds: z.array(CallId).max(WORKER_LIMITS.credit).describe('Calls that the worker runs.'),
         fences: z.array(fence).max(WORKER_LIMITS.credit).describe('Their fences, in the same order.'),
       })
-      .describe('Keeps the leases. After a reconnect it attaches the calls to the new connection. Refused calls are answered by `stale`.'),
+      .describe(
+        'Keeps the leases. After a reconnect, to any gateway, it attaches the calls to the new connection; calls of a gateway that is gone go on there under the same fence. Refused calls are answered by `stale`.',
+      ),
     z
       .strictObject({
         op: z.literal('finish'),
@@ -136,9 +138,11 @@ export const WorkerFrame = z
         ...ofCall,
         resumeInMs: z.number().int().min(0).max(86_400_000).optional().describe('The call comes again after this time.'),
         until: z.literal('input').optional().describe('The call comes again with the input of a person or program.'),
-        prompt: z.string().max(8_192).optional().describe('What is asked for.'),
+        prompt: z.string().max(8_192).optional().describe('What is asked for. 2,048 bytes of it are kept.'),
+        inputSchema: JsonSchema.optional().describe('JSON Schema of the value, at most 4,096 bytes. Other values are refused.'),
+        state: Json.optional().describe('What the next attempt gets back, at most 1 MiB as JSON. Only workers of the tool see it.'),
       })
-      .describe('Frees the slot; the call comes again later. `until: "input"` is answered by `refused` with `not_implemented`.'),
+      .describe('Frees the slot; the call comes again later, with `resumed`. Expected is `resumeInMs`, `until`, or both.'),
     z
       .strictObject({
         op: z.literal('tools'),
@@ -180,6 +184,14 @@ export const WorkerCall = z
     arguments: z.record(z.string(), Json).describe('Checked against the schema.'),
     deadlineMs: z.number().int().describe('Milliseconds that the attempt may take from now on. No clocks are compared.'),
     session: Label.optional().describe('The session of the call.'),
+    resumed: z
+      .object({
+        reason: z.enum(['timer', 'woken', 'input']).describe('Why the call comes again.'),
+        state: Json.optional().describe('As the suspension gave it. Absent where it gave none.'),
+        input: Json.optional().describe('The value that was asked for. Present where the reason is `input`.'),
+      })
+      .optional()
+      .describe('The last suspension of the call. Absent where it was never suspended.'),
     traceparent: z.string().optional().describe('W3C Trace Context of the attempt.'),
   })
   .describe('A call to run, claimed for this worker. The same `callId` and `fence` is the same attempt: it is to run once.')

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Label } from '../calls/names.js';
+import { Label } from './names.js';
 
 /** What a key of the config file may do where its entry does not say. */
 export const DEFAULT_SCOPES = ['submit', 'read', 'cancel'] as const;
@@ -29,3 +29,10 @@ export const Principal = z.object({
   expiresAt: z.iso.datetime({ offset: true }).optional().describe('When the key ends: RFC 3339. Absent for a key without an end.'),
 });
 export type Principal = z.output<typeof Principal>;
+
+/** What is kept of a token with the call that was submitted with it. */
+export const TokenRights = Principal.pick({ scopes: true, tools: true, agents: true, agentId: true }).meta({
+  id: 'TokenRights',
+  description: 'What a token allowed when a call was submitted with it.',
+});
+export type TokenRights = z.output<typeof TokenRights>;

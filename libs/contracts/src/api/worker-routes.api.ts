@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { QueryNumber } from '../api/call-list.api.js';
-import { BODY, KEY, type Route } from '../api/route.api.js';
+import { QueryNumber } from './call-list.api.js';
+import { BODY, KEY, type Route } from './route.api.js';
 import {
   WORKER_LIMITS,
   WORKER_SUBPROTOCOL,
@@ -9,7 +9,7 @@ import {
   WorkerHello,
   WorkerServerFrame,
   WorkerWelcome,
-} from './worker-frames.js';
+} from '../workers/worker-frames.js';
 
 const WorkerParams = z.object({ id: z.string().min(1).max(128).describe('`workerId` of the answer to hello.') });
 

@@ -73,6 +73,7 @@ export const DECISION_EXAMPLES = [
   { decision: 'allow', scope: 'session-args', trustOption: 'command-base' },
   { decision: 'deny', reason: 'not on this branch' },
 ];
+export const INPUT_EXAMPLES = [{ value: 'main' }, { value: { branch: 'main', force: false }, attempt: 1 }];
 export const REPLAY_EXAMPLES = [{}, { arguments: { command: 'make test VERBOSE=1' } }];
 
 export const SUBMIT_BATCH_EXAMPLES = [
@@ -163,5 +164,6 @@ export const CLIENT_FRAME_EXAMPLES = {
   submit: [{ op: 'submit', id: 'a', call: SHELL, idempotencyKey: 'turn-17-call-1' }],
   cancel: [{ op: 'cancel', id: 2, callId: ID, reason: 'no longer needed' }],
   decide: [{ op: 'decide', id: 3, callId: ID, decision: 'allow', scope: 'once' }],
+  input: [{ op: 'input', id: 5, callId: ID, value: 'main' }],
   ping: [{ op: 'ping', id: 4 }],
 };

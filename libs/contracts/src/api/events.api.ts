@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { Call } from '../calls/call.js';
-import { LIMITS } from '../api/calls.api.js';
-import { anyOf, QUERY_LIMITS, QueryNumber } from '../api/call-list.api.js';
+import { LIMITS } from '../values/limits.js';
+import { anyOf, QUERY_LIMITS, QueryNumber } from './call-list.api.js';
 import { CallEvent, EventType, LogEvent } from '../events/envelope.js';
-import { EventFilter, Gap } from './stream.js';
+import { EventFilter, Gap } from '../events/event-filter.js';
 
 /** `GET /v1/calls/:id/events`. */
 export const ListEventsQuery = z.strictObject({

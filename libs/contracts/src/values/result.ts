@@ -1,27 +1,65 @@
 import { z } from 'zod';
 import { Json } from './json.js';
 
-/** What a tool may hand to the model. Images are base64; a resource link points at something the agent can fetch. */
+const Annotations = z
+  .object({
+    audience: z
+      .array(z.enum(['user', 'assistant']))
+      .optional()
+      .describe('For whom it is meant. Absent: not said.'),
+    priority: z.number().min(0).max(1).optional().describe('From 0 (optional) to 1 (required). Absent: not said.'),
+    lastModified: z.string().optional().describe('When it was changed last, as RFC 3339 text. Absent: not said.'),
+  })
+  .optional()
+  .describe('What the source of the tool says about this part, as in the Model Context Protocol. Absent without any.');
+
+const ResourceBase = {
+  uri: z.string().describe('What names it at its source.'),
+  mimeType: z.string().optional().describe('Absent if the tool does not know it.'),
+};
+
+const Resource = z.union([
+  z.object({ ...ResourceBase, text: z.string().describe('Its text, for the model.') }),
+  z.object({ ...ResourceBase, blob: z.string().describe('Its bytes, base64.') }),
+]);
+
+/** What a tool may hand to the model. Images and audio are base64; a resource link points at something the agent can fetch. */
 export const Content = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('text'), text: z.string().describe('For the model, as it is.') }),
+    z.object({ type: z.literal('text'), text: z.string().describe('For the model, as it is.'), annotations: Annotations }),
     z.object({ type: z.literal('json'), json: Json.describe('For the model, as JSON text.') }),
     z.object({
       type: z.literal('image'),
       data: z.string().describe('The image, base64.'),
       mimeType: z.string().describe('Such as `image/png`.'),
+      annotations: Annotations,
+    }),
+    z.object({
+      type: z.literal('audio'),
+      data: z.string().describe('The sound, base64.'),
+      mimeType: z.string().describe('Such as `audio/wav`.'),
+      annotations: Annotations,
     }),
     z.object({
       type: z.literal('resource_link'),
       uri: z.string().describe('Where it can be fetched.'),
       name: z.string().optional().describe('A name for people. Absent if the tool gave none.'),
+      title: z.string().optional().describe('What a user interface shows in place of the name. Absent if the tool gave none.'),
       mimeType: z.string().optional().describe('Absent if the tool does not know it.'),
       description: z.string().optional().describe('What it is, for the model. Absent if the tool gave none.'),
+      size: z.number().optional().describe('Its size in bytes. Absent if the tool does not know it.'),
+      annotations: Annotations,
+    }),
+    z.object({
+      type: z.literal('resource'),
+      resource: Resource.describe('The resource itself: `text` or `blob`.'),
+      annotations: Annotations,
     }),
   ])
   .meta({
     id: 'Content',
-    description: 'One part of a result: a text, a JSON value, an image, or a link to something that the agent can fetch.',
+    description:
+      'One part of a result: a text, a JSON value, an image, audio, an embedded resource, or a link to something that the agent can fetch.',
   });
 export type Content = z.output<typeof Content>;
 

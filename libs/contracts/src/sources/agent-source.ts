@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { ToolPattern } from '../policy/policy-config.js';
+import { ToolTier } from '../tools/tool.js';
+import { SecretRef, SourceName } from './source-fields.js';
+
+/** What a sub-agent may use up where its definition does not say. */
+export const AGENT_DEFAULTS = { turns: 10, depth: 1, tokens: 1_000_000, modelMs: 300_000, calls: 100 } as const;
+
+export const AgentModel = z
+  .strictObject({
+    provider: z
+      .enum(['openai-compatible', 'anthropic'])
+      .describe('The API that the server speaks: chat completions as of OpenAI, or messages as of Anthropic.'),
+    name: z.string().min(1).max(200).describe('The name of the model, as the server knows it.'),
+    url: z
+      .url({ protocol: /^https?$/ })
+      .max(2_048)
+      .refine((url) => !/[?#@]/.test(url), 'expected an address without user, query and fragment')
+      .describe('Base address of the API, such as `https://api.openai.com/v1`. Requests go to this host only; redirects are not followed.'),
+    apiKey: SecretRef.optional().describe('The key of the API, as the name of an environment variable of the workers. Not set: none.'),
+    maxOutputTokens: z.number().int().min(1).max(1_000_000).default(8_192).describe('Most tokens of one answer.'),
+    thinkingLevel: z
+      .enum(['low', 'medium', 'high'])
+      .optional()
+      .describe('How much the model thinks before it answers, where it can. Only for `openai-compatible`. Not set: as the model does.'),
+    timeoutMs: z.number().int().min(1).max(600_000).default(120_000).describe('Longest wait for one answer.'),
+  })
+  .refine(({ provider, thinkingLevel }) => provider !== 'anthropic' || thinkingLevel === undefined, {
+    path: ['thinkingLevel'],
+    message: 'expected no thinkingLevel with the provider anthropic',
+  })
+  .meta({ id: 'AgentModel', description: 'The model of a sub-agent and where it is.' });
+export type AgentModel = z.output<typeof AgentModel>;
+
+/** A sub-agent: a tool whose run is a loop of model turns and calls. Its name is that of the tool. */
+export const AgentSourceDefinition = z
+  .strictObject({
+    kind: z.literal('agent'),
+    name: SourceName.describe('Name of the sub-agent and of its tool.'),
+    description: z
+      .string()
+      .min(1)
+      .max(20_000)
+      .optional()
+      .describe("What the models that may call it read. Not set: Delegate a task to the '<name>' sub-agent."),
+    model: AgentModel.describe('The model that it asks.'),
+    system: z.string().max(100_000).default('').describe('Its instructions: the system prompt.'),
+    tools: z
+      .array(ToolPattern)
+      .max(500)
+      .default([])
+      .describe('Patterns of the tools that it may call. Of these it has what session, agent and key of its own call have.'),
+    tier: ToolTier.default('privileged').describe('What policy takes a call of it for. Its own calls are judged one by one.'),
+    maxTurns: z.number().int().min(1).max(100).default(AGENT_DEFAULTS.turns).describe('Most requests to the model.'),
+    maxDepth: z
+      .number()
+      .int()
+      .min(1)
+      .max(4)
+      .default(AGENT_DEFAULTS.depth)
+      .describe('Levels of sub-agents, itself included. 1: it calls no sub-agents, whatever `tools` says.'),
+    budgets: z
+      .strictObject({
+        tokens: z.number().int().min(1).default(AGENT_DEFAULTS.tokens).describe('Most tokens, read and written, of all turns.'),
+        modelMs: z
+          .number()
+          .int()
+          .min(1)
+          .default(AGENT_DEFAULTS.modelMs)
+          .describe('Longest wait for models, of all turns, in milliseconds.'),
+        calls: z.number().int().min(1).max(10_000).default(AGENT_DEFAULTS.calls).describe('Most calls.'),
+      })
+      .prefault({})
+      .describe('What one run may use up, what its own sub-agents use included. At a limit the run ends with what there is.'),
+    timeoutMs: z
+      .number()
+      .int()
+      .min(1)
+      .max(600_000)
+      .default(600_000)
+      .describe('Longest time of one turn. How long the whole call may take is `timeouts.totalMs` of the call.'),
+    trust: z.literal(true).default(true).describe('Always true: its facts come from this file.'),
+    pin: z.literal(false).default(false).describe('Always false: a change of this file counts at once.'),
+    pool: z.literal('agent').default('agent').describe('The pool whose workers ask the models.'),
+  })
+  .meta({ id: 'AgentSourceDefinition', description: 'A sub-agent as a tool. Config file only.' });
+export type AgentSourceDefinition = z.output<typeof AgentSourceDefinition>;
+
+/** The task that a sub-agent gets. */
+export const AgentArguments = z.strictObject({
+  task: z
+    .string()
+    .min(1)
+    .max(200_000)
+    .describe('The task, with all that is needed to do it: the sub-agent sees nothing of this conversation.'),
+});
+
+/** Names by which a pattern means exactly this sub-agent. */
+function namesOf(agent: string): ReadonlySet<string> {
+  return new Set([agent, `${agent}__${agent}`, `@${agent}`, `@${agent}/${agent}`, `@${agent}/*`]);
+}
+
+interface ConfiguredSource {
+  readonly kind: string;
+  readonly name: string;
+  readonly tenant: string;
+}
+
+/** Refuses a sub-agent that lists another one, or itself, and may not call any. */
+export function checkAgentTools(
+  sources: readonly (ConfiguredSource & Partial<Pick<AgentSourceDefinition, 'tools' | 'maxDepth'>>)[],
+  context: z.RefinementCtx,
+): void {
+  const agents = sources.filter(({ kind }) => kind === 'agent');
+  for (const [index, { kind, name, tenant, tools = [], maxDepth = 1 }] of sources.entries()) {
+    if (kind !== 'agent' || maxDepth > 1) continue;
+    for (const [at, pattern] of tools.entries()) {
+      const named = agents.find((it) => (it.tenant === tenant || it.tenant === '*') && namesOf(it.name).has(pattern));
+      if (named !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'tools', at],
+          message: `expected no sub-agent among the tools of the sub-agent ${name}, found ${named.name}: take it out, or set maxDepth to 2`,
+        });
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { Label } from '../values/names.js';
+import { ToolPattern } from '../policy/policy-config.js';
+import { Pool } from '../tools/tool.js';
+
+/** The name of a tool source. It has no `_`, so that `source__tool` can be taken apart again. */
+export const SourceName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a lower-case letter, then at most 31 lower-case letters, digits or -')
+  .refine((name) => name !== 'builtin' && name !== 'mcp', 'the names builtin and mcp have a meaning in tool patterns already')
+  .meta({ id: 'SourceName', description: 'Name of a tool source. Tool patterns address its tools as `@name/tool`.' });
+export type SourceName = z.output<typeof SourceName>;
+
+/** The tenant of sources that all tenants share. Only the config file may name it. */
+export const ALL_TENANTS = '*';
+export const SourceTenant = z.union([z.literal(ALL_TENANTS), Label]);
+
+export const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of an environment variable');
+
+/** A secret by reference: the value never leaves the worker that resolves it. */
+export const SecretRef = z
+  .strictObject({ secretEnv: EnvironmentName.describe('Environment variable of the worker that holds the value.') })
+  .meta({ id: 'SecretRef', description: 'Names a secret without containing it.' });
+export type SecretRef = z.output<typeof SecretRef>;
+
+export const SecretOrText = z.union([z.string().max(4_096), SecretRef]);
+export type SecretOrText = z.output<typeof SecretOrText>;
+
+export const SourceHeaders = z
+  .record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'expected the name of an HTTP header'), SecretOrText)
+  .describe('HTTP headers of every request to the declared host. A secret is a reference: `{"secretEnv": "NAME"}`.');
+
+const Patterns = z.array(ToolPattern).max(500);
+
+/** What every kind of source has. */
+export const SOURCE_FIELDS = {
+  name: SourceName,
+  include: Patterns.optional().describe('Globs of tool names that are offered. Not set: all.'),
+  exclude: Patterns.optional().describe('Globs of tool names that are not offered, whatever `include` says.'),
+  pool: Pool.optional().describe('The pool whose workers run the tools. Default by kind.'),
+  timeoutMs: z.number().int().min(1).max(86_400_000).optional().describe('Run time of one attempt. Default: 120,000.'),
+  trust: z
+    .boolean()
+    .default(false)
+    .describe('Tier and effect come from the source. Not set: every tool is privileged and never runs twice. Config file only.'),
+  pin: z
+    .boolean()
+    .default(true)
+    .describe('A tool whose description, schema or facts change waits until a person accepts the change. Config file only.'),
+};

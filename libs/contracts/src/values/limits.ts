@@ -1,0 +1,28 @@
+/** Platform maxima; a request that asks for more is refused, not cut. */
+export const LIMITS = {
+  bodyBytes: 1_048_576,
+  jsonDepth: 64,
+  labels: 32,
+  labelBytes: 256,
+  waitSeconds: 60,
+  pageSize: 200,
+  /** Of events in one answer. */
+  eventsPage: 1_000,
+  queueMs: 24 * 3_600_000,
+  runMs: 600_000,
+  totalMs: 7 * 24 * 3_600_000,
+  cancelGraceMs: 60_000,
+  /** Of a WebSocket frame: of one that submits a call, as of a body over HTTP, and of any other. */
+  submitFrameBytes: 1_048_576,
+  frameBytes: 65_536,
+  filtersPerSocket: 100,
+  modelOutputBytes: 16_384,
+  /** What a tool may ask for, and keep meanwhile; of the value that it is given. */
+  promptBytes: 2_048,
+  inputSchemaBytes: 4_096,
+  inputBytes: 65_536,
+  suspensionStateBytes: 1_048_576,
+} as const;
+
+/** Platform maxima of batches and steering. */
+export const BATCH_LIMITS = { calls: 1_000, steeringMessageChars: 16_384, steeringMessages: 100 } as const;
