@@ -1,5 +1,6 @@
-import { keys, sha256Hex } from './keys.js';
+import { keys } from './keys.js';
 import type { RedisConnection } from './redis-client.js';
+import { sha256Hex } from './sha256-hex.js';
 
 /** Longer than any call lives. */
 const LIFE_SECONDS = 14 * 24 * 3600;

@@ -7,3 +7,4 @@ export { loadLua } from './lua-loader.js';
 export { LuaScript } from './lua-script.js';
 export { type ReplicaWait, waitForReplicas } from './replica-wait.js';
 export { getServerInfo } from './server-info.js';
+export { sha256Hex } from './sha256-hex.js';

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { sha256Hex } from './sha256-hex.js';
 
 /**
  * Every Redis key of Toolyard. All keys of one partition share the hash tag `{pNN}`, so one script may touch them on a
@@ -28,6 +28,8 @@ export const keys = {
   blob: (callId: string, ref: string) => `{p${partitionOf(callId)}}:blob:${callId}:${ref}`,
   /** The calls that this call made. */
   children: (callId: string) => `{p${partitionOf(callId)}}:children:${callId}`,
+  /** What a sub-agent has done so far, by turn: a hash (libs/agents/src/journal). */
+  agentJournal: (callId: string) => `{p${partitionOf(callId)}}:agent:${callId}`,
   /** The scope of an idempotency key is (tenant, session or none); the session is part of what is hashed. */
   idempotency: (partition: string, tenantId: string, scopedKey: string) => `{p${partition}}:idem:${tenantId}:${sha256Hex(scopedKey)}`,
   /** Scoped to the call, so that equal ids for different calls never answer for each other. */
@@ -105,6 +107,8 @@ export const keys = {
   queuePrefix: (queue: string) => `{q-${queueWord(queue)}}`,
   /** BullMQ's name of a queue, by which tools for BullMQ tell queues apart. */
   queueName: (queue: string) => `calls-${queueWord(queue)}`,
+  /** BullMQ's name of the queue in which sub-agents ask gateways. */
+  agentQueueName: () => 'agents',
   /** BullMQ's name of the queue of due times. */
   scheduleQueueName: () => 'schedules',
   /** The queue of calls of a pool that foreign workers of a source run: a word for `queueName`. */
@@ -137,8 +141,4 @@ export function partitionOfRoot(tenantId: string, rootId: string, partitions: nu
 
 export function partitionOf(callId: string): string {
   return callId.slice(0, callId.indexOf('-'));
-}
-
-export function sha256Hex(text: string | Uint8Array): string {
-  return hash('sha256', text);
 }
