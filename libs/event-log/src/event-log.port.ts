@@ -6,9 +6,13 @@ import type {
   EndData,
   EventType,
   HookRunData,
+  InputGivenData,
+  InputRequestedData,
   ProgressData,
   RetryData,
   SubmittedData,
+  SuspensionState,
+  TurnData,
   UpdateData,
 } from '#contracts';
 
@@ -19,6 +23,8 @@ export interface CallMeta {
   readonly agentId?: string;
   readonly sessionId?: string;
   readonly traceparent?: string;
+  /** The call that made this one; it is in the same partition. */
+  readonly parentCallId?: string;
 }
 
 /** Who writes an event: CloudEvents `source` and the audit's `actor`. */
@@ -86,6 +92,29 @@ export interface Claimed extends Applied {
   readonly runMs: number;
   /** Of the attempts before, as in `UpdatesDigest`. */
   readonly updates: string;
+  /** The last suspension of the call, also where an attempt after it failed. Absent for a call that was never suspended. */
+  readonly resumed?: ResumedFrom;
+}
+
+/** Why a suspended call runs again: its time came, it was woken, or it got its input. */
+export type ResumeReason = 'timer' | 'woken' | 'input';
+
+export interface ResumedFrom {
+  readonly reason: ResumeReason;
+  /** Where the tool left its state; absent where it left none. */
+  readonly state?: SuspensionState;
+  /** Present where the reason is `input`. */
+  readonly input?: InputGivenData;
+}
+
+/** A call that may run now because of a transition; the process that asked for the transition dispatches it. */
+export interface WokenCall {
+  readonly callId: string;
+  readonly attempt: number;
+  readonly queue: string;
+  readonly priority: SubmittedData['priority'];
+  readonly pool: SubmittedData['pool'];
+  readonly tenantId: string;
 }
 
 /** The worker that claims, as its events name it, and how long a claim holds without renewal. */
@@ -131,7 +160,7 @@ export interface CallSnapshot {
   readonly leaseUntil: number;
   readonly submittedAt: number;
   readonly firstStartedAt: number;
-  /** Sequence numbers of the events other than Update, Progress and hook runs, oldest first. */
+  /** Sequence numbers of the events that change the call (`changesCall`), oldest first. */
   readonly lifecycleSeqs: readonly number[];
   readonly lastSeq: number;
   readonly meta: CallMeta;
@@ -165,8 +194,12 @@ export interface EventLogWriter {
    * what is written after that, from there, Redis reads after the accept.
    */
   accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer>;
-  /** `taken`: the call was claimed when its job was taken, and this is what the script of `claimOnDequeue` said. */
-  claim(input: WorkerIdentity & { callId: string; attempt: number }, taken?: DequeueClaim): Promise<Claimed | Rejection>;
+  /**
+   * `taken`: the call was claimed when its job was taken, and this is what the script of `claimOnDequeue` said. `token`
+   * names the claim: another process that claims the running attempt with the same one is granted it, with the same fence.
+   * Default: one that only this writer knows.
+   */
+  claim(input: WorkerIdentity & { callId: string; attempt: number; token?: string }, taken?: DequeueClaim): Promise<Claimed | Rejection>;
   /** Lets a queue claim the calls of jobs in the script that takes the jobs. */
   claimOnDequeue(claimant: WorkerIdentity): DequeueClaimHook;
   /** `updates`: of the call by now, as `UpdatesDigest` says it; without it no End of the call proves its updates. */
@@ -180,6 +213,8 @@ export interface EventLogWriter {
   progress(input: { callId: string; guard: WorkerGuard; data: ProgressData; author: EventOrigin }): Promise<Applied | Rejection>;
   /** A step of a hook run in the worker. Hooks in the gateway come with `accept`, `end` and `decideApproval`. */
   hook(input: { callId: string; guard: WorkerGuard; data: HookRunData; author: EventOrigin }): Promise<Applied | Rejection>;
+  /** A turn of a sub-agent. */
+  turn(input: { callId: string; guard: WorkerGuard; data: TurnData; author: EventOrigin }): Promise<Applied | Rejection>;
   /** Sends no event. The answer tells whether a cancel was requested meanwhile. */
   renew(input: { callId: string; fence: number; leaseMs: number }): Promise<{ code: 'OK'; cancelRequested: boolean } | Rejection>;
   retry(input: {
@@ -189,6 +224,20 @@ export interface EventLogWriter {
     countsAsFailure: boolean;
     author: EventOrigin;
   }): Promise<Applied | Rejection>;
+  /**
+   * Ends the attempt, and frees the worker. `until` children: a call that it made wakes it by its End, or did so while the
+   * attempt ran; then it is due at once. `data.delayMs` bounds the wait.
+   */
+  suspend(input: { callId: string; guard: WorkerGuard; data: RetryData; author: EventOrigin }): Promise<Applied | Rejection>;
+  /** The same until a person or a program gives a value. */
+  requestInput(input: { callId: string; guard: WorkerGuard; data: InputRequestedData; author: EventOrigin }): Promise<Applied | Rejection>;
+  /** Queues a call that waits for input. */
+  giveInput(input: { callId: string; guard: CommandGuard; data: InputGivenData; author: EventOrigin }): Promise<Applied | Rejection>;
+  /**
+   * Makes a call due that is suspended until its children end; one that runs is due at once when it suspends itself so.
+   * Sends no event. Safe to repeat; changes nothing of other calls.
+   */
+  wake(callId: string): Promise<{ code: 'OK' } | Rejection>;
   /** `sent` as of `accept`. The script writes the updates of the call into End: `data.updates` is ignored. */
   end(
     input: {
@@ -206,6 +255,13 @@ export interface EventLogWriter {
     callId: string;
     guard: CommandGuard;
     data: CancelRequestedData;
+    author: EventOrigin;
+  }): Promise<Applied | Rejection>;
+  /** Writes the hooks that ran for an approval that is held. Only on a call that waits for approval, which goes on waiting. */
+  holdApproval(input: {
+    callId: string;
+    guard: CommandGuard;
+    hookRuns: readonly HookRunData[];
     author: EventOrigin;
   }): Promise<Applied | Rejection>;
   /** `allow` queues the call; `deny` comes with the End in the same transition. */

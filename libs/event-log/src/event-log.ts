@@ -14,6 +14,7 @@ import type {
   EventLogWriter,
   NewCall,
   Rejection,
+  WokenCall,
 } from './event-log.port.js';
 import { ensureLogMetadata } from './log-metadata.js';
 import { BlobStore } from './read/blob-store.js';
@@ -32,6 +33,11 @@ export interface EventLogOptions {
   readonly replicas?: number;
   /** How long one try waits for the replicas before the transition is asked for again. Default 1000. */
   readonly replicaTimeoutMs?: number;
+  /**
+   * Called for each call that a transition of this log has made due: dispatch it. Without it, or when this process dies first, the
+   * reconciler dispatches it after two seconds.
+   */
+  readonly onWoken?: (call: WokenCall) => void;
   /** After it a transition rejects with `EventLogUnavailable`. Without it (workers) it is tried for ever. */
   readonly deadlineMs?: number;
 }
@@ -89,7 +95,8 @@ export class EventLog implements EventLogWriter {
   async accept(call: NewCall, sent?: () => void): Promise<AcceptAnswer> {
     // First the value, then the event that points at it. Left over by a refused accept, it expires by itself.
     if (call.argumentsBlob !== undefined || call.secretArguments !== undefined) await this.storeArguments(call);
-    const answer = parseAnswer(await this.batcher.submit(to.acceptTransition(call), sent));
+    const { woken, ...answer } = parseAnswer(await this.batcher.submit(to.acceptTransition(call), sent));
+    if (woken !== undefined) this.options.onWoken?.(woken);
     if ('callId' in answer) return answer;
     if (!isApplied(answer)) throw new Error(`transition.lua answered ${answer.code} to an accept.`);
     const { tool } = call.meta;
@@ -99,7 +106,7 @@ export class EventLog implements EventLogWriter {
   }
 
   async claim(input: Input<'claim'>, taken?: DequeueClaim): Promise<Claimed | Rejection> {
-    const token = taken === undefined ? `${this.claimPrefix}.${(this.claims++).toString(36)}` : this.dequeueToken;
+    const token = taken === undefined ? (input.token ?? `${this.claimPrefix}.${(this.claims++).toString(36)}`) : this.dequeueToken;
     const claim = () => to.claimTransition(input, token);
     const granted = parseClaim(
       taken?.kind === 'answered' ? { now: Number(taken.shared), answer: taken.own } : await this.batcher.submit(claim()),
@@ -127,6 +134,10 @@ export class EventLog implements EventLogWriter {
     return this.apply(to.hookTransition(input));
   }
 
+  turn(input: Input<'turn'>): Promise<Applied | Rejection> {
+    return this.apply(to.turnTransition(input));
+  }
+
   async renew(input: Input<'renew'>): Promise<{ code: 'OK'; cancelRequested: boolean } | Rejection> {
     let cancelRequested = false;
     const answer = await this.apply(to.renewTransition(input), (note) => (cancelRequested = note === '1'));
@@ -137,12 +148,33 @@ export class EventLog implements EventLogWriter {
     return this.apply(to.retryTransition(input), (tool) => telemetry.retried.emit({ tool, reason: input.data.reason }));
   }
 
+  suspend(input: Input<'suspend'>): Promise<Applied | Rejection> {
+    return this.apply(to.suspendTransition(input), (tool) => telemetry.retried.emit({ tool, reason: 'suspended' }));
+  }
+
+  requestInput(input: Input<'requestInput'>): Promise<Applied | Rejection> {
+    return this.apply(to.requestInputTransition(input), (tool) => telemetry.retried.emit({ tool, reason: 'suspended' }));
+  }
+
+  giveInput(input: Input<'giveInput'>): Promise<Applied | Rejection> {
+    return this.apply(to.giveInputTransition(input));
+  }
+
+  async wake(callId: string): Promise<{ code: 'OK' } | Rejection> {
+    const answer = await this.apply(to.wakeTransition(callId));
+    return isApplied(answer) ? { code: 'OK' } : answer;
+  }
+
   end(input: Input<'end'>, sent?: () => void): Promise<Applied | Rejection> {
     return this.apply(to.endTransition(input), (tool) => emitEnded(tool, input.data), sent);
   }
 
   requestCancel(input: Input<'requestCancel'>): Promise<Applied | Rejection> {
     return this.apply(to.cancelTransition(input));
+  }
+
+  holdApproval(input: Input<'holdApproval'>): Promise<Applied | Rejection> {
+    return this.apply(to.heldTransition(input));
   }
 
   async decideApproval(input: Input<'decideApproval'>): Promise<Applied | Rejection> {
@@ -165,8 +197,9 @@ export class EventLog implements EventLogWriter {
 
   /** `onApplied` is called with what the script adds to an OK, not for a REPLAY: its first answer counted already. */
   private async apply(transition: Transition, onApplied?: (extra: string) => void, sent?: () => void): Promise<Applied | Rejection> {
-    const { extra: note, ...answer } = parseAnswer(await this.batcher.submit(transition, sent));
+    const { extra: note, woken, ...answer } = parseAnswer(await this.batcher.submit(transition, sent));
     if (!isApplied(answer)) return emitRejected(transition.operation, asRejection(answer));
+    if (woken !== undefined) this.options.onWoken?.(woken);
     onApplied?.(note ?? '');
     return answer;
   }

@@ -8,7 +8,17 @@ export function metaText(meta: CallMeta): string {
   if (meta.agentId !== undefined) members.push(`"agentid":${JSON.stringify(meta.agentId)}`);
   if (meta.sessionId !== undefined) members.push(`"sessionid":${JSON.stringify(meta.sessionId)}`);
   if (meta.traceparent !== undefined) members.push(`"traceparent":${JSON.stringify(meta.traceparent)}`);
+  if (meta.parentCallId !== undefined) members.push(`"parentcallid":${JSON.stringify(meta.parentCallId)}`);
   return members.join(',');
+}
+
+interface StoredMeta {
+  readonly tenantid: string;
+  readonly tool: string;
+  readonly agentid?: string;
+  readonly sessionid?: string;
+  readonly traceparent?: string;
+  readonly parentcallid?: string;
 }
 
 const META_CACHE_SIZE = 2048;
@@ -18,15 +28,14 @@ const metaCache = new LRUCache<string, CallMeta>({ max: META_CACHE_SIZE });
 export function parseMeta(text: string): CallMeta {
   const cached = metaCache.get(text);
   if (cached !== undefined) return cached;
-  const wire = parseTrustedJson<{ tenantid: string; tool: string; agentid?: string; sessionid?: string; traceparent?: string }>(
-    `{${text}}`,
-  );
+  const wire = parseTrustedJson<StoredMeta>(`{${text}}`);
   const meta: CallMeta = {
     tenantId: wire.tenantid,
     tool: wire.tool,
     ...(wire.agentid === undefined ? {} : { agentId: wire.agentid }),
     ...(wire.sessionid === undefined ? {} : { sessionId: wire.sessionid }),
     ...(wire.traceparent === undefined ? {} : { traceparent: wire.traceparent }),
+    ...(wire.parentcallid === undefined ? {} : { parentCallId: wire.parentcallid }),
   };
   metaCache.set(text, meta);
   return meta;

@@ -35,16 +35,18 @@ export interface CallState extends CallSnapshot {
   readonly claimToken: string;
   /** Of all attempts so far, as in `UpdatesDigest`. */
   readonly updates: string;
+  /** The last suspension, as `suspension-text.ts` says; empty for a call that was neither suspended nor woken. */
+  readonly suspension: string;
 }
 
-const STATUS_OF: Record<string, CallStatus> = { w: 'waiting_approval', q: 'queued', r: 'running', e: 'ended' };
-const LETTER_OF: Record<CallStatus, string> = { waiting_approval: 'w', queued: 'q', running: 'r', ended: 'e' };
+const STATUS_OF: Record<string, CallStatus> = { w: 'waiting_approval', q: 'queued', r: 'running', i: 'waiting_input', e: 'ended' };
+const LETTER_OF: Record<CallStatus, string> = { waiting_approval: 'w', queued: 'q', running: 'r', waiting_input: 'i', ended: 'e' };
 
 /** The status of a letter in the packed snapshot. Throws on a letter this version does not know. */
 export function statusOf(letter: string): CallStatus {
   const status = STATUS_OF[letter];
   if (status === undefined)
-    throw new Error(`The snapshot of a call has status "${letter}"; expected one of w, q, r, e. Was it written by a newer version?`);
+    throw new Error(`The snapshot of a call has status "${letter}"; expected one of w, q, r, i, e. Was it written by a newer version?`);
   return status;
 }
 
@@ -55,7 +57,8 @@ const LENGTH_BYTES = [1, 2, 2, 2] as const;
 
 /**
  * The snapshot as Redis stores it: a status letter, the numbers that change, strings with their lengths, and last, without a
- * length, what is known of the updates (snapshots of older releases end before it). Binary, since
+ * length, what is known of the updates (snapshots of older releases end before it), and behind a semicolon the suspension of
+ * a call that has one. Binary, since
  * making numbers into text and back would cost the script more than everything else it does. apply-transitions.lua writes the
  * same bytes.
  */
@@ -88,7 +91,7 @@ export function encodeSnapshot(snapshot: CallState): Buffer {
       const text = Buffer.from(strings[index] ?? '');
       return [numberBytes(text.length, bytes), text];
     }),
-    Buffer.from(snapshot.updates),
+    Buffer.from(snapshot.suspension === '' ? snapshot.updates : `${snapshot.updates};${snapshot.suspension}`),
   ]);
 }
 
@@ -128,6 +131,7 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
   const [notBefore = 0, cancelBy = 0, timer = 0, submittedAt = 0, firstStartedAt = 0, lastSeq = 0, lastVersion = 0, seq = 0, time = 0] =
     more;
   const terms = decodeOptions(termsText);
+  const [updates = '', suspension = ''] = packed.toString('latin1', at).split(';');
   const { pool, priority, effect, maxAttempts } = terms;
   return {
     callId,
@@ -149,7 +153,8 @@ export function decodeSnapshot(callId: string, packed: Buffer): CallState {
     lastSeq,
     lastWrite: { version: lastVersion, seq, time },
     claimToken,
-    updates: packed.toString('latin1', at),
+    updates,
+    suspension,
     lifecycleSeqs: lifecycle.split(',').map(Number),
     meta: parseMeta(meta),
     options: terms,

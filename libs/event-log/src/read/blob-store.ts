@@ -1,3 +1,4 @@
+import type { SuspensionState } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
 
 export const BLOB_LIMITS = { bytes: 8 * 1_048_576, ttlSeconds: 7 * 24 * 3600 } as const;
@@ -9,7 +10,21 @@ export type BlobRef =
   | 'output'
   | 'secret-arguments'
   | `edited-arguments.${string}`
-  | `edited-secret-arguments.${string}`;
+  | `edited-secret-arguments.${string}`
+  | SuspensionRef;
+
+/** What a suspended tool keeps, and the input that it got, by the attempt that was suspended. */
+export type SuspensionRef = `suspension.${number}` | `input.${number}.${string}`;
+
+/** The name of what an event of a suspension refers to. @throws TypeError for any other value of a call */
+export function suspensionBlob({ ref }: SuspensionState): SuspensionRef {
+  if (isSuspensionRef(ref)) return ref;
+  throw new TypeError(`Expected the name of a suspension's value, got ${ref}.`);
+}
+
+function isSuspensionRef(ref: string): ref is SuspensionRef {
+  return /^(suspension\.\d+|input\.\d+\.\w+)$/.test(ref);
+}
 
 /** Facts that say where the arguments of a call are stored. */
 export interface ArgumentsPlace {

@@ -78,12 +78,17 @@ function apply(call: Call, event: CallEvent, values: StoredValues): Call {
       return { ...without(call, 'waiting'), status: 'running', attempt: event.attempt, startedAt: call.startedAt ?? event.time };
     case 'call.retry':
       return { ...call, status: 'queued', waiting: forRetry(event) };
+    case 'call.input_requested':
+      return { ...call, status: 'waiting_input', waiting: forInput(event) };
+    case 'call.input_given':
+      return { ...call, status: 'queued', waiting: { reason: 'queued', detail: 'It has its input; waits for a free worker.' } };
     case 'call.end':
       return ended(call, event, values);
     case 'call.submitted':
     case 'call.update':
     case 'call.progress':
     case 'call.hook':
+    case 'call.turn':
     case 'call.cancel_requested':
       return call;
     default:
@@ -144,6 +149,8 @@ function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {
   const until = after(time, delayMs);
   switch (reason) {
     case 'suspended':
+      if (data.until === 'children')
+        return { reason, detail: `Waits for calls that it made, until ${until} at most, and holds no worker meanwhile.`, until };
       return { reason, detail: `Sleeps until ${until} and holds no worker meanwhile.`, until };
     case 'worker_drained':
       return { reason, detail: 'Its worker was shut down and handed it back; it waits for another one.' };
@@ -160,6 +167,16 @@ function forRetry({ time, attempt, data }: CallEventOf<'call.retry'>): Waiting {
     default:
       return reason satisfies never;
   }
+}
+
+function forInput({ time, attempt, data }: CallEventOf<'call.input_requested'>): Waiting {
+  const { prompt, inputSchema, expiresInMs, resumeInMs } = data;
+  return {
+    reason: 'input',
+    detail: prompt === undefined ? 'Waits for input, and holds no worker meanwhile.' : `Waits for input: ${prompt}`,
+    until: after(time, resumeInMs ?? expiresInMs ?? 0),
+    input: { attempt, ...(prompt === undefined ? {} : { prompt }), ...(inputSchema && { inputSchema }), requestedAt: time },
+  };
 }
 
 function after(time: string, ms: number): string {

@@ -26,7 +26,7 @@ export class LogReader {
     const entries = found.map(([entryId, fields]) => {
       const entry = { seq: seqOf(entryId), mark: fingerprintOf(fields) };
       const { type } = readEntry(fields);
-      if (type === 'call.update' || type === 'call.progress' || type === 'call.hook') return entry;
+      if (type === 'call.update' || type === 'call.progress' || type === 'call.hook' || type === 'call.turn') return entry;
       const event = toStoredEvent(partition, epoch, entryId, fields);
       return event === undefined ? entry : { ...entry, event: upcastEvent(event.json) };
     });

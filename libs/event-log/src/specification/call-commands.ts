@@ -20,6 +20,7 @@ export type CallCommand =
   | { readonly kind: 'update'; readonly guard: WorkerGuard; readonly updates: string }
   | { readonly kind: 'progress'; readonly guard: WorkerGuard }
   | { readonly kind: 'hook'; readonly guard: WorkerGuard }
+  | { readonly kind: 'turn'; readonly guard: WorkerGuard }
   | { readonly kind: 'renew'; readonly fence: number; readonly leaseMs: number }
   | {
       readonly kind: 'retry';
@@ -29,12 +30,30 @@ export type CallCommand =
       readonly countsAsFailure: boolean;
     }
   | {
+      readonly kind: 'suspend';
+      readonly guard: WorkerGuard;
+      readonly nextAttempt: number;
+      readonly delayMs: number;
+      readonly until: 'timer' | 'children';
+    }
+  | {
+      readonly kind: 'requestInput';
+      readonly guard: WorkerGuard;
+      readonly nextAttempt: number;
+      /** Absent: it ends without a value after `expiresInMs`. */
+      readonly resumeInMs?: number | undefined;
+      readonly expiresInMs?: number | undefined;
+    }
+  | { readonly kind: 'giveInput'; readonly guard: CommandGuard }
+  | { readonly kind: 'wake' }
+  | {
       readonly kind: 'end';
       readonly guard: WorkerGuard | ReconcilerGuard | CommandGuard;
       readonly outcome: CallOutcome;
       readonly hooks?: number;
     }
   | { readonly kind: 'requestCancel'; readonly guard: CommandGuard; readonly graceMs: number }
+  | { readonly kind: 'holdApproval'; readonly guard: CommandGuard; readonly hooks: number }
   | {
       readonly kind: 'decideApproval';
       readonly guard: CommandGuard;
@@ -72,7 +91,16 @@ export type EventSummary = { readonly seq: number; readonly time: number; readon
   | { readonly type: 'call.update'; readonly updates: string }
   | { readonly type: 'call.progress' }
   | { readonly type: 'call.hook' }
-  | { readonly type: 'call.retry'; readonly delayMs: number; readonly countsAsFailure: boolean }
+  | { readonly type: 'call.turn' }
+  | {
+      readonly type: 'call.retry';
+      readonly delayMs: number;
+      readonly countsAsFailure: boolean;
+      /** Of a suspension. */
+      readonly until?: 'timer' | 'children';
+    }
+  | { readonly type: 'call.input_requested'; readonly resumeInMs?: number | undefined; readonly expiresInMs?: number | undefined }
+  | { readonly type: 'call.input_given' }
   | { readonly type: 'call.cancel_requested'; readonly graceMs: number }
   | { readonly type: 'call.end' }
 );

@@ -2,7 +2,7 @@
 import type { Rejection } from '../event-log.port.js';
 import type { CallCommand, EventSummary, DecidedEvent, Decision, DecisionContext } from './call-commands.js';
 import type { CallState } from '../call/call-snapshot.js';
-import { evolve, runningTimer } from './evolve.js';
+import { evolve, runningTimer, woken } from './evolve.js';
 
 type CommandOf<K extends CallCommand['kind']> = Extract<CallCommand, { kind: K }>;
 /** What a summary is without its place in the log. */
@@ -78,19 +78,33 @@ function transition(state: CallState, command: Exclude<CallCommand, { kind: 'acc
     case 'hook':
       if (state.status !== 'running') return wrongState(state);
       return byWorker(state, { type: 'call.hook', fence: state.fence }, command.guard.writeSeq, context);
+    case 'turn':
+      if (state.status !== 'running') return wrongState(state);
+      return byWorker(state, { type: 'call.turn', fence: state.fence }, command.guard.writeSeq, context);
     case 'renew':
       return renew(state, command, context);
     case 'retry':
       return retry(state, command, context);
+    case 'suspend':
+    case 'requestInput':
+      return suspend(state, command, context);
+    case 'giveInput':
+      if (state.status !== 'waiting_input' || context.now >= state.deadline) return wrongState(state);
+      return applied(state, [{ type: 'call.input_given', fence: 0 }], context);
+    case 'wake':
+      return { code: 'OK', events: [], state: woken(state, context.now) };
     case 'end':
       return end(state, command, context);
     case 'requestCancel':
       if (state.status !== 'running' || state.cancelRequested) return wrongState(state);
       return applied(state, [{ type: 'call.cancel_requested', fence: 0, graceMs: command.graceMs }], context);
+    case 'holdApproval':
+      if (state.status !== 'waiting_approval') return wrongState(state);
+      return applied(state, hookEvents(command.hooks), context);
     case 'decideApproval':
       return decideApproval(state, command, context);
     case 'deferDispatch':
-      if (state.status !== 'queued') return wrongState(state);
+      if (state.status !== 'queued' && !resumesByItself(state)) return wrongState(state);
       return { code: 'OK', events: [], state: { ...state, timer: Math.min(context.now + command.delayMs, state.deadline) } };
     default:
       return command satisfies never;
@@ -98,7 +112,7 @@ function transition(state: CallState, command: Exclude<CallCommand, { kind: 'acc
 }
 
 function claim(state: CallState, command: CommandOf<'claim'>, context: DecisionContext): Decision {
-  if (state.status !== 'queued') return wrongState(state);
+  if (state.status !== 'queued' && !resumesByItself(state)) return wrongState(state);
   if (command.attempt !== state.attempt + 1) return { code: 'CONFLICT', version: state.version };
   if (context.now >= state.deadline) return wrongState(state);
   if (context.now < state.notBefore) return { code: 'NOT_DUE', retryInMs: state.notBefore - context.now };
@@ -127,6 +141,24 @@ function retry(state: CallState, command: CommandOf<'retry'>, context: DecisionC
     return applied(state, [{ type: 'call.retry', fence: 0, delayMs, countsAsFailure }], context);
   }
   return byWorker(state, { type: 'call.retry', fence: state.fence, delayMs, countsAsFailure }, guard.writeSeq, context);
+}
+
+/** Only the worker suspends what it runs, and whatever the effect: it knows that nothing is under way. */
+function suspend(state: CallState, command: CommandOf<'suspend' | 'requestInput'>, context: DecisionContext): Decision {
+  if (state.status !== 'running' || state.cancelRequested || command.nextAttempt !== state.attempt + 1) return wrongState(state);
+  const { fence } = state;
+  const { writeSeq } = command.guard;
+  if (command.kind === 'suspend') {
+    const { delayMs, until } = command;
+    return byWorker(state, { type: 'call.retry', fence, delayMs, countsAsFailure: false, until }, writeSeq, context);
+  }
+  const { resumeInMs, expiresInMs } = command;
+  return byWorker(state, { type: 'call.input_requested', fence, resumeInMs, expiresInMs }, writeSeq, context);
+}
+
+/** A tool that asked for input and goes on without it when its time has come. */
+function resumesByItself(state: CallState): boolean {
+  return state.status === 'waiting_input' && state.notBefore > 0;
 }
 
 /** A worker ends what it runs, a caller what does not run yet, the reconciler whatever is due. Only what runs can complete. */

@@ -3,6 +3,7 @@ import { DEADLINE_SLACK_MS, DISPATCH_SAFETY_MS } from '../call/timing.js';
 import { changesCall } from '#contracts';
 import type { CallState } from '../call/call-snapshot.js';
 import type { EventSummary } from './call-commands.js';
+import { parseSuspension, suspensionText, type SuspensionFacts } from '../call/suspension-text.js';
 import { countedUpdates, NO_UPDATES } from '../call/updates-digest.js';
 
 type EventOf<T extends EventSummary['type']> = Extract<EventSummary, { type: T }>;
@@ -20,21 +21,27 @@ export function evolve(state: CallState | undefined, event: EventSummary): CallS
       return { ...next, updates: countedUpdates(state.updates, event.updates) };
     case 'call.progress':
     case 'call.hook':
+    case 'call.turn':
       return next;
     case 'call.approval_requested': {
       const deadline = Math.min(event.time + event.withinMs, state.totalDeadline);
       return { ...next, status: 'waiting_approval', deadline, timer: deadline };
     }
     case 'call.approval_decided':
-      return event.decision === 'allow' ? queued(edited(next, event), event.time, 0) : next;
+      return event.decision === 'allow' ? queued(edited(next, event), event.time) : next;
     case 'call.start':
       return started(next, event);
     case 'call.retry':
+      if (event.until !== undefined) return suspended(next, event, event.until);
       return {
         ...queued(next, event.time, event.delayMs),
         fence: raised(state, event),
         failures: state.failures + Number(event.countsAsFailure),
       };
+    case 'call.input_requested':
+      return waitingForInput(next, event);
+    case 'call.input_given':
+      return queued(withSuspension(next, { kind: 'given', inputSeq: event.seq }), event.time);
     case 'call.cancel_requested': {
       const cancelling = { ...next, cancelRequested: true, cancelBy: event.time + event.graceMs };
       return { ...cancelling, timer: runningTimer(cancelling) };
@@ -49,6 +56,40 @@ export function evolve(state: CallState | undefined, event: EventSummary): CallS
 /** When the reconciler looks at a running call: the lease, the deadline or the grace of a cancel is over. */
 export function runningTimer(state: Pick<CallState, 'leaseUntil' | 'deadline' | 'cancelBy'>): number {
   return Math.min(state.leaseUntil, state.deadline + DEADLINE_SLACK_MS, state.cancelBy > 0 ? state.cancelBy : Infinity);
+}
+
+/** What an End of a child, or a request, does to its parent. No event says so. */
+export function woken(state: CallState, now: number): CallState {
+  if (state.status === 'running') return withSuspension(state, { woken: true });
+  if (state.status !== 'queued' || now >= state.notBefore || parseSuspension(state.suspension).kind !== 'children') return state;
+  return queued(withSuspension(state, { kind: 'woken' }), now);
+}
+
+/** A call that was woken while it ran does not wait for what has happened already. */
+function suspended(next: CallState, event: EventOf<'call.retry'>, until: 'timer' | 'children'): CallState {
+  const facts = { kind: until, seq: event.seq, inputSeq: 0, woken: false };
+  if (until === 'timer' || !parseSuspension(next.suspension).woken) return queued(withSuspension(next, facts), event.time, event.delayMs);
+  return queued(withSuspension(next, { ...facts, kind: 'woken' }), event.time);
+}
+
+function waitingForInput(next: CallState, event: EventOf<'call.input_requested'>): CallState {
+  const { time, seq, resumeInMs, expiresInMs = 0 } = event;
+  const waiting: CallState = {
+    ...withSuspension(next, { kind: 'input', seq, inputSeq: 0, woken: false }),
+    status: 'waiting_input',
+    leaseUntil: 0,
+    claimToken: '-',
+  };
+  if (resumeInMs === undefined) {
+    const deadline = Math.min(time + expiresInMs, next.totalDeadline);
+    return { ...waiting, deadline, notBefore: 0, timer: deadline };
+  }
+  const deadline = Math.min(time + resumeInMs + next.options.queueMs, next.totalDeadline);
+  return { ...waiting, deadline, notBefore: time + resumeInMs, timer: Math.min(time + resumeInMs, deadline) };
+}
+
+function withSuspension(state: CallState, change: Partial<SuspensionFacts>): CallState {
+  return { ...state, suspension: suspensionText({ ...parseSuspension(state.suspension), ...change }) };
 }
 
 function submitted(event: EventOf<'call.submitted'>): CallState {
@@ -77,6 +118,7 @@ function submitted(event: EventOf<'call.submitted'>): CallState {
     lastWrite: { version: 0, seq: 0, time: 0 },
     claimToken: '-',
     updates: NO_UPDATES,
+    suspension: '',
     meta: event.meta,
     options: terms,
     queue: terms.queue ?? terms.pool,
@@ -94,7 +136,7 @@ function edited(next: CallState, { editedDigest }: EventOf<'call.approval_decide
 
 function started(next: CallState, event: EventOf<'call.start'>): CallState {
   const running: CallState = {
-    ...next,
+    ...withSuspension(next, { woken: false }),
     status: 'running',
     attempt: next.attempt + 1,
     fence: event.fence,
@@ -108,17 +150,19 @@ function started(next: CallState, event: EventOf<'call.start'>): CallState {
   return { ...running, timer: runningTimer(running) };
 }
 
-/** Back to the queue (or into it, after an approval): a new queue wait begins when the delay is over. */
-function queued(next: CallState, time: number, delayMs: number): CallState {
-  const deadline = Math.min(time + delayMs + next.options.queueMs, next.totalDeadline);
-  const fromApproval = next.status === 'waiting_approval';
+/**
+ * Into the queue: a new queue wait begins when the delay is over. Without a delay it is dispatched by who queues it, and
+ * the reconciler looks after a while.
+ */
+function queued(next: CallState, time: number, delayMs?: number): CallState {
+  const deadline = Math.min(time + (delayMs ?? 0) + next.options.queueMs, next.totalDeadline);
   return {
     ...next,
     status: 'queued',
     deadline,
     leaseUntil: 0,
-    notBefore: fromApproval ? 0 : time + delayMs,
-    timer: Math.min(time + (fromApproval ? DISPATCH_SAFETY_MS : delayMs), deadline),
+    notBefore: delayMs === undefined ? 0 : time + delayMs,
+    timer: Math.min(time + (delayMs ?? DISPATCH_SAFETY_MS), deadline),
     claimToken: '-',
   };
 }

@@ -19,24 +19,30 @@
       accept    then(queue|approval|refuse) totalMs approvalMs key keyTtlMs requestSha256 options meta text1 text2 hooks index approvals
       claim     attempt leaseMs token textBefore textAfter
       take      the same, but never granted again: for a job that was just taken from its queue
-      update    fence writeSeq text index updates     progress  fence writeSeq text index     hook      fence writeSeq text index
+      update    fence writeSeq text index updates     progress, hook, turn      fence writeSeq text index
       renew     fence leaseMs            defer     fence delayMs
       retry     by(worker|reconciler) fence writeSeq nextAttempt delayMs counts(0|1) text
+      suspend   fence writeSeq nextAttempt until(t|c|i) delayMs expiresMs text
+      input     version key text         wake      (nothing)
       end       by(worker|reconciler|command) fenceOrVersion writeSeqOrKey outcome text hooks index approvals
       cancel    version key graceMs text
+      held      version key hooks index
       decide    version key decision(allow|deny) digest text endText hooks index approvals editedDigest
     `text` holds the members of an event that are not stamped here: JSON without braces. The text of an End has no last
     brace: the script adds the count and digest of the call's Updates before it. `updates` is how many there are by now,
     and their digest, as in call/updates-digest.ts. `index` is the key of the call's update index, see read/update-index.ts.
     `hooks` are the texts of hook runs in the gateway, each followed by a line feed; without any, `index` may be 0.
     `editedDigest` is empty, or the digest of the arguments that the approver gave, which `text` holds: then Start names the
-    tool only. `approvals` is the key of the partition's calls that wait for a person; 0 where the call cannot begin or end to wait.
+    tool only. `until` of a suspension: its time, the End of a child, input; `delayMs` of the last is -1 where the call ends
+    after `expiresMs` instead. `approvals` is the key of the partition's calls that wait for a person; 0 where the call cannot begin or end to wait.
 
   Returns [now in ms, answer, answer ...], an answer being
-    [version, seq]         applied; a third item is the tool (retry, end, decide) or 1 (renew under a cancel)
+    [version, seq]         applied; a third item is the tool (retry, suspend, end, decide) or 1 (renew under a cancel), a
+                           fourth the words of a call that may run now because of it: id, next attempt, queue, priority, pool, tenant
     [version, seq, time, 0|1 replayed, attempt, fence, submittedAt, firstStartedAt, failures, deadline, meta,
       text of call.submitted, updates, text of call.approval_decided when the arguments were edited, else empty]
-                                                       a claim that was granted
+                                                       a claim that was granted; of a call that was suspended also the
+                                                       words of its suspension, the texts of that event and of its input
     "REPLAY <version> <seq> <time>"  this very transition was applied before; the facts are those of then
     "IDEM <callId>"  "IDEM_MISMATCH <callId>"           the key is held by another call, with the same or another request
     "CONFLICT <version>"  "FENCED <fence>"  "NOT_DUE <ms>"  "BAD_TRANSITION <status letter>"  "ENDED"  "NOT_FOUND"
@@ -66,13 +72,20 @@ local function applyTransitions(KEYS, ARGV)
       timer, submittedAt, firstStartedAt, lastSeq, lastWriteVersion, lastWriteSeq, lastWriteTime, claimToken, lifecycle,
       options, meta, rest = pcall(struct.unpack, SNAPSHOT_FORMAT, text)
     if not fine then return nil, 'the snapshot of ' .. id .. ' cannot be read' end
-    return {
+    local snapshot = {
       status = status, version = version, attempt = attempt, fence = fence, writeSeq = writeSeq, failures = failures,
       deadline = deadline, totalDeadline = totalDeadline, leaseUntil = leaseUntil, notBefore = notBefore,
       cancelBy = cancelBy, timer = timer, submittedAt = submittedAt, firstStartedAt = firstStartedAt, lastSeq = lastSeq,
       lastWriteVersion = lastWriteVersion, lastWriteSeq = lastWriteSeq, lastWriteTime = lastWriteTime,
-      claimToken = claimToken, lifecycle = lifecycle, options = options, meta = meta, updates = string.sub(text, rest),
+      claimToken = claimToken, lifecycle = lifecycle, options = options, meta = meta,
+      updates = string.sub(text, rest), suspension = '',
     }
+    local cut = string.find(snapshot.updates, ';', 1, true)
+    if cut then
+      snapshot.suspension = string.sub(snapshot.updates, cut + 1)
+      snapshot.updates = string.sub(snapshot.updates, 1, cut - 1)
+    end
+    return snapshot
   end
 
   local function readAll()
@@ -122,9 +135,10 @@ local function applyTransitions(KEYS, ARGV)
   end
 
   local function packed(s)
+    local updates = s.suspension == '' and s.updates or (s.updates .. ';' .. s.suspension)
     return struct.pack(SNAPSHOT_FORMAT, s.status, s.version, s.attempt, s.fence, s.writeSeq, s.failures, s.deadline, s.totalDeadline,
       s.leaseUntil, s.notBefore, s.cancelBy, s.timer, s.submittedAt, s.firstStartedAt, s.lastSeq, s.lastWriteVersion, s.lastWriteSeq,
-      s.lastWriteTime, #s.claimToken, s.claimToken, #s.lifecycle, s.lifecycle, #s.options, s.options, #s.meta, s.meta) .. s.updates
+      s.lastWriteTime, #s.claimToken, s.claimToken, #s.lifecycle, s.lifecycle, #s.options, s.options, #s.meta, s.meta) .. updates
   end
 
   local function setTimer(c, score)
@@ -132,8 +146,8 @@ local function applyTransitions(KEYS, ARGV)
     c.dirty, c.timed = true, true
   end
 
-  local function ok(c, note) return { c.snapshot.version, c.snapshot.lastSeq, note } end
-  local function okTool(c) return ok(c, match(c.snapshot.meta, '"tool":"([^"]*)"')) end
+  local function ok(c, note, woken) return { c.snapshot.version, c.snapshot.lastSeq, note, woken } end
+  local function okTool(c, woken) return ok(c, match(c.snapshot.meta, '"tool":"([^"]*)"'), woken) end
   local function wrongState(c) return 'BAD_TRANSITION ' .. c.snapshot.status end
   local function replayed(c)
     local snapshot = c.snapshot
@@ -191,15 +205,67 @@ local function applyTransitions(KEYS, ARGV)
     setTimer(c, math.min(now + timerDelayMs, deadline))
   end
 
+  -- The words of call/suspension-text.ts.
+  local function setSuspension(c, woken, kind, seq, inputSeq)
+    local none = woken == 0 and kind == '-'
+    c.snapshot.suspension = none and '' or string.format('%d %s %.0f %.0f', woken, kind, seq, inputSeq)
+    c.dirty = true
+  end
+
+  local function suspensionOf(snapshot)
+    local woken, kind, seq, inputSeq = match(snapshot.suspension, '^(%d) (%S) (%d+) (%d+)$')
+    return tonumber(woken or 0), kind or '-', tonumber(seq or 0), tonumber(inputSeq or 0)
+  end
+
+  -- Into the queue at once. Returns what its dispatcher needs.
+  local function toQueueNow(c)
+    toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
+    local place, priority = match(c.snapshot.options, '^%d+ %d+ %d+ %l+ (%S+) (%S+)')
+    local tenant = match(c.snapshot.meta, '"tenantid":"([^"]*)"')
+    local pool, queue = match(place, '^([^@]*)@?(.*)$')
+    return table.concat({ c.id, c.snapshot.attempt + 1, queue == '' and pool or queue, priority, pool, tenant }, ' ')
+  end
+
+  -- Returns the words of the call when it may run now.
+  local function wake(c)
+    local snapshot = c.snapshot
+    local _, kind, seq, inputSeq = suspensionOf(snapshot)
+    if snapshot.status == 'r' then
+      setSuspension(c, 1, kind, seq, inputSeq)
+    elseif snapshot.status == 'q' and kind == 'c' and now < snapshot.notBefore then
+      setSuspension(c, 0, 'w', seq, inputSeq)
+      return toQueueNow(c)
+    end
+  end
+
+  -- The parent is in the partition of its child; it is read here when no transition names it, under a key that KEYS does not have.
+  local function wakeParent(c)
+    local id = match(c.snapshot.meta, '"parentcallid":"([^"]*)"')
+    if not id or match(id, '^%d+') ~= match(c.id, '^%d+') then return end
+    local parent
+    for i = 1, #calls do
+      if calls[i].id == id then parent = calls[i] end
+    end
+    if not parent then
+      local key = string.sub(c.key, 1, #c.key - #c.id) .. id
+      local text = call('GET', key)
+      parent = { key = key, part = c.part, id = id }
+      if text then parent.snapshot, parent.broken = unpackSnapshot(text, id) end
+      calls[#calls + 1] = parent
+    end
+    if parent.snapshot and not parent.broken then return wake(parent) end
+  end
+
   -- Empty when the worker counted an update that the log does not have: from then on the digest is unknown.
   local function counted(before, after)
     local old, new = match(before, '^%d+'), match(after, '^%d+')
     return old and new and new - old == 1 and after or ''
   end
 
-  -- Completes the text of an End with the updates of all attempts; without them where their digest is unknown.
+  -- Completes the text of an End with the updates of all attempts; without them where their digest is unknown. A call that
+  -- never started has none, also when a release accepted it that does not count.
   local function withUpdates(snapshot, text)
-    local updates = snapshot.updates
+    local updates = snapshot.attempt == 0 and '0' or snapshot.updates
     local count, sha256 = match(updates, '^(%d+) ?(%x*)$')
     if not count then return text .. '}' end
     if sha256 == '' then sha256 = NO_UPDATES_SHA256 end
@@ -214,6 +280,7 @@ local function applyTransitions(KEYS, ARGV)
   local function toEnd(c)
     c.snapshot.status, c.snapshot.leaseUntil = 'e', 0
     setTimer(c, 0)
+    return wakeParent(c)
   end
 
   local operations = {}
@@ -239,7 +306,7 @@ local function applyTransitions(KEYS, ARGV)
       status = 'q', version = 0, attempt = 0, fence = 0, writeSeq = 0, failures = 0, deadline = deadline, totalDeadline = total,
       leaseUntil = 0, notBefore = 0, cancelBy = 0, timer = 0, submittedAt = now, firstStartedAt = 0, lastSeq = 0,
       lastWriteVersion = 0, lastWriteSeq = 0, lastWriteTime = 0, claimToken = '-', lifecycle = '', options = options, meta = meta,
-      updates = '0',
+      updates = '0', suspension = '',
     }
     snapshot = c.snapshot
     append(c, 'call.submitted', 0, text1)
@@ -257,7 +324,7 @@ local function applyTransitions(KEYS, ARGV)
       snapshot.status = 'e'
     end
     if key > 0 then call('SET', KEYS[key], c.id .. ' ' .. request, 'PX', keyTtlMs) end
-    return ok(c)
+    return ok(c, nil, snapshot.status == 'e' and wakeParent(c) or nil)
   end
 
   -- The last field of the call's lifecycle event at a place of the log; nil when it is not there. It is the event's text,
@@ -269,12 +336,22 @@ local function applyTransitions(KEYS, ARGV)
     if fields and string.sub(fields[2], 1, #c.id) == c.id then return fields[#fields] end
   end
 
-  local function claimed(snapshot, replayed, submitted, edited)
-    return {
+  local function claimed(c, replayed, submitted, edited)
+    local snapshot = c.snapshot
+    local facts = {
       snapshot.lastWriteVersion, snapshot.lastWriteSeq, snapshot.lastWriteTime, replayed, snapshot.attempt, snapshot.fence,
       snapshot.submittedAt, snapshot.firstStartedAt, snapshot.failures, snapshot.deadline, snapshot.meta, submitted, snapshot.updates, edited,
     }
+    local _, kind, seq, inputSeq = suspensionOf(snapshot)
+    if kind ~= '-' then
+      facts[15], facts[16] = snapshot.suspension, textAt(c, seq) or ''
+      facts[17] = inputSeq > 0 and textAt(c, inputSeq) or ''
+    end
+    return facts
   end
+
+  -- A tool that asked for input and goes on without it when its time has come.
+  local function resumesByItself(snapshot) return snapshot.status == 'i' and snapshot.notBefore > 0 end
 
   local function claim(c, a, mayRepeat)
     local attempt, leaseMs, token, before, after = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2], ARGV[a + 3], ARGV[a + 4]
@@ -282,7 +359,7 @@ local function applyTransitions(KEYS, ARGV)
     local again = mayRepeat and snapshot.status == 'r' and attempt == snapshot.attempt and token == snapshot.claimToken
     if not again then
       if snapshot.status == 'e' then return 'ENDED' end
-      if snapshot.status ~= 'q' then return wrongState(c) end
+      if snapshot.status ~= 'q' and not resumesByItself(snapshot) then return wrongState(c) end
       if attempt ~= snapshot.attempt + 1 then return 'CONFLICT ' .. snapshot.version end
       if now >= snapshot.deadline then return wrongState(c) end
       if now < snapshot.notBefore then return 'NOT_DUE ' .. (snapshot.notBefore - now) end
@@ -294,18 +371,22 @@ local function applyTransitions(KEYS, ARGV)
     -- The decision follows the submission and the question.
     local edited = isEdited == '' and '' or textAt(c, match(snapshot.lifecycle, '^%d+,%d+,(%d+)'))
     if not edited then return 'ERROR the log has no call.approval_decided of ' .. c.id end
-    if again then return claimed(snapshot, 1, submitted, edited) end
+    if again then return claimed(c, 1, submitted, edited) end
 
     snapshot.attempt, snapshot.writeSeq, snapshot.notBefore, snapshot.claimToken = attempt, 0, 0, token
     raiseFence(snapshot)
     snapshot.status, snapshot.deadline, snapshot.leaseUntil = 'r', math.min(now + runMs, snapshot.totalDeadline), now + leaseMs
     if snapshot.firstStartedAt == 0 then snapshot.firstStartedAt = now end
     if attempt == 1 then snapshot.updates = '0' end
+    if snapshot.suspension ~= '' then
+      local _, kind, seq, inputSeq = suspensionOf(snapshot)
+      setSuspension(c, 0, kind, seq, inputSeq)
+    end
     local repeated = edited == '' and string.sub(submitted, offset + 1, offset + bytes) or match(snapshot.meta, '"tool":"[^"]*"')
     append(c, 'call.start', snapshot.fence, before .. repeated .. after)
     wroteByWorker(snapshot, 0)
     setTimer(c, runningTimer(snapshot))
-    return claimed(snapshot, 0, submitted, edited)
+    return claimed(c, 0, submitted, edited)
   end
 
   function operations.claim(c, a) return claim(c, a, true) end
@@ -325,6 +406,7 @@ local function applyTransitions(KEYS, ARGV)
   function operations.update(c, a) return stream(c, a, 'call.update', ARGV[a + 4]) end
   function operations.progress(c, a) return stream(c, a, 'call.progress') end
   function operations.hook(c, a) return stream(c, a, 'call.hook') end
+  function operations.turn(c, a) return stream(c, a, 'call.turn') end
 
   function operations.renew(c, a)
     local refusal = fenceGuard(c, tonumber(ARGV[a]))
@@ -339,7 +421,7 @@ local function applyTransitions(KEYS, ARGV)
   function operations.defer(c, a)
     local refusal = fenceGuard(c, tonumber(ARGV[a]))
     if refusal then return refusal end
-    if c.snapshot.status ~= 'q' then return wrongState(c) end
+    if c.snapshot.status ~= 'q' and not resumesByItself(c.snapshot) then return wrongState(c) end
     setTimer(c, math.min(now + ARGV[a + 1], c.snapshot.deadline))
     return ok(c)
   end
@@ -366,6 +448,56 @@ local function applyTransitions(KEYS, ARGV)
     return okTool(c)
   end
 
+  local function toInput(c, delayMs, expiresMs)
+    local snapshot = c.snapshot
+    snapshot.status, snapshot.leaseUntil, snapshot.claimToken = 'i', 0, '-'
+    if delayMs < 0 then
+      snapshot.notBefore, snapshot.deadline = 0, math.min(now + expiresMs, snapshot.totalDeadline)
+      setTimer(c, snapshot.deadline)
+    else
+      snapshot.notBefore = now + delayMs
+      snapshot.deadline = math.min(now + delayMs + match(snapshot.options, '^%d+'), snapshot.totalDeadline)
+      setTimer(c, math.min(snapshot.notBefore, snapshot.deadline))
+    end
+  end
+
+  function operations.suspend(c, a)
+    local fence, writeSeq, nextAttempt = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
+    local kind, delayMs, expiresMs, text = ARGV[a + 3], tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5]), ARGV[a + 6]
+    local refusal = workerGuard(c, fence, writeSeq)
+    if refusal then return refusal end
+    local snapshot = c.snapshot
+    if snapshot.status ~= 'r' or snapshot.cancelBy > 0 or nextAttempt ~= snapshot.attempt + 1 then return wrongState(c) end
+    local isDue = kind == 'c' and suspensionOf(snapshot) == 1
+
+    append(c, kind == 'i' and 'call.input_requested' or 'call.retry', fence, text)
+    wroteByWorker(snapshot, writeSeq)
+    setSuspension(c, 0, isDue and 'w' or kind, snapshot.lastSeq, 0)
+    if isDue then return okTool(c, toQueueNow(c)) end
+    if kind == 'i' then toInput(c, delayMs, expiresMs) else toQueue(c, delayMs, delayMs, now + delayMs) end
+    return okTool(c)
+  end
+
+  function operations.input(c, a)
+    local version, key, text = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), ARGV[a + 2]
+    local refusal = commandGuard(c, version, key)
+    if refusal then return refusal end
+    local snapshot = c.snapshot
+    if snapshot.status ~= 'i' or now >= snapshot.deadline then return wrongState(c) end
+    append(c, 'call.input_given', 0, text)
+    local _, _, seq = suspensionOf(snapshot)
+    setSuspension(c, 0, 'g', seq, snapshot.lastSeq)
+    local queued = toQueueNow(c)
+    rememberCommand(c, key)
+    return okTool(c, queued)
+  end
+
+  function operations.wake(c)
+    if c.snapshot.status == 'e' then return 'ENDED' end
+    local woken = wake(c)
+    return okTool(c, woken)
+  end
+
   operations['end'] = function(c, a)
     local by, mark, other, outcome, text = ARGV[a], tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), ARGV[a + 3], ARGV[a + 4]
     local refusal
@@ -382,9 +514,9 @@ local function applyTransitions(KEYS, ARGV)
     append(c, 'call.end', by == 'worker' and mark or 0, withUpdates(snapshot, text))
     if by == 'worker' then wroteByWorker(snapshot, other) else raiseFence(snapshot) end
     stopsWaiting(c, ARGV[a + 7])
-    toEnd(c)
+    local woken = toEnd(c)
     if by == 'command' then rememberCommand(c, other) end
-    return okTool(c)
+    return okTool(c, woken)
   end
 
   function operations.cancel(c, a)
@@ -413,22 +545,33 @@ local function applyTransitions(KEYS, ARGV)
     appendHooks(c, a + 6)
     append(c, 'call.approval_decided', 0, ARGV[a + 4])
     stopsWaiting(c, ARGV[a + 8])
+    local woken
     if decision == 'allow' then
       if ARGV[a + 9] ~= '' then snapshot.options = options .. ARGV[a + 9] .. ' edited' end
       toQueue(c, 0, DISPATCH_SAFETY_MS, 0)
     else
       append(c, 'call.end', 0, withUpdates(snapshot, ARGV[a + 5]))
       raiseFence(snapshot)
-      toEnd(c)
+      woken = toEnd(c)
     end
     rememberCommand(c, key)
-    return okTool(c)
+    return okTool(c, woken)
+  end
+
+  -- The hooks that ran for an approval that is held: the call goes on waiting.
+  function operations.held(c, a)
+    local refusal = commandGuard(c, tonumber(ARGV[a]), tonumber(ARGV[a + 1]))
+    if refusal then return refusal end
+    if c.snapshot.status ~= 'w' then return wrongState(c) end
+    appendHooks(c, a + 2)
+    rememberCommand(c, tonumber(ARGV[a + 1]))
+    return ok(c)
   end
 
   -- How many arguments follow the operation and the call's index.
   local arity = {
-    accept = 13, claim = 5, take = 5, update = 5, progress = 4, hook = 4, renew = 2, defer = 2, retry = 7, ['end'] = 8, cancel = 4,
-    decide = 10,
+    accept = 13, claim = 5, take = 5, update = 5, progress = 4, hook = 4, turn = 4, renew = 2, defer = 2, retry = 7, ['end'] = 8, cancel = 4,
+    held = 4, decide = 10, suspend = 7, input = 3, wake = 0,
   }
 
   local function apply(operation, c, a)
@@ -450,7 +593,7 @@ local function applyTransitions(KEYS, ARGV)
   local function writeAll()
     local values, scores, gone = {}, {}, {}
     local dirty = {}
-    for i = 1, callCount do
+    for i = 1, #calls do
       local c = calls[i]
       if c.dirty then
         values[#values + 1] = c.key

@@ -80,6 +80,10 @@ export function hookTransition({ callId, guard, data, author }: Input<'hook'>): 
   return transition('hook', callId, [guard.fence, guard.writeSeq, eventText(author, data), { key: keys.updateIndex(callId) }]);
 }
 
+export function turnTransition({ callId, guard, data, author }: Input<'turn'>): Transition {
+  return transition('turn', callId, [guard.fence, guard.writeSeq, eventText(author, data), { key: keys.updateIndex(callId) }], true);
+}
+
 export function renewTransition({ callId, fence, leaseMs }: Input<'renew'>): Transition {
   return transition('renew', callId, [fence, ms(leaseMs)]);
 }
@@ -99,6 +103,30 @@ export function retryTransition({ callId, guard, data, countsAsFailure, author }
   ]);
 }
 
+export function suspendTransition({ callId, guard, data, author }: Input<'suspend'>): Transition {
+  const delayMs = ms(data.delayMs);
+  const until = data.until === 'children' ? 'c' : 't';
+  const text = eventText(author, { ...data, delayMs });
+  return transition('suspend', callId, [guard.fence, guard.writeSeq, data.nextAttempt, until, delayMs, 0, text], true);
+}
+
+/** Throws a TypeError unless there is exactly one time: at which the tool goes on, or at which the call ends. */
+export function requestInputTransition({ callId, guard, data, author }: Input<'requestInput'>): Transition {
+  const { resumeInMs, expiresInMs, nextAttempt } = data;
+  if ((resumeInMs === undefined) === (expiresInMs === undefined))
+    throw new TypeError('requestInput: expected either resumeInMs or expiresInMs.');
+  const times = resumeInMs === undefined ? [-1, ms(expiresInMs ?? 0)] : [ms(resumeInMs), 0];
+  return transition('suspend', callId, [guard.fence, guard.writeSeq, nextAttempt, 'i', ...times, eventText(author, data)], true);
+}
+
+export function giveInputTransition({ callId, guard, data, author }: Input<'giveInput'>): Transition {
+  return transition('input', callId, [guard.version, commandKey(callId, guard), eventText(author, data)], true);
+}
+
+export function wakeTransition(callId: string): Transition {
+  return transition('wake', callId, []);
+}
+
 export function endTransition({ callId, guard, data, hookRuns, author }: Input<'end'>): Transition {
   if (hookRuns !== undefined && guard.by !== 'command') throw new TypeError(`end: hook runs come with a command only; got ${guard.by}.`);
   const args = [
@@ -113,6 +141,10 @@ export function endTransition({ callId, guard, data, hookRuns, author }: Input<'
 
 export function cancelTransition({ callId, guard, data, author }: Input<'requestCancel'>): Transition {
   return transition('cancel', callId, [guard.version, commandKey(callId, guard), ms(data.graceMs), eventText(author, data)], true);
+}
+
+export function heldTransition({ callId, guard, hookRuns, author }: Input<'holdApproval'>): Transition {
+  return transition('held', callId, [guard.version, commandKey(callId, guard), ...hookArguments(callId, author, hookRuns)], true);
 }
 
 /** Throws a TypeError when a denial comes without its End: the two are one transition. */

@@ -1,8 +1,9 @@
-import type { ApprovalDecidedData, SubmittedData } from '#contracts';
+import { Pool, Priority, type ApprovalDecidedData, type InputGivenData, type RetryData, type SubmittedData } from '#contracts';
 import { statusOf } from '../call/call-snapshot.js';
 import { upcastSubmitted } from '../call/upcasters.js';
 import { parseTrustedJson } from '../call/trusted-json.js';
-import type { Applied, Claimed, ClaimedSubmission, Rejection } from '../event-log.port.js';
+import { parseSuspension, resumeReason } from '../call/suspension-text.js';
+import type { Applied, Claimed, ClaimedSubmission, Rejection, ResumedFrom, WokenCall } from '../event-log.port.js';
 import { parseMeta } from '../call/call-meta.js';
 import { isList } from './transition-script.js';
 import type { TransitionAnswer } from './transition-pipeline.js';
@@ -13,19 +14,20 @@ export interface KeyHeld {
   readonly callId: string;
 }
 
-/** `note` is what follows the sequence number of an OK: the tool, or that a cancel was requested. */
-export type ParsedAnswer = (Applied | Rejection | KeyHeld) & { readonly extra?: string };
+/** `extra` is what follows the sequence number of an OK: the tool, or that a cancel was requested. `woken`: a call that may run now. */
+export type ParsedAnswer = (Applied | Rejection | KeyHeld) & { readonly extra?: string; readonly woken?: WokenCall };
 
 /** Reads what transition.lua answers. Throws when it answers ERROR: a fault, not a refusal. */
 export function parseAnswer({ now, answer }: TransitionAnswer): ParsedAnswer {
   if (isList(answer)) {
-    const [version, seq, note] = answer;
+    const [version, seq, note, woken] = answer;
     return {
       code: 'OK',
       version: Number(version),
       seq: Number(seq),
       time: now,
       ...(typeof note === 'string' || typeof note === 'number' ? { extra: `${note}` } : {}),
+      ...(typeof woken === 'string' ? { woken: wokenCall(woken) } : {}),
     };
   }
   const [code, first = '', second, third] = String(answer).split(' ');
@@ -81,7 +83,24 @@ export function parseClaim(reply: TransitionAnswer): Claimed | Rejection {
     submitted: effectiveSubmission(upcastSubmitted(String(facts[11])), String(facts[13])),
     updates: String(facts[12]),
     runMs: Math.max(0, deadline - reply.now),
+    ...(facts.length > 14 ? { resumed: resumedFrom(String(facts[14]), String(facts[15]), String(facts[16])) } : {}),
   };
+}
+
+/** The words of a suspension, the text of the event that suspended the call, and that of its input, if it has one. */
+function resumedFrom(words: string, suspended: string, given: string): ResumedFrom {
+  const { state } = parseTrustedJson<{ data: Pick<RetryData, 'state'> }>(`{${suspended}}`).data;
+  const input = given === '' ? undefined : parseTrustedJson<{ data: InputGivenData }>(`{${given}}`).data;
+  return {
+    reason: resumeReason(parseSuspension(words).kind),
+    ...(state === undefined ? {} : { state }),
+    ...(input === undefined ? {} : { input }),
+  };
+}
+
+function wokenCall(words: string): WokenCall {
+  const [callId = '', attempt, queue = '', priority, pool, tenantId = ''] = words.split(' ');
+  return { callId, attempt: Number(attempt), queue, priority: Priority.parse(priority), pool: Pool.parse(pool), tenantId };
 }
 
 /** `decided`: the text of `call.approval_decided` when the arguments were edited, else empty. */

@@ -4,11 +4,12 @@ import { CallEvent, type HookRunData } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { checkPartition } from '../../../../test/support/log-invariants.js';
 import { startRedisServer, type RedisServer } from '../../../../test/support/redis-server.mjs';
-import type { CallCommand, DecisionContext } from '../specification/call-commands.js';
-import { decide } from '../specification/decide.js';
+import type { CallCommand } from '../specification/call-commands.js';
+import { Model } from '../specification/call-model.js';
 import { decodeOptions, encodeSnapshot, type CallState } from '../call/call-snapshot.js';
+import { parseSuspension, resumeReason } from '../call/suspension-text.js';
 import type { CommandGuard, NewCall, ReconcilerGuard, WorkerGuard } from '../event-log.port.js';
-import { aSubmission, author, endOf } from '../../../../test/support/sample-calls.js';
+import { aSubmission, author, aTurn, endOf } from '../../../../test/support/sample-calls.js';
 import { eventSeqs } from '../read/update-index.js';
 import { EVERY_ANSWER } from '../specification/every-answer.js';
 import { toStoredEvent } from './stored-event.js';
@@ -17,51 +18,9 @@ import { parseAnswer, parseClaim } from './transition-answer.js';
 import { runTransitions } from './transition-script.js';
 import type { Transition } from './transition.js';
 
+/** The last is a child of the one before it. */
 const CALLS = ['00', '00', '01', '01', '01'].map((partition, index) => `${partition}-01JZ8C5W3Q4X9R7T2M6K8N0P${index}V`);
 const PARTITIONS = ['00', '01'];
-
-interface LoggedEvent {
-  readonly callId: string;
-  readonly type: string;
-  readonly seq: number;
-  readonly version: number;
-  readonly attempt: number;
-  readonly fence: number;
-}
-
-/** What the pure decider believes Redis holds. */
-class Model {
-  readonly states = new Map<string, CallState>();
-  readonly seqs = new Map<string, number>();
-  readonly commands = new Map<string, Omit<NonNullable<DecisionContext['applied']>, never>>();
-  readonly holders = new Map<string, NonNullable<DecisionContext['keyHolder']>>();
-  readonly events: LoggedEvent[] = [];
-  readonly seen = new Map<string, number>();
-
-  /** Decides as the script does, with the script's clock, and remembers what the script would have stored. */
-  apply(callId: string, command: CallCommand, now: number, key?: string): object {
-    const partition = callId.slice(0, 2);
-    const commandId = 'guard' in command && command.guard.by === 'command' ? `${callId}/${command.guard.commandId}` : undefined;
-    const seq = this.seqs.get(partition) ?? 0;
-    const applied = commandId === undefined ? undefined : this.commands.get(commandId);
-    const keyHolder = key === undefined ? undefined : this.holders.get(`${partition}/${key}`);
-    const decision = decide(this.states.get(callId), command, {
-      now,
-      seq,
-      ...(applied ? { applied } : {}),
-      ...(keyHolder ? { keyHolder } : {}),
-    });
-    if (decision.code !== 'OK') return decision;
-    this.states.set(callId, decision.state);
-    this.seqs.set(partition, seq + decision.events.length);
-    this.events.push(...decision.events.map((event) => ({ callId, ...event })));
-    const answer = { version: decision.state.version, seq: decision.state.lastSeq, time: now };
-    if (commandId !== undefined) this.commands.set(commandId, answer);
-    if (key !== undefined && command.kind === 'accept')
-      this.holders.set(`${partition}/${key}`, { callId, requestSha256: command.requestSha256 ?? '' });
-    return { code: 'OK', ...answer };
-  }
-}
 
 /** A transition in both languages. `read` makes the script's answer comparable with the decider's. */
 interface Step {
@@ -121,7 +80,12 @@ const accept = fc
       callId,
       submitted,
       author,
-      meta: { tenantId: 'acme', tool: 'echo', agentId: 'bob' },
+      meta: {
+        tenantId: 'acme',
+        tool: 'echo',
+        agentId: 'bob',
+        ...(callId === CALLS.at(-1) ? { parentCallId: CALLS.at(-2) ?? '' } : {}),
+      },
       ...runsOf(hooks),
       ...(key ? { idempotency: { scopedKey: key, requestSha256: sha } } : {}),
       ...(then === 'approval' ? { followUp: { kind: 'approval', data: { reasons: ['asked'], digest: 'dig', expiresInMs: within } } } : {}),
@@ -152,20 +116,20 @@ const claim = fc
 
 const stream = fc
   .record({
-    kind: fc.constantFrom('update' as const, 'progress' as const, 'hook' as const),
+    kind: fc.constantFrom('update' as const, 'progress' as const, 'hook' as const, 'turn' as const),
     off: offsets,
     updates: fc.constantFrom('', `1 ${'a'.repeat(64)}`, `2 ${'b'.repeat(64)}`),
   })
   .map(({ kind, off, updates }): Making => (callId, model) => {
     const guard = worker(model, callId, off);
     const input = { callId, guard, author };
-    const transition =
-      kind === 'update'
-        ? to.updateTransition({ ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] }, updates })
-        : kind === 'hook'
-          ? to.hookTransition({ ...input, data: hookRun })
-          : to.progressTransition({ ...input, data: { done: 1, total: 2 } });
-    return { callId, transition, command: kind === 'update' ? { kind, guard, updates } : { kind, guard } };
+    const transitions = {
+      update: () => to.updateTransition({ ...input, data: { update: 1, content: [{ type: 'text', text: 'é "x"\n' }] }, updates }),
+      progress: () => to.progressTransition({ ...input, data: { done: 1, total: 2 } }),
+      hook: () => to.hookTransition({ ...input, data: hookRun }),
+      turn: () => to.turnTransition({ ...input, data: aTurn }),
+    };
+    return { callId, transition: transitions[kind](), command: kind === 'update' ? { kind, guard, updates } : { kind, guard } };
   });
 
 const hold = fc
@@ -182,13 +146,57 @@ const retry = fc
   .map(({ off, byWorker, next, delayMs, countsAsFailure }): Making => (callId, model) => {
     const guard = byWorker ? worker(model, callId, off) : reconciler(model, callId, off);
     const nextAttempt = (model.states.get(callId)?.attempt ?? 0) + next;
-    const data = { reason: countsAsFailure ? ('tool_failed' as const) : ('suspended' as const), nextAttempt, delayMs };
+    const data = { reason: countsAsFailure ? ('tool_failed' as const) : ('worker_drained' as const), nextAttempt, delayMs };
     return {
       callId,
       transition: to.retryTransition({ callId, guard, data, countsAsFailure, author }),
       command: { kind: 'retry', guard, nextAttempt, delayMs, countsAsFailure },
     };
   });
+
+/** A call in such a state, where there is one: what needs several steps before it would come up too seldom. */
+function likely(model: Model, callId: string, fits: (state: CallState) => boolean): string {
+  return [...model.states.values()].find(fits)?.callId ?? callId;
+}
+
+const suspend = fc
+  .record({
+    off: offsets,
+    next: fc.constantFrom(1, 1, 1, 1, 2),
+    delayMs: duration,
+    until: fc.constantFrom('timer' as const, 'children' as const, 'children' as const, 'input' as const, 'input' as const),
+    resumes: fc.boolean(),
+  })
+  .map(({ off, next, delayMs, until, resumes }): Making => (given, model) => {
+    const callId = likely(model, given, ({ status }) => status === 'running');
+    const guard = worker(model, callId, off);
+    const nextAttempt = (model.states.get(callId)?.attempt ?? 0) + next;
+    if (until === 'input') {
+      const data = { nextAttempt, prompt: 'which? "é"', ...(resumes ? { resumeInMs: delayMs } : { expiresInMs: delayMs }) };
+      return {
+        callId,
+        transition: to.requestInputTransition({ callId, guard, data, author }),
+        command: { kind: 'requestInput', guard, ...data },
+      };
+    }
+    const data = { reason: 'suspended' as const, nextAttempt, delayMs, ...(until === 'children' ? { until } : {}) };
+    return {
+      callId,
+      transition: to.suspendTransition({ callId, guard, data, author }),
+      command: { kind: 'suspend', guard, nextAttempt, delayMs, until },
+    };
+  });
+
+const resume = fc.record({ off: offsets, wakes: fc.boolean() }).map(({ off, wakes }): Making => (given, model) => {
+  const callId = likely(model, given, ({ status, suspension }) => (wakes ? suspension.includes(' c ') : status === 'waiting_input'));
+  if (wakes) return { callId, transition: to.wakeTransition(callId), command: { kind: 'wake' } };
+  const guard = command(model, callId, off);
+  return {
+    callId,
+    transition: to.giveInputTransition({ callId, guard, data: { request: 1, value: 'é' }, author }),
+    command: { kind: 'giveInput', guard },
+  };
+});
 
 const end = fc
   .record({
@@ -213,6 +221,16 @@ const cancel = fc.record({ off: offsets, graceMs: duration }).map(({ off, graceM
     callId,
     transition: to.cancelTransition({ callId, guard, data: { graceMs }, author }),
     command: { kind: 'requestCancel', guard, graceMs },
+  };
+});
+
+const held = fc.record({ off: offsets, hooks }).map(({ off, hooks }): Making => (callId, model) => {
+  const guard = command(model, callId, off);
+  const { hookRuns = [] } = runsOf(hooks);
+  return {
+    callId,
+    transition: to.heldTransition({ callId, guard, author, hookRuns }),
+    command: { kind: 'holdApproval', guard, hooks },
   };
 });
 
@@ -243,8 +261,11 @@ const making = fc.oneof(
   { weight: 4, arbitrary: stream },
   { weight: 3, arbitrary: hold },
   { weight: 4, arbitrary: retry },
+  { weight: 4, arbitrary: suspend },
+  { weight: 3, arbitrary: resume },
   { weight: 2, arbitrary: end },
   { weight: 2, arbitrary: cancel },
+  { weight: 2, arbitrary: held },
   { weight: 2, arbitrary: approval },
 );
 
@@ -325,16 +346,23 @@ class Pass implements fc.AsyncCommand<Model, RedisConnection> {
 
 function readAnswer(model: Model, { callId, command: { kind } }: Step, reply: { now: number; answer: unknown }): object {
   if (kind !== 'claim' || !Array.isArray(reply.answer)) {
-    const { extra: _note, ...answer } = parseAnswer(reply);
+    const { extra: _note, woken: _woken, ...answer } = parseAnswer(reply);
     return answer;
   }
-  const { code, version, seq, time, submitted } = { submitted: undefined, ...parseClaim(reply) } as {
+  const { code, version, seq, time, submitted, resumed } = { submitted: undefined, resumed: undefined, ...parseClaim(reply) } as {
     code: string;
     version: number;
     seq: number;
     time: number;
     submitted: unknown;
+    resumed: unknown;
   };
+  const { kind: suspended } = parseSuspension(model.states.get(callId)?.suspension ?? '');
+  expect(resumed).toEqual(
+    suspended === 'none'
+      ? undefined
+      : { reason: resumeReason(suspended), ...(suspended === 'given' && { input: { request: 1, value: 'é' } }) },
+  );
   const { edited, digest } = model.states.get(callId)?.options ?? {};
   const args = edited === true ? { n: 1 } : { text: 'héllo' };
   expect(submitted).toMatchObject({ tool: 'echo', arguments: args, ...(edited && { argumentsDigest: digest, argumentsEdited: true }) });

@@ -7,7 +7,23 @@ export type TransitionArgument = string | number | { readonly key: string };
 
 /** One transition as transition.lua takes it; an argument with a `key` travels in KEYS and is named by its index. */
 export interface Transition {
-  readonly operation: 'accept' | 'claim' | 'update' | 'progress' | 'hook' | 'renew' | 'defer' | 'retry' | 'end' | 'cancel' | 'decide';
+  readonly operation:
+    | 'accept'
+    | 'claim'
+    | 'update'
+    | 'progress'
+    | 'hook'
+    | 'turn'
+    | 'renew'
+    | 'defer'
+    | 'retry'
+    | 'suspend'
+    | 'input'
+    | 'wake'
+    | 'end'
+    | 'cancel'
+    | 'held'
+    | 'decide';
   readonly callId: string;
   readonly args: readonly TransitionArgument[];
   /** Answered only when a replica has it too, where the log is set to `replicated`. */

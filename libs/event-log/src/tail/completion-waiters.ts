@@ -1,6 +1,9 @@
+import { CALL_EVENT_TYPES, changesCall } from '#contracts';
 import type { StoredEvent } from '../event-log.port.js';
 
 export interface CompletionWaitOptions {
+  /** Resolves also when the call asks for input. */
+  readonly orInput?: boolean | undefined;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -16,7 +19,11 @@ export interface CompletionWaiter {
   cancel(): void;
 }
 
+/** They change nothing of a call, and may be many. */
+const PASSING: ReadonlySet<string> = new Set(CALL_EVENT_TYPES.filter((type) => !changesCall(type)));
+
 interface PendingWaiter {
+  readonly orInput: boolean;
   readonly events: StoredEvent[];
   settle(events: readonly StoredEvent[] | undefined): void;
 }
@@ -26,7 +33,7 @@ export class CompletionWaiters {
   private readonly waiters = new Map<string, Set<PendingWaiter>>();
 
   /** Registered when this returns: an event delivered afterwards is not missed. */
-  add(callId: string, { timeoutMs, signal }: CompletionWaitOptions): CompletionWaiter {
+  add(callId: string, { timeoutMs, signal, orInput = false }: CompletionWaitOptions): CompletionWaiter {
     const cleanups: (() => void)[] = [];
     let settle: PendingWaiter['settle'] = () => {};
     const ended = new Promise<readonly StoredEvent[] | undefined>((resolve) => {
@@ -36,7 +43,7 @@ export class CompletionWaiters {
       };
     });
     const cancel = () => settle(undefined);
-    const waiter: PendingWaiter = { events: [], settle };
+    const waiter: PendingWaiter = { events: [], settle, orInput };
     this.register(callId, waiter, cleanups);
     if (timeoutMs !== undefined) {
       const timer = setTimeout(cancel, timeoutMs);
@@ -52,10 +59,11 @@ export class CompletionWaiters {
 
   route(event: StoredEvent): void {
     const waiting = this.waiters.get(event.callId);
-    if (waiting === undefined || event.type === 'call.update' || event.type === 'call.progress' || event.type === 'call.hook') return;
+    if (waiting === undefined || PASSING.has(event.type)) return;
     for (const waiter of waiting) {
       waiter.events.push(event);
       if (event.type === 'call.end') waiter.settle(waiter.events);
+      else if (waiter.orInput && event.type === 'call.input_requested') waiter.settle(undefined);
     }
   }
 
