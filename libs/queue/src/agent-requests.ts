@@ -1,0 +1,112 @@
+import { Queue, QueueEvents, Worker } from 'bullmq';
+import { z } from 'zod';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { producerBackend, workerBackend } from './bull-connection.js';
+
+const QUEUE = 'agents';
+const CONCURRENCY = 32;
+const LOCK_MS = 15_000;
+const RETRY_MS = 500;
+const LOOK_MS = 1_000;
+/** What decides whether a request is too late is who handles it. */
+const TRIES = 1_000_000;
+/** An answer is kept so long for a worker that asks again. */
+const KEPT_SECONDS = 600;
+
+/** What a sub-agent asks of a gateway, by ids: what belongs to them is in its journal. */
+export const AgentRequest = z.object({
+  kind: z.enum(['open', 'submit']),
+  callId: z.string(),
+  turn: z.number().int(),
+  /** For its own sub-agents, each. */
+  budget: z.object({ depth: z.number().int(), tokens: z.number().int(), modelMs: z.number().int(), calls: z.number().int() }),
+});
+export type AgentRequest = z.output<typeof AgentRequest>;
+
+/** Asks gateways. The same request at the same time is asked once. Connections are made for the first request. */
+export class AgentRequests {
+  private opened: Connections | undefined;
+
+  constructor(private readonly redisUrl: string) {}
+
+  /** The answer, or undefined when no gateway gave one in time. `attempt`: another one asks again. */
+  async ask(request: AgentRequest, attempt: number, timeoutMs: number): Promise<string | undefined> {
+    const { queue, events } = (this.opened ??= connect(this.redisUrl));
+    const job = await queue.add(request.kind, request, {
+      jobId: `${request.kind}.${request.callId}.${request.turn}.${attempt}`,
+      attempts: TRIES,
+      backoff: { type: 'fixed', delay: RETRY_MS },
+      removeOnComplete: { age: KEPT_SECONDS },
+      removeOnFail: true,
+    });
+    // Looks at the job again and again: an event from before the stream was read does not come.
+    for (let leftMs = timeoutMs; leftMs > 0; leftMs -= LOOK_MS) {
+      const answer = await job.waitUntilFinished(events, Math.min(LOOK_MS, leftMs)).catch(() => undefined);
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    const { opened } = this;
+    this.opened = undefined;
+    await opened?.events.close();
+    await opened?.queue.close();
+    opened?.client.disconnect();
+  }
+}
+
+interface Connections {
+  readonly client: RedisConnection;
+  readonly queue: Queue<AgentRequest, string>;
+  readonly events: QueueEvents;
+}
+
+function connect(redisUrl: string): Connections {
+  const prefix = keys.queuePrefix(QUEUE);
+  const client = createRedis(redisUrl, { role: 'command', name: 'agents' });
+  const settings = { connection: {}, streams: { events: { maxLen: 10_000 } } };
+  const queue = new Queue<AgentRequest, string>(keys.agentQueueName(), settings, producerBackend(client, 'stock', prefix));
+  queue.on('error', () => {});
+  const clients = {
+    command: createRedis(redisUrl, { role: 'command', name: 'agents-events' }),
+    blocking: createRedis(redisUrl, { role: 'blocking', name: 'agents-wait' }),
+    commandIsShared: false,
+  };
+  const events = new QueueEvents(keys.agentQueueName(), { connection: {} }, workerBackend(clients, prefix, undefined));
+  events.on('error', () => {});
+  return { client, queue, events };
+}
+
+/** Handles the requests of sub-agents. A request whose process died is handled again, by any. */
+export class AgentRequestConsumer {
+  private worker: Worker<AgentRequest, string> | undefined;
+
+  constructor(
+    private readonly redisUrl: string,
+    private readonly onError: (error: Error) => void,
+  ) {}
+
+  /** A handler that rejects is asked again. It must expect the same request more than once. */
+  start(handle: (request: AgentRequest) => Promise<string>): void {
+    const clients = {
+      command: createRedis(this.redisUrl, { role: 'command', name: 'agents-worker' }),
+      blocking: createRedis(this.redisUrl, { role: 'blocking', name: 'agents-worker-wait' }),
+      commandIsShared: false,
+    };
+    this.worker = new Worker(
+      keys.agentQueueName(),
+      async (job) => handle(AgentRequest.parse(job.data)),
+      { concurrency: CONCURRENCY, lockDuration: LOCK_MS, stalledInterval: LOCK_MS / 3, maxStalledCount: TRIES, connection: {} },
+      workerBackend(clients, keys.queuePrefix(QUEUE), undefined),
+    );
+    this.worker.on('error', () => {});
+    this.worker.on('failed', (_job, error) => this.onError(error));
+  }
+
+  /** Waits for the requests that are being handled. Idempotent. */
+  async close(): Promise<void> {
+    await this.worker?.close();
+  }
+}
