@@ -21,7 +21,7 @@ const NOT_FOUND_RETRY_MS = [1, 5, 25, 100];
  */
 export async function claimAttempt(
   { callId, attempt }: CallJob,
-  identity: WorkerIdentity,
+  identity: WorkerIdentity & { readonly token?: string },
   log: Pick<EventLogWriter, 'claim'>,
   wait: (ms: number) => Promise<void>,
   dequeueClaim?: DequeueClaim,

@@ -1,8 +1,11 @@
-import type { EndData, HookRunData, ProgressData, RetryData, UpdateData } from '#contracts';
+import type { EndData, HookRunData, InputRequestedData, ProgressData, RetryData, TurnData, UpdateData } from '#contracts';
 import type { ForcedShutdown } from '../forced-shutdown.js';
 import type { Applied, EventOrigin, WorkerIdentity, EventLogWriter, Rejection, WorkerGuard } from '#event-log';
 
 const RETRY_MS = 250;
+
+/** Redis is above maxmemory: repeating would hold the slot until there is room. */
+export class StateNotStored extends Error {}
 
 /** Source and actor of every event that a worker writes. */
 export function workerOrigin(workerId: string): EventOrigin {
@@ -18,14 +21,14 @@ export function workerIdentity({ id, leaseMs }: { readonly id: string; readonly 
  * when the log refuses a write because another worker owns the call or it has ended.
  */
 export class AttemptWriter {
-  private writeSeq = 0;
-
   constructor(
-    private readonly log: Pick<EventLogWriter, 'update' | 'progress' | 'hook' | 'retry' | 'end'>,
+    private readonly log: Pick<EventLogWriter, 'update' | 'progress' | 'hook' | 'turn' | 'retry' | 'suspend' | 'requestInput' | 'end'>,
     private readonly callId: string,
     private readonly fence: number,
     private readonly origin: EventOrigin,
     private readonly onLeaseLost: () => void,
+    /** Of the last write. */
+    private writeSeq = 0,
   ) {}
 
   /** For watchers only: not awaited, and dropped when it cannot be written. */
@@ -49,6 +52,19 @@ export class AttemptWriter {
       (answer) => this.detectFencing(answer),
       () => {},
     );
+  }
+
+  /** As `end`; `store` puts beside the log what the event refers to, and is repeated with it. */
+  suspend(data: RetryData | InputRequestedData, shutdown: ForcedShutdown, store: () => Promise<void>): Promise<Applied | Rejection> {
+    const common = { callId: this.callId, guard: this.guard(), author: this.origin };
+    const write = () => ('reason' in data ? this.log.suspend({ ...common, data }) : this.log.requestInput({ ...common, data }));
+    return this.retryUntilAcknowledged(() => store().then(write), shutdown);
+  }
+
+  /** As `end`. */
+  turn(data: TurnData, shutdown: ForcedShutdown): Promise<Applied | Rejection> {
+    const guard = this.guard();
+    return this.retryUntilAcknowledged(() => this.log.turn({ callId: this.callId, guard, data, author: this.origin }), shutdown);
   }
 
   /** As `end`. */
@@ -83,7 +99,7 @@ export class AttemptWriter {
           this.detectFencing(answer);
           return answer;
         } catch (error) {
-          if (shutdown.triggered || error instanceof RangeError) throw error;
+          if (shutdown.triggered || error instanceof RangeError || error instanceof StateNotStored) throw error;
           await Promise.race([new Promise((resolve) => setTimeout(resolve, RETRY_MS)), shutdownRace.promise]);
         }
       }

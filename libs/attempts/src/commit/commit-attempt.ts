@@ -1,12 +1,13 @@
-import type { CallError, EndData, Result, RetryData, Stopped } from '#contracts';
-import { argumentRefs, isApplied, type Applied, type BlobStore, type Claimed, type Rejection } from '#event-log';
+import type { CallError, EndData, Result, Stopped } from '#contracts';
+import { argumentRefs, isApplied, suspensionBlob, type Applied, type BlobStore, type Claimed, type Rejection } from '#event-log';
 import { tagUntrusted } from '#redaction';
 import { CANCELLED, type AttemptDecision } from './decide-attempt.js';
 import { noteOf } from './result-note.js';
 import { ResultStore } from './result-store.js';
-import type { Failure, HookFeedback } from './attempt-result.js';
+import type { Failure, HookFeedback, RetriedAttempt } from './attempt-result.js';
 import type { ForcedShutdown } from '../forced-shutdown.js';
-import type { AttemptWriter } from './attempt-writer.js';
+import { StateNotStored, type AttemptWriter } from './attempt-writer.js';
+import { commitSuspension } from './commit-suspension.js';
 
 export interface FinishedAttempt {
   readonly claimed: Claimed;
@@ -17,6 +18,8 @@ export interface FinishedAttempt {
   readonly seenBytes?: number;
   /** How the tool ended. */
   readonly how: Stopped['how'];
+  /** How long the call waits for input without which it ends. */
+  readonly inputMs: number;
   /** Feedback of the hooks after the call. */
   readonly feedback?: HookFeedback;
   readonly runMs: number;
@@ -24,13 +27,7 @@ export interface FinishedAttempt {
 
 export type CommitResult =
   | { readonly kind: 'ended'; readonly data: EndData; readonly answer: Applied | Rejection }
-  | {
-      readonly kind: 'retried';
-      readonly data: RetryData;
-      readonly nextAttempt: number;
-      readonly delayMs: number;
-      readonly answer: Applied | Rejection;
-    }
+  | RetriedAttempt
   | { readonly kind: 'nothing' };
 
 /**
@@ -56,21 +53,44 @@ export async function commitAttempt(
     const data = { reason, nextAttempt, delayMs, ...(failure ? { error: callError(failure) } : {}) };
     const answer = await writer.retry(data, countsAsFailure, shutdown);
     if (answer.code !== 'BAD_TRANSITION') return { kind: 'retried', data, nextAttempt, delayMs, answer };
-    return commitAttempt(
-      attempt,
-      { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: attempt.how, tookMs: 0 } },
-      writer,
-      blobs,
-      shutdown,
-    );
+    return commitAttempt(attempt, cancelledFirst(attempt), writer, blobs, shutdown);
+  }
+  if (decision.kind === 'suspend') {
+    const end = (instead: AttemptDecision) => commitAttempt(attempt, instead, writer, blobs, shutdown);
+    try {
+      const committed = await commitSuspension(attempt, decision.request, writer, blobs, shutdown);
+      return committed ?? (await end(cancelledFirst(attempt)));
+    } catch (error) {
+      if (error instanceof StateNotStored) return end({ kind: 'end', outcome: 'failed', failure: NO_ROOM });
+      throw error;
+    }
   }
   const data = await endData(attempt, decision, new ResultStore(attempt.callId, blobs));
   const answer = await writer.end(data, shutdown, onEndSent);
   // Not awaited: if this process dies first, the value expires.
   const { submitted } = attempt.claimed;
   if (submitted.argumentsRedacted && isApplied(answer)) void blobs.delete(attempt.callId, argumentRefs(submitted).secret).catch(() => {});
+  if (attempt.claimed.resumed !== undefined && isApplied(answer)) forgetSuspension(attempt, blobs);
   return { kind: 'ended', data, answer };
 }
+
+/** As with secret arguments. */
+function forgetSuspension({ callId, claimed: { resumed } }: FinishedAttempt, blobs: Pick<BlobStore, 'delete'>): void {
+  for (const kept of [resumed?.state, resumed?.input?.stored]) {
+    if (kept !== undefined) void blobs.delete(callId, suspensionBlob(kept)).catch(() => {});
+  }
+}
+
+/** What the log refuses of a running call is refused because of a cancel. */
+function cancelledFirst({ how }: FinishedAttempt): AttemptDecision {
+  return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how, tookMs: 0 } };
+}
+
+const NO_ROOM: Failure = {
+  code: 'unavailable',
+  message: 'Redis has no room for what the suspended tool keeps (maxmemory). Call it again later.',
+  retryable: true,
+};
 
 async function endData(attempt: FinishedAttempt, decision: AttemptDecision & { kind: 'end' }, store: ResultStore): Promise<EndData> {
   const { claimed, runMs, feedback } = attempt;

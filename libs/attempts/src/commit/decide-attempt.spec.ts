@@ -23,7 +23,7 @@ const decide = (over: Partial<AttemptFacts>) => decideAttempt(facts(over), () =>
 
 const anyRun = fc.oneof(
   fc.constant<RunResult>({ kind: 'output', output: 'x' }),
-  fc.constant<RunResult>({ kind: 'suspended', resumeInMs: 5 }),
+  fc.constant<RunResult>({ kind: 'suspended', request: { until: 'timer', resumeInMs: 5 } }),
   fc
     .record({ code: fc.constantFrom(...CALL_ERROR_CODES), retryable: fc.boolean() })
     .map((of): RunResult => ({ kind: 'failure', failure: { ...of, message: 'm' } })),
@@ -51,12 +51,22 @@ const anyFacts = fc
   );
 
 describe('decideFinish', () => {
+  it('waits as long as the failure says, unless that is longer than the time left or than a pause may be', () => {
+    const after = (retryAfterMs: number, over: Partial<AttemptFacts> = {}) =>
+      decide({ run: { kind: 'failure', failure: { code: 'tool_failed', message: 'm', retryable: true, retryAfterMs } }, ...over });
+    expect(after(7_000)).toMatchObject({ kind: 'retry', delayMs: 7_000 });
+    expect(after(1)).toMatchObject({ kind: 'retry', delayMs: 50 });
+    expect(after(60_000)).toMatchObject({ kind: 'end' });
+    expect(after(7_000, { maxBackoffMs: 6_999 })).toMatchObject({ kind: 'end' });
+    expect(after(7_000, { effect: 'once' })).toMatchObject({ kind: 'end' });
+  });
+
   it('never runs an effect that must not happen twice again after its tool began, and never beyond the attempts', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         const finish = decideAttempt(given, () => 0.5);
         if (finish.kind !== 'retry') return;
-        if (given.effect === 'once') expect(given.run.kind === 'suspended' || given.run.kind === 'not_started').toBe(true);
+        if (given.effect === 'once') expect(given.run.kind).toBe('not_started');
         if (finish.countsAsFailure) expect(given.failures + 1).toBeLessThan(given.retry.maxAttempts);
         if (finish.countsAsFailure) expect(finish.delayMs).toBeLessThan(given.leftMs);
       }),

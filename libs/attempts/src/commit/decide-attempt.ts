@@ -1,6 +1,6 @@
 import type { CallOutcome, RetryPolicy, RetryReason, Stopped, ToolEffect } from '#contracts';
 import { retryDelay } from './retry-delay.js';
-import type { AbortReason, Failure, RunResult } from './attempt-result.js';
+import type { AbortReason, Failure, RunResult, SuspensionRequest } from './attempt-result.js';
 
 export interface AttemptFacts {
   readonly run: RunResult;
@@ -27,6 +27,7 @@ export type AttemptDecision =
       readonly countsAsFailure: boolean;
       readonly failure?: Failure;
     }
+  | { readonly kind: 'suspend'; readonly request: SuspensionRequest }
   | { readonly kind: 'nothing' };
 
 export const OUTCOME_UNKNOWN: Failure = {
@@ -50,7 +51,7 @@ export function decideAttempt(facts: AttemptFacts, random: () => number): Attemp
     };
   if (stop?.reason === 'cancelled')
     return { kind: 'end', outcome: 'cancelled', failure: CANCELLED, stopped: { how: howEnded(run, 'cancelled'), tookMs: stop.tookMs } };
-  if (run.kind === 'suspended') return { kind: 'retry', reason: 'suspended', delayMs: run.resumeInMs, countsAsFailure: false };
+  if (run.kind === 'suspended') return { kind: 'suspend', request: run.request };
   if (stop?.reason === 'drained') return drained(facts, stop.tookMs);
   if (run.kind !== 'failure') throw new Error(`An attempt that was not aborted ended as ${run.kind}.`);
   return retryOr(facts, 'tool_failed', run.failure, random, { kind: 'end', outcome: outcomeOf(run.failure), failure: run.failure });
@@ -77,12 +78,15 @@ function drained(facts: AttemptFacts, tookMs: number): AttemptDecision {
   return { kind: 'end', outcome: 'unknown', failure: OUTCOME_UNKNOWN, stopped: { how: howEnded(facts.run, 'drained'), tookMs } };
 }
 
-/** Retries only a retryable failure of a call that may run twice, while attempts and time are left. */
+/** Retries only a retryable failure of a call that may run twice, while attempts and time are left, and not sooner than the failure says. */
 function retryOr(facts: AttemptFacts, reason: RetryReason, failure: Failure, random: () => number, end: AttemptDecision): AttemptDecision {
   const maxAttempts = Math.min(facts.retry.maxAttempts, facts.maxAttempts);
   if (!failure.retryable || facts.effect === 'once' || facts.failures + 1 >= maxAttempts) return end;
-  const delayMs = retryDelay(facts.retry, facts.failures, facts.maxBackoffMs, random);
-  return delayMs >= facts.leftMs ? end : { kind: 'retry', reason, delayMs, countsAsFailure: true, failure };
+  const { retryAfterMs = 0 } = failure;
+  const delayMs = Math.max(retryAfterMs, retryDelay(facts.retry, facts.failures, facts.maxBackoffMs, random));
+  return delayMs >= facts.leftMs || retryAfterMs > facts.maxBackoffMs
+    ? end
+    : { kind: 'retry', reason, delayMs, countsAsFailure: true, failure };
 }
 
 /** The code that a tool throws when it ended because of the abort. */
@@ -115,6 +119,7 @@ function outcomeOf(failure: Failure): CallOutcome {
   switch (failure.code) {
     case 'run_timeout':
     case 'queue_timeout':
+    case 'input_expired':
       return 'timed_out';
     case 'policy_denied':
     case 'approval_denied':

@@ -1,14 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Content } from '#contracts';
-import { cutUtf8, limitOutput, truncationNotice } from './limit-output.js';
+import { cutUtf8, limitOutput, modelText, truncationNotice } from './limit-output.js';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });
 const anyContent = fc.array(
   fc.oneof(
     anyText.map((text): Content => ({ type: 'text', text })),
     fc.dictionary(fc.string(), fc.integer()).map((json): Content => ({ type: 'json', json })),
-    fc.constant<Content>({ type: 'image', data: 'aGk=', mimeType: 'image/png' }),
+    anyText.map((text): Content => ({ type: 'resource', resource: { uri: 'file:///a', text } })),
+    fc.constantFrom<Content>(
+      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+      { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' },
+      { type: 'resource', resource: { uri: 'file:///b', blob: 'aGk=' } },
+    ),
   ),
   { maxLength: 6 },
 );
@@ -44,10 +49,11 @@ describe('limitOutput', () => {
     fc.assert(
       fc.property(anyContent, fc.nat(400), (content, limit) => {
         const { content: kept, whole } = limitOutput(content, limit);
-        const textOf = (items: readonly Content[]) =>
-          items.map((item) => (item.type === 'text' ? item.text : item.type === 'json' ? JSON.stringify(item.json) : '')).join('');
+        const textOf = (items: readonly Content[]) => items.map(modelText).join('');
+        const others = (items: readonly Content[]) =>
+          items.filter((item) => ['image', 'audio'].includes(item.type) || (item.type === 'resource' && 'blob' in item.resource));
         const bytes = Buffer.byteLength(textOf(content));
-        expect(kept.filter(({ type }) => type === 'image')).toEqual(content.filter(({ type }) => type === 'image'));
+        expect(others(kept)).toEqual(others(content));
         if (bytes <= limit) return expect({ kept, whole }).toEqual({ kept: content, whole: undefined });
         expect(whole).toEqual({ text: textOf(content), bytes });
         const shown = textOf(kept);

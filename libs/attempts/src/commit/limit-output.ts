@@ -8,8 +8,8 @@ export interface LimitedOutput {
 
 /**
  * Cuts the text that a model gets to `limitBytes` of UTF-8, at a character boundary, followed by
- * `[output truncated — original size: N bytes]`. All text items count together, and JSON items by their JSON text;
- * images and links stay as they are. Below the limit the very same content comes back. `seenBytes`: there was more than
+ * `[output truncated — original size: N bytes]`. All text items count together, JSON items by their JSON text and
+ * embedded resources by their text; images, audio, links and binary resources stay as they are. Below the limit the very same content comes back. `seenBytes`: there was more than
  * the content, so many bytes in all.
  */
 export function limitOutput(content: readonly Content[], limitBytes: number, seenBytes?: number): LimitedOutput {
@@ -28,7 +28,7 @@ export function limitOutput(content: readonly Content[], limitBytes: number, see
       kept.push(item);
       left -= size;
     } else if (!cut) {
-      kept.push({ type: 'text', text: `${cutUtf8(text, left)}${truncationNotice(seenBytes ?? bytes)}` });
+      kept.push(withText(item, `${cutUtf8(text, left)}${truncationNotice(seenBytes ?? bytes)}`));
       cut = true;
     }
   }
@@ -51,11 +51,27 @@ export function cutUtf8(text: string, limitBytes: number): string {
 }
 
 function isText(item: Content): boolean {
-  return item.type === 'text' || item.type === 'json';
+  return item.type === 'text' || item.type === 'json' || (item.type === 'resource' && 'text' in item.resource);
 }
 
-/** What of an item is text for a model; empty for images and links. */
+function withText(item: Content, text: string): Content {
+  return item.type === 'resource' ? { ...item, resource: { ...item.resource, text } } : { type: 'text', text };
+}
+
+/** What of an item is text for a model; empty for images, audio, links and binary resources. */
 export function modelText(item: Content): string {
-  if (item.type === 'text') return item.text;
-  return item.type === 'json' ? JSON.stringify(item.json) : '';
+  switch (item.type) {
+    case 'text':
+      return item.text;
+    case 'json':
+      return JSON.stringify(item.json);
+    case 'resource':
+      return 'text' in item.resource ? item.resource.text : '';
+    case 'image':
+    case 'audio':
+    case 'resource_link':
+      return '';
+    default:
+      return item satisfies never;
+  }
 }

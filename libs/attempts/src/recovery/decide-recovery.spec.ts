@@ -30,7 +30,9 @@ const head = (over: Partial<CallSnapshot>): CallSnapshot => ({
 });
 const anyHead = fc
   .record({
-    status: fc.constantFrom('waiting_approval', 'queued', 'running', 'ended') satisfies fc.Arbitrary<CallSnapshot['status']>,
+    status: fc.constantFrom('waiting_approval', 'queued', 'waiting_input', 'running', 'ended') satisfies fc.Arbitrary<
+      CallSnapshot['status']
+    >,
     effect: fc.constantFrom('pure', 'idempotent', 'keyed', 'once') satisfies fc.Arbitrary<CallSnapshot['effect']>,
     cancelRequested: fc.boolean(),
     attempt: fc.nat(4),

@@ -34,6 +34,16 @@ export function decideRecovery(head: CallSnapshot, dueAt: number, now: number): 
       return now < head.deadline ? NONE : ended(head, 'denied', 'approval_expired', 'No decision about the call came in time.', false);
     case 'queued':
       return queued(head, now);
+    case 'waiting_input':
+      if (now >= head.deadline)
+        return ended(
+          head,
+          'timed_out',
+          'input_expired',
+          'The tool asked for input, and none came in time. Call it again to be asked again.',
+          true,
+        );
+      return dispatch(head);
     case 'running':
       return running(head, dueAt, now);
   }
@@ -44,7 +54,11 @@ function queued(head: CallSnapshot, now: number): RecoveryAction {
     return ended(head, 'timed_out', 'run_timeout', 'The time for the whole call was over before it could end.', true);
   if (now >= head.deadline)
     return ended(head, 'timed_out', 'queue_timeout', 'The call waited longer in the queue than allowed and was not run.', true);
-  return { kind: 'dispatch', pool: head.pool, queue: head.queue, attempt: head.attempt + 1, priority: head.priority };
+  return dispatch(head);
+}
+
+function dispatch({ pool, queue, attempt, priority }: CallSnapshot): RecoveryAction {
+  return { kind: 'dispatch', pool, queue, attempt: attempt + 1, priority };
 }
 
 function running(head: CallSnapshot, dueAt: number, now: number): RecoveryAction {

@@ -17,6 +17,8 @@ export interface AttemptConfig {
   readonly leaseMs: number;
   /** Between an abort and the end of the attempt. */
   readonly stopGraceMs: number;
+  /** How long a call waits for input without which it ends. */
+  readonly inputMs: number;
   readonly maxAttempts: number;
   readonly maxBackoffMs: number;
   /** The environment that tools may pass to their processes. */

@@ -28,7 +28,8 @@ export class AttemptFollowUp {
     if (committed.kind === 'retried' && isApplied(committed.answer)) {
       const { submitted, meta } = claimed;
       const next = { callId: job.callId, attempt: committed.nextAttempt };
-      this.schedule(committed.delayMs, () => this.queue.dispatch(queue, next, submitted.priority, meta.tenantId));
+      if (committed.delayMs !== undefined)
+        this.schedule(committed.delayMs, () => this.queue.dispatch(queue, next, submitted.priority, meta.tenantId));
     }
     logAttempt(this.logger, job, outcome);
   }

@@ -6,7 +6,7 @@ import type { NotClaimed } from '../claim/claim-attempt.js';
 import type { CallJob, Pool, Result, ToolDescriptor } from '#contracts';
 import type { Claimed } from '#event-log';
 import type { DequeueHookResult } from '#queue';
-import type { ToolOutput, ToolView, Workspace } from '#tool-sdk';
+import type { Resumed, ToolOutput, ToolView, Workspace } from '#tool-sdk';
 import type { AttemptDependencies } from './attempt-dependencies.js';
 import type { AttemptTrace } from './attempt-trace.js';
 import { Attempt } from './attempt.js';
@@ -25,6 +25,15 @@ export interface AttemptOptions {
    * End.
    */
   readonly onEndSent?: (() => void) | undefined;
+  /** Names the claim, for a process that may have to take the attempt over. Default: only this process knows the name. */
+  readonly claimToken?: string | undefined;
+  /** The attempt began in another process, under this `claimToken`. It goes on here with the same fence. */
+  readonly takenOver?: TakenOver | undefined;
+}
+
+export interface TakenOver {
+  /** Of the last write before. Writes here are numbered far above it. */
+  readonly writeSeq: number;
 }
 
 /**
@@ -56,7 +65,9 @@ export class AttemptRun {
   /** Set by `resolve_tool`. */
   tool!: ToolDescriptor;
   /** Set by `load_inputs`. */
-  inputs!: LoadedArguments & { readonly workspace: Workspace };
+  inputs!: LoadedArguments & { readonly workspace: Workspace; readonly resumed: Resumed | undefined };
+  /** Set by `call_tool`, before the tool is called. */
+  toolReached = false;
   /** Set by `call_tool`. Read by `run` only: a tool that answers after its grace sets it too late. */
   toolOutput!: ToolOutput;
   /** Set by `run`: by the monotonic clock. */

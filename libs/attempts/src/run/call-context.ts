@@ -1,6 +1,6 @@
 import type { PolicyProfile } from '#contracts';
 import type { Claimed } from '#event-log';
-import type { ToolContext, Workspace } from '#tool-sdk';
+import type { AgentRun, Resumed, ToolContext, Workspace } from '#tool-sdk';
 import type { OutputSanitizer } from './output-sanitizer.js';
 import type { AttemptLog } from './attempt-log.js';
 import type { Attempt } from './attempt.js';
@@ -21,6 +21,7 @@ export class CallContext implements ToolContext {
   readonly env: Readonly<Record<string, string>>;
   readonly deadline: number;
   readonly sinceFirstStartMs: number;
+  private readonly submitted: Claimed['submitted'];
 
   constructor(
     private readonly run: Attempt,
@@ -31,8 +32,11 @@ export class CallContext implements ToolContext {
     private readonly logger: AttemptLog,
     /** Of the attempt's own span, while spans are exported. */
     traceparent?: string,
+    readonly resumed?: Resumed,
+    private readonly recordTurn?: AgentRun['recordTurn'],
   ) {
     const { meta, time, firstStartedAt, runMs } = claimed;
+    this.submitted = claimed.submitted;
     this.callId = run.callId;
     this.toolName = claimed.submitted.requestedTool ?? meta.tool;
     this.tool = meta.tool;
@@ -61,6 +65,18 @@ export class CallContext implements ToolContext {
 
   get redact(): ToolContext['redact'] {
     return (text, cut) => this.guard.redact(text, cut);
+  }
+
+  get agentRun(): AgentRun | undefined {
+    const { parentCallId, agentsAbove = 0, agentBudget } = this.submitted;
+    const { recordTurn } = this;
+    if (recordTurn === undefined) return undefined;
+    return {
+      above: agentsAbove,
+      ...(parentCallId === undefined ? {} : { parentCallId }),
+      ...(agentBudget === undefined ? {} : { budget: agentBudget }),
+      recordTurn,
+    };
   }
 
   get log(): ToolContext['log'] {

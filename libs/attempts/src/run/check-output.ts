@@ -42,9 +42,9 @@ function asObject(output: Exclude<ToolOutput, Suspension>): object {
  * faster than looking at every value by a schema.
  */
 const json = z.custom<z.output<typeof Json>>((value) => value !== undefined && typeof value !== 'function' && typeof value !== 'symbol');
-const [text, , image, link] = Content.options;
+const [text, , ...others] = Content.options;
 const ResultForm = Result.extend({
-  content: z.array(z.discriminatedUnion('type', [text, z.object({ type: z.literal('json'), json }), image, link])),
+  content: z.array(z.discriminatedUnion('type', [text, z.object({ type: z.literal('json'), json }), ...others])),
   structuredContent: json.optional(),
   details: z.record(z.string(), json).optional(),
 });

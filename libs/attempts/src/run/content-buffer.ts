@@ -20,7 +20,7 @@ export class ContentBuffer {
   append(content: readonly Content[]): void {
     for (const item of content) {
       if (this.truncated) return;
-      if (item.type === 'text') this.appendText(item.text);
+      if (item.type === 'text' && item.annotations === undefined) this.appendText(item.text);
       else this.appendItem(item);
     }
   }
@@ -37,7 +37,7 @@ export class ContentBuffer {
   private appendText(text: string): void {
     if (text === '') return;
     const last = this.items.at(-1);
-    const joined = last?.type === 'text' ? last : undefined;
+    const joined = last?.type === 'text' && last.annotations === undefined ? last : undefined;
     const room = this.limitBytes - this.bytes - (joined ? 0 : TEXT_ITEM_BYTES);
     const fitting = jsonPrefix(text, room);
     if (fitting.text !== '') {

@@ -1,5 +1,6 @@
 import { cutUtf8 } from '../commit/limit-output.js';
-import type { Content, ProgressData, Result, ToolDescriptor } from '#contracts';
+import type { SuspensionRequest } from '../commit/attempt-result.js';
+import { LIMITS, type Content, type ProgressData, type Result, type ToolDescriptor } from '#contracts';
 import { tagUntrusted, type SanitizedTextStream, type ContentSanitizer } from '#redaction';
 import { telemetry } from '#observability';
 import type { ToolContext, UpdateStreamInfo } from '#tool-sdk';
@@ -74,10 +75,19 @@ export class OutputSanitizer implements Pick<ToolContext, 'onUpdate' | 'onProgre
       this.detectAnomalies(safe.message);
       return { run: { ...run, failure: safe } };
     }
+    if (run.kind === 'suspended') return { run: { ...run, request: this.question(run.request) } };
     if (result === undefined) return { run };
     const safe = this.safety.result(result, this.origin);
     this.detectAnomalies(safe.content.map((item) => (item.type === 'text' ? item.text : '')).join('\n'));
     return { run, result: this.origin === undefined ? safe : { ...safe, content: tagUntrusted(safe.content, this.origin) } };
+  }
+
+  private question({ prompt, inputSchema, ...request }: SuspensionRequest): SuspensionRequest {
+    return {
+      ...request,
+      ...(prompt === undefined ? {} : { prompt: cutUtf8(this.safety.text(prompt), LIMITS.promptBytes) }),
+      ...(inputSchema === undefined ? {} : { inputSchema: this.safety.json(inputSchema) }),
+    };
   }
 
   private textOf(stream: string): SanitizedTextStream {

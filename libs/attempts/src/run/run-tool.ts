@@ -2,6 +2,7 @@ import type { RunResult } from '../commit/attempt-result.js';
 import { CALL_ERRORS } from '#contracts';
 import { Suspension, ToolError, type ToolOutput } from '#tool-sdk';
 import type { Attempt } from './attempt.js';
+import { suspensionRequest } from './suspension-request.js';
 
 /** End carries a failure twice, as error and as result. This much of its message fits. */
 export const MESSAGE_BYTES = 2_000;
@@ -23,9 +24,7 @@ export function runTool(call: () => Promise<ToolOutput>, attempt: Attempt): Prom
 }
 
 function toRunResult(output: ToolOutput): ToolRunResult {
-  return output instanceof Suspension
-    ? { kind: 'suspended', resumeInMs: Math.max(0, Math.ceil(output.resumeInMs)) }
-    : { kind: 'output', output };
+  return output instanceof Suspension ? suspensionRequest(output) : { kind: 'output', output };
 }
 
 /**
@@ -37,7 +36,7 @@ export function toFailure(error: unknown, callId: string): ToolRunResult & { kin
     const message = `The tool failed unexpectedly. The worker's log has the details under ${callId}.`;
     return { kind: 'failure', failure: { code: 'tool_failed', message, retryable: false }, unexpected: error };
   }
-  const { retryable = CALL_ERRORS[error.code].retryable, errors, killed, mayHaveFinished } = error.options;
+  const { retryable = CALL_ERRORS[error.code].retryable, errors, killed, mayHaveFinished, retryAfterMs } = error.options;
   return {
     kind: 'failure',
     failure: {
@@ -45,6 +44,7 @@ export function toFailure(error: unknown, callId: string): ToolRunResult & { kin
       message: error.message,
       retryable,
       ...(errors ? { errors: errors.slice(0, VIOLATIONS) } : {}),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(killed === undefined ? {} : { killed }),
       ...(mayHaveFinished ? { mayHaveFinished } : {}),
     },

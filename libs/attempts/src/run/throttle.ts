@@ -1,8 +1,12 @@
 import type { Clock } from '../clock.js';
 
-/** Runs an action at once, then at most once in `intervalMs`. Requests in between share the next run. */
+/**
+ * Runs an action at most once in `intervalMs` on average, and at most `burst` times at once. Requests that come too early
+ * share the next run.
+ */
 export class Throttle {
-  private lastAt = -Infinity;
+  /** When the runs so far are paid for, at one in `intervalMs`. */
+  private paidAt = -Infinity;
   private cancelTimer: (() => void) | undefined;
   private closed = false;
 
@@ -10,13 +14,14 @@ export class Throttle {
     private readonly clock: Clock,
     private readonly intervalMs: number,
     private readonly action: () => void,
+    private readonly burst = 1,
   ) {}
 
   /** Returns true when this request shares a run with an earlier one. */
   request(): boolean {
     if (this.closed) return false;
     if (this.cancelTimer) return true;
-    const wait = this.lastAt + this.intervalMs - this.clock.now();
+    const wait = this.paidAt - (this.burst - 1) * this.intervalMs - this.clock.now();
     if (wait <= 0) this.fire();
     else this.cancelTimer = this.clock.after(wait, () => this.fire());
     return false;
@@ -40,7 +45,7 @@ export class Throttle {
 
   private fire(): void {
     this.cancelTimer = undefined;
-    this.lastAt = this.clock.now();
+    this.paidAt = Math.max(this.paidAt, this.clock.now()) + this.intervalMs;
     this.action();
   }
 }

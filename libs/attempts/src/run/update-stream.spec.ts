@@ -147,15 +147,19 @@ describe('UpdateStream', () => {
     expect(textsOf(updates)).toBe('a');
   });
 
-  it('sends the newest progress, four times a second, and counts what was merged [CC-24]', () => {
+  it('sends a few steps of progress as they come, then the newest, four times a second, and counts what was merged [CC-24]', () => {
     const { clock, progress, merges, stream: s } = stream();
-    for (let done = 1; done <= 10; done++) s.onProgress({ done, total: 10 });
+    for (let done = 1; done <= 20; done++) s.onProgress({ done, total: 20 });
     clock.advance(250);
-    expect(progress.map(({ data }) => data)).toEqual([
-      { done: 1, total: 10 },
-      { done: 10, total: 10 },
-    ]);
-    expect(merges.n).toBe(8);
+    s.onProgress({ done: 21 });
+    expect(progress.map(({ data }) => data.done)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 20]);
+    expect(merges.n).toBe(11);
+    clock.advance(250);
+    expect(progress.at(-1)?.data.done).toBe(21);
+    // After a rest there is room for a few again.
+    clock.advance(2_000);
+    for (let done = 31; done <= 38; done++) s.onProgress({ done });
+    expect(progress.slice(-8).map(({ data }) => data.done)).toEqual([31, 32, 33, 34, 35, 36, 37, 38]);
   });
 
   it('lets a gate look at each update before it goes out, one at a time, and gathers what comes meanwhile [HK-08]', async () => {

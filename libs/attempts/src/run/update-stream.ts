@@ -11,6 +11,7 @@ export const UPDATE_LIMITS = {
   updates: 1_000,
   totalBytes: 1_048_576,
   messageBytes: 1_024,
+  progressBurst: 8,
 } as const;
 
 export interface UpdateSink {
@@ -32,7 +33,8 @@ export interface UpdateFilter {
 /**
  * What a running tool tells its watchers, on its way to the log. The first update goes out at once, then at most four a
  * second and 8 KiB each, merged in between; an update that could not carry all says `truncated`. After 1,000 updates or
- * 1 MiB in one attempt the last one says `truncated` and the rest is dropped. Of progress, the newest counts.
+ * 1 MiB in one attempt the last one says `truncated` and the rest is dropped. Of progress, a few steps go out as they come;
+ * of more than four a second the newest counts.
  * While a gate looks at an update, what comes is gathered for the next one.
  */
 export class UpdateStream {
@@ -41,7 +43,6 @@ export class UpdateStream {
   private readonly progresses: Throttle;
   private readonly digest: UpdatesDigest;
   private progressPending: ProgressData = {};
-  private sent = 0;
   private sentBytes = 0;
   private progressSent = 0;
   private pendingFilter: Promise<void> | undefined;
@@ -54,10 +55,12 @@ export class UpdateStream {
     /** Of the attempts before, as the claim said. */
     updatesBefore: string,
     private readonly filter?: UpdateFilter,
+    /** Updates of this attempt that went out before. */
+    private sent = 0,
   ) {
     this.digest = new UpdatesDigest(updatesBefore);
     this.updates = new Throttle(clock, UPDATE_LIMITS.intervalMs, () => this.sendUpdate());
-    this.progresses = new Throttle(clock, UPDATE_LIMITS.intervalMs, () => this.sendProgress());
+    this.progresses = new Throttle(clock, UPDATE_LIMITS.intervalMs, () => this.sendProgress(), UPDATE_LIMITS.progressBurst);
   }
 
   onUpdate(content: readonly Content[]): void {

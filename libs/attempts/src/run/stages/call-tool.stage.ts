@@ -1,4 +1,6 @@
-import type { AttemptStage } from '../attempt-run.js';
+import type { TurnData } from '#contracts';
+import { isApplied } from '#event-log';
+import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 import { CallContext } from '../call-context.js';
 
 /** Runs the tool. Its context has the abort signal, the deadline, and the sanitizer as the only way out for updates. */
@@ -6,11 +8,22 @@ export const callToolStage: AttemptStage = {
   name: 'call_tool',
   async run(run) {
     const { attempt, claimed, deps, inputs, sanitizer, tool, view } = run;
-    const { args, workspace } = inputs;
+    const { args, workspace, resumed } = inputs;
     sanitizer.start(tool, args, claimed.submitted.argumentsRedacted === true);
     attempt.throwIfAborted();
-    const context = new CallContext(attempt, claimed, workspace, deps.config.toolEnv, sanitizer, deps.logger, run.trace?.traceparent);
+    const { traceparent } = run.trace ?? {};
+    const { toolEnv } = deps.config;
+    const context = new CallContext(attempt, claimed, workspace, toolEnv, sanitizer, deps.logger, traceparent, resumed, (turn) =>
+      recordTurn(run, turn),
+    );
     const source = (view ?? deps.tools.for(claimed.meta.tenantId)).source(tool.name);
+    run.toolReached = true;
     run.toolOutput = await source.call(tool.name, args, context);
   },
 };
+
+async function recordTurn({ attempt, deps, writer }: AttemptRun, turn: TurnData): Promise<void> {
+  const answer = await writer.turn(turn, deps.forcedShutdown);
+  attempt.throwIfAborted();
+  if (!isApplied(answer)) throw new Error(`The log refused a turn: ${answer.code}.`);
+}

@@ -3,6 +3,9 @@ import { claimAttempt } from '../../claim/claim-attempt.js';
 import { telemetry } from '#observability';
 import type { AttemptStage } from '../attempt-run.js';
 
+/** A process that still believes to hold the attempt writes at most so often; those writes change nothing any more. */
+const LATE_WRITES = 65_536;
+
 /**
  * Takes the call for this worker, holds its lease and opens its fenced writer. The answer of
  * the log holds everything about the call, or why this worker may not run it.
@@ -13,7 +16,9 @@ export const claimStage: AttemptStage = {
     const { attempt, deps, job, options, pool } = run;
     const wait = (ms: number) => new Promise<void>((resolve) => deps.clock.after(ms, resolve));
     const identity = workerIdentity(deps.config);
-    const claimed = await claimAttempt(job, identity, deps.log, wait, options.dequeueClaim);
+    const { claimToken: token, takenOver } = options;
+    const claimant = token === undefined ? identity : { ...identity, token };
+    const claimed = await claimAttempt(job, claimant, deps.log, wait, options.dequeueClaim);
     if (!('submitted' in claimed)) {
       telemetry.dispatchDuplicate.emit({ pool, code: claimed.code });
       run.notClaimed = claimed;
@@ -25,8 +30,11 @@ export const claimStage: AttemptStage = {
       lost: () => attempt.abort('lease_lost'),
       cancelRequested: () => attempt.abort('cancelled'),
     });
-    run.writer = new AttemptWriter(deps.log, job.callId, claimed.fence, identity.author, () => attempt.abort('lease_lost'));
+    const lost = () => attempt.abort('lease_lost');
+    const writeSeq = takenOver === undefined ? 0 : takenOver.writeSeq + LATE_WRITES;
+    run.writer = new AttemptWriter(deps.log, job.callId, claimed.fence, identity.author, lost, writeSeq);
     run.trace = deps.tracer?.start(job.callId, claimed, pool);
+    if (takenOver !== undefined) return;
     telemetry.attemptStarted.emit({
       tool: claimed.meta.tool,
       pool,

@@ -18,6 +18,7 @@ export const commitStage: AttemptStage = {
       callId: attempt.callId,
       claimed,
       runMs,
+      inputMs: deps.config.inputMs,
       how: howEnded(toolResult, attempt.abortInfo?.reason),
       ...(result ? { result } : {}),
       ...seenBytesOf(toolResult),

@@ -5,7 +5,9 @@ import type { AttemptRun, AttemptStage } from '../attempt-run.js';
 export const decideStage: AttemptStage = {
   name: 'decide',
   run(run) {
-    run.decision = decideAttempt(factsOf(run), run.deps.random);
+    // An attempt that cannot go on here is left to its lease: its tool may still run.
+    const isLeft = run.options.takenOver !== undefined && !run.toolReached;
+    run.decision = isLeft ? { kind: 'nothing' } : decideAttempt(factsOf(run), run.deps.random);
   },
 };
 

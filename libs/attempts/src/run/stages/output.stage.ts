@@ -9,13 +9,20 @@ import { UpdateStream } from '../update-stream.js';
 export const outputStage: AttemptStage = {
   name: 'output',
   run(run) {
-    const { attempt, claimed, deps, hooks, writer } = run;
+    const { attempt, claimed, deps, hooks, options, writer } = run;
     const sink = {
       update: writer.update.bind(writer),
       progress: writer.progress.bind(writer),
       coalesced: () => telemetry.updatesCoalesced.emit({ where: 'worker', n: 1 }),
     };
-    run.updates = new UpdateStream(sink, deps.clock, claimed.updates, hooks.updates);
+    const before = options.takenOver === undefined ? { digest: claimed.updates, sent: 0 } : beforeTakeover(claimed.updates);
+    run.updates = new UpdateStream(sink, deps.clock, before.digest, hooks.updates, before.sent);
     run.sanitizer = new OutputSanitizer(run.redaction, run.updates, deps.logger, attempt.callId);
   },
 };
+
+/** The digest of an attempt cannot be continued in another process: with updates before, it is unknown from the next one on. */
+function beforeTakeover(updates: string): { digest: string; sent: number } {
+  const sent = Number.parseInt(updates, 10) || 0;
+  return { digest: sent === 0 ? updates : '', sent };
+}

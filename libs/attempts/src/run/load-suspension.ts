@@ -1,0 +1,26 @@
+import { Json, type JsonValue, type SuspensionState } from '#contracts';
+import { suspensionBlob, type BlobStore, type ResumedFrom } from '#event-log';
+import { sha256Hex } from '#redis';
+import { ToolError, type Resumed } from '#tool-sdk';
+
+/** What the tool gets to know about its last suspension. Rejects with a ToolError when a value that was kept is gone. */
+export async function loadSuspension(
+  callId: string,
+  { reason, state, input }: ResumedFrom,
+  blobs: Pick<BlobStore, 'get'>,
+): Promise<Resumed> {
+  const load = (kept: SuspensionState | undefined) => (kept === undefined ? undefined : stored(callId, kept, blobs));
+  const [loadedState, loadedInput] = await Promise.all([load(state), load(input?.stored)]);
+  return {
+    reason,
+    ...(loadedState === undefined ? {} : { state: loadedState }),
+    ...(input === undefined ? {} : { input: loadedInput ?? input.value ?? null }),
+  };
+}
+
+async function stored(callId: string, kept: SuspensionState, blobs: Pick<BlobStore, 'get'>): Promise<JsonValue> {
+  const bytes = await blobs.get(callId, suspensionBlob(kept));
+  if (bytes === undefined || sha256Hex(bytes) !== kept.sha256)
+    throw new ToolError('internal', 'What the suspended call kept is not stored any more. Submit the call again.', { retryable: false });
+  return Json.parse(JSON.parse(bytes.toString('utf8')));
+}

@@ -1,0 +1,47 @@
+import { LIMITS } from '#contracts';
+import type { Suspension } from '#tool-sdk';
+import type { RunResult } from '../commit/attempt-result.js';
+
+/** When a call looks after its children although none of them has woken it. */
+const CHILDREN_MS = 600_000;
+
+/** Tools may come from anywhere, so their suspensions are checked like a request. Never throws. */
+export function suspensionRequest({ options }: Suspension): RunResult<never> {
+  const { until = 'timer', prompt, inputSchema } = options;
+  const state = jsonText(options.state);
+  if (state === false) return refused('a state that is no JSON value');
+  if (Buffer.byteLength(state ?? '') > LIMITS.suspensionStateBytes)
+    return refused(`a state of ${Buffer.byteLength(state ?? '')} bytes; expected at most ${LIMITS.suspensionStateBytes}`);
+  const schema = jsonText(inputSchema);
+  if (schema === false || Buffer.byteLength(schema ?? '') > LIMITS.inputSchemaBytes)
+    return refused(`an input schema that is no JSON object of at most ${LIMITS.inputSchemaBytes} bytes`);
+  const asks = until === 'input';
+  const fallback = asks ? undefined : until === 'children' ? CHILDREN_MS : 0;
+  const resumeInMs = options.resumeInMs === undefined ? fallback : Math.max(0, Math.ceil(options.resumeInMs));
+  if (Number.isNaN(resumeInMs)) return refused('a time that is no number');
+  return {
+    kind: 'suspended',
+    request: {
+      until,
+      ...(resumeInMs === undefined ? {} : { resumeInMs: Math.min(resumeInMs, LIMITS.totalMs) }),
+      ...(asks && typeof prompt === 'string' ? { prompt } : {}),
+      ...(asks && inputSchema !== undefined ? { inputSchema } : {}),
+      ...(state === undefined ? {} : { state }),
+    },
+  };
+}
+
+/** False for what is no JSON: cycles and functions. */
+function jsonText(value: unknown): string | undefined | false {
+  if (value === undefined) return undefined;
+  try {
+    const text: unknown = JSON.stringify(value);
+    return typeof text === 'string' ? text : false;
+  } catch {
+    return false;
+  }
+}
+
+function refused(what: string): RunResult<never> {
+  return { kind: 'failure', failure: { code: 'output_invalid', message: `The tool suspended itself with ${what}.`, retryable: false } };
+}

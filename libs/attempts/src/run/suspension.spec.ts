@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { LIMITS, type JsonValue } from '#contracts';
+import { keys } from '#redis';
+import { type Resumed, Suspension, ToolError, type SuspensionOptions } from '#tool-sdk';
+import { WorkerParts } from '../../../../test/support/worker-parts.js';
+import { executeAttempt, type AttemptOutcome } from './execute-attempt.js';
+
+describe('a suspended call', () => {
+  let parts: WorkerParts;
+  beforeAll(async () => {
+    parts = await WorkerParts.start();
+  });
+  afterAll(() => parts.close());
+
+  const run = (callId: string, attempt: number): Promise<AttemptOutcome> =>
+    executeAttempt({ callId, attempt }, 'read', parts.worker({ id: `w${attempt}` }));
+  /** Suspends itself so in its first attempts, one after the other, then remembers why it runs again and returns. */
+  const suspending = (name: string, ...suspensions: SuspensionOptions[]): (Resumed | undefined)[] => {
+    const seen: (Resumed | undefined)[] = [];
+    parts.tool(name, {
+      run: (_args, ctx) => {
+        seen.push(ctx.resumed);
+        const options = suspensions[ctx.attempt - 1];
+        return options === undefined ? 'done' : new Suspension(options);
+      },
+    });
+    return seen;
+  };
+  const give = async (callId: string, value: JsonValue, commandId: string = randomUUID()) => {
+    const version = (await parts.store.snapshot(callId))?.version ?? 0;
+    const author = { source: '/gateway/test', actor: 'apikey:person' };
+    return parts.log.giveInput({ callId, guard: { by: 'command', version, commandId }, data: { request: 1, value }, author });
+  };
+
+  it('until input holds no worker, shows its question, and gets the value and its state, which no event shows', async () => {
+    const inputSchema = { type: 'string' };
+    const seen = suspending('asks', { until: 'input', prompt: 'Which branch?', inputSchema, state: { step: 'hidden-state' } });
+    const callId = await parts.submit('asks');
+    await run(callId, 1);
+    expect(await parts.store.read(callId)).toMatchObject({
+      status: 'waiting_input',
+      waiting: { reason: 'input', input: { attempt: 1, prompt: 'Which branch?', inputSchema } },
+    });
+    expect(await run(callId, 2)).toMatchObject({ kind: 'not_claimed', code: 'BAD_TRANSITION' });
+    expect(await give(callId, 'main')).toMatchObject({ code: 'OK' });
+    expect(parts.woken.at(-1)).toEqual({ callId, attempt: 2, queue: 'read', pool: 'read', priority: 'normal', tenantId: 'test' });
+    await run(callId, 2);
+    expect(seen).toEqual([undefined, { reason: 'input', state: { step: 'hidden-state' }, input: 'main' }]);
+    expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed', attempt: 2 });
+    expect(JSON.stringify(await parts.events(callId))).not.toContain('hidden-state');
+  });
+
+  it('takes the first value only, and the same command once more', async () => {
+    suspending('once', { until: 'input' });
+    const callId = await parts.submit('once');
+    await run(callId, 1);
+    expect(await give(callId, 1, 'same')).toMatchObject({ code: 'OK' });
+    expect(await give(callId, 1, 'same')).toMatchObject({ code: 'REPLAY' });
+    expect(await give(callId, 2, 'other')).toEqual({ code: 'BAD_TRANSITION', status: 'queued' });
+  });
+
+  it('gets what its last suspension left again when the attempt after it failed', async () => {
+    const seen: (Resumed | undefined)[] = [];
+    parts.tool('fails', {
+      run: (_args, ctx) => {
+        seen.push(ctx.resumed);
+        if (ctx.attempt === 1) return new Suspension({ until: 'input', state: [1] });
+        if (ctx.attempt === 2) throw new ToolError('unavailable', 'try again', { retryable: true });
+        return 'done';
+      },
+    });
+    const callId = await parts.submit('fails', {}, { retry: { maxAttempts: 3, backoffMs: 0, maxBackoffMs: 0 } });
+    await run(callId, 1);
+    await give(callId, 'yes');
+    await run(callId, 2);
+    await run(callId, 3);
+    const resumed = { reason: 'input', state: [1], input: 'yes' };
+    expect(seen).toEqual([undefined, resumed, resumed]);
+  });
+
+  it('goes on without a value when the tool said how long it waits', async () => {
+    const seen = suspending('patient', { until: 'input', resumeInMs: 0, state: 'kept' });
+    const callId = await parts.submit('patient');
+    await run(callId, 1);
+    await run(callId, 2);
+    expect(seen[1]).toEqual({ reason: 'timer', state: 'kept' });
+    expect(await give(callId, 'late')).toMatchObject({ code: 'ENDED' });
+  });
+
+  it('until its children end is woken by the End of one, in the same script', async () => {
+    const seen = suspending('parent', { until: 'children', resumeInMs: 3_600_000 });
+    suspending('child');
+    const parent = await parts.submit('parent');
+    await run(parent, 1);
+    const child = await parts.submit('child', {}, { parentCallId: parent });
+    expect(await run(parent, 2)).toMatchObject({ kind: 'not_claimed', code: 'NOT_DUE' });
+    await run(child, 1);
+    expect(parts.woken.at(-1)).toMatchObject({ callId: parent, attempt: 2 });
+    await run(parent, 2);
+    expect(seen[1]).toEqual({ reason: 'woken' });
+    expect((await parts.events(child)).map(({ parentcallid }) => parentcallid)).toEqual([parent, parent, parent]);
+  });
+
+  it('until its children end is due at once when one ended while it ran, and not a second time for the same End', async () => {
+    suspending('child');
+    let child = '';
+    const seen: (Resumed | undefined)[] = [];
+    parts.tool('busy', {
+      run: async (_args, ctx) => {
+        seen.push(ctx.resumed);
+        if (ctx.attempt === 1) {
+          child = await parts.submit('child', {}, { parentCallId: ctx.callId });
+          await run(child, 1);
+        }
+        return ctx.attempt === 3 ? 'done' : new Suspension({ until: 'children' });
+      },
+    });
+    const callId = await parts.submit('busy');
+    await run(callId, 1);
+    expect(parts.woken.at(-1)).toMatchObject({ callId, attempt: 2 });
+    await run(callId, 2);
+    expect(seen[1]).toEqual({ reason: 'woken' });
+    expect(await run(callId, 3)).toMatchObject({ kind: 'not_claimed', code: 'NOT_DUE' });
+    expect(await parts.log.wake(callId)).toEqual({ code: 'OK' });
+    expect(await parts.log.wake(callId)).toEqual({ code: 'OK' });
+    expect(parts.woken.filter((woken) => woken.callId === callId).map(({ attempt }) => attempt)).toEqual([2, 3]);
+    await run(callId, 3);
+    expect(await parts.store.read(callId)).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('of another kind is not woken by its children', async () => {
+    suspending('child');
+    suspending('sleeper', { resumeInMs: 3_600_000 });
+    const callId = await parts.submit('sleeper');
+    await run(callId, 1);
+    await run(await parts.submit('child', {}, { parentCallId: callId }), 1);
+    await parts.log.wake(callId);
+    expect(await run(callId, 2)).toMatchObject({ kind: 'not_claimed', code: 'NOT_DUE' });
+  });
+
+  it('fails when it wants to keep more than its limit, or no JSON', async () => {
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    for (const state of ['x'.repeat(LIMITS.suspensionStateBytes), circular as never]) {
+      suspending('greedy', { until: 'input', state });
+      const callId = await parts.submit('greedy');
+      await run(callId, 1);
+      expect(await parts.store.read(callId)).toMatchObject({ outcome: 'failed', error: { code: 'output_invalid' } });
+    }
+  });
+
+  it('leaves nothing beside the log when it has ended', async () => {
+    suspending('tidy', { until: 'input', state: 'x' });
+    const callId = await parts.submit('tidy');
+    await run(callId, 1);
+    expect(await parts.redis.exists(keys.blob(callId, 'suspension.1'))).toBe(1);
+    await give(callId, 'go');
+    await run(callId, 2);
+    // Commands on one connection keep their order, and the deletion was sent before the attempt resolved.
+    expect(await parts.redis.exists(keys.blob(callId, 'suspension.1'))).toBe(0);
+  });
+});
