@@ -90,6 +90,24 @@ describe('trust', () => {
     expect(decide(shell('make', { grants: addGrant(NO_GRANTS, { grants: alwaysAllow(TOOLS.shell) }) })).effect).toBe('allow');
   });
 
+  it('for a tool of a source does not go over to a tool of the same name of another source', () => {
+    const from = (source: string) => ({
+      ...TOOLS.git_status,
+      tier: 'privileged' as const,
+      name: 'deploy',
+      aliases: [`${source}__deploy`],
+      source,
+    });
+    const asks = (tool: ReturnType<typeof from>, grants: typeof NO_GRANTS) => decide({ ...factsOf('git_status', {}), tool, grants }).effect;
+    const grants = addGrant(NO_GRANTS, { grants: alwaysAllow(from('ours')) });
+    expect(grants.trustedTools).toEqual(['@ours/deploy']);
+    expect([asks(from('ours'), grants), asks(from('theirs'), grants)]).toEqual(['allow', 'ask']);
+    expect(asks({ ...from('ours'), name: 'ours__deploy', aliases: [] }, grants)).toBe('allow');
+    // As older releases stored it: it is unknown whose tool was meant.
+    expect(asks(from('ours'), { ...NO_GRANTS, trustedTools: ['deploy'] })).toBe('ask');
+    expect(addGrant(NO_GRANTS, { grants: neverAllow({ name: 'ours__deploy', source: 'ours' }) }).deniedTools).toEqual(['@ours/deploy']);
+  });
+
   it('denied by a person for the session is final [PP-72]', () => {
     const grants = addGrant(NO_GRANTS, { grants: neverAllow(TOOLS.shell) });
     const decision = decide(shell('ls', { grants, policy: { allowedTools: ['*'] } }));

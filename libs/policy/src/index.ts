@@ -4,7 +4,7 @@ export { capabilityProfileOf } from './approvals/capability-profile.js';
 export { fileAccessOf, type FileAccessDecision } from './approvals/file-access.js';
 export { approvalOptions } from './approvals/approval-options.js';
 export { decide } from './decide.js';
-export { addGrant, alwaysAllow, neverAllow } from './grants/add-grant.js';
+export { addGrant, alwaysAllow, grantedName, neverAllow } from './grants/add-grant.js';
 export { availability, type Availability } from './grants/availability.js';
 export { settingsOf } from './grants/tool-settings.js';
 export { resolvePolicy } from './grants/resolve-policy.js';

@@ -1,4 +1,5 @@
 import type { GrantChange, SessionGrants, TrustOption } from '#contracts';
+import { BUILTIN } from '../patterns/tool-pattern.js';
 
 /**
  * The grants of a session with what a person chose added. Paths of a choice are names, so they go to `literalPaths`, whatever
@@ -33,13 +34,28 @@ function withPaths(paths: LiteralPaths, { allowedPaths, deniedPaths }: GrantChan
 }
 
 /** "Always": every later call of the tool in this session runs without asking. */
-export function alwaysAllow(tool: { readonly name: string }): GrantChange {
-  return { trustedTools: [tool.name] };
+export function alwaysAllow(tool: GrantedTool): GrantChange {
+  return { trustedTools: [grantedName(tool)] };
 }
 
 /** "Never": every later call of the tool in this session is denied. */
-export function neverAllow(tool: { readonly name: string }): GrantChange {
-  return { deniedTools: [tool.name] };
+export function neverAllow(tool: GrantedTool): GrantChange {
+  return { deniedTools: [grantedName(tool)] };
+}
+
+export interface GrantedTool {
+  readonly name: string;
+  readonly source: string;
+}
+
+/**
+ * How grants name a tool: one of a source as `@source/name`, since its short name becomes that of another source's tool
+ * when it goes.
+ */
+export function grantedName({ name, source }: GrantedTool): string {
+  if (source === BUILTIN) return name;
+  const prefix = `${source}__`;
+  return `@${source}/${name.startsWith(prefix) ? name.slice(prefix.length) : name}`;
 }
 
 function union(present: readonly string[], more: readonly string[] = []): string[] {

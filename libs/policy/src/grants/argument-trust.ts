@@ -1,7 +1,7 @@
 import { globMatches } from '#patterns';
 import type { CallFacts } from '../call-facts.js';
 import { commandPatterns, type CommandPatterns } from '../patterns/command-patterns.js';
-import { matchingPattern } from '../patterns/tool-pattern.js';
+import { BUILTIN, matchingPattern } from '../patterns/tool-pattern.js';
 import { findDangerousCommand } from '../shell/dangerous-command.js';
 import { isReadonly } from '../shell/readonly.js';
 import { plainText, type ParsedCommand, type SubCommand } from '../shell/sub-command.js';
@@ -15,7 +15,9 @@ export function toolTrust({ tool, policy, grants }: Pick<CallFacts, 'tool' | 'po
   const allowed = matchingPattern(policy.allowedTools, tool);
   if (allowed !== undefined) return `allowedTools: ${allowed}`;
   if (settingsOf(tool, policy).autoAllow === true) return `toolsSettings: ${tool.name} runs without approval`;
-  return matchingPattern(grants.trustedTools, tool) === undefined ? undefined : `trusted for the session: ${tool.name}`;
+  // Of a tool of a source only `@source/name` counts: its short name may have been that of another source's tool.
+  const trusted = grants.trustedTools.filter((name) => tool.source === BUILTIN || name.startsWith('@'));
+  return matchingPattern(trusted, tool) === undefined ? undefined : `trusted for the session: ${tool.name}`;
 }
 
 /**

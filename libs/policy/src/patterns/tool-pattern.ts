@@ -1,7 +1,7 @@
 import { globMatches } from '#patterns';
 import type { ToolFacts } from '../call-facts.js';
 
-const BUILTIN = 'builtin';
+export const BUILTIN = 'builtin';
 
 /** Tools that change what an agent is; a wildcard never means them, only their name does. */
 const BY_NAME_ONLY = new Set(['switch_to_execution']);
