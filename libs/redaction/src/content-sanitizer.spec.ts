@@ -46,7 +46,7 @@ describe('Safety', () => {
     );
   });
 
-  it('goes through every kind of content but images, cleaned and redacted, and through errors', () => {
+  it('goes through every kind of content but images, audio and bytes, cleaned and redacted, and through errors', () => {
     const dirty = 'a\u200bb password: hunter2x';
     const clean = 'ab password: [REDACTED]';
     expect(
@@ -55,7 +55,10 @@ describe('Safety', () => {
           { type: 'text', text: dirty },
           { type: 'json', json: { deep: [dirty], secret: 'x' } },
           { type: 'image', data: 'cGFzc3dvcmQ6IGh1bnRlcjJ4', mimeType: 'image/png' },
-          { type: 'resource_link', uri: 'https://u:pa55word@h/x', name: dirty },
+          { type: 'audio', data: 'cGFzc3dvcmQ6IGh1bnRlcjJ4', mimeType: 'audio/wav' },
+          { type: 'resource_link', uri: 'https://u:pa55word@h/x', name: dirty, title: dirty },
+          { type: 'resource', resource: { uri: 'https://u:pa55word@h/x', text: dirty } },
+          { type: 'resource', resource: { uri: 'https://u:pa55word@h/x', blob: 'cGFzc3dvcmQ6' } },
         ],
         isError: false,
         structuredContent: { note: dirty },
@@ -66,7 +69,10 @@ describe('Safety', () => {
         { type: 'text', text: clean },
         { type: 'json', json: { deep: [clean], secret: '[REDACTED]' } },
         { type: 'image', data: 'cGFzc3dvcmQ6IGh1bnRlcjJ4', mimeType: 'image/png' },
-        { type: 'resource_link', uri: 'https://u:[REDACTED]@h/x', name: clean },
+        { type: 'audio', data: 'cGFzc3dvcmQ6IGh1bnRlcjJ4', mimeType: 'audio/wav' },
+        { type: 'resource_link', uri: 'https://u:[REDACTED]@h/x', name: clean, title: clean },
+        { type: 'resource', resource: { uri: 'https://u:[REDACTED]@h/x', text: clean } },
+        { type: 'resource', resource: { uri: 'https://u:[REDACTED]@h/x', blob: 'cGFzc3dvcmQ6' } },
       ],
       isError: false,
       structuredContent: { note: clean },

@@ -54,17 +54,24 @@ export class ContentSanitizer {
   content(item: Content): Content {
     switch (item.type) {
       case 'text':
-        return { type: 'text', text: this.text(item.text) };
+        return { ...item, text: this.text(item.text) };
       case 'json':
         return { type: 'json', json: this.json(item.json) };
       case 'image':
+      case 'audio':
         return item;
+      case 'resource': {
+        const { resource } = item;
+        const uri = this.text(resource.uri);
+        return { ...item, resource: 'text' in resource ? { ...resource, uri, text: this.text(resource.text) } : { ...resource, uri } };
+      }
       case 'resource_link': {
-        const { uri, name, description } = item;
+        const { uri, name, title, description } = item;
         return {
           ...item,
           uri: this.text(uri),
           ...(name === undefined ? {} : { name: this.text(name) }),
+          ...(title === undefined ? {} : { title: this.text(title) }),
           ...(description === undefined ? {} : { description: this.text(description) }),
         };
       }

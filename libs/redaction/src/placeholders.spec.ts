@@ -61,6 +61,50 @@ describe('placeholders', () => {
     });
   });
 
+  it('in a list are refused unless each item with one comes back as it was shown, at its place', () => {
+    const user = (name: string, password: string) => ({ name, password });
+    const { restore } = maskSecrets(redactor, {
+      users: [user('ann', 'hunter2x'), user('bob', 'hunter3x')],
+      tokens: [GITHUB, 'plain', GITHUB.replaceAll('q7', 'x9')],
+    });
+    const [R, ann, bob] = ['[REDACTED]', user('ann', '[REDACTED]'), user('bob', '[REDACTED]')];
+    const refused: readonly (readonly [Json, string])[] = [
+      [{ users: [bob, ann] }, '/users/0/password'],
+      [{ users: [bob] }, '/users/0/password'],
+      [{ users: [ann] }, '/users/0'],
+      [{ users: [ann, user('bob', 'new')] }, '/users/0'],
+      [{ users: [ann, ann] }, '/users/1/password'],
+      [{ users: [{ ...ann, extra: 1 }, bob] }, '/users/0/password'],
+      [{ tokens: [R] }, '/tokens/0'],
+      [{ tokens: [R, 'plain'] }, '/tokens/0'],
+      [{ tokens: [R, R, 'plain'] }, '/tokens/1'],
+      [{ tokens: [R, R] }, '/tokens/1'],
+      [{ tokens: ['plain', R] }, '/tokens/1'],
+      [{ tokens: [['nested', R], 'plain', R] }, '/tokens/0/1'],
+    ];
+    for (const [answer, pointer] of refused) expect(restore(answer)).toEqual({ ok: false, pointer });
+    expect(restore({ users: [ann, bob, user('eve', 'x')], tokens: ['none', 'of', 'them', 'left'] })).toEqual({
+      ok: true,
+      value: { users: [user('ann', 'hunter2x'), user('bob', 'hunter3x'), user('eve', 'x')], tokens: ['none', 'of', 'them', 'left'] },
+    });
+  });
+
+  it('of a list never become the secret of another place, whatever a hook takes out, moves or repeats', () => {
+    const secrets = fc.uniqueArray(token, { minLength: 1, maxLength: 4 });
+    const moved = fc.array(fc.nat(5), { maxLength: 6 });
+    fc.assert(
+      fc.property(secrets, moved, (tokens, order) => {
+        const items: Json[] = tokens.map((secret, index) => ({ index, secret }));
+        const { masked, restore } = maskSecrets(redactor, items);
+        const shown = Array.isArray(masked) ? masked : [];
+        const result = restore(order.flatMap((index) => shown[index] ?? []));
+        if (!result.ok) return;
+        for (const item of result.value as { index: number; secret: string }[]) expect(item.secret).toBe(tokens[item.index]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('leave a value without secrets the very same', () => {
     const value = { text: 'a\u200bb' };
     expect(maskSecrets(redactor, value).masked).toBe(value);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Json } from './json-value.js';
 import type { Redactor } from './redactor.js';
 import { REDACTED } from './secrets/secret-match.js';
@@ -11,7 +12,9 @@ export interface MaskedValue {
   readonly masked: Json;
   /**
    * What a program that was given `shown` means by its answer. A text or key that came back unchanged at its path is the
-   * original one. A placeholder anywhere else is refused, also within a text that was changed.
+   * original one. A placeholder anywhere else is refused, also within a text that was changed. Items of a list have no
+   * name that says which they are: either none of its placeholders comes back, or every item with one, as it was shown and
+   * at its place.
    */
   restore(answer: Json): Restored;
 }
@@ -49,10 +52,7 @@ function restored(redactor: Redactor, original: Json | undefined, shown: Json | 
     return answer;
   }
   if (typeof answer !== 'object' || answer === null) return answer;
-  if (Array.isArray(answer)) {
-    const [before, masks] = [listOf(original), listOf(shown)];
-    return answer.map((item, index) => restored(redactor, before[index], masks[index], item, `${pointer}/${index}`));
-  }
+  if (Array.isArray(answer)) return restoredList(redactor, listOf(original), listOf(shown), answer, pointer);
   const [before, masks] = [fieldsOf(original), fieldsOf(shown)];
   const names = new Map([...(redactor.redactedKeys(before) ?? [])].map(([key, name]) => [name, key]));
   const fields = Object.entries(answer).map(([name, field]): [string, Json] => {
@@ -63,6 +63,29 @@ function restored(redactor: Redactor, original: Json | undefined, shown: Json | 
     return [key, restored(redactor, known ? before[key] : undefined, known ? masks[name] : undefined, field, at)];
   });
   return Object.fromEntries(fields);
+}
+
+function restoredList(
+  redactor: Redactor,
+  original: readonly Json[],
+  shown: readonly Json[],
+  answer: readonly Json[],
+  pointer: string,
+): Json[] {
+  const isBack = (mask: Json, index: number) => isDeepStrictEqual(answer[index], mask);
+  const list = answer.map((item, index) => {
+    const [before, mask] = [original[index], shown[index]];
+    if (before !== undefined && mask !== undefined && isBack(mask, index)) return before;
+    return restored(redactor, undefined, undefined, item, `${pointer}/${index}`);
+  });
+  const first = answer.findIndex(hasPlaceholder);
+  if (first >= 0 && !shown.every((mask, index) => !hasPlaceholder(mask) || isBack(mask, index)))
+    throw new MisplacedPlaceholder(`${pointer}/${first}`);
+  return list;
+}
+
+function hasPlaceholder(value: Json): boolean {
+  return JSON.stringify(value).includes(REDACTED);
 }
 
 function listOf(value: Json | undefined): readonly Json[] {
