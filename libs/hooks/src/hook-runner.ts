@@ -4,7 +4,7 @@ import { telemetry } from '#observability';
 import type { EgressPolicy } from '#sandbox';
 import { runCommandHook, type CommandEnvironment } from './command-hook.js';
 import { HookCache, type HoldsSecrets } from './hook-cache.js';
-import { HookFailure } from './hook-failure.js';
+import { HookFailure, HookNotSetUp } from './hook-failure.js';
 import { Webhooks } from './webhooks.js';
 import { runModuleHook } from './module-hook.js';
 
@@ -13,8 +13,8 @@ export interface HookRunnerOptions extends CommandEnvironment {
   readonly redis: RedisConnection;
   /** Where webhooks of sessions may go. */
   readonly sessionEgress: EgressPolicy;
-  /** Called with the reason of a failure, including what must not leave the log. */
-  readonly onFailure: (hook: string, error: unknown) => void;
+  /** Gets each failure, with what must not leave the log; a variable that is missing only once. */
+  readonly log: (facts: { readonly hook: string; readonly variable?: string; readonly err?: unknown }, message: string) => void;
 }
 
 export interface HookInvocation {
@@ -51,6 +51,7 @@ export interface HookRun {
 export class HookRunner {
   private readonly webhooks: Webhooks;
   private readonly cache: HookCache;
+  private readonly missing = new Set<string>();
 
   constructor(private readonly options: HookRunnerOptions) {
     this.webhooks = new Webhooks(options.env, options.sessionEgress);
@@ -85,7 +86,7 @@ export class HookRunner {
         report('cancelled', false);
         throw error;
       }
-      this.options.onFailure(hook.name, error);
+      this.logFailure(hook.name, error);
       const what = error instanceof HookFailure ? error.message : ' failed unexpectedly; the log of the process that ran it says why';
       return { ...report('failed', false), verdict: hook.onError, failure: `Hook \`${hook.name}\`${what}` };
     }
@@ -94,6 +95,15 @@ export class HookRunner {
   /** Idempotent. */
   close(): Promise<void> {
     return this.webhooks.close();
+  }
+
+  private logFailure(hook: string, error: unknown): void {
+    if (!(error instanceof HookNotSetUp)) return this.options.log({ hook, err: error }, 'a hook failed');
+    const { variable } = error;
+    const about = `${hook} ${variable}`;
+    if (this.missing.has(about)) return;
+    this.missing.add(about);
+    this.options.log({ hook, variable }, `a hook cannot run: ${variable} is not set in the environment of this process`);
   }
 
   private async execute({ hook, input, signal, budgetMs = Infinity, started }: HookInvocation): Promise<HookVerdict> {

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { AppliedHook, HookInput, HookVerdict } from '#contracts';
 import { EgressError, EgressPolicy, SafeFetch } from '#sandbox';
 import { parseHookOutput } from './hook-output.js';
-import { HookFailure } from './hook-failure.js';
+import { HookFailure, HookNotSetUp } from './hook-failure.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -74,7 +74,7 @@ export class Webhooks {
 
   private variable(name: string): string {
     const value = this.env[name];
-    if (value === undefined || value === '') throw new HookFailure(`: the variable ${name} is not set in the process that runs it`);
+    if (value === undefined || value === '') throw new HookNotSetUp(name);
     return value;
   }
 }
