@@ -1,4 +1,4 @@
-import type { Content, PolicyProfile, ProgressData } from '#contracts';
+import type { AgentBudget, Content, JsonValue, PolicyProfile, ProgressData, TurnData } from '#contracts';
 import type { Workspace } from './workspace.port.js';
 
 /** Names the stream that an update continues, for tools with several streams of text. */
@@ -6,6 +6,16 @@ export interface UpdateStreamInfo {
   readonly stream: string;
   /** More text of this stream was discarded after this update. */
   readonly truncated?: boolean;
+}
+
+/** Why a suspended tool runs again, and what it left for this moment. */
+export interface Resumed {
+  /** Its time came, a call that it made has ended (or it was woken for another reason), or it got its input. */
+  readonly reason: 'timer' | 'woken' | 'input';
+  /** As it was given to the suspension. */
+  readonly state?: JsonValue;
+  /** Fits the schema of the suspension. Present where the reason is `input`. */
+  readonly input?: JsonValue;
 }
 
 /**
@@ -39,6 +49,8 @@ export interface ToolContext {
   readonly deadline: number;
   /** Milliseconds between abort and kill. May change until the abort. */
   readonly graceMs: number;
+  /** The last suspension of the call; undefined when it was never suspended. An attempt after a failed one gets the same. */
+  readonly resumed?: Resumed | undefined;
   /** Milliseconds since the first attempt of the call started. A suspended call measures its waiting time by it. */
   readonly sinceFirstStartMs: number;
   readonly workspace: Workspace;
@@ -53,4 +65,17 @@ export interface ToolContext {
    */
   redact(text: string, truncated?: boolean): string;
   onProgress(progress: ProgressData): void;
+  /** For sub-agents; other tools have no use for it. */
+  readonly agentRun?: AgentRun | undefined;
+}
+
+/** What a sub-agent knows about its call, and the record of its turns. */
+export interface AgentRun {
+  readonly parentCallId?: string;
+  /** How many of the calls above are sub-agents. */
+  readonly above: number;
+  /** What the sub-agent above leaves to this one. */
+  readonly budget?: AgentBudget;
+  /** Resolves when the log has the turn. Rejects when another worker owns the call. */
+  recordTurn(turn: TurnData): Promise<void>;
 }

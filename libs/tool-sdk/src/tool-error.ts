@@ -15,6 +15,8 @@ export class ToolError extends Error {
     readonly options: {
       /** Whether the same call may succeed when it runs again. The effect of the tool decides whether it does run again. */
       readonly retryable?: boolean;
+      /** The next attempt begins no sooner. Longer than the operator allows for a pause: there is none. */
+      readonly retryAfterMs?: number;
       /** Which arguments are wrong, by JSON Pointer. */
       readonly errors?: readonly Violation[];
       /** The process of the tool was killed. */

@@ -1,4 +1,4 @@
-import type { Content } from '#contracts';
+import type { Content, JsonSchema, JsonValue } from '#contracts';
 
 /** What `run` returns. A string is one text item. */
 export type ToolOutput = string | readonly Content[] | ToolOutputObject | Suspension;
@@ -11,14 +11,44 @@ export interface ToolOutputObject {
   readonly structuredContent?: unknown;
   /** Facts for people and programs; not sent to the model. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** Calls that this one made. */
+  readonly childCallIds?: readonly string[];
   /** Bytes of text that the tool received, where it kept fewer. The model reads this as the original size. */
   readonly seenBytes?: number;
 }
 
+export interface SuspensionOptions {
+  /**
+   * Milliseconds after which the tool runs again in any case. Required without `until`. Without it a call whose children do not
+   * end runs again after ten minutes, and one that gets no input ends with `input_expired`.
+   */
+  readonly resumeInMs?: number;
+  /** `input`: a person or a program gives a value. `children`: a call that this one made ends. */
+  readonly until?: 'input' | 'children';
+  /** What is asked for, for people; at most 2,048 bytes are kept. Only with `until: 'input'`. */
+  readonly prompt?: string;
+  /** JSON schema of the value, at most 4,096 bytes. Values that do not fit are refused. Only with `until: 'input'`. */
+  readonly inputSchema?: JsonSchema;
+  /** What the next attempt gets as `ctx.resumed.state`, at most 1 MiB as JSON. Watchers never see it. */
+  readonly state?: JsonValue;
+}
+
 /**
- * Ends the attempt without ending the call. The call waits without holding a worker; the tool runs again with the same
- * arguments after `resumeInMs` milliseconds.
+ * Ends the attempt without ending the call. The call waits without holding a worker; then the tool runs again with the same
+ * arguments, and `ctx.resumed` says why. What an attempt has done is not undone: keep in `state` what is not to be repeated.
+ *
+ * @example
+ * if (ctx.resumed?.reason !== 'input') return new Suspension({ until: 'input', prompt: 'Which branch?' });
+ * return `on ${String(ctx.resumed.input)}`;
  */
 export class Suspension {
-  constructor(readonly resumeInMs: number) {}
+  readonly options: SuspensionOptions;
+
+  constructor(options: number | SuspensionOptions) {
+    this.options = typeof options === 'number' ? { resumeInMs: options } : options;
+  }
+
+  get resumeInMs(): number | undefined {
+    return this.options.resumeInMs;
+  }
 }

@@ -59,6 +59,7 @@ describe('prepareArguments', () => {
     expect(argsOf({ cmd: ' ', script: 'b' })).toEqual({ command: 'b', limit: 5 });
     expect(argsOf({ command: 'a', cmd: 'b' })).toEqual({ command: 'a', limit: 5 });
     expect(argsOf({ command: '', cmd: 'b' })).toEqual({ command: 'b', limit: 5 });
+    expect(argsOf({ script: 'b', cmd: 'a' })).toEqual({ command: 'a', limit: 5 });
   });
 
   it('takes a bare text as the raw argument, but never broken JSON [TB-02, VA-02]', () => {

@@ -11,6 +11,8 @@ export type Check = (value: unknown) => Violation[];
 
 const options: Options = {
   strict: true,
+  // Says which parameters MCP clients mirror in headers.
+  keywords: ['x-mcp-header'],
   // Lint of hand-written schemas; what zod and MCP servers generate is right and trips over them.
   strictTypes: false,
   strictTuples: false,
@@ -55,31 +57,36 @@ export function compileSchema(schema: JsonSchema): Check {
   return compile(schema, drafts);
 }
 
+/** After a check that was cut off. The time that each takes is a small part of the pause before it. */
+const FIRST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 3_600_000;
+
 /**
- * The check of a schema that others wrote. One that cannot be compiled, or that needs too much time for a value, refuses
- * every value from then on, and says why. Never throws.
+ * The check of a schema that others wrote. One that cannot be compiled refuses every value, and says why. One that was
+ * cut off because it took too long refuses every value for a pause, which doubles from 10 s to an hour: a machine that
+ * is short of CPU cuts off honest ones too. Never throws. `now`: ms.
  */
-export function compileForeignSchema(schema: JsonSchema): Check {
-  let check = foreignCheck(schema);
+export function compileForeignSchema(schema: JsonSchema, now: () => number = () => performance.now()): Check {
+  let check: Check | undefined;
+  let refused: Violation[] = [];
+  let [again, cuts] = [0, 0];
   return (value) => {
+    if (now() < again) return refused;
     try {
-      return boundedWork(CHECK_LIMIT_MS, () => check(value));
+      const ready = (check ??= boundedWork(COMPILE_LIMIT_MS, () => compile(schema, foreignDrafts)));
+      const violations = boundedWork(CHECK_LIMIT_MS, () => ready(value));
+      cuts = 0;
+      return violations;
     } catch (error) {
-      const refused = [cannotCheck(error)];
-      if (error instanceof TookTooLong) check = () => refused;
+      const isCut = error instanceof TookTooLong;
+      // A compiler that was stopped is of no more use.
+      if (isCut && check === undefined) foreignDrafts = newForeignDrafts();
+      refused = [cannotCheck(error)];
+      if (isCut) again = now() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(cuts++, 20));
+      else if (check === undefined) again = Infinity;
       return refused;
     }
   };
-}
-
-function foreignCheck(schema: JsonSchema): Check {
-  try {
-    return boundedWork(COMPILE_LIMIT_MS, () => compile(schema, foreignDrafts));
-  } catch (error) {
-    // A compiler that was stopped is of no more use.
-    if (error instanceof TookTooLong) foreignDrafts = newForeignDrafts();
-    return () => [cannotCheck(error)];
-  }
 }
 
 function cannotCheck(error: unknown): Violation {

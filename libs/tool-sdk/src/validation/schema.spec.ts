@@ -150,6 +150,23 @@ describe('compileForeignSchema', () => {
     expect(compileForeignSchema(doubling(3, { required: ['a'] }))({ a: 1 })).toEqual([]);
   });
 
+  it('tries a check that was cut off again after a pause that doubles', () => {
+    let clock = 0;
+    const { $defs, ...slow } = doubling(60, { type: 'object' });
+    const check = compileForeignSchema({ $defs, type: 'object', if: { required: ['quick'] }, else: slow } as JsonSchema, () => clock);
+    const cut = [{ message: expect.stringContaining('takes too long') }];
+    expect(check({ quick: 1 })).toEqual([]);
+    expect(check({})).toMatchObject(cut);
+    clock = 9_999;
+    expect(check({ quick: 1 })).toMatchObject(cut);
+    clock = 10_000;
+    expect(check({})).toMatchObject(cut);
+    clock = 29_999;
+    expect(check({ quick: 1 })).toMatchObject(cut);
+    clock = 30_000;
+    expect(check({ quick: 1 })).toEqual([]);
+  });
+
   it('checks other schemas after one that could not be compiled', () => {
     expect(compileForeignSchema({ type: 'objekt' })({})).toMatchObject([{ message: expect.stringContaining('cannot be checked') }]);
     expect(compileForeignSchema({ type: 'object', required: ['a'] })({})).toMatchObject([{ pointer: '/a' }]);
