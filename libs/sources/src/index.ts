@@ -1,4 +1,4 @@
-export { acceptOffer, type OfferRules } from './catalog/offered-tool.js';
+export { acceptOffer, type OfferedTool, type OfferRules } from './catalog/offered-tool.js';
 export { SourceStore, type PinnedSource } from './catalog/source-store.js';
 export { SourceWatcher } from './catalog/source-watcher.js';
 export { isPending, TenantCatalog, type RunSourceTool } from './catalog/tenant-catalog.js';
@@ -8,6 +8,9 @@ export { definitionFault } from './definitions/definition-fault.js';
 export { FolderConnector } from './folder/folder.source.js';
 export { McpConnector } from './mcp/mcp.source.js';
 export { OpenApiConnector } from './openapi/openapi.source.js';
+export { loadPlugins, type LoadedPlugin } from './plugin/load-plugin.js';
+export { PluginConnector } from './plugin/plugin.source.js';
 export { SourceHost } from './host/source-host.js';
-export type { SourceConnector } from './source-connector.port.js';
+export type { SourceConnection, SourceConnector } from './source-connector.port.js';
 export { sourceKey, type SourceId } from './source-id.js';
+export { countedCall, sourceLabel } from './source-label.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { AnnouncedSource, SourceDefinition, StoredSource } from '#contracts';
+import { SourceRules, type AnnouncedSource, type SourceDefinition, type StoredSource } from '#contracts';
 import { createRedis, keys, type RedisConnection } from '#redis';
 import { BuiltinSource, ToolRegistry, type ToolContext } from '#tool-sdk';
 import { eventually } from '../../../test/support/eventually.js';
@@ -209,6 +209,56 @@ describe('the catalog of sources', () => {
     expect(Number((await store.revisions())[field]) - before).toBeLessThanOrEqual(2 + (performance.now() - started) / 500);
   });
 
+  it('lets the tools of a source wait for a person again when it gets another address, and shows nothing of them', async () => {
+    const mine = tenant();
+    await define(mine, 'tracker');
+    await worker(new ScriptedSource(offered('create')));
+    await announced(mine, 'create');
+    await define(mine, 'tracker', { url: 'https://other.example.com/mcp' });
+    const tool = () => registry.for(mine).resolve('create');
+    await eventually(async () => tool()?.available.ok === false, 'the tool to wait');
+    expect(JSON.stringify(tool())).not.toContain('For tests');
+    expect(tool()?.available).toMatchObject({ reason: expect.stringContaining('not accepted') });
+    const { entry } = (await store.entry(`${mine}/tracker`)) ?? {};
+    await store.accept({ tenantId: mine, name: 'tracker' }, entry?.tools ?? []);
+    await eventually(async () => tool()?.available.ok === true, 'the accepted tool');
+    expect(tool()?.description).toContain('For tests');
+  });
+
+  it('opens new sources while another one takes long to close', async () => {
+    const mine = tenant();
+    await define(mine, 'slow');
+    const source = new ScriptedSource(offered('create'));
+    let closed = () => {};
+    source.closing = new Promise((resolve) => (closed = resolve));
+    await worker(source);
+    await announced(mine, 'create');
+    await store.remove({ tenantId: mine, name: 'slow' });
+    await eventually(async () => source.closed === 1, 'the close to begin');
+    source.tools = [offered('search')];
+    await define(mine, 'quick');
+    await announced(mine, 'search');
+    closed();
+  });
+
+  it('keeps the lists of a tenant within its budget, and offers what was left out when there is room', async () => {
+    const mine = tenant();
+    await store.replaceConfigured([], SourceRules.parse({ catalogBytes: 20_000 }));
+    const big = (name: string) => offered(name, { description: name.repeat(1_000) });
+    await define(mine, 'first');
+    const source = new ScriptedSource(...['aa', 'bb', 'cc'].map(big));
+    await worker(source);
+    await announced(mine, 'aa', 'bb', 'cc');
+    await store.replaceConfigured([], SourceRules.parse({ catalogBytes: 8_000 }));
+    await define(mine, 'second');
+    const second = async () => (await store.entry(`${mine}/second`))?.entry;
+    const cut = await eventually(second, 'the second source');
+    expect([cut.tools, cut.problems]).toEqual([[], [expect.stringContaining('3 tools are left out')]]);
+    await store.replaceConfigured([], SourceRules.parse({}));
+    source.change(...['aa', 'bb', 'cc'].map(big));
+    await eventually(async () => (await second())?.tools.length === 3, 'all tools of the second source');
+  });
+
   it('closes connections of removed sources and takes their tools away', async () => {
     const mine = tenant();
     await define(mine, 'tracker');
@@ -223,7 +273,7 @@ describe('the catalog of sources', () => {
 });
 
 describe('definitionFault', () => {
-  const rules = { allowCommands: false, secrets: ['TRACKER_TOKEN'] };
+  const rules = SourceRules.parse({ secrets: [{ name: 'TRACKER_TOKEN', tenants: ['a'], hosts: ['tools.example.com'] }] });
   const byKey = (more: object): StoredSource => ({
     tenantId: 'a',
     origin: 'api',
@@ -246,6 +296,60 @@ describe('definitionFault', () => {
     const preload = byKey({ url: undefined, command: ['sh'], env: { LD_PRELOAD: '/tmp/x.so' } });
     expect(definitionFault(preload, { ...rules, allowCommands: true })).toMatch(/LD_PRELOAD is for sources of the config file/);
     expect(definitionFault({ ...byKey({ trust: true, command: ['sh'] }), origin: 'config' }, rules)).toBeUndefined();
+  });
+});
+
+describe('secrets of sources that keys add', () => {
+  const TOKEN = { secretEnv: 'TOKEN' };
+  const rule = (more: object) =>
+    SourceRules.parse({ allowCommands: true, secrets: [{ name: 'TOKEN', tenants: ['acme'], hosts: ['api.example.com'], ...more }] });
+  const faultOf = (more: object, rules = rule({}), tenantId = 'acme') =>
+    definitionFault({ tenantId, origin: 'api', definition: { ...definition('x'), ...more } }, rules);
+  const mcp = (url: string) => ({ url, headers: { authorization: TOKEN } });
+  const api = (more: object) => ({ kind: 'openapi', url: undefined, auth: { type: 'bearer', token: TOKEN }, ...more });
+  const oauth = (tokenUrl: string) => ({ type: 'clientCredentials', tokenUrl, clientId: 'x', clientSecret: TOKEN, send: 'basic' });
+  const program = { url: undefined, command: ['serve'], env: { TOKEN } };
+
+  it.each<[string, object]>([
+    ['the host of the server', mcp('https://api.example.com/mcp')],
+    ['the host of the document', api({ document: 'https://api.example.com/v1.json' })],
+    [
+      'the issuer of tokens and the API',
+      api({ document: 'https://api.example.com/v1.json', auth: oauth('https://api.example.com/token') }),
+    ],
+    ['the host in other letters', mcp('https://API.example.com:443/mcp')],
+    [
+      'the base address, wherever the document is',
+      api({ document: 'https://docs.example.org/v1.json', url: 'https://api.example.com/v1' }),
+    ],
+  ])('go to %s where a rule names it', (_where, more) => {
+    expect(faultOf(more)).toBeUndefined();
+  });
+
+  it.each<[string, object]>([
+    ['another host', mcp('https://evil.example.com/mcp')],
+    ['a host that ends alike', mcp('https://api.example.com.evil.org/mcp')],
+    ['another port', mcp('https://api.example.com:8443/mcp')],
+    ['another base address', api({ document: 'https://api.example.com/v1.json', url: 'https://evil.example.com' })],
+    ['the host of another document', api({ document: 'https://evil.example.com/v1.json' })],
+    ['the same host with a dot', mcp('https://api.example.com./mcp')],
+    ['a host behind its name', mcp('https://api.example.com@evil.org/mcp')],
+    ['a host that looks alike', mcp('https://\u0430pi.example.com/mcp')],
+    ['an API that gets the tokens', api({ document: 'https://evil.example.com/v1.json', auth: oauth('https://api.example.com/token') })],
+    ['another issuer of tokens', api({ document: 'https://api.example.com/v1.json', auth: oauth('https://evil.example.com/token') })],
+    ['a program', program],
+  ])('do not go to %s', (_where, more) => {
+    expect(faultOf(more)).toMatch(/sourceRules\.secrets .* does not let the secret TOKEN be/);
+  });
+
+  it('are for the tenants of their rule, and a program gets one only with the host *', () => {
+    expect(faultOf(mcp('https://api.example.com/mcp'), rule({}), 'rival')).toMatch(
+      /no rule that lets the tenant rival use the secret TOKEN/,
+    );
+    expect(faultOf(mcp('https://a.example.com/mcp'), rule({ tenants: ['acme*'], hosts: ['*.example.com'] }), 'acme-2')).toBeUndefined();
+    expect(faultOf(program, rule({ hosts: ['*'] }))).toBeUndefined();
+    expect(faultOf(mcp('https://api.example.com/mcp'), SourceRules.parse({}))).toMatch(/no rule/);
+    expect(() => SourceRules.parse({ secrets: ['TOKEN'] })).toThrow(/expected \{name, tenants, hosts\}/);
   });
 });
 

@@ -9,6 +9,8 @@ export interface OfferedTool extends Omit<Partial<ToolFacts>, 'name' | 'source' 
   /** The name by which the source knows it. */
   readonly rawName: string;
   readonly input: ToolFacts['input'];
+  /** Digest of the program behind it, where the source knows it: another program is another tool. */
+  readonly program?: string | undefined;
 }
 
 /** What the operator says about the tools of a source. */
@@ -91,7 +93,7 @@ function announced(offer: OfferedTool, name: string, rules: OfferRules): Announc
   );
   if (!descriptor.success) return descriptor.error.issues[0]?.message ?? 'its description is not valid';
   if (JSON.stringify(descriptor.data).length > MAX_TOOL_BYTES) return `it is larger than ${MAX_TOOL_BYTES} bytes`;
-  const digest = toolDigest(rules.name, rawName, descriptor.data);
+  const digest = toolDigest(rules.name, rawName, descriptor.data, offer.program);
   return { rawName, digest, descriptor: { ...descriptor.data, version: digest.slice(0, 16) } };
 }
 
@@ -101,4 +103,11 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
-const KIND_NAMES: Record<SourceKind, string> = { mcp: 'MCP', openapi: 'OpenAPI', folder: 'Folder', worker: 'Worker' };
+const KIND_NAMES: Record<SourceKind, string> = {
+  mcp: 'MCP',
+  openapi: 'OpenAPI',
+  folder: 'Folder',
+  worker: 'Worker',
+  agent: 'Agent',
+  plugin: 'Plugin',
+};

@@ -1,9 +1,14 @@
-import { AnnouncedSource, PinnedTool, SourceRules, StoredSource, type AnnouncedTool } from '#contracts';
-import { keys, type RedisConnection } from '#redis';
+import { ALL_TENANTS, AnnouncedSource, PinnedTool, SourceRules, StoredSource, type AnnouncedTool } from '#contracts';
+import type { ChainableCommander } from 'ioredis';
+import { keys, sha256Hex, type RedisConnection } from '#redis';
 import { sourceKey, type SourceId } from '../source-id.js';
 
 /** A source that renames its tools all the time must not fill Redis. */
 const MAX_PINS = 20_000;
+/** Among the pins, the address that they are of: no tool has an empty name. */
+const ADDRESS = '';
+/** No digest: a pin that no tool has. */
+const NOT_ACCEPTED = 'not accepted';
 
 /** A catalog entry with the digests that were accepted of its tools. */
 export interface PinnedSource {
@@ -37,7 +42,10 @@ export class SourceStore {
 
   async putDefinition(source: StoredSource): Promise<void> {
     const field = sourceKey({ tenantId: source.tenantId, name: source.definition.name });
-    await this.redis.multi().hset(keys.sourceDefinitions(), field, JSON.stringify(source)).incr(keys.sourceRevision()).exec();
+    const before = await this.redis.hget(keys.sourceDefinitions(), field);
+    const change = this.redis.multi().hset(keys.sourceDefinitions(), field, JSON.stringify(source));
+    await this.resetPins(change, field, before, source);
+    await change.incr(keys.sourceRevision()).exec();
   }
 
   /** The sources of the config file: those that it does not have any more are removed. Sources added over HTTP stay. */
@@ -50,7 +58,10 @@ export class SourceStore {
     const change = this.redis.multi().set(keys.sourceRules(), JSON.stringify(rules));
     for (const [field] of gone)
       change.hdel(keys.sourceDefinitions(), field).hdel(keys.sourceEntries(), field).hdel(keys.sourceRevisions(), field);
-    for (const [field, text] of changed) change.hset(keys.sourceDefinitions(), field, text);
+    for (const [field, text] of changed) {
+      change.hset(keys.sourceDefinitions(), field, text);
+      await this.resetPins(change, field, stored[field] ?? null, readable(StoredSource, text));
+    }
     await change.incr(keys.sourceRevision()).exec();
   }
 
@@ -79,9 +90,13 @@ export class SourceStore {
       .exec();
   }
 
-  /** Replaces the entry, after new tools were pinned. With `ttlMs` it vanishes unless `renew` is called in time. */
-  async announce(entry: AnnouncedSource, ttlMs?: number): Promise<void> {
-    const field = sourceKey(entry);
+  /**
+   * Replaces the entry, after new tools were pinned. With `ttlMs` it vanishes unless `renew` is called in time. False when
+   * tools were left out because the tenant's lists are too large: there may be room for them later.
+   */
+  async announce(offer: AnnouncedSource, ttlMs?: number): Promise<boolean> {
+    const field = sourceKey(offer);
+    const entry = await this.withinBudget(offer);
     const tools = entry.pin ? await this.pinNew(field, entry.tools) : entry.tools;
     const change = this.redis.multi();
     if (ttlMs !== undefined) change.set(keys.sourceAlive(field), '1', 'PX', ttlMs);
@@ -90,6 +105,7 @@ export class SourceStore {
       .hincrby(keys.sourceRevisions(), field, 1)
       .incr(keys.sourceRevision())
       .exec();
+    return entry.tools.length === offer.tools.length;
   }
 
   /** False: the entry has vanished; announce it again. */
@@ -126,6 +142,46 @@ export class SourceStore {
     await change.hincrby(keys.sourceRevisions(), field, 1).incr(keys.sourceRevision()).exec();
   }
 
+  /** What a tenant's own sources offer is kept in the memory of every process. Two announcers at once may exceed it a little. */
+  private async withinBudget(offer: AnnouncedSource): Promise<AnnouncedSource> {
+    const { tenantId, origin, name } = offer;
+    if (origin === 'config' || tenantId === ALL_TENANTS) return offer;
+    const [{ catalogBytes }, definitions, fields] = await Promise.all([
+      this.rules(),
+      this.definitions(),
+      this.redis.hkeys(keys.sourceEntries()),
+    ]);
+    const free = new Set(
+      [name, ...definitions.flatMap((it) => (it.origin === 'config' ? it.definition.name : []))].map((it) =>
+        sourceKey({ tenantId, name: it }),
+      ),
+    );
+    const others = fields.filter((field) => field.startsWith(`${tenantId}/`) && !free.has(field));
+    const sizes = await Promise.all(others.map((field) => this.redis.hstrlen(keys.sourceEntries(), field)));
+    let left = catalogBytes - sizes.reduce((sum, size) => sum + size, 0);
+    const tools = offer.tools.filter((tool) => (left -= JSON.stringify(tool).length) >= 0);
+    if (tools.length === offer.tools.length) return offer;
+    const problem = `${offer.tools.length - tools.length} tools are left out: the lists of the tenant's sources are larger than ${catalogBytes} bytes (sourceRules.catalogBytes)`;
+    return { ...offer, tools, problems: [problem, ...offer.problems] };
+  }
+
+  /** What was accepted of a server is not accepted of another one at another address: its tools wait for a person. */
+  private async resetPins(
+    change: ChainableCommander,
+    field: string,
+    before: string | null,
+    after: StoredSource | undefined,
+  ): Promise<void> {
+    if (after === undefined) return;
+    const pins = await this.redis.hgetall(keys.sourcePins(field));
+    const old = before === null ? undefined : readable(StoredSource, before);
+    const [was, is] = [pins[ADDRESS] ?? (old && addressOf(old)), addressOf(after)];
+    change.hset(keys.sourcePins(field), ADDRESS, is);
+    if (was === undefined || was === is) return;
+    for (const rawName of Object.keys(pins)) if (rawName !== ADDRESS) change.hset(keys.sourcePins(field), rawName, NOT_ACCEPTED);
+    change.hincrby(keys.sourceRevisions(), field, 1);
+  }
+
   /** The tools without those for which there is no room. Two announcers at once agree: the first pin stays. */
   private async pinNew(field: string, tools: readonly AnnouncedTool[]): Promise<AnnouncedTool[]> {
     const pins = await this.redis.hgetall(keys.sourcePins(field));
@@ -143,6 +199,12 @@ export class SourceStore {
 
 function pinText({ digest, descriptor }: AnnouncedTool): string {
   return JSON.stringify({ digest, descriptor } satisfies PinnedTool);
+}
+
+/** Where the tools come from: what answers when they are called. */
+function addressOf({ definition }: StoredSource): string {
+  const { kind, url, command, env, document, path, bundle }: Partial<Record<string, unknown>> = definition;
+  return sha256Hex(JSON.stringify({ kind, url, command, env, document, path, bundle }));
 }
 
 function originOf(text: string): StoredSource['origin'] | undefined {

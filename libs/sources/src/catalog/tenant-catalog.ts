@@ -114,7 +114,8 @@ export class CatalogSource implements ToolSource {
     this.tools = source.entry.tools.map(({ rawName, descriptor }, index) => {
       const { name, aliases } = names[index] ?? { name: descriptor.name, aliases: [] };
       this.rawNames.set(name, rawName);
-      return { ...descriptor, name, aliases: [...aliases], available: availabilityOf(source, index, name) };
+      const shown = isPending(source, index) ? withoutTexts(descriptor) : descriptor;
+      return { ...shown, name, aliases: [...aliases], available: availabilityOf(source, index, name) };
     });
   }
 
@@ -149,12 +150,24 @@ export function isPending({ entry, pins }: PinnedSource, index: number): boolean
   return entry.pin && tool !== undefined && pins[tool.rawName] !== tool.digest;
 }
 
+/** What a source says of a changed tool reaches no model and no catalog before a person accepted it. */
+function withoutTexts(tool: ToolDescriptor): ToolDescriptor {
+  const { output: _output, ...rest } = tool;
+  return {
+    ...rest,
+    label: 'Changed tool',
+    description: 'Changed in its source. An administrator has not accepted the change yet.',
+    input: { type: 'object' },
+    examples: [],
+  };
+}
+
 function availabilityOf(source: PinnedSource, index: number, name: string): ToolDescriptor['available'] {
   const { entry } = source;
   if (isPending(source, index))
     return {
       ok: false,
-      reason: `${name} is not available: its description, schema or facts changed in the source ${entry.name}, and an administrator has not accepted the change yet`,
+      reason: `${name} is not available: its description, schema or facts, or the address of the source ${entry.name}, have changed, and an administrator has not accepted the change yet`,
     };
   if (entry.status !== 'stale') return { ok: true };
   return { ok: false, reason: `${name} is not available: the source ${entry.name} is not reachable now` };

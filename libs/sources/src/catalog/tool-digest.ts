@@ -4,11 +4,11 @@ import type { ToolChange, ToolDescriptor } from '#contracts';
 
 const FIELDS = ['label', 'description', 'input', 'output', 'tier', 'effect', 'pool', 'timeoutMs', 'retry', 'subjects'] as const;
 
-/** What a change of needs a person: everything that a model reads or that policy judges by. */
-export function toolDigest(source: string, rawName: string, tool: ToolDescriptor): string {
+/** What a change of needs a person: everything that a model reads or that policy judges by, and what runs. */
+export function toolDigest(source: string, rawName: string, tool: ToolDescriptor, program?: string): string {
   const facts = Object.fromEntries(FIELDS.map((field) => [field, tool[field] ?? null]));
   return createHash('sha256')
-    .update(canonicalize({ source, rawName, ...facts }) ?? '')
+    .update(canonicalize({ source, rawName, ...facts, ...(program === undefined ? {} : { program }) }) ?? '')
     .digest('hex');
 }
 

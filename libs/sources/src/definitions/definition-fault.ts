@@ -1,4 +1,5 @@
-import type { SourceRules, StoredSource } from '#contracts';
+import type { SourceDefinition, SourceRules, StoredSource } from '#contracts';
+import { globMatches } from '#patterns';
 
 /** Variables with which the loader, libc or a shell runs code: what starts the sandbox has them too. */
 const OF_LOADERS = /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|NLSPATH$|MALLOC_|BASH_|ENV$|SHELLOPTS$|PS4$)/;
@@ -7,9 +8,11 @@ const OF_LOADERS = /^(?:LD_|GLIBC_|GCONV_PATH$|LOCPATH$|NLSPATH$|MALLOC_|BASH_|E
  * Why a source may not be used as it is defined; undefined when it may. The config file may say everything. A key that
  * adds a source for its tenant must not reach programs, files or secrets of the workers by it.
  */
-export function definitionFault({ origin, definition }: StoredSource, rules: SourceRules): string | undefined {
+export function definitionFault({ tenantId, origin, definition }: StoredSource, rules: SourceRules): string | undefined {
   if (origin === 'config') return undefined;
   if (definition.kind === 'worker') return 'sources of this kind are announced by their workers; rules for them are in the config file';
+  if (definition.kind === 'agent') return 'sub-agents are defined in the config file';
+  if (definition.kind === 'plugin') return 'plugins are named in `plugins` of the config file';
   if (definition.trust) return '`trust` is for sources of the config file: facts of other sources do not count';
   if (!definition.pin) return '`pin: false` is for sources of the config file: changes of other sources wait for a person';
   if ('path' in definition && definition.path !== undefined) return '`path` is for sources of the config file';
@@ -18,8 +21,44 @@ export function definitionFault({ origin, definition }: StoredSource, rules: Sou
     return '`command` starts a program on the workers: put the source into the config file, or set sourceRules.allowCommands there';
   const variable = Object.keys(('env' in definition && definition.env) || {}).find((name) => OF_LOADERS.test(name));
   if (variable !== undefined) return `the variable ${variable} is for sources of the config file: it loads code`;
-  const secret = secretNames(definition).find((name) => !rules.secrets.includes(name));
-  return secret === undefined ? undefined : `the secret ${secret} is not among sourceRules.secrets of the config file`;
+  return secretFault(tenantId, definition, rules);
+}
+
+/** Why a secret may not go where the definition sends it. */
+function secretFault(tenantId: string, definition: SourceDefinition, { secrets }: SourceRules): string | undefined {
+  for (const { name, to } of secretUses(definition)) {
+    const own = secrets.filter((rule) => rule.name === name && rule.tenants.some((glob) => globMatches(glob, tenantId)));
+    if (own.length === 0)
+      return `sourceRules.secrets of the config file has no rule that lets the tenant ${tenantId} use the secret ${name}`;
+    const refused = to.find((host) => !own.some(({ hosts }) => hosts.some((glob) => hostMatches(glob, host))));
+    if (refused === undefined) continue;
+    const where = refused === PROGRAM ? 'given to a program, which needs the host `*`' : `sent to ${refused}`;
+    return `sourceRules.secrets of the config file does not let the secret ${name} be ${where}`;
+  }
+  return undefined;
+}
+
+/** A program may send what it has anywhere. */
+const PROGRAM = '(a program)';
+
+function hostMatches(glob: string, host: string): boolean {
+  return glob === '*' || (host !== PROGRAM && globMatches(glob.toLowerCase(), host));
+}
+
+/** Each secret of a definition, and the hosts that it is sent to. */
+function secretUses(definition: SourceDefinition): { readonly name: string; readonly to: readonly string[] }[] {
+  const uses = (value: unknown, to: readonly string[]) => secretNames(value).map((name) => ({ name, to }));
+  const { url, document } = { url: undefined, document: undefined, ...definition };
+  // Without `url` requests go to the origin of the document.
+  const target = url ?? document;
+  const { env, auth, ...rest } = { env: undefined, auth: undefined, ...definition };
+  const host = target === undefined ? PROGRAM : new URL(target).host;
+  return [
+    ...uses(env, [PROGRAM]),
+    // What the issuer gives for a secret goes to the API: a token is worth as much there.
+    ...uses(auth, auth?.type === 'clientCredentials' ? [new URL(auth.tokenUrl).host, host] : [host]),
+    ...uses(rest, [host]),
+  ];
 }
 
 /** The environment variables that a definition names as secrets, wherever they stand. */

@@ -1,9 +1,9 @@
 import type { Pool, SourceDefinition } from '#contracts';
 
 /** The pool of all tools of a source; undefined where each tool says its own. */
-export function poolOf(definition: SourceDefinition & { readonly kind: 'folder' }): Pool | undefined;
+export function poolOf(definition: SourceDefinition & { readonly kind: 'folder' | 'plugin' }): Pool | undefined;
 export function poolOf(definition: SourceDefinition): Pool;
 export function poolOf(definition: SourceDefinition): Pool | undefined {
-  if (definition.pool !== undefined || definition.kind === 'folder') return definition.pool;
+  if (definition.pool !== undefined || definition.kind === 'folder' || definition.kind === 'plugin') return definition.pool;
   return 'command' in definition && definition.command !== undefined ? 'shell' : 'net';
 }

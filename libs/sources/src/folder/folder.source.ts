@@ -3,7 +3,7 @@ import type { Sandbox } from '#sandbox';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
 import type { OfferedTool } from '../catalog/offered-tool.js';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
-import { folderSignature, readFolder, type FoundTool } from './read-folder.js';
+import { folderSignature, programState, readFolder, type FoundTool } from './read-folder.js';
 import { runFolderTool } from './run-folder-tool.js';
 
 /** Folders of network file systems send no events, so they are looked at. */
@@ -46,9 +46,9 @@ class FolderConnection implements SourceConnection {
 
   async list(): Promise<readonly OfferedTool[]> {
     await this.load();
-    return [...this.tools.values()].map(({ tool }) => {
+    return [...this.tools.values()].map(({ tool, program }) => {
       const { name, label, description, input, output, tier, effect, timeoutMs, pool } = tool;
-      return { rawName: name, label, description, input, output, tier, effect, timeoutMs, pool };
+      return { rawName: name, label, description, input, output, tier, effect, timeoutMs, pool, program };
     });
   }
 
@@ -74,10 +74,13 @@ class FolderConnection implements SourceConnection {
     this.changed.clear();
   }
 
+  /** Never rejects: a folder that cannot be read shows when its tools are listed. */
   private async look(): Promise<void> {
-    const signature = await folderSignature(this.definition.path);
-    if (signature === this.signature) return;
+    const tools = [...this.tools.values()];
+    const [signature, ...states] = await Promise.all([folderSignature(this.definition.path), ...tools.map(programState)]);
+    if (signature === this.signature && tools.every(({ state }, index) => state === states[index])) return;
     this.signature = signature;
+    await this.load().catch(() => undefined);
     for (const listener of this.changed) listener();
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -6,11 +7,17 @@ import { FolderTool } from '#contracts';
 const FILE = 'tool.yaml';
 const MAX_BYTES = 262_144;
 const MAX_TOOLS = 1_000;
+/** Of larger programs size and time of change count. */
+const MAX_PROGRAM_BYTES = 16_777_216;
 
 export interface FoundTool {
   /** Real path of the tool's folder. */
   readonly folder: string;
   readonly tool: FolderTool;
+  /** Digest of the files beside `tool.yaml` that `run` names. */
+  readonly program: string;
+  /** `programState` before they were read. */
+  readonly state: string;
 }
 
 export interface FolderContent {
@@ -41,11 +48,20 @@ export async function readFolder(path: string): Promise<FolderContent> {
 export async function folderSignature(path: string): Promise<string> {
   try {
     const names = (await readdir(path)).toSorted().slice(0, MAX_TOOLS);
-    const states = await Promise.all(names.map((name) => stat(join(path, name, FILE)).catch(() => undefined)));
-    return names.map((name, index) => `${name}:${states[index]?.mtimeMs}:${states[index]?.size}:${states[index]?.ino}`).join('|');
+    return await statesOf(names.map((name) => join(path, name, FILE)));
   } catch (error) {
     return String(error);
   }
+}
+
+/** Changes when a file does that `run` names. Never rejects. */
+export function programState({ folder, tool }: Pick<FoundTool, 'folder' | 'tool'>): Promise<string> {
+  return statesOf(programFiles(folder, tool));
+}
+
+async function statesOf(files: readonly string[]): Promise<string> {
+  const states = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
+  return files.map((file, index) => `${file}:${states[index]?.mtimeMs}:${states[index]?.size}:${states[index]?.ino}`).join('|');
 }
 
 async function readTool(folder: string): Promise<FoundTool | undefined> {
@@ -54,6 +70,28 @@ async function readTool(folder: string): Promise<FoundTool | undefined> {
   if (found === undefined) return undefined;
   if (found.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
   const parsed = FolderTool.safeParse(parse(await readFile(file, 'utf8')));
-  if (parsed.success) return { folder: await realpath(folder), tool: parsed.data };
+  if (parsed.success) {
+    const real = await realpath(folder);
+    const state = await programState({ folder: real, tool: parsed.data });
+    return { folder: real, tool: parsed.data, state, program: await programDigest(real, parsed.data) };
+  }
   throw new Error(parsed.error.issues.map(({ path: at, message }) => `${at.join('.') || 'file'}: ${message}`).join('; '));
+}
+
+/** Words of `run` that begin with `./` are files beside `tool.yaml`. */
+function programFiles(folder: string, { run }: FolderTool): string[] {
+  return run.filter((word) => word.startsWith('./')).map((word) => join(folder, word));
+}
+
+async function programDigest(folder: string, tool: FolderTool): Promise<string> {
+  const digest = createHash('sha256');
+  for (const file of programFiles(folder, tool)) digest.update(await contentOf(file)).update('\0');
+  return digest.digest('hex');
+}
+
+/** What is missing or too large fails when it runs, or has its size as its content. */
+async function contentOf(file: string): Promise<Buffer | string> {
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true) return 'none';
+  return found.size > MAX_PROGRAM_BYTES ? `${found.size}:${found.mtimeMs}` : readFile(file);
 }

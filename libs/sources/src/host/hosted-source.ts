@@ -1,10 +1,12 @@
 import type { AnnouncedSource, Pool, StoredSource } from '#contracts';
 import { ToolError, type ToolContext, type ToolOutput } from '#tool-sdk';
+import { telemetry } from '#observability';
 import { acceptOffer, type Offer } from '../catalog/offered-tool.js';
 import { poolOf } from '../definitions/pool-of.js';
 import type { SourceStore } from '../catalog/source-store.js';
 import type { SourceConnector } from '../source-connector.port.js';
 import type { SourceId } from '../source-id.js';
+import { countedCall, sourceLabel } from '../source-label.js';
 import { backoffMs } from './backoff.js';
 import { SharedConnection } from './shared-connection.js';
 import type { SourceLease } from './source-lease.js';
@@ -58,11 +60,19 @@ export class HostedSource {
     this.connection = new SharedConnection(source, parts.connector, { onChange: again, onLost: again }, parts.random);
   }
 
+  private get label(): string {
+    return sourceLabel({ name: this.id.name, origin: this.source.origin });
+  }
+
   get id(): SourceId {
     return { tenantId: this.source.tenantId, name: this.source.definition.name };
   }
 
-  async call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
+  call(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
+    return countedCall(this.label, ctx.signal, () => this.tryCall(rawName, args, ctx));
+  }
+
+  private async tryCall(rawName: string, args: Readonly<Record<string, unknown>>, ctx: ToolContext): Promise<ToolOutput> {
     try {
       const connection = await this.connection.get();
       ctx.signal.throwIfAborted();
@@ -102,7 +112,7 @@ export class HostedSource {
 
   private mayLead(): boolean {
     const { definition } = this.source;
-    return definition.kind === 'folder' || this.parts.serves(poolOf(definition));
+    return definition.kind === 'folder' || definition.kind === 'plugin' || this.parts.serves(poolOf(definition));
   }
 
   private async read(): Promise<void> {
@@ -110,10 +120,12 @@ export class HostedSource {
       const connection = await this.connection.get();
       const offered = await connection.list(AbortSignal.timeout(LIST_TIMEOUT_MS));
       this.connection.proved();
+      telemetry.sourceRead.emit({ source: this.label, result: 'ok' });
       await this.announce('ok', acceptOffer(offered, { ...this.source.definition, pool: poolOf(this.source.definition) }));
     } catch (error) {
       if (this.closed) return;
       const why = error instanceof Error ? error.message : String(error);
+      telemetry.sourceRead.emit({ source: this.label, result: 'failed' });
       this.parts.log('the tools of a source could not be read', { source: this.id, reason: why });
       this.due = performance.now() + Math.max(1_000, this.connection.waitMs);
       await this.announceFailure(why.slice(0, 500)).catch(() => undefined);
@@ -134,8 +146,8 @@ export class HostedSource {
     const text = JSON.stringify(facts);
     if (this.closed || text === this.announced) return;
     const entry: AnnouncedSource = { ...facts, updatedAt: new Date().toISOString(), expires: this.parts.local };
-    await this.parts.store.announce(entry, this.parts.local ? LOCAL_TTL_MS : undefined);
-    this.announced = text;
+    const isWhole = await this.parts.store.announce(entry, this.parts.local ? LOCAL_TTL_MS : undefined);
+    this.announced = isWhole ? text : '';
     this.changes = performance.now() - this.announcedAt < LIST_AGAIN_MS ? this.changes + 1 : 0;
     this.announcedAt = performance.now();
     // The definition may have been removed meanwhile: then nothing else takes the entry away.

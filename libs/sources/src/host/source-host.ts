@@ -31,6 +31,7 @@ export class SourceHost {
   private readonly hosted = new Map<string, { text: string; source: HostedSource }>();
   private timer: NodeJS.Timeout | undefined;
   private following: Promise<void> | undefined;
+  private readonly closing = new Map<string, Promise<void>>();
   private closed = false;
 
   constructor(private readonly options: SourceHostOptions) {}
@@ -57,7 +58,7 @@ export class SourceHost {
     clearInterval(this.timer);
     this.options.watcher.close();
     await this.following;
-    await Promise.allSettled([...this.hosted.values()].map(({ source }) => source.close()));
+    await Promise.allSettled([...this.closing.values(), ...[...this.hosted.values()].map(({ source }) => source.close())]);
     this.hosted.clear();
   }
 
@@ -90,9 +91,18 @@ export class SourceHost {
       const next = wanted.get(key);
       if (next !== undefined && JSON.stringify(next.source) === text) continue;
       this.hosted.delete(key);
-      await source.close();
+      this.retire(key, source);
     }
-    for (const [key, next] of wanted) if (!this.hosted.has(key)) this.host(key, next.source, next.local);
+    for (const [key, next] of wanted) if (!this.hosted.has(key) && !this.closing.has(key)) this.host(key, next.source, next.local);
+  }
+
+  /** One that takes long to close delays its successor, and no other source. */
+  private retire(key: string, source: HostedSource): void {
+    const closed = source.close().finally(() => {
+      this.closing.delete(key);
+      void this.follow();
+    });
+    this.closing.set(key, closed);
   }
 
   private host(key: string, source: StoredSource, local: boolean): void {

@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
-import { Json, type Content } from '#contracts';
+import type { Content } from '#contracts';
 import type { ToolOutputObject } from '#tool-sdk';
 
-/** The result of a tool as its server gave it. Kinds of content that calls do not have are kept whole, as JSON. */
+/** The result of a tool as its server gave it, with every kind of content. */
 export function outputOf(result: CallToolResult): ToolOutputObject {
   const content = result.content.map(contentOf);
   return {
@@ -13,25 +13,45 @@ export function outputOf(result: CallToolResult): ToolOutputObject {
 }
 
 function contentOf(block: ContentBlock): Content {
+  const annotations = annotationsOf(block);
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.text };
+      return { type: 'text', text: block.text, ...annotations };
     case 'image':
-      return { type: 'image', data: block.data, mimeType: block.mimeType };
+    case 'audio':
+      return { type: block.type, data: block.data, mimeType: block.mimeType, ...annotations };
     case 'resource_link': {
-      const { uri, name, mimeType, description } = block;
+      const { uri, name, title, mimeType, description, size } = block;
       return {
         type: 'resource_link',
         uri,
         name,
+        ...(title === undefined ? {} : { title }),
         ...(mimeType === undefined ? {} : { mimeType }),
         ...(description === undefined ? {} : { description }),
+        ...(size === undefined ? {} : { size }),
+        ...annotations,
       };
     }
-    case 'audio':
-    case 'resource':
-      return { type: 'json', json: Json.parse(block) };
+    case 'resource': {
+      const { uri, mimeType } = block.resource;
+      const named = { uri, ...(mimeType === undefined ? {} : { mimeType }) };
+      const resource = 'text' in block.resource ? { ...named, text: block.resource.text } : { ...named, blob: block.resource.blob };
+      return { type: 'resource', resource, ...annotations };
+    }
     default:
       return block satisfies never;
   }
+}
+
+function annotationsOf({ annotations }: ContentBlock): Pick<Extract<Content, { type: 'text' }>, 'annotations'> {
+  if (annotations === undefined) return {};
+  const { audience, priority, lastModified } = annotations;
+  return {
+    annotations: {
+      ...(audience === undefined ? {} : { audience }),
+      ...(priority === undefined ? {} : { priority }),
+      ...(lastModified === undefined ? {} : { lastModified }),
+    },
+  };
 }

@@ -39,6 +39,9 @@ export function credentialsOf(
         ? { ...none, query: { [auth.name]: value }, secrets: all }
         : { ...none, cookies: { [auth.name]: value }, secrets: all };
     }
+    case 'clientCredentials':
+      // Its token comes with each call.
+      return { ...none, secrets: [...secrets, resolveSecrets({ secret: auth.clientSecret }, env)['secret'] ?? ''] };
     default:
       return auth satisfies never;
   }

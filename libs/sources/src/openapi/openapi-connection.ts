@@ -5,6 +5,7 @@ import { withoutSecrets } from '../definitions/without-secrets.js';
 import type { SourceConnection } from '../source-connector.port.js';
 import { boundedBody } from './bounded-body.js';
 import { buildRequest, shownUrl, type BuiltRequest } from './build-request.js';
+import type { ClientCredentials } from './client-credentials.js';
 import type { Credentials } from './credentials.js';
 import type { Operation } from './operation.js';
 import { operationTool } from './operation-tool.js';
@@ -21,6 +22,8 @@ export interface OpenApiConnectionParts {
   readonly read: (signal: AbortSignal) => Promise<ReadOperations>;
   readonly guarded: EgressFetch;
   readonly credentials: Credentials;
+  /** Adds a token to them for each request. */
+  readonly tokens?: ClientCredentials | undefined;
 }
 
 /** The operations of one document, called over HTTP. */
@@ -46,10 +49,13 @@ export class OpenApiConnection implements SourceConnection {
     const operation = this.operations.get(rawName);
     if (operation === undefined)
       throw new ToolError('unavailable', `The document has no operation ${rawName} any more`, { retryable: true });
-    const { credentials } = this.parts;
+    const { tokens } = this.parts;
+    const credentials = (await tokens?.added(this.parts.credentials)) ?? this.parts.credentials;
+    ctx.signal.throwIfAborted();
     const request = await buildRequest(operation, args, credentials);
     try {
       const { response, url } = await this.send(request, ctx.signal);
+      if (response.status === 401) tokens?.refused(credentials);
       const body = await boundedBody(response, MAX_RESPONSE_BYTES);
       if (body === undefined)
         throw new ToolError('tool_failed', `The API answered with more than ${MAX_RESPONSE_BYTES} bytes. Ask for less.`, {
@@ -59,7 +65,7 @@ export class OpenApiConnection implements SourceConnection {
       const answer = { method: request.method, url: shown, status: response.status, headers: response.headers, body };
       return withoutSecrets(outputOf(answer), credentials.secrets);
     } catch (error) {
-      throw this.failureOf(error, ctx.signal);
+      throw failureOf(error, ctx.signal, credentials);
     }
   }
 
@@ -86,18 +92,17 @@ export class OpenApiConnection implements SourceConnection {
       target = next;
     }
   }
+}
 
-  private failureOf(error: unknown, signal: AbortSignal): unknown {
-    const { secrets } = this.parts.credentials;
-    if (signal.aborted) return signal.reason;
-    if (error instanceof ToolError) return new ToolError(error.code, withoutSecrets(error.message, secrets), error.options);
-    const message = withoutSecrets(reasonOf(error), secrets).slice(0, 500);
-    const blocked = error instanceof EgressError || (error instanceof Error && error.cause instanceof EgressError);
-    return new ToolError(blocked ? 'tool_failed' : 'unavailable', `The API could not be called: ${message}`, {
-      retryable: !blocked,
-      cause: error,
-    });
-  }
+function failureOf(error: unknown, signal: AbortSignal, { secrets }: Credentials): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof ToolError) return new ToolError(error.code, withoutSecrets(error.message, secrets), error.options);
+  const message = withoutSecrets(reasonOf(error), secrets).slice(0, 500);
+  const blocked = error instanceof EgressError || (error instanceof Error && error.cause instanceof EgressError);
+  return new ToolError(blocked ? 'tool_failed' : 'unavailable', `The API could not be called: ${message}`, {
+    retryable: !blocked,
+    cause: error,
+  });
 }
 
 /** `fetch` says "fetch failed" and why in its cause. */

@@ -4,6 +4,7 @@ import { EgressPolicy, egressFetch, type EgressFetch } from '#sandbox';
 import type { SourceConnection, SourceConnector } from '../source-connector.port.js';
 import { isWanted } from '../catalog/offered-tool.js';
 import { mappedName } from '../catalog/tool-names.js';
+import { ClientCredentials } from './client-credentials.js';
 import { credentialsOf, type Credentials } from './credentials.js';
 import { fetchDocument, parseDocument, readDocument } from './load-document.js';
 import { OpenApiConnection } from './openapi-connection.js';
@@ -29,7 +30,9 @@ export class OpenApiConnector implements SourceConnector {
     const guarded = egressFetch(policy);
     const read = this.reader(definition, credentials, guarded);
     try {
-      const connection = new OpenApiConnection({ read, guarded, credentials });
+      const tokens =
+        definition.auth?.type === 'clientCredentials' ? new ClientCredentials(definition.auth, this.options.env, guarded) : undefined;
+      const connection = new OpenApiConnection({ read, guarded, credentials, tokens });
       await connection.refresh(signal);
       return connection;
     } catch (error) {
@@ -39,11 +42,12 @@ export class OpenApiConnector implements SourceConnector {
   }
 
   /** The operator who wrote the config file named these hosts. A server that only the document names must be public. */
-  private policyOf(origin: StoredSource['origin'], { document, url }: OpenApiSourceDefinition): EgressPolicy {
+  private policyOf(origin: StoredSource['origin'], { document, url, auth }: OpenApiSourceDefinition): EgressPolicy {
     const { egress } = this.options;
-    const named = [document, url].filter((it) => it !== undefined).map((it) => new URL(it).host);
+    const urls = [document, url, auth?.type === 'clientCredentials' ? auth.tokenUrl : undefined].filter((it) => it !== undefined);
+    const named = urls.map((it) => new URL(it).host);
     const policy = origin === 'config' ? new EgressPolicy([...egress.allowHosts, ...named]) : egress;
-    for (const it of [document, url]) if (it !== undefined) policy.check(it);
+    for (const it of urls) policy.check(it);
     return policy;
   }
 
@@ -78,7 +82,11 @@ function rulesOf(definition: OpenApiSourceDefinition, { headers, query, cookies 
   const { tags, methods, paths, maxTools, url, document } = definition;
   return {
     servers: { url, documentUrl: document, sameOrigin: definition.auth !== undefined || definition.headers !== undefined },
-    reserved: { headers: new Set(Object.keys(headers)), query: new Set(Object.keys(query)), cookies: new Set(Object.keys(cookies)) },
+    reserved: {
+      headers: new Set([...Object.keys(headers), ...(definition.auth === undefined ? [] : ['authorization'])]),
+      query: new Set(Object.keys(query)),
+      cookies: new Set(Object.keys(cookies)),
+    },
     wanted: (operation) =>
       isWanted(mappedName(definition.name, operation.name), operation.name, definition) &&
       (tags === undefined || tags.some((tag) => operation.tags.includes(tag))) &&

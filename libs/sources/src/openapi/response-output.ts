@@ -31,7 +31,10 @@ export function outputOf(answer: Answer): ToolOutputObject {
     const wait = headers.get('retry-after');
     const said = isText(answer) ? body.toString().slice(0, ERROR_CHARACTERS) : '';
     const when = wait === null ? '' : ` (Retry-After: ${wait.slice(0, 100)})`;
-    throw new ToolError('tool_failed', `${line}${when}${said === '' ? '' : `\n\n${said}`}`, { retryable: true });
+    throw new ToolError('tool_failed', `${line}${when}${said === '' ? '' : `\n\n${said}`}`, {
+      retryable: true,
+      retryAfterMs: retryAfterMs(wait, Date.now()),
+    });
   }
   const json = jsonOf(answer);
   const next = nextOf(headers, json);
@@ -42,6 +45,15 @@ export function outputOf(answer: Answer): ToolOutputObject {
     details: { status, method, url, ...(next === undefined ? {} : { next }) },
     ...(isText(answer) && body.byteLength > TEXT_BYTES ? { seenBytes: body.byteLength } : {}),
   };
+}
+
+/** RFC 9110, section 10.2.3: seconds, or a date. 0 for what is neither. */
+export function retryAfterMs(header: string | null, nowMs: number): number {
+  if (header === null) return 0;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
+  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? 0 : Math.max(0, at - nowMs);
 }
 
 /** Programs that read MCP expect an object: a list is its `items`. */
@@ -59,7 +71,8 @@ function contentOf(answer: Answer, line: string): Content[] {
   if (body.byteLength > BINARY_BYTES) return [{ type: 'text', text: `${head.text}, more than the ${BINARY_BYTES} that a result may have` }];
   const data = body.toString('base64');
   if (mimeType.startsWith('image/')) return [head, { type: 'image', data, mimeType }];
-  return [head, { type: 'json', json: { type: 'resource', resource: { uri: url, mimeType, blob: data } } }];
+  if (mimeType.startsWith('audio/')) return [head, { type: 'audio', data, mimeType }];
+  return [head, { type: 'resource', resource: { uri: url, mimeType, blob: data } }];
 }
 
 function cut(body: Buffer): string {

@@ -9,6 +9,8 @@ export class ScriptedSource implements SourceConnector {
   onList: () => void = () => {};
   opened = 0;
   closed = 0;
+  /** How long a close takes. */
+  closing: Promise<void> = Promise.resolve();
   private readonly listeners = new Set<{ change: () => void; lost: (reason: string) => void }>();
 
   constructor(...tools: OfferedTool[]) {
@@ -28,7 +30,10 @@ export class ScriptedSource implements SourceConnector {
       call: async (rawName, args) => `${rawName} ${JSON.stringify(args)}`,
       onChange: (change) => void (listener.change = change),
       onClosed: (lost) => void (listener.lost = lost),
-      close: async () => void (this.closed += 1),
+      close: async () => {
+        this.closed += 1;
+        await this.closing;
+      },
     };
   }
 
