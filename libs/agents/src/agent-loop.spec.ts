@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentSourceDefinition, type Call } from '#contracts';
+import { createRedis, type RedisConnection } from '#redis';
+import type { ToolContext, ToolOutputObject } from '#tool-sdk';
+import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
+import { AgentLoop, type AgentLoopParts } from './agent-loop.js';
+import { AgentJournal } from './journal/agent-journal.js';
+import type { Model, ModelAnswer, ModelRequest } from './model/model.port.js';
+
+const RUN = '0-run';
+const CHILD = '0-child';
+
+describe('the loop of a sub-agent', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  let journal: AgentJournal;
+  const ended = new Map<string, Call>();
+  const asked: ModelRequest[] = [];
+
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+    journal = new AgentJournal(redis);
+  });
+  beforeEach(async () => {
+    ended.clear();
+    asked.length = 0;
+    await redis.flushall();
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  const run = async (budgets: object, ...answers: readonly (Partial<ModelAnswer> | 'never')[]): Promise<ToolOutputObject> => {
+    const url = 'http://models.test/v1';
+    const definition = AgentSourceDefinition.parse({
+      kind: 'agent',
+      name: 'digger',
+      model: { provider: 'anthropic', name: 'm', url },
+      budgets,
+    });
+    const ctx = {
+      callId: RUN,
+      attempt: 1,
+      tenantId: 't',
+      signal: new AbortController().signal,
+      onUpdate: () => {},
+      onProgress: () => {},
+      redact: (text: string) => text,
+      agentRun: { above: 0, recordTurn: async () => {} },
+    } as unknown as ToolContext;
+    const parts = {
+      gateway: { open: async () => ({ kind: 'open', tools: [] }) },
+      journal,
+      calls: { read: async (id: string) => ended.get(id), events: async () => [] },
+      tools: { for: () => ({}) },
+    } as unknown as AgentLoopParts;
+    const model: Model = {
+      ask: async (request, { signal }) => {
+        asked.push(request);
+        const answer = answers[asked.length - 1] ?? {};
+        if (answer === 'never') {
+          await new Promise((aborted) => signal.addEventListener('abort', aborted));
+          throw signal.reason;
+        }
+        return { text: '', toolCalls: [], usage: { inputTokens: 0, outputTokens: 0 }, ...answer };
+      },
+    };
+    return (await new AgentLoop(definition, 'Dig', ctx, model, parts).toOutput()) as ToolOutputObject;
+  };
+  const keepTurn = (callId: string, tokens: number) =>
+    journal.keepTurn(callId, {
+      turn: 1,
+      model: 'm',
+      requestSha256: '',
+      text: 'One call.',
+      toolCalls: [{ toolCallId: 'a', tool: 'dig', arguments: '{}' }],
+      leftOut: 0,
+      usage: { inputTokens: tokens, outputTokens: 0 },
+      tookMs: 1,
+      steering: 0,
+    });
+
+  it('ends with what there is when a request takes the rest of the time', async () => {
+    const output = await run({ modelMs: 200 }, { text: 'Found it.', toolCalls: [{ id: 'a', name: 'none', arguments: '' }] }, 'never');
+    expect(output).toMatchObject({ content: [{ text: 'Found it.' }], details: { turns: 1, stopped: 'max_time' } });
+  });
+
+  it('counts the time of requests that failed', async () => {
+    await journal.countFailure(RUN, 1, 150);
+    await journal.countFailure(RUN, 1, 50);
+    expect(await run({ modelMs: 200 })).toMatchObject({ details: { turns: 0, modelMs: 200, stopped: 'max_time' } });
+    expect(asked).toEqual([]);
+  });
+
+  it('does not wait for a call that is not stored any more', async () => {
+    await keepTurn(RUN, 1);
+    await journal.keepSubmitted(RUN, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: false }]);
+    expect(await run({}, { text: 'Done.' })).toMatchObject({ content: [{ text: 'Done.' }] });
+    expect(asked[0]?.messages.at(-1)).toMatchObject({ results: [{ text: expect.stringContaining('not stored any more'), isError: true }] });
+  });
+
+  it('does not take itself for one of its calls', async () => {
+    await keepTurn(RUN, 30);
+    await journal.keepSubmitted(RUN, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
+    await keepTurn(CHILD, 10);
+    await journal.keepSubmitted(CHILD, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
+    ended.set(CHILD, { id: CHILD, status: 'ended', outcome: 'cancelled' } as Call);
+    expect(await run({ tokens: 40 })).toMatchObject({ details: { tokens: 40, stopped: 'max_tokens' } });
+  });
+
+  it('counts what a sub-agent below used before it failed', async () => {
+    await keepTurn(RUN, 30);
+    await journal.keepSubmitted(RUN, 1, [{ toolCallId: 'a', callId: CHILD, isAgent: true }]);
+    await keepTurn(CHILD, 970);
+    ended.set(CHILD, { id: CHILD, status: 'ended', outcome: 'failed', error: { code: 'unavailable', message: 'x' } } as Call);
+    expect(await run({ tokens: 1_000 })).toMatchObject({ details: { tokens: 1_000, modelMs: 2, calls: 1, stopped: 'max_tokens' } });
+    expect(asked).toEqual([]);
+  });
+});

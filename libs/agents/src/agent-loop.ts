@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import type { AgentBudget, AgentSourceDefinition, Call } from '#contracts';
+import type { CallStore } from '#event-log';
+import { telemetry } from '#observability';
+import { Suspension, ToolError, type AgentRun, type ToolContext, type ToolOutput, type ToolRegistry } from '#tool-sdk';
+import type { AgentGateway } from './agent-gateway.js';
+import type { AgentHistory, AgentJournal } from './journal/agent-journal.js';
+import { TurnLog } from './journal/turn-log.js';
+import { nextStep, type AgentLimits, type Spent } from './loop/agent-loop.decider.js';
+import { agentOutput } from './loop/agent-output.js';
+import { limitsOf, spentOf } from './loop/limits.js';
+import { messagesOf } from './loop/messages.js';
+import { readAnswer } from './loop/read-answer.js';
+import type { RecordedTurn } from './journal/recorded-turn.js';
+import { ModelFailure, type Model, type ModelRequest } from './model/model.port.js';
+
+export interface AgentLoopParts {
+  readonly gateway: Pick<AgentGateway, 'open' | 'submit'>;
+  readonly journal: AgentJournal;
+  readonly calls: Pick<CallStore, 'read' | 'events'>;
+  readonly tools: Pick<ToolRegistry, 'for'>;
+}
+
+interface ReadCalls {
+  readonly ended: ReadonlyMap<string, Call>;
+  readonly open: readonly string[];
+  /** What sub-agents used that ended without a result. */
+  readonly withoutResult: ReadonlyMap<string, Spent>;
+}
+
+/** The End of a call wakes it earlier. */
+const LONGEST_WAIT_MS = 600_000;
+/** While no gateway answers. */
+const NO_GATEWAY_MS = 2_000;
+/** Requests for one turn. */
+const TRIES = 5;
+const FIRST_RETRY_MS = 1_000;
+
+/**
+ * One attempt of a sub-agent: from what the journal has until it has to wait, or to its end. Each round: read what there
+ * is → decide (`agent-loop.decider.ts`) → ask the model, submit calls, wait suspended, or end.
+ */
+export class AgentLoop {
+  private readonly run: AgentRun;
+  private readonly limits: AgentLimits;
+  private readonly log: TurnLog;
+
+  /** @throws ToolError `policy_denied` below a sub-agent that may not call any */
+  constructor(
+    private readonly definition: AgentSourceDefinition,
+    private readonly task: string,
+    private readonly ctx: ToolContext,
+    private readonly model: Model,
+    private readonly parts: AgentLoopParts,
+  ) {
+    if (ctx.agentRun === undefined) throw new Error('a sub-agent runs as a call of a worker only');
+    this.run = ctx.agentRun;
+    this.limits = limitsOf(definition, this.run);
+    this.log = new TurnLog(ctx, this.run, parts.journal, parts.calls);
+  }
+
+  async toOutput(): Promise<ToolOutput> {
+    const { ctx, parts } = this;
+    for (;;) {
+      ctx.signal.throwIfAborted();
+      const history = await parts.journal.load(ctx.callId);
+      await this.log.ensure(history);
+      const calls = await this.readCalls(ctx.callId, history);
+      const spent = spentOf(history, calls.ended, calls.withoutResult);
+      const { turns, submitted } = history;
+      const step = nextStep({ turns, isSubmitted: submitted.has(turns.length), open: calls.open, spent, limits: this.limits });
+      if (step.kind === 'wait') return new Suspension({ until: 'children', resumeInMs: LONGEST_WAIT_MS });
+      if (step.kind === 'end') {
+        await parts.journal.expire(ctx.callId);
+        return agentOutput({ callId: ctx.callId, run: this.run, history, spent, limit: step.limit });
+      }
+      const suspension =
+        step.kind === 'submit' ? await this.submit(turns[step.turn - 1], spent) : await this.ask(step.turn, history, calls.ended, spent);
+      if (suspension !== undefined) return suspension;
+    }
+  }
+
+  /** A call that is not stored any more has ended. */
+  private async readCalls(own: string, { submitted }: AgentHistory): Promise<ReadCalls> {
+    const made = [...submitted.values()].flat().filter(({ callId }) => callId !== own);
+    const stored = await Promise.all(made.flatMap(({ callId }) => (callId === undefined ? [] : [this.parts.calls.read(callId)])));
+    const ended = new Map(stored.flatMap((call) => (call?.status === 'ended' ? [[call.id, call]] : [])));
+    const open = stored.flatMap((call) => (call === undefined || ended.has(call.id) ? [] : [call.id]));
+    const withoutResult = new Map<string, Spent>();
+    for (const { callId = '', isAgent } of made)
+      if (isAgent && ended.has(callId) && ended.get(callId)?.result?.details === undefined)
+        withoutResult.set(callId, await this.spentBy(callId));
+    return { ended, open, withoutResult };
+  }
+
+  /** By its journal: a sub-agent that failed, or was cancelled, has no result that says what it used. */
+  private async spentBy(callId: string): Promise<Spent> {
+    const history = await this.parts.journal.load(callId);
+    const { ended, withoutResult } = await this.readCalls(callId, history);
+    return spentOf(history, ended, withoutResult);
+  }
+
+  private async submit(turn: RecordedTurn | undefined, spent: Spent): Promise<Suspension | undefined> {
+    if (turn === undefined) return undefined;
+    const { ctx, parts } = this;
+    const wanted = turn.toolCalls.filter(({ refusal }) => refusal === undefined);
+    if (wanted.length === 0) {
+      await parts.journal.keepSubmitted(ctx.callId, turn.turn, []);
+      return undefined;
+    }
+    for (const { tool } of wanted) ctx.onUpdate([{ type: 'text', text: `[sub-agent calling tool: ${tool}]\n` }], { stream: 'calls' });
+    const answer = await parts.gateway.submit(ctx, turn.turn, this.left(spent, wanted.length));
+    if (answer === undefined) return new Suspension(NO_GATEWAY_MS);
+    if (answer.kind === 'refused') throw refused(answer.message);
+    await parts.journal.keepSubmitted(ctx.callId, turn.turn, answer.calls);
+    return undefined;
+  }
+
+  private async ask(turn: number, history: AgentHistory, ended: ReadonlyMap<string, Call>, spent: Spent): Promise<Suspension | undefined> {
+    const { ctx, definition, limits, parts } = this;
+    const opened = await parts.gateway.open(ctx, turn, this.left(spent, 1));
+    if (opened === undefined) return new Suspension(NO_GATEWAY_MS);
+    if (opened.kind === 'refused') throw refused(opened.message);
+    // The gateway has put messages of people there.
+    const { steering } = await parts.journal.load(ctx.callId);
+    const view = parts.tools.for(ctx.tenantId);
+    const tools = opened.tools.flatMap((name) => view.resolve(name) ?? []);
+    const request: ModelRequest = { system: definition.system, messages: messagesOf(this.task, { ...history, steering }, ended), tools };
+    ctx.onProgress({ message: `turn ${turn} of at most ${limits.turns}`, done: turn - 1, total: limits.turns });
+    const startedAt = performance.now();
+    const leftMs = Math.max(1, Math.ceil(limits.modelMs - spent.modelMs));
+    const budget = AbortSignal.timeout(leftMs);
+    try {
+      const signal = AbortSignal.any([ctx.signal, budget]);
+      const answer = await this.model.ask(request, {
+        signal,
+        onText: (text) => ctx.onUpdate([{ type: 'text', text }], { stream: 'text' }),
+      });
+      const tookMs = Math.round(performance.now() - startedAt);
+      const names = tools.map(({ name }) => name);
+      const kept = await parts.journal.keepTurn(ctx.callId, {
+        ...readAnswer(answer, names),
+        turn,
+        model: definition.model.name,
+        requestSha256: createHash('sha256').update(JSON.stringify(request)).digest('hex'),
+        usage: answer.usage,
+        tookMs,
+        steering: steering.get(turn)?.length ?? 0,
+      });
+      await this.log.write(kept);
+      telemetry.agentTurn.emit({ agent: definition.name, ok: true, tookMs, ...answer.usage });
+      return undefined;
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      const tookMs = Math.ceil(performance.now() - startedAt);
+      telemetry.agentTurn.emit({ agent: definition.name, ok: false, tookMs, inputTokens: 0, outputTokens: 0 });
+      if (!budget.aborted || error !== budget.reason) return this.afterFailure(error, turn, tookMs);
+      await parts.journal.countFailure(ctx.callId, turn, Math.max(tookMs, leftMs));
+      return undefined;
+    }
+  }
+
+  /** The request comes again without a slot meanwhile, until it has failed too often. @throws ToolError */
+  private async afterFailure(error: unknown, turn: number, tookMs: number): Promise<Suspension> {
+    const { ctx, definition, parts } = this;
+    if (!(error instanceof ModelFailure)) throw error;
+    const failures = await parts.journal.countFailure(ctx.callId, turn, tookMs);
+    if (error.retryable && failures < TRIES) return new Suspension(Math.max(error.retryAfterMs ?? 0, FIRST_RETRY_MS * 2 ** (failures - 1)));
+    throw new ToolError('unavailable', `The model ${definition.model.name} of the sub-agent ${definition.name} failed: ${error.message}.`, {
+      retryable: false,
+    });
+  }
+
+  /** What each of so many sub-agents may use up. */
+  private left(spent: Spent, share: number): AgentBudget {
+    const part = (limit: number, used: number) => Math.max(0, Math.floor((limit - used) / share));
+    const { depth, tokens, modelMs, calls } = this.limits;
+    return {
+      depth: depth - 1,
+      tokens: part(tokens, spent.tokens),
+      modelMs: part(modelMs, spent.modelMs),
+      calls: Math.max(0, Math.floor((calls - spent.calls - share) / share)),
+    };
+  }
+}
+
+function refused(message: string): ToolError {
+  return new ToolError('policy_denied', message);
+}

@@ -1,0 +1,6 @@
+export type { OpenAnswer, SubmitAnswer } from './agent-answers.js';
+export { AgentConnector } from './agent.source.js';
+export type { AgentLoopParts } from './agent-loop.js';
+export { AgentGateway } from './agent-gateway.js';
+export { AgentJournal, JOURNAL_SECONDS } from './journal/agent-journal.js';
+export type { SubmittedToolCall } from './journal/recorded-turn.js';

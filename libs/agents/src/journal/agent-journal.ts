@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { keys, type RedisConnection } from '#redis';
+import { RecordedTurn, SubmittedToolCall } from './recorded-turn.js';
+
+/** As long as any call may live, and a day. */
+export const JOURNAL_SECONDS = 8 * 24 * 3_600;
+/** After the run: its End may not be in the log yet. */
+const KEPT_AFTER_SECONDS = 3_600;
+
+const SteeringMessages = z.array(z.object({ message: z.string() }));
+
+/** What a run has done so far. */
+export interface AgentHistory {
+  readonly turns: readonly RecordedTurn[];
+  /** By turn: what became of its calls. */
+  readonly submitted: ReadonlyMap<number, readonly SubmittedToolCall[]>;
+  /** By turn: messages of people that its request brought. */
+  readonly steering: ReadonlyMap<number, readonly string[]>;
+  /** Turns that are known to be in the log. */
+  readonly logged: ReadonlySet<number>;
+  /** Requests for the next turn that failed. */
+  readonly failures: number;
+  /** How long all requests took that failed. */
+  readonly failedMs: number;
+}
+
+/**
+ * What a sub-agent has done, by turn, in the partition of its call: answers of its model as they came, since the next
+ * request repeats them. The event log shows the same without secrets. Of two answers to one turn the first stays.
+ */
+export class AgentJournal {
+  constructor(private readonly redis: RedisConnection) {}
+
+  async load(callId: string): Promise<AgentHistory> {
+    const fields = await this.redis.hgetall(keys.agentJournal(callId));
+    const turns: RecordedTurn[] = [];
+    for (let turn = 1; fields[`turn.${turn}`] !== undefined; turn += 1) turns.push(parsed(RecordedTurn, fields[`turn.${turn}`]));
+    const numbers = Array.from({ length: turns.length + 1 }, (_unused, index) => index + 1);
+    return {
+      turns,
+      submitted: byTurn(numbers, fields, 'calls', (text) => parsed(z.array(SubmittedToolCall), text)),
+      steering: byTurn(numbers, fields, 'steering', (text) => parsed(SteeringMessages, text).map(({ message }) => message)),
+      logged: new Set(numbers.filter((turn) => fields[`logged.${turn}`] !== undefined)),
+      failures: Number(fields[`failures.${turns.length + 1}`] ?? 0),
+      failedMs: Number(fields['failedMs'] ?? 0),
+    };
+  }
+
+  /** Answers the turn that counts: this one, or the one that was kept before. */
+  async keepTurn(callId: string, turn: RecordedTurn): Promise<RecordedTurn> {
+    return parsed(RecordedTurn, await this.keepFirst(callId, `turn.${turn.turn}`, JSON.stringify(turn)));
+  }
+
+  /** The first stays, as with turns. */
+  async keepSubmitted(callId: string, turn: number, calls: readonly SubmittedToolCall[]): Promise<readonly SubmittedToolCall[]> {
+    return parsed(z.array(SubmittedToolCall), await this.keepFirst(callId, `calls.${turn}`, JSON.stringify(calls)));
+  }
+
+  async noteLogged(callId: string, turn: number): Promise<void> {
+    await this.redis.hset(keys.agentJournal(callId), `logged.${turn}`, '1');
+  }
+
+  /** How often the request for the turn has failed by now. */
+  async countFailure(callId: string, turn: number, tookMs: number): Promise<number> {
+    const key = keys.agentJournal(callId);
+    const [failures] = await Promise.all([
+      this.redis.hincrby(key, `failures.${turn}`, 1),
+      this.redis.hincrby(key, 'failedMs', tookMs),
+      this.redis.expire(key, JOURNAL_SECONDS),
+    ]);
+    return failures;
+  }
+
+  /** Called when the run is over; a repetition within the hour finds it as it is. */
+  async expire(callId: string): Promise<void> {
+    await this.redis.expire(keys.agentJournal(callId), KEPT_AFTER_SECONDS);
+  }
+
+  private async keepFirst(callId: string, field: string, text: string): Promise<string> {
+    const key = keys.agentJournal(callId);
+    const [, kept] = await Promise.all([
+      this.redis.hsetnx(key, field, text),
+      this.redis.hget(key, field),
+      this.redis.expire(key, JOURNAL_SECONDS),
+    ]);
+    return kept ?? text;
+  }
+}
+
+function parsed<T extends z.ZodType>(schema: T, text: string | undefined): z.output<T> {
+  return schema.parse(JSON.parse(text ?? 'null'));
+}
+
+function byTurn<T>(
+  turns: readonly number[],
+  fields: Readonly<Record<string, string>>,
+  name: string,
+  read: (text: string) => T,
+): ReadonlyMap<number, T> {
+  return new Map(
+    turns.flatMap((turn): [number, T][] => {
+      const text = fields[`${name}.${turn}`];
+      return text === undefined ? [] : [[turn, read(text)]];
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** A call that the model asked for. One with a `refusal` is not submitted: the model reads the refusal as its result. */
+export const RecordedToolCall = z.object({
+  toolCallId: z.string(),
+  tool: z.string(),
+  /** An object, as JSON text; `{}` where the model sent no object. */
+  arguments: z.string(),
+  refusal: z.string().optional(),
+});
+export type RecordedToolCall = z.output<typeof RecordedToolCall>;
+
+/** An answer of the model as the journal keeps it: unredacted, since the next request repeats it. */
+export const RecordedTurn = z.object({
+  turn: z.number().int(),
+  model: z.string(),
+  requestSha256: z.string(),
+  text: z.string(),
+  toolCalls: z.array(RecordedToolCall),
+  /** Further calls of the turn, which were left out. */
+  leftOut: z.number().int(),
+  usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }),
+  tookMs: z.number().int(),
+  steering: z.number().int(),
+});
+export type RecordedTurn = z.output<typeof RecordedTurn>;
+
+/** What became of a submission. Without a call there is the reason, for the model. */
+export const SubmittedToolCall = z.object({
+  toolCallId: z.string(),
+  callId: z.string().optional(),
+  /** The call is one of a sub-agent, which uses up this one's budget. */
+  isAgent: z.boolean().default(false),
+  error: z.string().optional(),
+});
+export type SubmittedToolCall = z.output<typeof SubmittedToolCall>;

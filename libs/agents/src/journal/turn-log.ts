@@ -1,0 +1,57 @@
+import { TURN_LIMITS, type TurnData } from '#contracts';
+import { upcastEvent, type CallStore } from '#event-log';
+import type { AgentRun, ToolContext } from '#tool-sdk';
+import type { RecordedTurn } from './recorded-turn.js';
+import type { AgentHistory, AgentJournal } from './agent-journal.js';
+
+/** Writes each turn to the event log once, without secrets, before anything follows from it. */
+export class TurnLog {
+  constructor(
+    private readonly ctx: Pick<ToolContext, 'attempt' | 'callId' | 'redact'>,
+    private readonly run: Pick<AgentRun, 'recordTurn'>,
+    private readonly journal: Pick<AgentJournal, 'noteLogged'>,
+    private readonly calls: Pick<CallStore, 'events'>,
+  ) {}
+
+  async write(turn: RecordedTurn): Promise<void> {
+    await this.run.recordTurn(this.dataOf(turn));
+    await this.journal.noteLogged(this.ctx.callId, turn.turn);
+  }
+
+  /**
+   * Writes the last turn if an attempt before died between journal and log. Whether it did is in the log alone:
+   * no other worker can write there any more.
+   */
+  async ensure({ turns, logged }: Pick<AgentHistory, 'turns' | 'logged'>): Promise<void> {
+    const last = turns.at(-1);
+    if (last === undefined || logged.has(last.turn)) return;
+    const events = await this.calls.events(this.ctx.callId);
+    const isThere = events.some(({ type, json }) => type === 'call.turn' && numberOf(json) === last.turn);
+    if (isThere) await this.journal.noteLogged(this.ctx.callId, last.turn);
+    else await this.write(last);
+  }
+
+  private dataOf({ turn, model, requestSha256, text, toolCalls, usage, tookMs, steering }: RecordedTurn): TurnData {
+    const shown = cutBytes(this.ctx.redact(text), TURN_LIMITS.textBytes);
+    return {
+      turn,
+      model,
+      requestSha256,
+      ...(shown === '' ? {} : { text: shown }),
+      toolCalls: toolCalls.map(({ toolCallId, tool }) => ({ toolCallId: this.ctx.redact(toolCallId), tool: this.ctx.redact(tool) })),
+      usage,
+      tookMs,
+      ...(steering === 0 ? {} : { steering }),
+    };
+  }
+}
+
+function numberOf(json: string): number | undefined {
+  const event = upcastEvent(json);
+  return event.type === 'call.turn' ? event.data.turn : undefined;
+}
+
+/** The beginning of a text, never half a character. */
+function cutBytes(text: string, bytes: number): string {
+  return new TextDecoder().decode(Buffer.from(text.slice(0, bytes)).subarray(0, bytes), { stream: true });
+}

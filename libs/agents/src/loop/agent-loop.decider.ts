@@ -1,0 +1,62 @@
+import type { AgentBudget } from '#contracts';
+
+/** What ends a run before its model does. */
+export type LimitReason = 'max_turns' | 'max_tokens' | 'max_time' | 'max_calls';
+
+export interface AgentLimits extends AgentBudget {
+  readonly turns: number;
+}
+
+/** What the run has used, that of its own sub-agents included. */
+export interface Spent {
+  readonly tokens: number;
+  readonly modelMs: number;
+  readonly calls: number;
+}
+
+/** An answer of the model, as far as it decides. */
+export interface AnsweredTurn {
+  /** Those with a refusal are not submitted. */
+  readonly toolCalls: readonly { readonly refusal?: string | undefined }[];
+  /** Calls of the answer that were too many. */
+  readonly leftOut: number;
+}
+
+export interface LoopState {
+  readonly turns: readonly AnsweredTurn[];
+  /** The calls of the last turn are submitted. */
+  readonly isSubmitted: boolean;
+  /** Calls of the last turn that have not ended. */
+  readonly open: readonly string[];
+  readonly spent: Spent;
+  readonly limits: AgentLimits;
+}
+
+export type NextStep =
+  | { readonly kind: 'ask'; readonly turn: number }
+  | { readonly kind: 'submit'; readonly turn: number }
+  | { readonly kind: 'wait'; readonly callIds: readonly string[] }
+  | { readonly kind: 'end'; readonly limit?: LimitReason };
+
+/**
+ * What a sub-agent does next. The same state gives the same step, in whatever process: a run goes on where it was.
+ * Order: a turn without calls is the end → limits, before anything is spent → submit → wait → ask again. Pure.
+ */
+export function nextStep({ turns, isSubmitted, open, spent, limits }: LoopState): NextStep {
+  const last = turns.at(-1);
+  if (last !== undefined && last.toolCalls.length === 0 && last.leftOut === 0) return { kind: 'end' };
+  if (last !== undefined && isSubmitted && open.length > 0) return { kind: 'wait', callIds: open };
+  const limit = reached(turns.length, spent, limits);
+  if (limit !== undefined) return { kind: 'end', limit };
+  if (last === undefined || isSubmitted) return { kind: 'ask', turn: turns.length + 1 };
+  const wanted = last.toolCalls.filter(({ refusal }) => refusal === undefined).length;
+  if (spent.calls + wanted > limits.calls) return { kind: 'end', limit: 'max_calls' };
+  return { kind: 'submit', turn: turns.length };
+}
+
+function reached(turns: number, spent: Spent, limits: AgentLimits): LimitReason | undefined {
+  if (turns >= limits.turns) return 'max_turns';
+  if (spent.tokens >= limits.tokens) return 'max_tokens';
+  if (spent.modelMs >= limits.modelMs) return 'max_time';
+  return undefined;
+}

@@ -1,0 +1,33 @@
+import type { AgentRun, ToolOutputObject } from '#tool-sdk';
+import type { AgentHistory } from '../journal/agent-journal.js';
+import type { LimitReason, Spent } from './agent-loop.decider.js';
+
+export const NO_TEXT = '(sub-agent produced no text output)';
+
+export interface FinishedRun {
+  readonly callId: string;
+  readonly run: Pick<AgentRun, 'parentCallId'>;
+  readonly history: Pick<AgentHistory, 'turns' | 'submitted'>;
+  readonly spent: Spent;
+  /** What ended the run before its model did. */
+  readonly limit: LimitReason | undefined;
+}
+
+/** The last text of the model is the result; all else is for people and programs. Pure. */
+export function agentOutput({ callId, run, history: { turns, submitted }, spent, limit }: FinishedRun): ToolOutputObject {
+  const text = turns.findLast((turn) => turn.text.trim() !== '')?.text ?? NO_TEXT;
+  const children = [...submitted.values()].flat().flatMap(({ callId: child }) => child ?? []);
+  return {
+    content: [{ type: 'text', text }],
+    ...(children.length === 0 ? {} : { childCallIds: children }),
+    details: {
+      childLoopId: callId,
+      ...(run.parentCallId === undefined ? {} : { parentLoopId: run.parentCallId }),
+      turns: turns.length,
+      tokens: spent.tokens,
+      modelMs: spent.modelMs,
+      calls: spent.calls,
+      ...(limit === undefined ? {} : { stopped: limit }),
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AgentModel } from '#contracts';
+import { startModelServer, type ModelServer } from '../../../../test/support/model-server.js';
+import { freePort } from '../../../../test/support/redis-server.mjs';
+import { AiSdkModel } from './ai-sdk.model.js';
+import type { ModelFailure, ModelRequest } from './model.port.js';
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+
+const KEY = 'sk-of-the-model-tests';
+const REQUEST: ModelRequest = {
+  system: 'Be brief.',
+  messages: [
+    { role: 'user', text: 'How much is it?' },
+    { role: 'assistant', text: 'I look.', toolCalls: [{ id: 'a', name: 'price', arguments: '{"of":"tea"}' }] },
+    { role: 'tools', results: [{ toolCallId: 'a', tool: 'price', text: 'no such thing', isError: true }] },
+    { role: 'user', text: 'Hurry up' },
+  ],
+  tools: [{ name: 'price', description: 'Knows prices.', input: { type: 'object', properties: { of: { type: 'string' } } } }],
+};
+
+describe.each(['openai-compatible', 'anthropic'] as const)('a model behind the API of %s', (provider) => {
+  const modelOf = (name: string, more: object = {}) =>
+    new AiSdkModel(AgentModel.parse({ provider, name, url: server.url, apiKey: { secretEnv: 'KEY' }, ...more }), { KEY });
+  const ask = async (name: string, more: object = {}, signal = new AbortController().signal) => {
+    const texts: string[] = [];
+    const answer = await modelOf(name, more).ask(REQUEST, { signal, onText: (text) => texts.push(text) });
+    return { answer, texts };
+  };
+  const failed = (name: string, more: object = {}) =>
+    ask(name, more).then(
+      () => undefined,
+      (error: ModelFailure) => error,
+    );
+
+  it('gets system, messages, results and tools, and answers text in pieces, calls and usage', async () => {
+    server.on('good', [
+      { text: ['It ', 'is 3.'], toolCalls: [{ id: 'b', name: 'price', arguments: { of: 'milk' } }], usage: { input: 100, output: 20 } },
+    ]);
+    const { answer, texts } = await ask('good');
+    expect(answer).toEqual({
+      text: 'It is 3.',
+      toolCalls: [{ id: 'b', name: 'price', arguments: '{"of":"milk"}' }],
+      usage: { inputTokens: 100, outputTokens: 20 },
+    });
+    expect(texts).toEqual(['It ', 'is 3.']);
+    const [call] = server.calls('good');
+    const text = JSON.stringify(call?.body);
+    for (const part of ['Be brief.', 'How much is it?', 'no such thing', 'Knows prices.', 'Hurry up']) expect(text).toContain(part);
+    expect(provider === 'anthropic' ? call?.headers['x-api-key'] : call?.headers.authorization).toContain(KEY);
+  });
+
+  it('says when a refused request may come again, and never what the server wrote', async () => {
+    server.on('busy', [{ status: 429, headers: { 'Retry-After': '7' } }]);
+    expect(await failed('busy')).toMatchObject({ message: 'its server answered with HTTP 429', retryable: true, retryAfterMs: 7_000 });
+    server.on('down', [{ status: 503 }]);
+    expect(await failed('down')).toMatchObject({ retryable: true, retryAfterMs: undefined });
+    server.on('denied', [{ status: 401 }]);
+    expect(await failed('denied')).toMatchObject({ message: 'its server answered with HTTP 401', retryable: false });
+    expect(await failed('good', { url: `http://127.0.0.1:${await freePort()}/v1` })).toMatchObject({
+      message: 'its server is not reachable',
+      retryable: true,
+    });
+  });
+
+  it('fails when the answer breaks off, is sent elsewhere, takes too long or is too large', async () => {
+    server.on('cut', [{ text: 'It', cut: true }]);
+    expect(await failed('cut')).toMatchObject({ name: 'ModelFailure', retryable: true });
+    server.on('moved', [{ status: 307, headers: { Location: `${server.url}/chat/completions` } }]);
+    expect(await failed('moved')).toMatchObject({ message: expect.stringContaining('redirects are not followed'), retryable: false });
+    expect(server.calls('moved')).toHaveLength(1);
+    let release = () => {};
+    server.on('slow', [{ until: new Promise<void>((go) => (release = go)) }]);
+    expect(await failed('slow', { timeoutMs: 1 })).toMatchObject({ message: 'it did not answer within 1 ms', retryable: true });
+    release();
+    server.on('huge', [{ text: Array.from({ length: 90 }, () => 'x'.repeat(100_000)) }]);
+    expect(await failed('huge')).toMatchObject({ message: 'expected an answer of at most 8388608 bytes', retryable: false });
+  });
+
+  it('ends with the reason of its signal', async () => {
+    const controller = new AbortController();
+    server.on('waiting', () => {
+      controller.abort(new Error('cancelled'));
+      return { until: new Promise(() => {}) };
+    });
+    await expect(ask('waiting', {}, controller.signal)).rejects.toThrow('cancelled');
+  });
+
+  it('needs its secret', () => {
+    const settings = AgentModel.parse({ provider, name: 'm', url: server.url, apiKey: { secretEnv: 'OTHER' } });
+    expect(() => new AiSdkModel(settings, {})).toThrow('the secret OTHER is not set in the environment of the worker');
+  });
+});

@@ -1,0 +1,43 @@
+import type { LanguageModelV3FunctionTool, LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider';
+import type { ModelMessage, ModelRequest } from './model.port.js';
+
+/** The messages of a request as AI SDK providers take them. Pure. */
+export function promptOf({ system, messages }: Pick<ModelRequest, 'system' | 'messages'>): LanguageModelV3Prompt {
+  return [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...messages.map(messageOf)];
+}
+
+export function toolsOf({ tools }: Pick<ModelRequest, 'tools'>): LanguageModelV3FunctionTool[] {
+  return tools.map(({ name, description, input }) => ({ type: 'function', name, description, inputSchema: input }));
+}
+
+function messageOf(message: ModelMessage): LanguageModelV3Message {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: [{ type: 'text', text: message.text }] };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: [
+          ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
+          ...message.toolCalls.map(({ id, name, arguments: input }) => ({
+            type: 'tool-call' as const,
+            toolCallId: id,
+            toolName: name,
+            input: JSON.parse(input) as unknown,
+          })),
+        ],
+      };
+    case 'tools':
+      return {
+        role: 'tool',
+        content: message.results.map(({ toolCallId, tool, text, isError }) => ({
+          type: 'tool-result',
+          toolCallId,
+          toolName: tool,
+          output: { type: isError ? 'error-text' : 'text', value: text },
+        })),
+      };
+    default:
+      return message satisfies never;
+  }
+}
