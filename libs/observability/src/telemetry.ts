@@ -56,8 +56,14 @@ export const telemetry = {
   tailGapRepaired: telemetryEvent<{ partition: string; events: number }>('tail.gap_repaired'),
   /** A step of the projection of a partition; `lagMs`: from the Redis time of its oldest event to when it was in lists. */
   projected: telemetryEvent<{ partition: string; events: number; tookMs: number; lagMs: number }>('projection.step'),
+  /** The database refused the row of a call, so the call is not in lists. */
+  projectionSkipped: telemetryEvent<{ partition: string; callId: string }>('projection.skipped'),
   socketOpened: telemetryEvent<{ kind: 'ws' | 'sse' }>('socket.opened'),
   socketClosed: telemetryEvent<{ kind: 'ws' | 'sse'; why: string }>('socket.closed'),
+  /** The tool list of a source was read, or could not be. `source`: as in `SourceSample`. */
+  sourceRead: telemetryEvent<{ source: string; result: 'ok' | 'failed' }>('source.read'),
+  /** A source was called. `unavailable`: it was not reachable; `stopped`: the call was cancelled or its time was over. */
+  sourceCalled: telemetryEvent<{ source: string; result: 'ok' | 'failed' | 'unavailable' | 'stopped' }>('source.called'),
   /** One HTTP request to the MCP endpoint that its key was let in for. */
   mcpRequest: telemetryEvent<{ protocol: '2026-07-28' | '2025-11-25' | 'none'; method: string; outcome: 'ok' | 'refused' }>('mcp.request'),
   /** Updates or progress a slow socket or a fast tool did not get one by one. */
@@ -75,5 +81,7 @@ export const telemetry = {
   securityAlert: telemetryEvent<{ kind: 'unknown_syscall' | 'denied_syscall' | 'denied_rate_exceeded' | 'event_rate_exceeded' }>(
     'security.alert',
   ),
+  /** A request of a sub-agent to its model, answered or failed. */
+  agentTurn: telemetryEvent<{ agent: string; ok: boolean; tookMs: number; inputTokens: number; outputTokens: number }>('agent.turn'),
   outputTruncated: telemetryEvent<{ tool: string }>('output.truncated'),
 } as const;

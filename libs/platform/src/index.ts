@@ -1,7 +1,11 @@
+export { connectionHint } from './connection-hint.js';
 export { commaList, withoutEmpty } from './env.js';
 export { ensureDirectory } from './ensure-directory.js';
+export { Health } from './http/health.js';
+export { ProblemFilter, sendProblemBody, startProblem } from './http/problem.filter.js';
 export { ignoreBrokenPipe } from './ignore-broken-pipe.js';
 export { createLogger, nestLogger } from './logger.js';
+export { pingRedis } from './ping-redis.js';
 export { waitForRedis } from './wait-for-redis.js';
 export { PROTOCOL } from './protocol/protocol.js';
 export { ProcessRegistration } from './protocol/process-registration.js';

@@ -12,7 +12,7 @@ const OLDEST_MAJOR = 7;
 
 export interface RedisWait {
   /** The process that starts, for messages and CLIENT LIST. */
-  readonly what: 'gateway' | 'worker';
+  readonly what: 'gateway' | 'worker' | 'projector';
   /** Names the process among those of its kind. */
   readonly id: string;
   readonly redisUrl: string;

@@ -88,6 +88,29 @@ export function createMeters(registry: Registry) {
     ),
     projectionStep: histogram('toolyard_projection_step_seconds', 'Time one batch of a partition took.', [], SHORT_BUCKETS),
     projectionEvents: counter('toolyard_projection_events_total', 'Events that this process put into the projection.', []),
+    projectionSkipped: counter('toolyard_projection_skipped_calls_total', 'Calls that the history database refused: not in lists.', []),
+
+    // Sources of tools
+    sources: gauge('toolyard_sources', 'Sources of tools by status; those that tenants added are `other`.', ['source', 'status']),
+    sourceTools: gauge('toolyard_source_tools', 'Tools of sources: usable, or pending because they changed.', ['source', 'state']),
+    sourceRefreshes: counter('toolyard_source_refreshes_total', 'Tool lists that were read from their sources, by result: ok or failed.', [
+      'source',
+      'result',
+    ]),
+    sourceCalls: counter('toolyard_source_calls_total', 'Calls of tools by source, by result: ok, failed, unavailable or stopped.', [
+      'source',
+      'result',
+    ]),
+    // Sub-agents
+    agentTurns: counter('toolyard_agent_turns_total', 'Requests of sub-agents to their models, by sub-agent and result: ok or failed.', [
+      'agent',
+      'result',
+    ]),
+    agentTokens: counter('toolyard_agent_tokens_total', 'Tokens of the models of sub-agents, by direction: input or output.', [
+      'agent',
+      'direction',
+    ]),
+    agentTurn: histogram('toolyard_agent_turn_seconds', 'Time from a request to a model to the end of its answer.', [], WAIT_BUCKETS),
 
     // Subscribers and limits
     mcpRequests: counter('toolyard_mcp_requests_total', 'HTTP requests to the MCP endpoint, by revision of the protocol.', [

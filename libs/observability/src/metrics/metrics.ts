@@ -7,7 +7,7 @@ import { collectTelemetry } from './telemetry.collector.js';
 import { initializeCounters, initializeToolCounters, type ToolLabels } from './zero-series.js';
 
 export interface MetricsOptions {
-  readonly role: 'gateway' | 'worker';
+  readonly role: 'gateway' | 'worker' | 'projector';
   readonly version?: string;
   readonly probes?: MetricsProbes;
   /** Which tool names may be label values; all others become `other`. Without it the first 200 names pass. */

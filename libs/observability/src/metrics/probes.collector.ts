@@ -22,6 +22,14 @@ export async function collectProbes(meters: Meters, probes: MetricsProbes, timeo
         meters.workerSlotsBusy.set({ pool }, running);
       }
     }),
+    runProbe(meters, 'sources', timeoutMs, probes.sources?.bind(probes), (sources) => {
+      for (const gauge of [meters.sources, meters.sourceTools]) gauge.reset();
+      for (const { source, status, tools, pending } of sources ?? []) {
+        meters.sources.inc({ source, status });
+        meters.sourceTools.inc({ source, state: 'usable' }, tools - pending);
+        meters.sourceTools.inc({ source, state: 'pending' }, pending);
+      }
+    }),
     runProbe(meters, 'approvals', timeoutMs, probes.approvals?.bind(probes), (approvals) => {
       setOrRemove(meters.approvalsWaiting, approvals?.waiting);
       setOrRemove(meters.approvalsOldest, approvals && approvals.oldestMs / 1000);

@@ -20,6 +20,15 @@ export interface ApprovalsSample {
   readonly oldestMs: number;
 }
 
+/** One tool source. `source`: its name where the operator defined it, else `other`, since tenants choose theirs. */
+export interface SourceSample {
+  readonly source: string;
+  readonly status: 'ok' | 'stale' | 'failed' | 'pending';
+  readonly tools: number;
+  /** Of these, changed tools that wait for a person. */
+  readonly pending: number;
+}
+
 /**
  * Values that are read at a scrape. The app passes the probes that it has; a probe that rejects or
  * takes longer than the scrape allows leaves its gauges out of that scrape and is counted. Probes must be safe to run twice at once.
@@ -27,6 +36,8 @@ export interface ApprovalsSample {
 export interface MetricsProbes {
   queues?(): Promise<readonly QueueSample[]>;
   slots?(): readonly SlotSample[];
+  /** Known sources of tools. */
+  sources?(): readonly SourceSample[];
   /** Calls that wait for a person. */
   approvals?(): Promise<ApprovalsSample>;
   /** By how much the longest due timer of the log is overdue; 0 when none is. */

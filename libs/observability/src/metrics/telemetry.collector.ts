@@ -11,7 +11,14 @@ const seconds = (ms: number) => Math.max(0, ms) / 1000;
 export function collectTelemetry(meters: Meters, isKnownTool?: (name: string) => boolean): () => void {
   const tool = boundedLabel({ ...(isKnownTool && { isKnown: isKnownTool }) });
   const word = boundedLabel({ limit: 50 });
-  const stops = [...onCalls(meters, tool), ...onAttempts(meters, tool), ...onLog(meters, word), ...onSubscribers(meters, word)];
+  const agent = boundedLabel({ limit: 100 });
+  const stops = [
+    ...onCalls(meters, tool),
+    ...onAttempts(meters, tool),
+    ...onLog(meters, word),
+    ...onAgents(meters, agent),
+    ...onSubscribers(meters, word),
+  ];
   return () => {
     for (const stop of stops.splice(0)) stop();
   };
@@ -68,6 +75,19 @@ function onLog(meters: Meters, word: (value: string) => string) {
       meters.projectionStep.observe(seconds(step.tookMs));
       meters.projectionEvents.inc(step.events);
     }),
+    telemetry.projectionSkipped.on(() => meters.projectionSkipped.inc()),
+  ];
+}
+
+function onAgents(meters: Meters, agent: (name: string) => string) {
+  return [
+    telemetry.agentTurn.on((turn) => {
+      const named = { agent: agent(turn.agent) };
+      meters.agentTurns.inc({ ...named, result: turn.ok ? 'ok' : 'failed' });
+      meters.agentTokens.inc({ ...named, direction: 'input' }, turn.inputTokens);
+      meters.agentTokens.inc({ ...named, direction: 'output' }, turn.outputTokens);
+      meters.agentTurn.observe({}, seconds(turn.tookMs));
+    }),
   ];
 }
 
@@ -89,6 +109,8 @@ function onSubscribers(meters: Meters, word: (value: string) => string) {
       meters.hookRuns.inc({ event, verdict, cached: String(cached) });
       if (!cached) meters.hookRun.observe({ event }, seconds(tookMs));
     }),
+    telemetry.sourceRead.on(({ source, result }) => meters.sourceRefreshes.inc({ source: word(source), result })),
+    telemetry.sourceCalled.on(({ source, result }) => meters.sourceCalls.inc({ source: word(source), result })),
     telemetry.mcpRequest.on((request) => meters.mcpRequests.inc(request)),
     telemetry.rateLimited.on((hit) => meters.rateLimitHits.inc({ limit: word(hit.limit) })),
   ];

@@ -17,7 +17,7 @@ const ENDS = [
   ['denied', 'approval_expired'],
   ['unknown', 'outcome_unknown'],
 ] as const;
-const TRANSITIONS = ['accept', 'claim', 'update', 'progress', 'hook', 'renew', 'defer', 'retry', 'end', 'cancel', 'decide'];
+const TRANSITIONS = 'accept claim update progress hook turn renew defer retry suspend input wake end cancel held decide'.split(' ');
 const REFUSALS = ['CONFLICT', 'FENCED', 'ENDED', 'NOT_FOUND', 'NOT_DUE', 'BAD_TRANSITION'];
 const LIMITS = ['key_requests', 'actions', 'rate', 'concurrency', 'tree-calls', 'tree-depth', 'queue-depth', 'argument-bytes'];
 const ALERTS = ['unknown_syscall', 'denied_syscall', 'denied_rate_exceeded', 'event_rate_exceeded'];
