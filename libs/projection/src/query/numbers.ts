@@ -202,10 +202,15 @@ export class Numbers {
   }
 }
 
-const NONE: LiveCounts = { running: 0, queued: 0, waitingApproval: 0 };
+const NONE: LiveCounts = { running: 0, queued: 0, waitingApproval: 0, waitingInput: 0 };
 
 function plus(a: LiveCounts, b: LiveCounts): LiveCounts {
-  return { running: a.running + b.running, queued: a.queued + b.queued, waitingApproval: a.waitingApproval + b.waitingApproval };
+  return {
+    running: a.running + b.running,
+    queued: a.queued + b.queued,
+    waitingApproval: a.waitingApproval + b.waitingApproval,
+    waitingInput: a.waitingInput + b.waitingInput,
+  };
 }
 
 function topOf(named: (LiveCounts & { name: string })[]): Stats['now']['byTool'] {

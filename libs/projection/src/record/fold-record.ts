@@ -33,11 +33,16 @@ export function foldRecord(
       };
     case 'call.retry':
       return { ...record, status: 'queued', suspended: event.data.reason === 'suspended' ? true : undefined };
+    case 'call.input_requested':
+      return { ...record, status: 'waiting_input', suspended: undefined };
+    case 'call.input_given':
+      return { ...record, status: 'queued', suspended: true };
     case 'call.end':
       return ended(record, event);
     case 'call.update':
     case 'call.progress':
     case 'call.hook':
+    case 'call.turn':
     case 'call.cancel_requested':
       return record;
     default:
