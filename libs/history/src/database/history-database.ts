@@ -1,0 +1,121 @@
+import { Kysely, Migrator, PostgresDialect, sql, type PostgresPool } from 'kysely';
+import pg from 'pg';
+import * as calls from './migrations/0001-calls.js';
+import type { HistoryTables } from './tables.js';
+
+export type HistoryDatabase = Kysely<HistoryTables>;
+
+/** The tables of the history are in a schema of their own, so that they may share a database with others. */
+export const SCHEMA = 'toolyard';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How much later than the server this process gives a statement up: a server that is stopped or cut off ends none. */
+const GRACE_MS = 2_000;
+
+// Counts and sums are below 2^53: as numbers, not as texts.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
+
+export interface HistoryDatabaseOptions {
+  /** `postgres://user@host:port/database`; what follows `?` is as libpq has it, such as `host=/folder/of/the/socket`. */
+  readonly url: string;
+  /** Named in `pg_stat_activity`. */
+  readonly name: string;
+  /** Connections at most. */
+  readonly connections: number;
+  /** After which time the server ends a statement, and a transaction that asks nothing, in milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** Called when a connection is lost while it is idle; the pool opens others. */
+  readonly onError: (error: HistoryUnavailable) => void;
+}
+
+/**
+ * Opens a pool of connections; none is made before the first query. Rows may be lost when the server crashes, since the
+ * projector writes its position in the same transaction and reads the log again from there. So nothing waits for the disk.
+ */
+export function openHistoryDatabase(options: HistoryDatabaseOptions): HistoryDatabase {
+  const { url, name, connections, statementTimeoutMs, onError } = options;
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: name,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + GRACE_MS,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+    // Generic plans of text searches were a hundred times slower than plans for the words at hand.
+    options: `-c search_path=${SCHEMA} -c synchronous_commit=off -c plan_cache_mode=force_custom_plan -c timezone=UTC`,
+  });
+  // The error of the driver has the whole connection with its password: only its message goes on.
+  pool.on('error', (error) => onError(new HistoryUnavailable(error)));
+  // A connection that is lost between two statements of a transaction: the next statement rejects.
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  return new Kysely<HistoryTables>({ dialect: new PostgresDialect({ pool: withTypedFailures(pool) }) });
+}
+
+/** The database does not answer, took too long, or refused a statement. */
+export class HistoryUnavailable extends Error {
+  override readonly name = 'HistoryUnavailable';
+  /** The SQLSTATE, where the server answered. */
+  readonly code: string | undefined;
+
+  /** The database answers, and no projector has made the tables. */
+  get withoutTables(): boolean {
+    return this.code === '42P01';
+  }
+
+  constructor(cause: unknown) {
+    const code = cause instanceof pg.DatabaseError ? cause.code : undefined;
+    const what = code === undefined ? 'does not answer' : 'refused a statement';
+    super(`The history database ${what}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    this.code = code;
+  }
+}
+
+/** Tells failures of the database from those of the log, which a question needs as well. */
+function withTypedFailures(pool: pg.Pool): PostgresPool {
+  return {
+    connect: async () => {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw new HistoryUnavailable(error);
+      });
+      let lost: HistoryUnavailable | undefined;
+      const query = async (text: string, parameters: unknown[]) => {
+        if (lost !== undefined) throw lost;
+        try {
+          return await client.query(text, parameters);
+        } catch (error) {
+          const failure = new HistoryUnavailable(error);
+          // No answer of the server: the statement may still run, and the connection is of no use to others.
+          if (failure.code === undefined) lost = failure;
+          throw failure;
+        }
+      };
+      return {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Kysely calls the form with a text and its parameters; cursors are not used
+        query: query as typeof client.query,
+        release: () => client.release(lost),
+      };
+    },
+    end: () => pool.end(),
+  };
+}
+
+/** Creates or updates the tables. Safe to run by several processes at once: one does it, under an advisory lock. */
+export async function migrateHistory(db: HistoryDatabase): Promise<void> {
+  await sql`create schema if not exists ${sql.id(SCHEMA)}`.execute(db).catch((error: unknown) => {
+    if (!isDuplicate(error)) throw error;
+  });
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve({ '0001-calls': calls }) },
+    migrationTableSchema: SCHEMA,
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error instanceof Error ? error : new Error('The migration of the history failed', { cause: error });
+}
+
+/** Two processes that create a schema at the same time: one of them gets an error that it exists. */
+function isDuplicate(error: unknown): boolean {
+  return error instanceof HistoryUnavailable && (error.code === '23505' || error.code === '42P06');
+}

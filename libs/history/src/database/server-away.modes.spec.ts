@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import type { LogSource } from '#projection';
+import { eventually } from '../../../../test/support/eventually.js';
+import { startTestPostgres, type TestPostgres } from '../../../../test/support/postgres.js';
+import { HistoryProjector } from '../write/history-projector.js';
+import { HistoryUnavailable, migrateHistory, openHistoryDatabase, type HistoryDatabase } from './history-database.js';
+
+const CONNECTIONS = 2;
+
+describe('the connections of the history database', () => {
+  let postgres: TestPostgres;
+  let db: HistoryDatabase;
+  let watcher: HistoryDatabase;
+  const open = (name: string) =>
+    openHistoryDatabase({ url: postgres.url, name, connections: CONNECTIONS, statementTimeoutMs: 500, onError: () => {} });
+
+  beforeEach(async () => {
+    postgres = await startTestPostgres();
+    [db, watcher] = [open('asked'), open('watcher')];
+  });
+  afterEach(async () => {
+    await Promise.all([db.destroy(), watcher.destroy()]);
+    await postgres.stop();
+  });
+
+  const ask = (database = db) => sql`select 1`.execute(database);
+  const backends = async (name: string) => {
+    const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity where application_name = ${name}`.execute(watcher);
+    return rows.map(({ pid }) => pid);
+  };
+
+  it('fail in bounded time while the server is stopped without a word, and are as many as before afterwards', async () => {
+    await Promise.all([ask(), ask()]);
+    const pids = [...(await backends('asked')), ...(await backends('watcher')), postgres.pid ?? 0];
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    const inTransaction = db.transaction().execute((transaction) => ask(transaction));
+    const answers = await Promise.allSettled([inTransaction, ...Array.from({ length: 5 }, () => ask())]);
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+    expect(answers.map((answer) => answer.status === 'rejected' && answer.reason instanceof HistoryUnavailable)).not.toContain(false);
+    await Promise.all([ask(), ask(), ask()]);
+    await eventually(async () => (await backends('asked')).length <= CONNECTIONS, 'the server to end the connections that were given up');
+  });
+
+  it('are ended when a process waits in a transaction, so that others get the partition', async () => {
+    await migrateHistory(watcher);
+    let letGo = (_error: Error): void => {};
+    const away = new Promise<never>((_resolve, reject) => (letGo = reject));
+    const never: LogSource = { end: () => Promise.resolve(1), read: () => away };
+    const stuck = new HistoryProjector({ db, log: never, partitions: 1, onError: () => {} });
+    const held = stuck.round().catch(() => {});
+    await eventually(async () => {
+      const { rows } = await sql`select 1 from pg_stat_activity where state = 'idle in transaction'`.execute(watcher);
+      return rows.length === 1;
+    }, 'the first projector to hold the partition');
+    const read: string[] = [];
+    const log: LogSource = {
+      end: () => Promise.resolve(1),
+      read: (partition) => Promise.resolve({ epoch: read.push(partition), entries: [] }),
+    };
+    const other = new HistoryProjector({ db: watcher, log, partitions: 1, onError: () => {} });
+    await eventually(async () => {
+      await other.round().catch(() => {});
+      return read.length > 0;
+    }, 'the other projector to get the partition');
+    letGo(new Error('the log is away'));
+    await held;
+  });
+});

@@ -1,0 +1,84 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { CallErrorCode, CallOutcome, CallStatus, Pool, Priority } from '#contracts';
+
+/** A point in time: read as a Date, written as a Date or an RFC 3339 text. */
+type Time = ColumnType<Date, Date | string, Date | string>;
+
+/** One row for each call, from its submission on. Lists and numbers read it; people may query it. */
+export interface CallsTable {
+  readonly id: string;
+  /** Monday of the week in which the id was made, in UTC: `2026-11-16`. The table is partitioned by it. */
+  readonly week: string;
+  /** The partition of the event log that has the events of the call. */
+  readonly partition: string;
+  readonly tenant_id: string;
+  readonly tool: string;
+  readonly pool: Pool;
+  readonly priority: Priority;
+  readonly status: CallStatus;
+  readonly outcome: CallOutcome | null;
+  /** The call completed with a result that is an error. */
+  readonly error_result: boolean;
+  readonly note: string | null;
+  readonly error_code: CallErrorCode | null;
+  readonly error_message: string | null;
+  /** The same for failures that look alike. */
+  readonly fingerprint: string | null;
+  readonly attempt: number;
+  readonly suspended: boolean;
+  readonly session_id: string | null;
+  readonly agent_id: string | null;
+  readonly batch_id: string | null;
+  readonly parent_call_id: string | null;
+  readonly root_call_id: string | null;
+  readonly replay_of: string | null;
+  readonly tool_call_id: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The beginning of the arguments as JSON text. */
+  readonly preview: string;
+  readonly submitted_at: Time;
+  readonly started_at: Time | null;
+  readonly ended_at: Time | null;
+  readonly wait_ms: number | null;
+  readonly run_ms: number | null;
+  /** The words by which free text finds the call. */
+  readonly words: string;
+}
+
+/** What the calls of a session come to. */
+export interface SessionsTable {
+  readonly tenant_id: string;
+  readonly session_id: string;
+  readonly partition: string;
+  readonly agent_id: string | null;
+  readonly calls: number;
+  /** Calls that have not ended. */
+  readonly open: number;
+  readonly failed: number;
+  readonly first_at: Time;
+  readonly last_at: Time;
+}
+
+/** How many calls of a tenant have a row, by partition of the log. */
+export interface TotalsTable {
+  readonly tenant_id: string;
+  readonly partition: string;
+  readonly calls: number;
+}
+
+/** Up to which event of each partition of the log the rows are complete. */
+export interface PositionsTable {
+  readonly partition: string;
+  readonly epoch: number;
+  readonly seq: number;
+  /** Tells two events with the same number apart: a log that lost its end may use a number again. */
+  readonly mark: string;
+  readonly updated_at: Generated<Date>;
+}
+
+export interface HistoryTables {
+  readonly calls: CallsTable;
+  readonly sessions: SessionsTable;
+  readonly totals: TotalsTable;
+  readonly positions: PositionsTable;
+}

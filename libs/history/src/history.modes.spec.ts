@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ListCallsQuery, type CallSummary, type ListCallsInput, type SubmittedData } from '#contracts';
+import { EventLog, LogReader, type CallMeta } from '#event-log';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import { eventually } from '../../../test/support/eventually.js';
+import { startRedisServer, type RedisServer } from '../../../test/support/redis-server.mjs';
+import { startTestPostgres, type TestPostgres } from '../../../test/support/postgres.js';
+import { aCall, aSubmission, author } from '../../../test/support/sample-calls.js';
+import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './database/history-database.js';
+import { HistoryProjector } from './write/history-projector.js';
+import { CallList } from './query/call-list.js';
+import { SessionList } from './query/session-list.js';
+
+const PARTITIONS = 4;
+
+describe('the history of calls', () => {
+  let server: RedisServer;
+  let postgres: TestPostgres;
+  let db: HistoryDatabase;
+  let redis: RedisConnection;
+  let log: EventLog;
+  let reader: LogReader;
+  let index: CallList;
+  let projector: HistoryProjector;
+
+  beforeAll(async () => {
+    [server, postgres] = await Promise.all([startRedisServer(), startTestPostgres()]);
+    db = openHistoryDatabase({ url: postgres.url, name: 'test', connections: 4, statementTimeoutMs: 10_000, onError: () => {} });
+    await migrateHistory(db);
+    redis = createRedis(server.url);
+    log = await EventLog.open(redis, { partitions: PARTITIONS });
+    reader = new LogReader(redis);
+    index = new CallList(db, reader, PARTITIONS);
+    projector = new HistoryProjector({ db, log: reader, partitions: PARTITIONS, batch: 40, onError: () => {} });
+  });
+  afterAll(async () => {
+    await log.close();
+    redis.disconnect();
+    await db.destroy();
+    await Promise.all([server.stop(), postgres.stop()]);
+  });
+
+  const project = async () => {
+    while (await projector.round());
+  };
+  const submit = async (tenantId: string, meta: Partial<CallMeta> = {}, submission: Partial<SubmittedData> = {}) => {
+    const callId = log.newCallId(tenantId, meta.sessionId);
+    const tool = meta.tool ?? 'echo';
+    await log.accept(aCall(callId, { meta: { tenantId, tool, ...meta }, submitted: aSubmission({ tool, ...submission }) }));
+    return callId;
+  };
+  const start = (callId: string) => log.claim({ callId, attempt: 1, leaseMs: 60_000, worker: 'w', author });
+  const fail = async (callId: string, message: string) => {
+    await start(callId);
+    const data = { outcome: 'failed', attempts: 1, runMs: 7, error: { code: 'tool_failed', message, retryable: false } } as const;
+    await log.end({ callId, guard: { by: 'worker', fence: 1, writeSeq: 1 }, data, author });
+  };
+  const cancel = async (callId: string) => {
+    const data = { outcome: 'cancelled', attempts: 0, error: { code: 'cancelled', message: 'no', retryable: false } } as const;
+    await log.end({ callId, guard: { by: 'command', version: 1, commandId: 'x' }, data, author });
+  };
+  const query = (fields: ListCallsInput = {}): ListCallsQuery => ListCallsQuery.parse(fields);
+  const all = async (tenantId: string, fields: ListCallsInput = {}): Promise<CallSummary[]> => {
+    const calls: CallSummary[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await index.page(tenantId, query({ ...fields, ...(cursor === undefined ? {} : { cursor }) }));
+      expect(page.behind).toBeUndefined();
+      calls.push(...page.calls);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return calls;
+  };
+  const ids = (calls: readonly CallSummary[]) => calls.map(({ id }) => id);
+
+  it('shows a call right after its submission, and how it goes on, before anything is projected', async () => {
+    const callId = await submit('fresh', { sessionId: 's' });
+    expect(await all('fresh')).toMatchObject([{ id: callId, status: 'queued', attempt: 0, retrying: false, preview: '{"text":"héllo"}' }]);
+    await project();
+    await start(callId);
+    expect(ids(await all('fresh', { status: 'running' }))).toEqual([callId]);
+    expect(await all('fresh', { status: 'queued' })).toEqual([]);
+    expect(await index.count('fresh', { status: ['running'] })).toEqual({ count: 1, exact: true });
+  });
+
+  it('pages through all calls of a tenant, each once, newest first, and shows no other tenant’s', async () => {
+    const mine: string[] = [];
+    for (let i = 0; i < 57; i++) {
+      mine.push(await submit(i % 3 === 0 ? 'other' : 'pages'));
+      if (i === 30) await project();
+    }
+    const expected = mine.filter((_, n) => n % 3 !== 0);
+    const calls = await all('pages', { limit: 7 });
+    expect(new Set(ids(calls))).toEqual(new Set(expected));
+    expect(calls).toHaveLength(expected.length);
+    const times = calls.map(({ submittedAt }) => submittedAt);
+    expect(times).toEqual([...times].sort().reverse());
+    const first = await index.page('pages', query({ limit: 7 }));
+    expect([first.total, first.calls.length]).toEqual([38, 7]);
+    await project();
+    expect(ids(await all('pages', { limit: 7 }))).toEqual(ids(calls));
+    expect(await all('empty')).toEqual([]);
+  });
+
+  it('does not show calls that came after the first page on later pages', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => submit('growing')));
+    const first = await index.page('growing', query({ limit: 5 }));
+    const late = await submit('growing');
+    await project();
+    const rest = await index.page('growing', query({ limit: 50, cursor: first.nextCursor ?? '' }));
+    expect(rest.calls).toHaveLength(5);
+    expect(ids(rest.calls)).not.toContain(late);
+    expect(rest.nextCursor).toBeUndefined();
+  });
+
+  it('finds every call by every filter as a plain look at all calls would, projected or not', async () => {
+    const tools = ['echo', 'shell', 'file_read'];
+    let made = 0;
+    const filters = fc.record(
+      {
+        status: fc.subarray(['queued', 'running', 'ended'], { minLength: 1 }),
+        outcome: fc.subarray(['failed', 'cancelled', 'completed'], { minLength: 1 }),
+        tool: fc.subarray(tools, { minLength: 1 }),
+        pool: fc.subarray(['read', 'shell'], { minLength: 1 }),
+        sessionId: fc.subarray(['s1', 's2', 's3'], { minLength: 1 }),
+        agentId: fc.subarray(['ann', 'bob'], { minLength: 1 }),
+        errorCode: fc.constant<string[]>(['tool_failed']),
+        priority: fc.constant<string[]>(['high']),
+        toolCallId: fc.subarray(['toolu_1a', 'toolu_1', '--', 'none'], { minLength: 1 }),
+        q: fc.constantFrom('need', 'needle blue', 'file', 'line', 'blue', 'nothing'),
+      },
+      { requiredKeys: [] },
+    );
+    const call = fc.record({
+      tool: fc.constantFrom(...tools),
+      session: fc.constantFrom('s1', 's2', 's3', undefined),
+      agent: fc.constantFrom('ann', 'bob', undefined),
+      fate: fc.constantFrom('queued', 'running', 'failed', 'cancelled'),
+      toolCallId: fc.constantFrom('toolu_1a', 'toolu_1', '--', undefined),
+      words: fc.constantFrom('a Needle', 'blue', 'needle, Blue', 'x'),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(call, { maxLength: 25 }),
+        fc.array(filters, { minLength: 4, maxLength: 4 }),
+        fc.nat(25),
+        async (calls, wanted, when) => {
+          const tenantId = `any-${made++}`;
+          for (const [n, { tool, session, agent, fate, toolCallId, words }] of calls.entries()) {
+            if (n === when) await project();
+            const meta = { tool, ...(session && { sessionId: session }), ...(agent && { agentId: agent }) };
+            const priority = n % 2 === 0 ? 'high' : 'normal';
+            const pool = tool === 'shell' ? 'shell' : 'read';
+            const callId = await submit(tenantId, meta, { pool, priority, arguments: { words }, ...(toolCallId && { toolCallId }) });
+            if (fate === 'running') await start(callId);
+            if (fate === 'failed') await fail(callId, `broke at line ${n}`);
+            if (fate === 'cancelled') await cancel(callId);
+          }
+          const everything = await all(tenantId);
+          expect(everything).toHaveLength(calls.length);
+          for (const filter of wanted) {
+            const expected = everything.filter((one) => plainlyFits(one, filter));
+            expect(ids(await all(tenantId, { ...filter, limit: 3 }))).toEqual(ids(expected));
+            expect(await index.count(tenantId, ListCallsQuery.omit({ limit: true }).parse(filter))).toEqual({
+              count: expected.length,
+              exact: true,
+            });
+          }
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it('finds calls by batch, parent, root and kind of failure', async () => {
+    const parent = await submit('trees', { sessionId: 't' });
+    const batchId = '00-01JZ8C5W3Q4X9R7T2M6K8N0P1V';
+    const child = await submit('trees', { sessionId: 't' }, { parentCallId: parent, batchId });
+    const grandchild = await submit('trees', { sessionId: 't' }, { parentCallId: child });
+    await fail(child, 'File "a.txt" has no line 17');
+    const alike = await submit('trees', { sessionId: 't' });
+    await fail(alike, 'File "b.txt" has no line 4');
+    await project();
+    expect(ids(await all('trees', { parentCallId: parent }))).toEqual([child]);
+    expect(ids(await all('trees', { rootCallId: parent }))).toEqual([grandchild, child]);
+    expect(ids(await all('trees', { batchId }))).toEqual([child]);
+    const [one] = await all('trees', { batchId });
+    expect(ids(await all('trees', { fingerprint: one?.fingerprint ?? '' }))).toEqual([alike, child]);
+    expect(one).toMatchObject({ outcome: 'failed', error: { code: 'tool_failed' }, runMs: 7 });
+    expect(one?.waitMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it.each([
+    ['the tool', 'file_RE', 0],
+    ['a label', 'blue', 1],
+    ['the arguments', 'needle', 2],
+    ['an id of the model’s', 'tc-77', 3],
+  ])('finds text in %s', async (_where, q, which) => {
+    const found = await Promise.all([
+      submit('texts', { tool: 'file_read' }),
+      submit('texts', {}, { labels: { colour: 'Blue' } }),
+      submit('texts', {}, { arguments: { path: 'a Needle' } }),
+      submit('texts', {}, { toolCallId: 'tc-77' }),
+    ]);
+    expect(ids(await all('texts', { q }))).toContain(found[which]);
+    expect(ids(await all('texts', { q })).some((id) => id === found[(which + 1) % 4])).toBe(false);
+  });
+
+  it('finds the words of an error, and all words of a long id of the model’s', async () => {
+    const toolCallId = Array.from({ length: 60 }, (_, n) => `c${n}`).join('-');
+    const rare = await submit('words', { sessionId: 'busy' }, { arguments: { text: 'a haystack with zebrafish' }, toolCallId });
+    await Promise.all(Array.from({ length: 100 }, (_, n) => submit('words', { sessionId: 'busy' }, { arguments: { text: `hay ${n}` } })));
+    await project();
+    expect(ids(await all('words', { q: 'zebra' }))).toEqual([rare]);
+    expect(ids(await all('words', { q: rare }))).toEqual([rare]);
+    expect(ids(await all('words', { toolCallId }))).toEqual([rare]);
+    expect(ids(await all('words', { toolCallId: ['other', toolCallId], q: 'zebra' }))).toEqual([rare]);
+    expect(await index.count('words', { toolCallId: [toolCallId.slice(0, -1)] })).toEqual({ count: 0, exact: true });
+    await fail(rare, 'quokka is not a file');
+    await project();
+    expect(ids(await all('words', { q: 'quokk' }))).toEqual([rare]);
+    expect(await index.count('words', { q: 'zebrafish' })).toEqual({ count: 1, exact: true });
+  });
+
+  it('keeps texts that PostgreSQL cannot store, with a replacement character', async () => {
+    const callId = await submit('texts-odd', {}, { toolCallId: 'nul\0half\uD800', labels: { name: 'a\0b' } });
+    await fail(callId, 'broke at \0 and \uDC00');
+    await project();
+    const [call] = await all('texts-odd', { toolCallId: ['nul\0half\uD800'] });
+    expect(call).toMatchObject({ id: callId, labels: { name: 'a\uFFFDb' }, error: { message: 'broke at \uFFFD and \uFFFD' } });
+  });
+
+  it('refuses a cursor that is not from here, and a text without words', async () => {
+    await expect(index.page('pages', query({ cursor: 'abc' }))).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(index.page('pages', query({ q: '!?' }))).rejects.toMatchObject({ facts: { errors: [{ pointer: '/q' }] } });
+    const sessions = new SessionList(db, reader, PARTITIONS);
+    await expect(sessions.page('pages', { limit: 5, cursor: 'abc' })).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('says how far it is behind when the log is too far ahead to read on', async () => {
+    await redis.incrby(keys.seq('00'), 10_000);
+    const { behind } = await index.page('pages', query());
+    expect(behind?.events).toBeGreaterThanOrEqual(10_000);
+    expect(await index.count('pages', query())).toMatchObject({ exact: false, behind: { events: behind?.events } });
+    await redis.decrby(keys.seq('00'), 10_000);
+    await project();
+    expect((await index.page('pages', query())).behind).toBeUndefined();
+  });
+
+  /** Of two calls in one millisecond neither is the later one. */
+  const nextMillisecond = async () => {
+    const now = async () => {
+      const [seconds, micros] = await redis.time();
+      return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+    };
+    const from = await now();
+    await eventually(async () => (await now()) > from, 'the next millisecond');
+  };
+
+  it('lists sessions, the latest active first, page by page', async () => {
+    for (const sessionId of ['one', 'two', 'three', 'four', 'two']) await submit('sessions', { sessionId, agentId: `of-${sessionId}` });
+    await nextMillisecond();
+    await fail(await submit('sessions', { sessionId: 'one' }), 'broke');
+    await project();
+    const list = new SessionList(db, reader, PARTITIONS);
+    const first = await list.page('sessions', { limit: 3 });
+    const rest = await list.page('sessions', { limit: 3, cursor: first.nextCursor ?? '' });
+    const found = [...first.sessions, ...rest.sessions];
+    expect(found[0]).toMatchObject({ sessionId: 'one', agentId: 'of-one', calls: 2, running: 1, failed: 1 });
+    expect(new Set(found.map(({ sessionId }) => sessionId))).toEqual(new Set(['one', 'two', 'three', 'four']));
+    expect(found).toHaveLength(4);
+    expect(rest.nextCursor).toBeUndefined();
+  });
+});
+
+function plainlyFits(call: CallSummary, { q, ...filter }: Record<string, string | string[] | undefined>): boolean {
+  const fields = { ...call, errorCode: call.error?.code } as Record<string, unknown>;
+  const words = `${call.preview} ${call.tool} ${call.error?.message ?? ''}`.toLowerCase().split(/[^a-z]+/);
+  const texts = typeof q === 'string' ? q.split(' ') : [];
+  return (
+    Object.entries(filter).every(([name, values]) => values === undefined || values.includes(String(fields[name]))) &&
+    texts.every((text) => words.some((word) => word.startsWith(text)))
+  );
+}

@@ -1,0 +1,156 @@
+import { sql } from 'kysely';
+import { ProblemError, type CallCount, type CallFilter, type CallPage, type ListCallsQuery } from '#contracts';
+import { fits, hasWords, queryWords, summaryOf, type CallRecord, type LogSource } from '#projection';
+import { partitionOfRoot } from '#redis';
+import type { HistoryDatabase } from '../database/history-database.js';
+import { recordOf } from '../rows/call-row.js';
+import { RECORD_COLUMNS } from '../rows/fold-events.js';
+import { partitionNames } from '../rows/partition-names.js';
+import { conditionsOf } from './call-filter.js';
+import { readTail, type Tail } from './log-tail.js';
+import { decodePlace, encodePlace, type PagePlace } from './page-cursor.js';
+
+/** Above this a count says that there are at least as many. */
+const COUNTED = 100_000;
+
+/** Calls of a tenant: the rows, and what the events behind them say. So a list has a call as soon as its submission was answered. */
+export class CallList {
+  constructor(
+    private readonly db: HistoryDatabase,
+    private readonly log: LogSource,
+    private readonly partitions: number,
+  ) {}
+
+  /** A page, newest first. Throws `invalid_request` for a cursor that is not from here, or a text without a letter or digit. */
+  async page(tenantId: string, { cursor, limit, ...filter }: ListCallsQuery): Promise<CallPage> {
+    const words = wordsIn(filter);
+    const after = cursor === undefined ? undefined : decodePlace(cursor);
+    const everything = Object.keys(filter).length === 0;
+    const { tail, answer } = await this.read(tenantId, filter, async (db, known) => ({
+      stored: await rowsOf(db, tenantId, filter, words, known, after, limit + 1),
+      total: everything ? await totalOf(db, tenantId) : undefined,
+    }));
+    const fresh = [...tail.records.values()].filter(
+      (record) => fitting(record, filter, words) && (after === undefined || newestFirst(placeOf(record), after) > 0),
+    );
+    const found = [...fresh, ...answer.stored].sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
+    const calls = found.slice(0, limit);
+    const last = calls.at(-1);
+    return {
+      calls: calls.map(summaryOf),
+      ...(found.length > limit && last !== undefined ? { nextCursor: encodePlace(placeOf(last)) } : {}),
+      ...(answer.total === undefined ? {} : { total: answer.total + tail.added }),
+      ...(tail.behind === undefined ? {} : { behind: tail.behind }),
+    };
+  }
+
+  /** Not exact above 100,000 calls, nor while the rows are too far behind the log. */
+  async count(tenantId: string, filter: CallFilter): Promise<CallCount> {
+    const words = wordsIn(filter);
+    const { tail, answer: stored } = await this.read(tenantId, filter, (db, known) => countOf(db, tenantId, filter, words, known));
+    const { behind } = tail;
+    const count = stored + [...tail.records.values()].filter((record) => fitting(record, filter, words)).length;
+    return { count, exact: behind === undefined && stored < COUNTED, ...(behind === undefined ? {} : { behind }) };
+  }
+
+  /** Asks the rows and the log about one state of the database. Sessions are in one partition each; other filters are about all. */
+  private read<T>(
+    tenantId: string,
+    { sessionId }: CallFilter,
+    ask: (db: HistoryDatabase, known: readonly string[]) => Promise<T>,
+  ): Promise<{ tail: Tail; answer: T }> {
+    const partitions =
+      sessionId === undefined
+        ? partitionNames(this.partitions)
+        : [...new Set(sessionId.map((id) => partitionOfRoot(tenantId, id, this.partitions)))];
+    return this.db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(async (transaction) => {
+        const tail = await readTail(transaction, this.log, partitions, tenantId);
+        return { tail, answer: await ask(transaction, [...tail.records.keys()]) };
+      });
+  }
+}
+
+/** The words of the free text of a filter; none without one. */
+function wordsIn({ q }: CallFilter): string[] {
+  if (q === undefined) return [];
+  const words = queryWords(q);
+  if (words.length > 0) return words;
+  const expected = 'expected at least one letter or digit';
+  throw new ProblemError('invalid_request', `There is nothing to look for in q: ${expected}.`, {
+    errors: [{ pointer: '/q', message: expected }],
+  });
+}
+
+function fitting(record: CallRecord, filter: CallFilter, words: readonly string[]): boolean {
+  return fits(record, filter) && (words.length === 0 || hasWords(record, words));
+}
+
+function placeOf({ submittedAt, id }: CallRecord): PagePlace {
+  return { time: submittedAt, id };
+}
+
+/** As the database compares: by time, then by the bytes of the id. */
+function newestFirst(a: PagePlace, b: PagePlace): number {
+  if (a.time !== b.time) return b.time - a.time;
+  return a.id === b.id ? 0 : a.id < b.id ? 1 : -1;
+}
+
+/** Rows that fit and come after a place, newest first. `known`: calls that the log knows better. */
+async function rowsOf(
+  db: HistoryDatabase,
+  tenantId: string,
+  filter: CallFilter,
+  words: readonly string[],
+  known: readonly string[],
+  after: PagePlace | undefined,
+  limit: number,
+): Promise<CallRecord[]> {
+  const rows = await db
+    .selectFrom('calls')
+    .select(RECORD_COLUMNS)
+    .where((calls) => calls.and([...conditionsOf(calls, tenantId, filter, words), notIn(known)]))
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(submitted_at, id) < (${new Date(after?.time ?? 0)}::timestamptz, ${after?.id ?? ''})`),
+    )
+    .orderBy('submitted_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(recordOf);
+}
+
+async function countOf(
+  db: HistoryDatabase,
+  tenantId: string,
+  filter: CallFilter,
+  words: readonly string[],
+  known: readonly string[],
+): Promise<number> {
+  const some = db
+    .selectFrom('calls')
+    .select('id')
+    .where((calls) => calls.and([...conditionsOf(calls, tenantId, filter, words), notIn(known)]))
+    .limit(COUNTED);
+  const { count } = await db
+    .selectFrom(some.as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function notIn(callIds: readonly string[]) {
+  return callIds.length === 0 ? sql<boolean>`true` : sql<boolean>`id <> all(${callIds}::text[])`;
+}
+
+async function totalOf(db: HistoryDatabase, tenantId: string): Promise<number> {
+  const { calls } = await db
+    .selectFrom('totals')
+    .select(({ fn }) => fn.sum<string | null>('calls').as('calls'))
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirstOrThrow();
+  return Number(calls ?? 0);
+}

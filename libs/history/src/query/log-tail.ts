@@ -1,0 +1,67 @@
+import type { Behind } from '#contracts';
+import type { CallRecord, LogSource } from '#projection';
+import type { HistoryDatabase } from '../database/history-database.js';
+import { partitionNames } from '../rows/partition-names.js';
+import { foldEvents } from '../rows/fold-events.js';
+
+/** Events that one request reads from the log itself, since no projector has come to them yet. */
+const TAIL_BUDGET = 4_000;
+
+/** What the newest events of the log make of a tenant's calls, and how far the answer is behind in spite of it. */
+export interface Tail {
+  readonly records: ReadonlyMap<string, CallRecord>;
+  /** How many of them have no row. */
+  readonly added: number;
+  readonly behind?: Behind;
+}
+
+interface Place {
+  readonly partition: string;
+  readonly seq: number;
+  /** Events that are not in the rows. */
+  readonly lag: number;
+}
+
+/**
+ * Reads the events that are not in the rows of `db`, a transaction that sees one state of the database. What was written to the
+ * log before the question is in the answer, unless the rows lag so much that reading on would cost too much.
+ */
+export async function readTail(db: HistoryDatabase, log: LogSource, partitions: readonly string[], tenantId: string): Promise<Tail> {
+  const places = await locate(db, log, partitions);
+  const readable = new Set<Place>();
+  let budget = TAIL_BUDGET;
+  for (const place of [...places].sort((a, b) => a.lag - b.lag)) if ((budget -= place.lag) >= 0) readable.add(place);
+  const read = await Promise.all([...readable].map(({ partition, seq, lag }) => log.read(partition, seq + 1, lag)));
+  const events = read.flatMap(({ entries }) => entries.flatMap(({ event }) => (event?.tenantid === tenantId ? [event] : [])));
+  const changes = await foldEvents(db, events);
+  const records = new Map([...changes].map(([callId, { after }]) => [callId, after]));
+  const added = [...changes.values()].filter(({ before }) => before === undefined).length;
+  const late = places.filter((place) => !readable.has(place));
+  return { records, added, ...(late.length === 0 ? {} : { behind: await describeLag(log, late) }) };
+}
+
+/** How far the rows alone are behind the log. Absent when they are not. */
+export async function behindOf(db: HistoryDatabase, log: LogSource, partitions: number): Promise<Behind | undefined> {
+  const late = await locate(db, log, partitionNames(partitions));
+  return late.length === 0 ? undefined : describeLag(log, late);
+}
+
+/** Partitions with events that are not in the rows. */
+async function locate(db: HistoryDatabase, log: LogSource, partitions: readonly string[]): Promise<Place[]> {
+  const rows = await db.selectFrom('positions').select(['partition', 'seq']).where('partition', 'in', partitions).execute();
+  const seqOf = new Map(rows.map(({ partition, seq }) => [partition, seq]));
+  const places = await Promise.all(
+    partitions.map(async (partition) => {
+      const seq = seqOf.get(partition) ?? 0;
+      return { partition, seq, lag: (await log.end(partition)) - seq };
+    }),
+  );
+  return places.filter(({ lag }) => lag > 0);
+}
+
+async function describeLag(log: LogSource, places: readonly Place[]): Promise<Behind> {
+  const firsts = await Promise.all(places.map(({ partition, seq }) => log.read(partition, seq + 1, 1)));
+  const times = firsts.flatMap(({ entries: [entry] }) => (entry?.event === undefined ? [] : [Date.parse(entry.event.time)]));
+  const events = places.reduce((sum, { lag }) => sum + lag, 0);
+  return { events, ms: Math.max(0, Date.now() - Math.min(Date.now(), ...times)) };
+}

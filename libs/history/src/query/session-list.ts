@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import type { ListSessionsQuery, SessionPage } from '#contracts';
+import type { LogSource } from '#projection';
+import type { HistoryDatabase } from '../database/history-database.js';
+import { behindOf } from './log-tail.js';
+import { decodePlace, encodePlace } from './page-cursor.js';
+
+/** Sessions of a tenant, the latest active first. One that is active again between two pages may be on neither: it is on top of the first. */
+export class SessionList {
+  constructor(
+    private readonly db: HistoryDatabase,
+    private readonly log: LogSource,
+    private readonly partitions: number,
+  ) {}
+
+  async page(tenantId: string, { cursor, limit }: ListSessionsQuery): Promise<SessionPage> {
+    const after = cursor === undefined ? undefined : decodePlace(cursor);
+    const behind = await behindOf(this.db, this.log, this.partitions);
+    const rows = await this.db
+      .selectFrom('sessions')
+      .selectAll()
+      .where('tenant_id', '=', tenantId)
+      .$if(after !== undefined, (query) =>
+        query.where(sql<boolean>`(last_at, session_id) < (${new Date(after?.time ?? 0)}::timestamptz, ${after?.id ?? ''})`),
+      )
+      .orderBy('last_at', 'desc')
+      .orderBy('session_id', 'desc')
+      .limit(limit + 1)
+      .execute();
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      sessions: page.map((row) => ({
+        sessionId: row.session_id,
+        agentId: row.agent_id ?? undefined,
+        calls: row.calls,
+        running: row.open,
+        failed: row.failed,
+        firstAt: row.first_at.toISOString(),
+        lastAt: row.last_at.toISOString(),
+      })),
+      ...(rows.length > limit && last !== undefined
+        ? { nextCursor: encodePlace({ time: last.last_at.getTime(), id: last.session_id }) }
+        : {}),
+      ...(behind === undefined ? {} : { behind }),
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import type { CallEvent } from '#contracts';
+import { foldRecord, type CallRecord } from '#projection';
+import type { HistoryDatabase } from '../database/history-database.js';
+import { recordOf, weekOf } from './call-row.js';
+
+/** What events made of a call. */
+export interface Change {
+  readonly tenantId: string;
+  /** As its row has it; undefined for a call without one. */
+  readonly before: CallRecord | undefined;
+  readonly after: CallRecord;
+}
+
+/**
+ * What events, in their order, make of the calls that they are about, by call and in the order in which the calls were first
+ * touched. Reads the rows of calls that were submitted before the events; changes nothing.
+ */
+export async function foldEvents(db: HistoryDatabase, events: readonly CallEvent[]): Promise<ReadonlyMap<string, Change>> {
+  const known = await readRecords(db, callsNamedBy(events));
+  const changes = new Map<string, Change>();
+  for (const event of events) {
+    const { subject: callId, tenantid: tenantId } = event;
+    const stored = known.get(callId);
+    const change = changes.get(callId);
+    const current = change?.after ?? stored?.record;
+    const after = foldRecord(current, event, (parentId) => {
+      const parent = changes.get(parentId)?.after ?? known.get(parentId)?.record;
+      return parent?.rootCallId ?? parent?.id;
+    });
+    if (after === undefined || after === current) continue;
+    changes.set(callId, { tenantId, before: change === undefined ? stored?.record : change.before, after });
+  }
+  return changes;
+}
+
+/** Calls whose rows are needed: those that the events continue, and the parents of new ones. */
+function callsNamedBy(events: readonly CallEvent[]): string[] {
+  const named = new Set<string>();
+  for (const event of events) {
+    named.add(event.subject);
+    if (event.type === 'call.submitted' && event.data.parentCallId !== undefined) named.add(event.data.parentCallId);
+  }
+  return [...named];
+}
+
+async function readRecords(db: HistoryDatabase, callIds: readonly string[]): Promise<Map<string, { readonly record: CallRecord }>> {
+  const weeks = [...new Set(callIds.map(weekOf))].filter((week) => week !== undefined);
+  if (weeks.length === 0) return new Map();
+  const rows = await db.selectFrom('calls').select(RECORD_COLUMNS).where('week', 'in', weeks).where('id', 'in', callIds).execute();
+  return new Map(rows.map((row) => [row.id, { record: recordOf(row) }]));
+}
+
+/** All columns but the words, which are only searched. */
+export const RECORD_COLUMNS = [
+  'id',
+  'week',
+  'partition',
+  'tenant_id',
+  'tool',
+  'pool',
+  'priority',
+  'status',
+  'outcome',
+  'error_result',
+  'note',
+  'error_code',
+  'error_message',
+  'fingerprint',
+  'attempt',
+  'suspended',
+  'session_id',
+  'agent_id',
+  'batch_id',
+  'parent_call_id',
+  'root_call_id',
+  'replay_of',
+  'tool_call_id',
+  'labels',
+  'preview',
+  'submitted_at',
+  'started_at',
+  'ended_at',
+  'wait_ms',
+  'run_ms',
+] as const;

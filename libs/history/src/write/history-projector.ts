@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { telemetry } from '#observability';
+import type { LogSource } from '#projection';
+import type { HistoryDatabase } from '../database/history-database.js';
+import { partitionNames } from '../rows/partition-names.js';
+import { PartitionProjection } from './partition-projection.js';
+import type { Skipped } from './write-calls.js';
+
+export interface ProjectorOptions {
+  readonly db: HistoryDatabase;
+  readonly log: LogSource;
+  readonly partitions: number;
+  /** Called when a step failed; it is tried again. */
+  readonly onError: (error: unknown) => void;
+  /** Called for a call that stays out of lists, since the database refuses its row. */
+  readonly onSkipped?: Skipped;
+  /** Events of the log in a step at most. */
+  readonly batch?: number;
+}
+
+/** How often the log is looked at while nothing happens. Lists read what is newer from the log themselves. */
+const IDLE_MS = 500;
+const BATCH = 1_000;
+
+/**
+ * Brings the rows of all partitions up to date, one partition after the other. Several projectors share the partitions: each
+ * takes those that no other works on.
+ */
+export class HistoryProjector {
+  private readonly partitions: ReadonlyMap<string, PartitionProjection>;
+  /** Where each partition of the log ended when it had been read to its end. */
+  private readonly seen = new Map<string, number>();
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | undefined;
+  private lastFailure: string | undefined;
+
+  constructor(private readonly options: ProjectorOptions) {
+    const { db, log, partitions, batch = BATCH, onSkipped } = options;
+    const partitionOf = (name: string) =>
+      new PartitionProjection(db, log, name, batch, (callId, error) => {
+        telemetry.projectionSkipped.emit({ partition: name, callId });
+        onSkipped?.(callId, error);
+      });
+    this.partitions = new Map(partitionNames(partitions).map((name) => [name, partitionOf(name)]));
+  }
+
+  /** Why the last round failed; undefined when it did not. */
+  get failure(): string | undefined {
+    return this.lastFailure;
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Waits for the step under way. Idempotent. Never rejects. */
+  async close(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+  }
+
+  /** One step in each partition whose log has grown; whether any has more. Rejects when Redis or the database is out of reach. */
+  async round(): Promise<boolean> {
+    let more = false;
+    for (const [name, partition] of this.partitions) {
+      if (this.stopped.signal.aborted) return false;
+      const end = await this.options.log.end(name);
+      if (this.seen.get(name) === end) continue;
+      const startedAt = performance.now();
+      const step = await partition.advance();
+      if (step.state === 'more') more = true;
+      if (step.state === 'end_of_log') this.seen.set(name, end);
+      if (step.entries === 0) continue;
+      telemetry.projected.emit({ partition: name, events: step.entries, tookMs: performance.now() - startedAt, lagMs: step.lagMs });
+    }
+    return more;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopped;
+    while (!signal.aborted) {
+      let more = false;
+      try {
+        more = await this.round();
+        this.lastFailure = undefined;
+      } catch (error) {
+        this.lastFailure = error instanceof Error ? error.message : String(error);
+        if (!signal.aborted) this.options.onError(error);
+      }
+      if (!more) await sleep(IDLE_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import type { LogEntry, LogSource } from '#projection';
+import type { HistoryDatabase } from '../database/history-database.js';
+import { foldEvents } from '../rows/fold-events.js';
+import type { Skipped } from './write-calls.js';
+import { ensureWeeks, writeChanges } from './write-changes.js';
+
+export interface Advance {
+  readonly entries: number;
+  /** `taken`: another projector works on the partition. */
+  readonly state: 'end_of_log' | 'more' | 'taken';
+  /** From the time of its oldest event to now. */
+  readonly lagMs: number;
+}
+
+/** Where reading begins: before the first event of a log. */
+const START = { epoch: 0, seq: 0, mark: '' };
+
+interface Position {
+  readonly epoch: number;
+  readonly seq: number;
+  readonly mark: string;
+}
+
+/**
+ * Brings the rows of one partition of the log up to date. One step reads some events behind the position, and writes the rows
+ * and the new position in one transaction: a projector that dies in between has done nothing. The row of the position is
+ * locked meanwhile, so of several projectors one works on a partition.
+ */
+export class PartitionProjection {
+  private readonly weeks = new Set<string>();
+
+  constructor(
+    private readonly db: HistoryDatabase,
+    private readonly log: LogSource,
+    private readonly partition: string,
+    private readonly batch: number,
+    private readonly skipped: Skipped,
+  ) {}
+
+  /** Rejects when Redis or the database is out of reach; nothing has changed then. */
+  async advance(): Promise<Advance> {
+    return this.db.transaction().execute(async (transaction) => {
+      const position = await this.lock(transaction);
+      if (position === undefined) return { entries: 0, state: 'taken', lagMs: 0 };
+      // The event at the position is read again to see that it is the same; there is none at the start.
+      const { epoch, entries } = await this.log.read(this.partition, Math.max(1, position.seq), this.batch + 1);
+      if (position.epoch === 0) return this.project(transaction, epoch, entries);
+      if (epoch !== position.epoch || !(await this.continues(position, entries))) {
+        await this.empty(transaction);
+        return { entries: 0, state: 'more', lagMs: 0 };
+      }
+      return this.project(
+        transaction,
+        epoch,
+        entries.filter(({ seq }) => seq > position.seq),
+      );
+    });
+  }
+
+  /** Undefined while another projector works on the partition. */
+  private async lock(transaction: HistoryDatabase): Promise<Position | undefined> {
+    const found = await transaction
+      .selectFrom('positions')
+      .select(['epoch', 'seq', 'mark'])
+      .where('partition', '=', this.partition)
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst();
+    if (found !== undefined) return found;
+    // Missing or locked: an insert of a locked one does nothing.
+    const inserted = await transaction
+      .insertInto('positions')
+      .values({ partition: this.partition, ...START })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(['epoch', 'seq', 'mark'])
+      .executeTakeFirst();
+    return inserted;
+  }
+
+  /** Whether the log still is the one that was read; its beginning may have been trimmed away, which changes nothing here. */
+  private async continues({ seq, mark }: Position, [first]: readonly LogEntry[]): Promise<boolean> {
+    if (seq === 0) return true;
+    if (first?.seq === seq) return first.mark === mark;
+    return (await this.log.end(this.partition)) >= seq;
+  }
+
+  private async project(transaction: HistoryDatabase, epoch: number, entries: readonly LogEntry[]): Promise<Advance> {
+    const last = entries.at(-1);
+    if (last === undefined) return { entries: 0, state: 'end_of_log', lagMs: 0 };
+    const events = entries.flatMap(({ event }) => (event === undefined ? [] : [event]));
+    const changes = await foldEvents(transaction, events);
+    await ensureWeeks(this.db, this.weeks, changes.keys());
+    await writeChanges(transaction, this.partition, [...changes.values()], this.skipped);
+    await transaction
+      .updateTable('positions')
+      .set({ epoch, seq: last.seq, mark: last.mark, updated_at: sql`now()` })
+      .where('partition', '=', this.partition)
+      .execute();
+    const [oldest] = events;
+    const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - Date.parse(oldest.time));
+    return { entries: entries.length, state: entries.length >= this.batch ? 'more' : 'end_of_log', lagMs };
+  }
+
+  /** Another log, or one that lost its end: the rows of the partition are made again. */
+  private async empty(transaction: HistoryDatabase): Promise<void> {
+    for (const table of ['calls', 'sessions', 'totals'] as const)
+      await transaction.deleteFrom(table).where('partition', '=', this.partition).execute();
+    await transaction.updateTable('positions').set(START).where('partition', '=', this.partition).execute();
+  }
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import { sessionAfter, type SessionActivity } from '#projection';
+import type { HistoryDatabase } from '../database/history-database.js';
+import { nextWeek, weekOf } from '../rows/call-row.js';
+import type { Change } from '../rows/fold-events.js';
+import { writeCalls, type Skipped } from './write-calls.js';
+
+/** Writes what a batch of events changed. To be run in the transaction that moves the position. */
+export async function writeChanges(db: HistoryDatabase, partition: string, changes: readonly Change[], skipped: Skipped): Promise<void> {
+  const written = await writeCalls(db, partition, changes, skipped);
+  if (written.length === 0) return;
+  await writeSessions(db, partition, written);
+  await writeTotals(db, partition, written);
+}
+
+async function writeSessions(db: HistoryDatabase, partition: string, changes: readonly Change[]): Promise<void> {
+  const keyOf = (tenantId: string, sessionId: string) => `${tenantId}/${sessionId}`;
+  const wanted = new Map<string, { tenantId: string; sessionId: string }>();
+  for (const { tenantId, after } of changes) {
+    if (after.sessionId !== undefined) wanted.set(keyOf(tenantId, after.sessionId), { tenantId, sessionId: after.sessionId });
+  }
+  if (wanted.size === 0) return;
+  const pairs = [...wanted.values()].map(({ tenantId, sessionId }) => sql`(${tenantId}, ${sessionId})`);
+  const stored = await db
+    .selectFrom('sessions')
+    .selectAll()
+    .where(sql<boolean>`(tenant_id, session_id) in (${sql.join(pairs)})`)
+    .execute();
+  const sessions = new Map<string, SessionActivity>(
+    stored.map((row) => [
+      keyOf(row.tenant_id, row.session_id),
+      {
+        calls: row.calls,
+        open: row.open,
+        failed: row.failed,
+        firstAt: row.first_at.getTime(),
+        lastAt: row.last_at.getTime(),
+        agentId: row.agent_id ?? undefined,
+      },
+    ]),
+  );
+  for (const { tenantId, before, after } of changes) {
+    if (after.sessionId === undefined) continue;
+    const key = keyOf(tenantId, after.sessionId);
+    sessions.set(key, sessionAfter(sessions.get(key), before, after));
+  }
+  const rows = [...wanted].flatMap(([key, { tenantId, sessionId }]) => {
+    const session = sessions.get(key);
+    if (session === undefined) return [];
+    const { calls, open, failed, firstAt, lastAt, agentId = null } = session;
+    const times = { first_at: new Date(firstAt), last_at: new Date(lastAt) };
+    return [{ tenant_id: tenantId, session_id: sessionId, partition, agent_id: agentId, calls, open, failed, ...times }];
+  });
+  await db
+    .insertInto('sessions')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_id', 'session_id']).doUpdateSet((row) => ({
+        agent_id: row.ref('excluded.agent_id'),
+        calls: row.ref('excluded.calls'),
+        open: row.ref('excluded.open'),
+        failed: row.ref('excluded.failed'),
+        first_at: row.ref('excluded.first_at'),
+        last_at: row.ref('excluded.last_at'),
+      })),
+    )
+    .execute();
+}
+
+async function writeTotals(db: HistoryDatabase, partition: string, changes: readonly Change[]): Promise<void> {
+  const added = new Map<string, number>();
+  for (const { tenantId, before } of changes) if (before === undefined) added.set(tenantId, (added.get(tenantId) ?? 0) + 1);
+  if (added.size === 0) return;
+  await db
+    .insertInto('totals')
+    .values([...added].map(([tenantId, calls]) => ({ tenant_id: tenantId, partition, calls })))
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_id', 'partition']).doUpdateSet((row) => ({ calls: sql`totals.calls + ${row.ref('excluded.calls')}` })),
+    )
+    .execute();
+}
+
+/**
+ * Makes the tables of the weeks that calls need. On a connection of its own, so that projectors of other partitions do not
+ * wait for the batch; and by attaching, which conflicts with no reader or writer of the other weeks.
+ */
+export async function ensureWeeks(db: HistoryDatabase, made: Set<string>, callIds: Iterable<string>): Promise<void> {
+  for (const week of new Set([...callIds].map(weekOf))) {
+    if (week === undefined || made.has(week)) continue;
+    await db.transaction().execute((transaction) => createWeek(transaction, week));
+    made.add(week);
+  }
+}
+
+async function createWeek(db: HistoryDatabase, week: string): Promise<void> {
+  const table = `calls_${week.replaceAll('-', '_')}`;
+  await sql`select pg_advisory_xact_lock(hashtext('toolyard.weeks'))`.execute(db);
+  const { rows } = await sql`select 1 from pg_inherits where inhparent = 'calls'::regclass and inhrelid = to_regclass(${table})`.execute(
+    db,
+  );
+  if (rows.length > 0) return;
+  await sql`create table ${sql.id(table)} (like calls including defaults)`.execute(db);
+  await sql`alter table calls attach partition ${sql.id(table)} for values from (${sql.lit(week)}) to (${sql.lit(nextWeek(week))})`.execute(
+    db,
+  );
+}
