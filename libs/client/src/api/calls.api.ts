@@ -110,6 +110,11 @@ export class CallsApi {
     return this.http.request(ROUTES.decideApproval, { params: { id: callId }, body, ...options });
   }
 
+  /** The value that the call's tool has asked for (`waiting.input` of the call). The first value counts. */
+  input(callId: string, body: BodyInputOf<typeof ROUTES.giveInput>, options: RequestOptions = {}): Promise<Call> {
+    return this.http.request(ROUTES.giveInput, { params: { id: callId }, body, ...options });
+  }
+
   /** Runs it again as a new call, with the same arguments unless new ones are given. */
   replay(callId: string, body: BodyInputOf<typeof ROUTES.replayCall> = {}, options: SubmitOptions = {}): Promise<Call> {
     return this.http.request(ROUTES.replayCall, { params: { id: callId }, body, ...submitInput(options) });

@@ -62,8 +62,13 @@ export class SseTransport implements StreamTransport {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
     const parser = new SseParser();
+    let chunks: ReadableStreamDefaultReader<Uint8Array> | undefined;
+    // Besides the signal of the request: Node may lose the abort of one that `AbortSignal.any` made, and the socket stays open.
+    const stop = () => void chunks?.cancel().catch(() => {});
+    for (const signal of [removed, silence.signal]) signal.addEventListener('abort', stop, { once: true });
+    const silent = () => new ToolyardError('unreachable', 'Nothing was received on the event stream for 35 seconds');
     try {
-      const chunks = (await this.open(reader, AbortSignal.any([removed, silence.signal])))?.getReader();
+      chunks = (await this.open(reader, AbortSignal.any([removed, silence.signal])))?.getReader();
       const decoder = new TextDecoder();
       for (let chunk = await chunks?.read(); chunk !== undefined && !chunk.done && !removed.aborted; chunk = await chunks?.read()) {
         clearTimeout(timer);
@@ -74,12 +79,14 @@ export class SseTransport implements StreamTransport {
           if (frame !== undefined) reader.take(frame);
         }
       }
-      return new ToolyardError('unreachable', 'The event stream ended');
+      return silence.signal.aborted ? silent() : new ToolyardError('unreachable', 'The event stream ended');
     } catch (cause) {
-      if (silence.signal.aborted) return new ToolyardError('unreachable', 'Nothing was received on the event stream for 35 seconds');
+      if (silence.signal.aborted) return silent();
       return cause instanceof ToolyardError ? cause : new ToolyardError('unreachable', 'The event stream broke off', undefined, { cause });
     } finally {
       clearTimeout(timer);
+      removed.removeEventListener('abort', stop);
+      stop();
     }
   }
 

@@ -1,0 +1,50 @@
+import type { ToolyardClientOptions } from '../client-options.js';
+import type { ToolyardClient } from '../toolyard-client.js';
+import { judgeToolUse, PreToolUseInput, type JudgeOptions, type PreToolUseOutput } from './claude/judge-tool-use.js';
+
+export { judgeToolUse, PreToolUseInput } from './claude/judge-tool-use.js';
+export type { ClaudeDecision, JudgeOptions, PreToolUseOutput } from './claude/judge-tool-use.js';
+
+/** An entry of `mcpServers` of the Claude Agent SDK. */
+export type ClaudeMcpServer =
+  | { type: 'http'; url: string; headers: Record<string, string> }
+  | { type: 'stdio'; command: string; args: string[]; env: Record<string, string> };
+
+export interface McpServerOptions extends Pick<ToolyardClientOptions, 'baseUrl' | 'apiKey'> {
+  /** The session of the calls. The SDK then starts `toolyard mcp`, since a server by HTTP has no place for it. */
+  readonly sessionId?: string;
+  /** The agent of the calls; as `sessionId`. */
+  readonly agentId?: string;
+  /** The program and first arguments that start the command line tool; `npx toolyard` by default. */
+  readonly command?: readonly [string, ...string[]];
+}
+
+/**
+ * The tools of Toolyard for an agent of the Claude Agent SDK.
+ *
+ * @example `query({ prompt, options: { mcpServers: { toolyard: toolyardMcpServer({ baseUrl, apiKey }) } } })`
+ */
+export function toolyardMcpServer(options: McpServerOptions): ClaudeMcpServer {
+  const { baseUrl, apiKey, sessionId, agentId, command = ['npx', 'toolyard'] } = options;
+  if (sessionId === undefined && agentId === undefined)
+    return { type: 'http', url: `${baseUrl.replace(/\/+$/, '')}/mcp`, headers: { Authorization: `Bearer ${apiKey}` } };
+  const [program, ...first] = command;
+  const flags = [...(sessionId === undefined ? [] : ['--session', sessionId]), ...(agentId === undefined ? [] : ['--agent', agentId])];
+  return { type: 'stdio', command: program, args: [...first, 'mcp', ...flags], env: { TOOLYARD_URL: baseUrl, TOOLYARD_API_KEY: apiKey } };
+}
+
+/** A callback for `hooks.PreToolUse` of the Claude Agent SDK. */
+export type PreToolUseHook = (
+  input: unknown,
+  toolUseId: string | undefined,
+  more: { readonly signal: AbortSignal },
+) => Promise<PreToolUseOutput>;
+
+/**
+ * Asks the policy of Toolyard about each tool that the agent runs itself.
+ *
+ * @example `query({ prompt, options: { hooks: { PreToolUse: [{ hooks: [preToolUseHook(client)] }] } } })`
+ */
+export function preToolUseHook(client: Pick<ToolyardClient, 'calls'>, options: JudgeOptions = {}): PreToolUseHook {
+  return (input, _toolUseId, { signal }) => judgeToolUse(client, PreToolUseInput.parse(input), { ...options, signal });
+}

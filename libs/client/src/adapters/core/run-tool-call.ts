@@ -1,0 +1,133 @@
+import type { Call } from '#contracts';
+import { newIdempotencyKey } from '../../http/idempotency-key.js';
+import type { ToolyardClient } from '../../toolyard-client.js';
+import { ToolyardError } from '../../toolyard-error.js';
+import type { AgentSession } from './agent-session.js';
+import { argumentsOf, type ToolCall } from './tool-call.js';
+import { throughOutage } from './through-outage.js';
+import { answerOf, refusalOf, textOf, type ToolAnswer, type ToolProgress } from './tool-answer.js';
+
+type CallsClient = Pick<ToolyardClient, 'calls'>;
+/** How long one request waits at the gateway: shorter than the idle timeout of common proxies. */
+const POLL_MS = 30_000;
+const CANCEL_MS = 10_000;
+/** How long the last steps may come later than the answer. */
+const LAST_STEPS_MS = 1_000;
+/** Longest text of a progress. */
+const PROGRESS_CHARS = 16_384;
+
+/**
+ * Runs a tool call and waits for its end, also for a person's approval.
+ *
+ * 1. submits; the gateway answers a repetition with the first call
+ * 2. waits for the end, through restarts of gateways
+ * 3. on abort: cancels the call, unless the session says otherwise
+ *
+ * A refused call has an answer for the model. @throws ToolyardError if the request itself fails, and the signal's reason on abort
+ */
+export async function runToolCall(client: CallsClient, session: AgentSession, call: ToolCall, signal?: AbortSignal): Promise<ToolAnswer> {
+  const begun = await submit(client, session, call, signal);
+  if (!('id' in begun)) return begun;
+  try {
+    return await waitForEnd(client, session, begun, signal);
+  } catch (error) {
+    throw await afterAbort(client, session, begun.id, { signal, error });
+  }
+}
+
+/** As `runToolCall`, with the steps before the end. A stream that fails or hangs costs the steps, not the answer. */
+export async function* followToolCall(
+  client: CallsClient,
+  session: AgentSession,
+  call: ToolCall,
+  signal?: AbortSignal,
+): AsyncGenerator<ToolProgress | ToolAnswer, void, undefined> {
+  const begun = await submit(client, session, call, signal);
+  if (!('id' in begun)) return yield begun;
+  const over = new AbortController();
+  let patience: ReturnType<typeof setTimeout> | undefined;
+  try {
+    const answer = waitForEnd(client, session, begun, signal);
+    // The answer does not depend on the stream: that ends with the call, or soon after it. Failures are thrown below.
+    void answer.then(
+      () => (patience = setTimeout(() => over.abort(), LAST_STEPS_MS)),
+      () => over.abort(),
+    );
+    if (begun.status !== 'ended') yield* progressOf(client, begun.id, over.signal);
+    yield await answer;
+  } catch (error) {
+    throw await afterAbort(client, session, begun.id, { signal, error });
+  } finally {
+    clearTimeout(patience);
+    over.abort();
+  }
+}
+
+/** Not aborted by the signal: a call that may exist must be known by its id to be cancelled. */
+async function submit(
+  client: CallsClient,
+  session: AgentSession,
+  call: ToolCall,
+  signal: AbortSignal | undefined,
+): Promise<Call | ToolAnswer> {
+  signal?.throwIfAborted();
+  const { sessionId, agentId, labels, outageMs } = session;
+  const submission = {
+    tool: call.name,
+    arguments: argumentsOf(call.arguments),
+    sessionId,
+    agentId,
+    ...(labels === undefined ? {} : { labels: { ...labels } }),
+    toolCallId: call.id,
+  };
+  // Without an id of the model the key of the client makes the request repeatable; it is made once for all repetitions.
+  const idempotencyKey = call.id === undefined ? newIdempotencyKey() : undefined;
+  try {
+    return await throughOutage(() => client.calls.submit(submission, { idempotencyKey }), { signal, outageMs });
+  } catch (error) {
+    const refusal = error instanceof ToolyardError ? refusalOf(error) : undefined;
+    if (refusal === undefined) throw error;
+    return refusal;
+  }
+}
+
+async function waitForEnd(
+  client: CallsClient,
+  { outageMs }: AgentSession,
+  begun: Call,
+  signal: AbortSignal | undefined,
+): Promise<ToolAnswer> {
+  let call = begun;
+  while (call.status !== 'ended')
+    call = await throughOutage(() => client.calls.get(begun.id, { waitMs: POLL_MS, signal }), { signal, outageMs });
+  return answerOf(call, call.id);
+}
+
+/** The error to throw. Cancels the call if the signal was aborted; a cancel that fails is thrown, since the call may still run. */
+async function afterAbort(
+  client: CallsClient,
+  { cancelOnAbort = true }: AgentSession,
+  callId: string,
+  { signal, error }: { readonly signal: AbortSignal | undefined; readonly error: unknown },
+): Promise<unknown> {
+  if (signal?.aborted !== true) return error;
+  if (cancelOnAbort) await client.calls.cancel(callId, { reason: 'The agent was aborted' }, { timeoutMs: CANCEL_MS });
+  return signal.reason;
+}
+
+async function* progressOf(client: CallsClient, callId: string, signal: AbortSignal): AsyncGenerator<ToolProgress, void, undefined> {
+  let text = '';
+  try {
+    for await (const event of client.calls.stream(callId, { signal })) {
+      if (event.type === 'call.approval_requested')
+        yield { status: 'waiting_approval', callId, text: `A person is asked: ${event.data.reasons.join('; ')}` };
+      if (event.type === 'call.approval_decided' && event.data.decision === 'allow') yield { status: 'queued', callId, text };
+      // A repeated attempt prints from its beginning.
+      if (event.type === 'call.start') text = '';
+      if (event.type === 'call.update') text = (text + textOf(event.data.content)).slice(-PROGRESS_CHARS);
+      if (event.type === 'call.start' || event.type === 'call.update') yield { status: 'running', callId, text };
+    }
+  } catch (error) {
+    if (!(error instanceof ToolyardError)) throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import type { BatchSubmission } from '../../api/batches.api.js';
+import { newIdempotencyKey } from '../../http/idempotency-key.js';
+import type { ToolyardClient } from '../../toolyard-client.js';
+import type { AgentSession } from './agent-session.js';
+
+import { throughOutage } from './through-outage.js';
+import { argumentsOf, type ToolCall } from './tool-call.js';
+import { answerOf, type ToolAnswer } from './tool-answer.js';
+
+/** For the calls of one answer of a model. */
+export interface TurnOptions extends AgentSession {
+  /** In which order the calls run. Not said: that of the session, else `tiered`. */
+  readonly strategy?: BatchSubmission['strategy'];
+  readonly signal?: AbortSignal;
+}
+
+/** What came of the calls of one answer. */
+export interface Turn {
+  /** In the order of the calls. */
+  readonly answers: readonly ToolAnswer[];
+  /** What a person said meanwhile (`toolyard steer`), once: for the next request to the model. */
+  readonly steering: readonly string[];
+}
+
+const POLL_MS = 30_000;
+const CANCEL_MS = 10_000;
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,200}$/;
+
+/** Runs all tool calls of one answer of a model as a batch. The same turn of a session, executed again, gets the same batch. */
+export async function runTurn(client: Pick<ToolyardClient, 'batches'>, options: TurnOptions, calls: readonly ToolCall[]): Promise<Turn> {
+  if (calls.length === 0) return { answers: [], steering: [] };
+  const { sessionId, agentId, labels, strategy, signal, cancelOnAbort = true } = options;
+  signal?.throwIfAborted();
+  const batch = {
+    sessionId,
+    agentId,
+    strategy,
+    calls: calls.map(({ name, arguments: value, id }) => ({
+      tool: name,
+      arguments: argumentsOf(value),
+      toolCallId: id,
+      ...(labels === undefined ? {} : { labels: { ...labels } }),
+    })),
+  };
+  const idempotencyKey = keyOf(calls[0]?.id);
+  let current = await throughOutage(() => client.batches.submit(batch, { idempotencyKey }), options);
+  try {
+    while (current.status !== 'ended')
+      current = await throughOutage(() => client.batches.get(current.id, { waitMs: POLL_MS, signal }), options);
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+    if (cancelOnAbort) await client.batches.cancel(current.id, { reason: 'The agent was aborted' }, { timeoutMs: CANCEL_MS });
+    throw signal.reason;
+  }
+  return {
+    answers: current.results.map((result) => answerOf(result, result.callId)),
+    steering: current.steering.map(({ message }) => message),
+  };
+}
+
+/** Ids that cannot stand in a header have no key of the turn: then the calls, not the batch, are those of the first execution. */
+function keyOf(id: string | undefined): string {
+  return id !== undefined && VISIBLE_ASCII.test(id) ? `turn:${id}` : newIdempotencyKey();
+}

@@ -1,0 +1,28 @@
+import { backoffMs } from '../../http/backoff.js';
+import { sleep } from '../../http/deadline.js';
+import { ToolyardError } from '../../toolyard-error.js';
+
+const OUTAGE_MS = 10 * 60_000;
+/** Codes that say that no gateway can answer now. */
+const OUTAGES: ReadonlySet<string> = new Set<ToolyardError['code']>(['unreachable', 'unavailable', 'overloaded']);
+
+interface Patience {
+  readonly signal?: AbortSignal | undefined;
+  readonly outageMs?: number | undefined;
+}
+
+/**
+ * Repeats a request that is safe to repeat while no gateway answers, beyond the retries of the client: a person may take hours to
+ * approve a call, and gateways may restart meanwhile.
+ */
+export async function throughOutage<T>(request: () => Promise<T>, { signal, outageMs = OUTAGE_MS }: Patience): Promise<T> {
+  const until = Date.now() + outageMs;
+  for (let n = 1; ; n += 1) {
+    try {
+      return await request();
+    } catch (error) {
+      if (!(error instanceof ToolyardError) || !OUTAGES.has(error.code) || Date.now() >= until) throw error;
+      await sleep(backoffMs(n, Math.random()), signal);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { Call, CallOutcome, Content } from '#contracts';
+import type { ToolyardError } from '../../toolyard-error.js';
+
+/** What a model reads of a call, and what a program may want to know of it. JSON, so that agents can store it. */
+export type ToolAnswer = {
+  readonly status: 'ended';
+  /** The content as one text. */
+  readonly text: string;
+  readonly content: readonly Content[];
+  /** Whether the model should read it as an error. */
+  readonly isError: boolean;
+  /** Absent for a submission that was refused before it became a call. */
+  readonly callId?: string;
+  /** Absent for a refused submission. */
+  readonly outcome?: CallOutcome;
+};
+
+/** Where a call is before its end. */
+export type ToolProgress = {
+  readonly status: 'waiting_approval' | 'queued' | 'running';
+  readonly callId: string;
+  /** Why a person is asked, or what the tool has printed so far (its end, where that is long). */
+  readonly text: string;
+};
+
+type Ended = Pick<Call, 'result' | 'error' | 'outcome'>;
+
+/** The answer of a call that has ended. */
+export function answerOf({ result, error, outcome }: Ended, callId: string | undefined): ToolAnswer {
+  const content: readonly Content[] = result?.content ?? [
+    { type: 'text', text: error?.message ?? `The call ended as ${outcome ?? 'unknown'}.` },
+  ];
+  return {
+    status: 'ended',
+    text: textOf(content),
+    content,
+    isError: result?.isError ?? outcome !== 'completed',
+    ...(callId === undefined ? {} : { callId }),
+    ...(outcome === undefined ? {} : { outcome }),
+  };
+}
+
+/** The answer for a refused submission. Undefined for errors that are not about the call, such as a wrong key. */
+export function refusalOf({ result, callId }: ToolyardError): ToolAnswer | undefined {
+  if (result === undefined) return undefined;
+  return { ...answerOf({ result }, callId), isError: true };
+}
+
+/** Content as one text, for models and APIs that take nothing else. */
+export function textOf(content: readonly Content[]): string {
+  return content.map(partText).join('\n');
+}
+
+function partText(part: Content): string {
+  switch (part.type) {
+    case 'text':
+      return part.text;
+    case 'json':
+      return JSON.stringify(part.json);
+    case 'image':
+    case 'audio':
+      return `[${part.type} of type ${part.mimeType}, which cannot be shown here]`;
+    case 'resource':
+      if ('text' in part.resource) return part.resource.text;
+      return `[${part.resource.uri}, of type ${part.resource.mimeType ?? 'unknown'}, which cannot be shown here]`;
+    case 'resource_link':
+      return JSON.stringify(part);
+    default:
+      return part satisfies never;
+  }
+}

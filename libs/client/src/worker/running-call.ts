@@ -1,0 +1,142 @@
+import { WORKER_LIMITS, type WorkerCall, type WorkerFrame, type WorkerFrameOf } from '#contracts';
+import { WorkerToolError, type RunnableTool, type WorkerToolContext, type WorkerToolOutput } from './worker-tool.js';
+
+type End = Pick<WorkerFrameOf<'finish'>, 'outcome' | 'content' | 'isError' | 'structuredContent' | 'error'>;
+
+/** Room for the other fields of the frame. */
+const FRAME_OVERHEAD = 1_024;
+
+/** One attempt in this worker. `finish` is repeated until the gateway says that it is written. */
+export class RunningCall {
+  readonly key: { readonly callId: string; readonly fence: number };
+  private readonly aborter = new AbortController();
+  private wseq = 0;
+  private last: WorkerFrame | undefined;
+  private hasEnded = false;
+  private isAnswered = false;
+
+  constructor(
+    readonly frame: WorkerCall,
+    private readonly send: (frame: WorkerFrame) => void,
+    /** Called once, when the tool has ended and nothing more is to be said about the call. */
+    private readonly over: () => void,
+  ) {
+    this.key = { callId: frame.callId, fence: frame.fence };
+  }
+
+  /** Never rejects. */
+  async run(tool: RunnableTool | undefined): Promise<void> {
+    this.say({ op: 'started', ...this.key });
+    try {
+      if (tool === undefined) throw new WorkerToolError(`This worker has no tool ${this.frame.tool}.`, { code: 'unknown_tool' });
+      this.end(await tool.run(this.frame.arguments, this.context()));
+    } catch (error) {
+      this.finish(failureOf(error));
+    }
+    this.hasEnded = true;
+    if (this.isAnswered) this.over();
+  }
+
+  /** Whether its lease is to be renewed. */
+  get isHeld(): boolean {
+    return !this.isAnswered;
+  }
+
+  /** Asks the tool to stop. What it answers still counts. */
+  cancel(reason: string): void {
+    this.aborter.abort(new WorkerToolError(`The call is to stop: ${reason}`, { code: 'cancelled' }));
+  }
+
+  /** The call is no longer of this worker: its tool is to stop, and nothing more is sent about it. */
+  stale(): void {
+    this.settle();
+    this.cancel('lease_lost');
+  }
+
+  /** `finish` is written. */
+  settle(): void {
+    if (this.isAnswered) return;
+    this.isAnswered = true;
+    if (this.hasEnded) this.over();
+  }
+
+  /** Sends the end again; nothing while the tool runs. */
+  repeat(): void {
+    if (this.last !== undefined) this.say(this.last);
+  }
+
+  /** The gateway did not take the end. It is replaced by a failure; a refused failure is given up. */
+  refused(detail: string): void {
+    if (this.last === undefined) return;
+    const isFailure = this.last.op === 'finish' && this.last.error?.code === 'refused';
+    if (isFailure) this.settle();
+    else this.finish(failureOf(new WorkerToolError(`The gateway refused the result: ${detail}`, { code: 'refused' })));
+  }
+
+  private say(frame: WorkerFrame): void {
+    if (!this.isAnswered) this.send(frame);
+  }
+
+  private end(output: WorkerToolOutput): void {
+    if (typeof output === 'object' && 'resumeInMs' in output) {
+      this.last = { op: 'suspend', ...this.key, resumeInMs: Math.max(0, Math.round(output.resumeInMs)) };
+      this.say(this.last);
+    } else this.finish(endOf(output));
+  }
+
+  private finish(end: End): void {
+    this.wseq += 1;
+    const frame: WorkerFrame = { op: 'finish', ...this.key, wseq: this.wseq, ...end };
+    const bytes = new TextEncoder().encode(JSON.stringify(frame)).length;
+    if (bytes <= WORKER_LIMITS.frameBytes - FRAME_OVERHEAD) this.last = frame;
+    else {
+      const error = new WorkerToolError(`The result has ${bytes} bytes; expected at most ${WORKER_LIMITS.frameBytes}.`, {
+        code: 'too_large',
+      });
+      this.last = { op: 'finish', ...this.key, wseq: this.wseq, ...failureOf(error) };
+    }
+    this.say(this.last);
+  }
+
+  private context(): WorkerToolContext {
+    const { callId, fence, attempt, session, traceparent, deadlineMs } = this.frame;
+    return {
+      callId,
+      fence,
+      attempt,
+      ...(session === undefined ? {} : { sessionId: session }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      signal: this.aborter.signal,
+      deadline: Date.now() + deadlineMs,
+      onUpdate: (content) => {
+        this.wseq += 1;
+        this.say({
+          op: 'update',
+          ...this.key,
+          wseq: this.wseq,
+          content: typeof content === 'string' ? [{ type: 'text', text: content }] : [...content],
+        });
+      },
+      onProgress: (progress) => this.say({ op: 'progress', ...this.key, ...progress }),
+    };
+  }
+}
+
+function endOf(output: Exclude<WorkerToolOutput, { resumeInMs: number }>): End {
+  if (typeof output === 'string') return { outcome: 'completed', content: [{ type: 'text', text: output }] };
+  if (!('content' in output)) return { outcome: 'completed', content: [...output] };
+  const { content, isError, structuredContent } = output;
+  return {
+    outcome: 'completed',
+    content: [...content],
+    ...(isError === undefined ? {} : { isError }),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.stringify makes it JSON, and the gateway checks it
+    ...(structuredContent === undefined ? {} : { structuredContent: structuredContent as End['structuredContent'] }),
+  };
+}
+
+function failureOf(error: unknown): End {
+  const message = (error instanceof Error ? error.message : String(error)).slice(0, 8_000);
+  const { code = 'failed', retryable = false } = error instanceof WorkerToolError ? error.options : {};
+  return { outcome: 'failed', error: { code, message, retryable } };
+}
