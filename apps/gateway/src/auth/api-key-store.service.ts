@@ -1,8 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type ApiKeyConfig, type Principal, type Scope } from '#contracts';
+import { LRUCache } from 'lru-cache';
+import { ProblemError, type ApiKeyConfig, type JwtIssuer, type Principal, type Scope } from '#contracts';
 import { sha256Hex } from '#redis';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
+import { boundsOf, issuerOfKeyId, speaksFor } from './tokens/token-principal.js';
+import { isSame, type VerifiedToken } from './tokens/token-verifier.js';
 
 interface StoredKey {
   readonly principal: Principal;
@@ -19,18 +22,26 @@ interface Presented {
 interface KeySet {
   readonly byDigest: ReadonlyMap<string, StoredKey>;
   readonly byId: ReadonlyMap<string, StoredKey>;
+  readonly issuers: ReadonlyMap<string, JwtIssuer>;
 }
+
+/** Tokens that are known without another look at their signature, and for how long. */
+const MAX_TOKENS = 10_000;
+const TOKEN_MS = 60_000;
 
 /** The longest delay of a Node timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * The API keys of this gateway, by SHA-256. The keys themselves are not stored, except the last token of each open
+ * The API keys of this gateway, and the tokens that were verified lately, by SHA-256. The keys themselves are not stored, except the last token of each open
  * connection. A look-up hashes the token first, so its duration reveals nothing about the key; the last token of a
  * connection is compared in constant time.
  *
  * A principal has the rights of its key at the time of the look-up. What outlives one request (sockets, event streams,
  * waits, batches) calls `rejection` before each frame, delivery or step, and `watch` to learn when the key is lost.
+ *
+ * A token is lost when it expires, and when what the config says about its issuer changes. What was stored of its
+ * principal with a call or batch goes on until the issuer is removed, with no more rights than the issuer may give.
  */
 @Injectable()
 export class ApiKeyStore {
@@ -38,17 +49,20 @@ export class ApiKeyStore {
   private lastPresented = new WeakMap<object, Presented>();
   /** By principals that this store returned. */
   private readonly digests = new WeakMap<Principal, string>();
+  private readonly tokens = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS, ttl: TOKEN_MS });
+  private readonly issued = new WeakMap<Principal, VerifiedToken>();
   private readonly resolved = new WeakMap<Principal, { readonly keySet: KeySet; readonly stored: StoredKey | undefined }>();
   private readonly listeners = new Set<() => void>();
 
   constructor(@Inject(GATEWAY_CONFIG) config: GatewayConfig) {
-    this.keySet = this.buildKeySet(config.keys);
+    this.keySet = this.buildKeySet(config.keys, config.jwt);
   }
 
-  /** Replaces all keys at once, also for open sockets and streams: watchers of a key that lost rights are called before this returns. */
-  replace(keys: readonly ApiKeyConfig[]): void {
-    this.keySet = this.buildKeySet(keys);
+  /** Replaces all keys and issuers at once, also for open sockets and streams: watchers of a key that lost rights are called before this returns. */
+  replace(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): void {
+    this.keySet = this.buildKeySet(keys, issuers);
     this.lastPresented = new WeakMap();
+    this.tokens.clear();
     for (const listener of this.listeners) listener();
   }
 
@@ -57,8 +71,14 @@ export class ApiKeyStore {
    * Requests of one `connection` mostly have the same token: only the first of them is hashed.
    */
   authenticate(token: string, connection?: object, now = Date.now()): Principal | undefined {
-    const stored = connection === undefined ? this.keySet.byDigest.get(sha256Hex(token)) : this.lookUpOnConnection(connection, token);
+    const stored = connection === undefined ? this.lookUp(sha256Hex(token)) : this.lookUpOnConnection(connection, token);
     return stored !== undefined && now < stored.expiresAt ? stored.principal : undefined;
+  }
+
+  /** From now on the token is known, unless its issuer was changed while it was verified. */
+  admit(token: string, verified: VerifiedToken): void {
+    this.issued.set(verified.principal, verified);
+    if (this.isTrusted(verified)) this.tokens.set(sha256Hex(token), verified);
   }
 
   /**
@@ -114,7 +134,9 @@ export class ApiKeyStore {
 
   private lossReason(principal: Principal): string {
     const stored = this.resolve(principal);
-    if (stored === undefined) return 'The API key was removed';
+    if (stored === undefined)
+      return issuerOfKeyId(principal.keyId) === undefined ? 'The API key was removed' : 'The issuer of the token was changed or removed';
+    if (issuerOfKeyId(principal.keyId) !== undefined) return 'The token has expired';
     return stored.principal.tenantId === principal.tenantId ? 'The API key has expired' : 'The API key belongs to another tenant now';
   }
 
@@ -123,22 +145,45 @@ export class ApiKeyStore {
     if (found?.keySet !== this.keySet) {
       const { keySet } = this;
       const digest = this.digests.get(principal);
-      found = { keySet, stored: digest === undefined ? keySet.byId.get(principal.keyId) : keySet.byDigest.get(digest) };
+      const stored = () => keySet.byId.get(principal.keyId) ?? this.ofToken(principal);
+      found = { keySet, stored: digest === undefined ? stored() : keySet.byDigest.get(digest) };
       this.resolved.set(principal, found);
     }
     return found.stored;
+  }
+
+  private ofToken(principal: Principal): StoredKey | undefined {
+    const verified = this.issued.get(principal);
+    if (verified !== undefined) return this.isTrusted(verified) ? verified : undefined;
+    const rules = this.keySet.issuers.get(issuerOfKeyId(principal.keyId) ?? '');
+    if (rules === undefined || !speaksFor(rules, principal.tenantId)) return undefined;
+    const { keyId, tenantId, agentId, expiresAt } = principal;
+    const scopes = principal.scopes.filter((scope) => rules.scopes.includes(scope));
+    const stored = { keyId, tenantId, scopes, ...(agentId === undefined ? {} : { agentId }), ...boundsOf(rules) };
+    return { principal: Object.freeze(stored), expiresAt: expiresAt === undefined ? Infinity : Date.parse(expiresAt) };
+  }
+
+  private isTrusted({ issuer }: VerifiedToken): boolean {
+    const now = this.keySet.issuers.get(issuer.issuer);
+    return now !== undefined && isSame(now, issuer);
+  }
+
+  private lookUp(digest: string): StoredKey | undefined {
+    return this.keySet.byDigest.get(digest) ?? this.tokens.get(digest);
   }
 
   private lookUpOnConnection(connection: object, token: string): StoredKey | undefined {
     const bytes = Buffer.from(token);
     const last = this.lastPresented.get(connection);
     if (last !== undefined && last.token.length === bytes.length && timingSafeEqual(last.token, bytes)) return last.stored;
-    const stored = this.keySet.byDigest.get(sha256Hex(token));
-    if (stored !== undefined) this.lastPresented.set(connection, { token: bytes, stored });
+    const digest = sha256Hex(token);
+    const stored = this.keySet.byDigest.get(digest);
+    if (stored === undefined) return this.tokens.get(digest);
+    this.lastPresented.set(connection, { token: bytes, stored });
     return stored;
   }
 
-  private buildKeySet(keys: readonly ApiKeyConfig[]): KeySet {
+  private buildKeySet(keys: readonly ApiKeyConfig[], issuers: readonly JwtIssuer[] = []): KeySet {
     const byDigest = new Map<string, StoredKey>();
     const byId = new Map<string, StoredKey>();
     for (const entry of keys) {
@@ -149,7 +194,7 @@ export class ApiKeyStore {
       byDigest.set(digest, stored);
       byId.set(entry.id, stored);
     }
-    return { byDigest, byId };
+    return { byDigest, byId, issuers: new Map(issuers.map((rules) => [rules.issuer, rules])) };
   }
 }
 

@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ProblemError, type ApiKeyConfig, type Principal, type Scope } from '#contracts';
+import { JwtIssuer, ProblemError, type ApiKeyConfig, type Principal, type Scope } from '#contracts';
 import { sha256Hex } from '#redis';
 import { readGatewayConfig, type GatewayConfig } from '../platform/gateway.config.js';
 import { ApiKeyStore } from './api-key-store.service.js';
@@ -112,6 +113,42 @@ describe('a principal that outlives its request', () => {
   });
 });
 
+describe('the stored principal of a token', () => {
+  const rules = (more: object) =>
+    JwtIssuer.parse({
+      issuer: 'https://issuer.example.com',
+      audience: 'toolyard',
+      jwks: { keys: [{ kty: 'EC' }] },
+      tenantClaim: 'org',
+      scopes: ['read', 'submit'],
+      ...more,
+    });
+  const stored: Principal = {
+    keyId: 'https://issuer.example.com#alice',
+    tenantId: 'acme',
+    agentId: 'own',
+    agents: ['team-*'],
+    scopes: ['submit'],
+  };
+  const now = (more: object) => new ApiKeyStore(withConfig({ keys: base.keys, jwt: [rules(more)] })).current(stored);
+
+  it('may do what the token allowed, where the issuer may still give it', () => {
+    expect(now({ agents: ['team-*'], tools: ['echo'] })).toEqual({ ...stored, tools: ['echo'] });
+    expect(now({ scopes: ['read'] })?.scopes).toEqual([]);
+    expect(now({ tenantClaim: undefined, tenant: 'rival' })).toBeUndefined();
+  });
+
+  it('is lost when the issuer may not speak for its tenant any more', () => {
+    expect(now({ tenants: ['acme*'] })?.tenantId).toBe('acme');
+    expect(now({ tenants: ['rival'] })).toBeUndefined();
+  });
+
+  it('may name no agent besides its own that the issuer may not give now', () => {
+    expect(now({})?.agents).toBeUndefined();
+    expect(now({ agents: ['team-a'] })?.agents).toEqual(['team-a']);
+  });
+});
+
 describe('a key ring whose keys change', () => {
   const entries = fc.record({
     tenant: fc.constantFrom('acme', 'rival'),
@@ -164,10 +201,13 @@ describe('places of open sockets', () => {
     { maxLength: 60 },
   );
 
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the two fields that are read of a request
+  const from = (remoteAddress: string) => ({ socket: { remoteAddress }, headers: {} }) as IncomingMessage;
+
   it('are never more than any limit, refused only where one is reached, and all free in the end', () => {
     fc.assert(
       fc.property(steps, (all) => {
-        const sockets = new OpenSockets({ sockets: LIMITS });
+        const sockets = new OpenSockets({ sockets: LIMITS, trustedProxies: () => false });
         const open: { place: SocketReservation; address: string; who: (typeof PRINCIPALS)[number] | undefined }[] = [];
         const isFull = (address: string, who: (typeof PRINCIPALS)[number] | undefined, others: typeof open) => {
           const count = (fits: (one: (typeof open)[number]) => boolean) => others.filter(fits).length;
@@ -183,7 +223,7 @@ describe('places of open sockets', () => {
           if (what === 'open') {
             const full = isFull(address, who, open);
             try {
-              open.push({ place: sockets.open(address, who), address, who });
+              open.push({ place: sockets.open(from(address), who), address, who });
               expect(full).toBe(false);
             } catch (error) {
               if (!(error instanceof ProblemError)) throw error;
@@ -201,7 +241,7 @@ describe('places of open sockets', () => {
           }
         }
         for (const { place } of open) place.release();
-        for (let n = 0; n < LIMITS.perKey; n += 1) sockets.open('1.1.1.1', PRINCIPALS[0]);
+        for (let n = 0; n < LIMITS.perKey; n += 1) sockets.open(from('1.1.1.1'), PRINCIPALS[0]);
       }),
     );
   });

@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { ProblemError, type Principal } from '#contracts';
 import { telemetry } from '#observability';
-import { GATEWAY_CONFIG, type SocketLimits } from '../platform/gateway.config.js';
+import { clientAddress } from '../platform/http/client-address.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 
 const RETRY_MS = 5_000;
 
@@ -30,15 +32,16 @@ export interface SocketReservation {
 export class OpenSockets {
   private readonly counts = new Map<string, number>();
 
-  constructor(@Inject(GATEWAY_CONFIG) private readonly config: { readonly sockets: SocketLimits }) {}
+  constructor(@Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'sockets' | 'trustedProxies'>) {}
 
   /** @throws ProblemError `too_many_requests` when there is no room */
-  open(address: string, principal?: Pick<Principal, 'keyId' | 'tenantId'>): SocketReservation {
+  open(request: IncomingMessage, principal?: Pick<Principal, 'keyId' | 'tenantId'>): SocketReservation {
+    const address = clientAddress(request, this.config.trustedProxies);
     const first = this.take([
       ['address', address],
       ...(principal === undefined
         ? [['waiting', address] as const]
-        : [['key', principal.keyId] as const, ['tenant', principal.tenantId] as const]),
+        : [['key', `${principal.tenantId} ${principal.keyId}`] as const, ['tenant', principal.tenantId] as const]),
     ]);
     if (first instanceof ProblemError) throw first;
     /** Undefined once it is closed. */
@@ -53,7 +56,7 @@ export class OpenSockets {
       release();
       const next = this.take([
         ['address', address],
-        ['key', keyId],
+        ['key', `${tenantId} ${keyId}`],
         ['tenant', tenantId],
       ]);
       taken = next instanceof ProblemError ? before : next;

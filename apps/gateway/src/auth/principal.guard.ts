@@ -2,8 +2,8 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, type Principal, type Scope } from '#contracts';
-import { assertScope, assertWithinRate, bearerToken, unknownKey } from './access.js';
-import { ApiKeyStore } from './api-key-store.service.js';
+import { assertScope, assertWithinRate, bearerToken } from './access.js';
+import { Authenticator } from './authenticator.service.js';
 import { RateLimits, type RateLimitResult } from './rate-limits.service.js';
 import { NO_KEY, REQUIRED_SCOPE } from './principal.decorator.js';
 
@@ -28,7 +28,7 @@ export interface GuardedFrame {
 export class PrincipalGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly apiKeys: ApiKeyStore,
+    private readonly authenticator: Authenticator,
     private readonly rateLimits: RateLimits,
   ) {}
 
@@ -39,10 +39,15 @@ export class PrincipalGuard implements CanActivate {
   }
 
   private admitRequest(context: ExecutionContext, required: Scope | undefined): boolean | Promise<boolean> {
-    const request = context.getArgByIndex<FastifyRequest>(0);
-    const principal = this.identify(request);
+    const found = this.identify(context.getArgByIndex<FastifyRequest>(0));
+    return found instanceof Promise
+      ? found.then((principal) => this.admit(context, principal, required))
+      : this.admit(context, found, required);
+  }
+
+  private admit(context: ExecutionContext, principal: Principal, required: Scope | undefined): boolean | Promise<boolean> {
     assertScope(principal, required);
-    request.principal = principal;
+    context.getArgByIndex<FastifyRequest>(0).principal = principal;
     const counting = this.rateLimits.take(principal);
     return counting === undefined || counting.then((result) => applyRate(result, context.getArgByIndex<FastifyReply>(1)));
   }
@@ -53,12 +58,10 @@ export class PrincipalGuard implements CanActivate {
     return session.passInOrder(this.rateLimits.take(principal)?.then(assertWithinRate));
   }
 
-  private identify(request: FastifyRequest): Principal {
+  private identify(request: FastifyRequest): Principal | Promise<Principal> {
     const token = bearerToken(request.headers.authorization);
-    if (token === undefined) throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key>');
-    const principal = this.apiKeys.authenticate(token, request.raw.socket);
-    if (principal === undefined) throw unknownKey();
-    return principal;
+    if (token === undefined) throw new ProblemError('unauthenticated', 'Expected the header Authorization: Bearer <API key or JWT>');
+    return this.authenticator.identify(token, request.raw.socket);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Principal } from '#contracts';
 import { keys, type RedisConnection } from '#redis';
@@ -6,8 +7,10 @@ import { telemetry } from '#observability';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
 import { FAIL_FAST_REDIS } from '../platform/tokens.js';
 import { TokenBucket } from './token-bucket.js';
+import { issuerOfKeyId } from './tokens/token-principal.js';
 
 const WINDOW_SECONDS = 60;
+const MAX_SUBJECTS = 100_000;
 
 export interface RateLimitResult {
   readonly allowed: boolean;
@@ -25,9 +28,12 @@ export interface RateLimitResult {
  */
 @Injectable()
 export class RateLimits {
-  private readonly limiters = new Map<string, RateLimiterRedis>();
+  /** By limit. */
+  private readonly limiters = new Map<number, RateLimiterRedis>();
   /** For keys without a limit of their own; a change of the config makes new principals and so new buckets. */
   private readonly buckets = new WeakMap<Principal, TokenBucket>();
+  /** All tokens of a subject have one budget. */
+  private readonly ofSubjects = new LRUCache<string, TokenBucket>({ max: MAX_SUBJECTS });
 
   constructor(
     @Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection,
@@ -36,7 +42,7 @@ export class RateLimits {
 
   /** Takes one request from the key's budget. Undefined for a key without a limit of its own that is within the default. */
   take(principal: Principal): Promise<RateLimitResult> | undefined {
-    if (principal.ratePerMinute !== undefined) return this.consume(principal.keyId, principal.ratePerMinute);
+    if (principal.ratePerMinute !== undefined) return this.consume(counted(principal), principal.ratePerMinute);
     const limit = this.config.keyRatePerMinute;
     if (this.bucketOf(principal, limit).take()) return undefined;
     telemetry.rateLimited.emit({ limit: 'key_requests' });
@@ -45,13 +51,22 @@ export class RateLimits {
 
   private bucketOf(principal: Principal, limit: number): TokenBucket {
     let bucket = this.buckets.get(principal);
-    if (bucket === undefined) this.buckets.set(principal, (bucket = new TokenBucket(limit, limit / WINDOW_SECONDS)));
+    if (bucket === undefined) this.buckets.set(principal, (bucket = this.newBucket(principal, limit)));
     return bucket;
   }
 
-  private async consume(keyId: string, limit: number): Promise<RateLimitResult> {
-    const taken = await this.limiter(keyId, limit)
-      .consume(keys.rateLimit(keyId))
+  private newBucket(principal: Principal, limit: number): TokenBucket {
+    const fresh = () => new TokenBucket(limit, limit / WINDOW_SECONDS);
+    if (issuerOfKeyId(principal.keyId) === undefined) return fresh();
+    const subject = counted(principal);
+    const bucket = this.ofSubjects.get(subject) ?? fresh();
+    this.ofSubjects.set(subject, bucket);
+    return bucket;
+  }
+
+  private async consume(id: string, limit: number): Promise<RateLimitResult> {
+    const taken = await this.limiter(limit)
+      .consume(keys.rateLimit(id))
       .then(
         (counted) => ({ counted, allowed: true }),
         (refused: unknown) => {
@@ -64,13 +79,18 @@ export class RateLimits {
     return { allowed: taken.allowed, limit, remaining: remainingPoints, windowSeconds: WINDOW_SECONDS, resetMs: msBeforeNext };
   }
 
-  private limiter(keyId: string, limit: number): RateLimiterRedis {
-    let limiter = this.limiters.get(keyId);
-    if (limiter?.points !== limit) {
-      const budget = { points: limit, duration: WINDOW_SECONDS, keyPrefix: '' };
+  private limiter(points: number): RateLimiterRedis {
+    let limiter = this.limiters.get(points);
+    if (limiter === undefined) {
+      const budget = { points, duration: WINDOW_SECONDS, keyPrefix: '' };
       limiter = new RateLimiterRedis({ storeClient: this.redis, ...budget, insuranceLimiter: new RateLimiterMemory(budget) });
-      this.limiters.set(keyId, limiter);
+      this.limiters.set(points, limiter);
     }
     return limiter;
   }
+}
+
+/** Whose budget it is. An issuer may speak for many tenants, which may have subjects of one name. */
+function counted({ keyId, tenantId }: Principal): string {
+  return issuerOfKeyId(keyId) === undefined ? keyId : `${tenantId} ${keyId}`;
 }

@@ -1,0 +1,88 @@
+import type { JWTPayload } from 'jose';
+import { Label, ProblemError, Scope, type JwtIssuer, type Principal } from '#contracts';
+import { matcherOf } from '../tool-patterns.js';
+
+/** Visible characters of ASCII, as OpenID Connect has them; without braces, which mean something in keys of Redis. */
+const SUBJECT = /^[\x21-\x7a\x7c\x7e]{1,255}$/;
+const MAX_WORDS = 200;
+/** The end of the year 9999, s since the epoch. */
+const LATEST = 253_402_300_799;
+
+/**
+ * Whom a verified token speaks for. Its scopes are those of its claim that the issuer may give at all.
+ * @throws ProblemError `unauthenticated` that names the wrong claim
+ */
+export function tokenPrincipal(claims: JWTPayload, rules: JwtIssuer): Principal {
+  const { sub = '', exp = 0 } = claims;
+  if (!SUBJECT.test(sub)) throw wrongClaim('sub', 'visible characters of ASCII without braces, at most 255');
+  if (exp > LATEST) throw wrongClaim('exp', 'a time before the year 10000, in seconds');
+  const agentId = rules.agentClaim === undefined ? undefined : labelOf(claims, rules.agentClaim, 'agent');
+  return {
+    keyId: tokenKeyId(rules.issuer, sub),
+    tenantId: tenantOf(claims, rules),
+    scopes: scopesOf(claims, rules),
+    ...(agentId === undefined ? {} : { agentId }),
+    ...boundsOf(rules),
+    expiresAt: new Date(exp * 1_000).toISOString(),
+  };
+}
+
+/** What the issuer allows all its tokens alike. */
+export function boundsOf({ agents, tools, ratePerMinute }: JwtIssuer): Pick<Principal, 'agents' | 'tools' | 'ratePerMinute'> {
+  return {
+    ...(agents === undefined ? {} : { agents }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(ratePerMinute === undefined ? {} : { ratePerMinute }),
+  };
+}
+
+/** Whether tokens of the issuer may be the tenant's. */
+export function speaksFor({ tenant, tenants }: JwtIssuer, tenantId: string): boolean {
+  return tenant === undefined ? tenants === undefined || matcherOf(tenants)(tenantId) : tenant === tenantId;
+}
+
+/** Ids of API keys have no `#`, and issuers have none either: two subjects never share an id. */
+function tokenKeyId(issuer: string, subject: string): string {
+  return `${issuer}#${subject}`;
+}
+
+/** The issuer of the token behind the id; undefined for the id of an API key. */
+export function issuerOfKeyId(keyId: string): string | undefined {
+  const end = keyId.indexOf('#');
+  return end < 0 ? undefined : keyId.slice(0, end);
+}
+
+function tenantOf(claims: JWTPayload, rules: JwtIssuer): string {
+  const { tenant, tenantClaim = '' } = rules;
+  if (tenant !== undefined) return tenant;
+  const named = labelOf(claims, tenantClaim, 'tenant');
+  if (named === undefined) throw wrongClaim(tenantClaim, 'the name of a tenant; it is missing');
+  if (!speaksFor(rules, named)) throw wrongClaim(tenantClaim, 'a tenant that this issuer may speak for');
+  return named;
+}
+
+function labelOf(claims: JWTPayload, claim: string, what: string): string | undefined {
+  const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+  if (value === undefined) return undefined;
+  const { data } = Label.safeParse(value);
+  if (data === undefined) throw wrongClaim(claim, `the name of one ${what}: 1 to 128 of the characters A-Z a-z 0-9 . _ @ -`);
+  return data;
+}
+
+function scopesOf(claims: JWTPayload, { scopes, scopesClaim, scopeMap }: JwtIssuer): Scope[] {
+  if (scopesClaim === undefined) return [...scopes];
+  const given = Object.hasOwn(claims, scopesClaim) ? claims[scopesClaim] : undefined;
+  const words = typeof given === 'string' ? given.split(/ +/) : Array.isArray(given) ? given.map(String) : [];
+  const meant = new Set<Scope>(words.slice(0, MAX_WORDS).flatMap((word) => meaningOf(word, scopeMap)));
+  return scopes.filter((scope) => meant.has(scope));
+}
+
+function meaningOf(word: string, scopeMap: JwtIssuer['scopeMap']): readonly Scope[] {
+  if (scopeMap !== undefined) return Object.hasOwn(scopeMap, word) ? (scopeMap[word] ?? []) : [];
+  const { data } = Scope.safeParse(word);
+  return data === undefined ? [] : [data];
+}
+
+function wrongClaim(claim: string, expected: string): ProblemError {
+  return new ProblemError('unauthenticated', `The token's claim ${claim} is wrong: expected ${expected}`);
+}
