@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ApprovalDecidedData, HookRunData, type Call } from '#contracts';
 import { z } from 'zod';
 
-/** An approval that is kept until other approvals are known. `hookRuns`: hooks that ran after it, written together with it. */
+/** An approval that is kept until other approvals are known. `hookRuns`: only of older releases; newer ones write them to the log at once. */
 export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).extend({
   actor: z.string(),
   hookRuns: z.array(HookRunData).optional(),
@@ -10,8 +10,8 @@ export const DeferredApproval = ApprovalDecidedData.omit({ decision: true }).ext
 export type DeferredApproval = z.output<typeof DeferredApproval>;
 
 export interface ApprovalDeferral {
-  /** Whether an approval of this call must wait. */
-  mustDefer(call: Pick<Call, 'batchId'>): Promise<boolean>;
+  /** Whether an approval of this call must wait. Rejects with `conflict` when one waits. */
+  mustDefer(call: Pick<Call, 'id' | 'batchId'>): Promise<boolean>;
   /** Keeps the approval; the call goes on waiting. Rejects with `conflict` when it was approved before. */
   defer(call: Pick<Call, 'id' | 'batchId'>, approval: DeferredApproval): Promise<void>;
 }
@@ -26,7 +26,7 @@ export class ApprovalDeferrals implements ApprovalDeferral {
     this.deferral = deferral;
   }
 
-  async mustDefer(call: Pick<Call, 'batchId'>): Promise<boolean> {
+  async mustDefer(call: Pick<Call, 'id' | 'batchId'>): Promise<boolean> {
     return (await this.deferral?.mustDefer(call)) ?? false;
   }
 

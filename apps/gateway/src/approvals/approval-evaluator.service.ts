@@ -27,10 +27,10 @@ export class ApprovalEvaluator {
    */
   async denialNow(
     call: Call,
-    { requester, files }: Pick<SubmissionInfo, 'requester' | 'files'>,
+    { requester, submitter: rights, files }: Pick<SubmissionInfo, 'requester' | 'submitter' | 'files'>,
     edited?: EditedArguments,
   ): Promise<HookDenial | undefined> {
-    const { submitter, denial: lost } = this.submitterOf(call, requester);
+    const { submitter, denial: lost } = this.submitterOf(call, requester, rights);
     if (submitter === undefined) return lost;
     const args = await (edited === undefined ? this.argumentsOf(call) : this.editedArguments(call, edited));
     const openable = edited === undefined ? files : (edited.files ?? {});
@@ -41,12 +41,13 @@ export class ApprovalEvaluator {
     return { error: { ...error, message: shown(error.message) }, ...(text === undefined ? {} : { text: shown(text) }) };
   }
 
-  /** The key that submitted the call, with the rights it has now, or why it has none. */
+  /** The key that submitted the call, with the rights it has now, or why it has none. Of a token: what it allowed then and its issuer may give now. */
   submitterOf(
     call: Call,
     requester: string,
+    rights: SubmissionInfo['submitter'],
   ): { readonly submitter: Principal; readonly denial?: undefined } | { readonly submitter?: undefined; readonly denial: HookDenial } {
-    const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [] };
+    const named = { keyId: requester.replace(/^apikey:/, ''), tenantId: call.tenantId, scopes: [], ...rights };
     const current = this.apiKeys.current(named);
     const lost = this.apiKeys.rejection(named, 'submit') ?? (current && agentRejection(current, call.agentId));
     if (current === undefined || lost !== undefined)

@@ -11,7 +11,7 @@ import {
   type HookRunData,
   type Principal,
 } from '#contracts';
-import { BlobStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
+import { BlobStore, CallStore, EventLog, isApplied, type CallSnapshot } from '#event-log';
 import { approvalDigest } from '#policy';
 import { BullCallQueue } from '#queue';
 import { ToolRegistry } from '#tool-sdk';
@@ -29,6 +29,7 @@ import { CallTracer } from '../calls/call-tracer.service.js';
 import { dispatchCall } from '../calls/admission/dispatch-call.js';
 import { eventOrigin } from '../platform/event-origin.js';
 import { endBeforeStart } from '../calls/admission/new-call.js';
+import { numberAfterEvents } from './hook-run-numbers.js';
 
 /** Less than a deleted session keeps its epoch. */
 const REPEATABLE_MS = 86_400_000;
@@ -54,6 +55,7 @@ export class DecideApprovalService {
     private readonly policyConfig: PolicyConfigService,
     private readonly deferrals: ApprovalDeferrals,
     private readonly blobs: BlobStore,
+    private readonly calls: CallStore,
     private readonly redaction: RedactionConfigService,
     private readonly hooks: ApprovalHooks,
     private readonly evaluator: ApprovalEvaluator,
@@ -77,6 +79,7 @@ export class DecideApprovalService {
     if (head.status === 'waiting_approval') {
       this.assertSecondApprover(principal, accepted.requesters, callId, body);
       if (grant !== undefined) assertSameEpoch(await this.sessions.state(principal.tenantId, call.sessionId), accepted.sessionEpoch);
+      const isHeld = body.decision === 'allow' && (await this.deferrals.mustDefer(call));
       const edit = await this.prepareEdit(call, body, accepted);
       const { ended, hookRuns } =
         edit !== undefined
@@ -87,7 +90,9 @@ export class DecideApprovalService {
       if (ended) return this.reader.read(principal, callId);
       await edit?.store();
       const reason = body.reason === undefined ? {} : { reason: this.redaction.text(body.reason) };
-      await this.settle(principal, head, call, { ...body, ...reason, edited: edit?.edited }, hookRuns);
+      const decision = { ...body, ...reason, edited: edit?.edited };
+      if (isHeld) await this.hold(principal, head, call, decision, hookRuns);
+      else await this.settle(principal, head, call, decision, hookRuns);
     } else if (grant === undefined || !this.isSameDecision(principal, call, body)) {
       throw new ProblemError('conflict', `The call is ${head.status}: it does not wait for a decision`, { callId });
     }
@@ -96,10 +101,20 @@ export class DecideApprovalService {
   }
 
   /** Undefined when nothing is edited. @throws ProblemError when the arguments may not run; the call goes on waiting */
-  private async prepareEdit(call: Call, body: DecisionBody, { requester }: SubmissionInfo): Promise<PreparedEdit | undefined> {
+  private async prepareEdit(
+    call: Call,
+    body: DecisionBody,
+    { requester, submitter: rights }: SubmissionInfo,
+  ): Promise<PreparedEdit | undefined> {
     const given = editOf(call, body);
     if (given === undefined || isDeepStrictEqual(given, await this.evaluator.argumentsOf(call))) return undefined;
-    const { submitter, denial: lost } = this.evaluator.submitterOf(call, requester);
+    if (this.policyConfig.fourEyes)
+      throw new ProblemError(
+        'forbidden',
+        'Four eyes: only their author would have seen edited arguments. Replay the call with them, which another key allows, and deny this one',
+        { callId: call.id },
+      );
+    const { submitter, denial: lost } = this.evaluator.submitterOf(call, requester, rights);
     if (submitter === undefined) throw new ProblemError(lost.error.code, lost.error.message, { callId: call.id });
     return this.editor.prepare({ call, submitter, given });
   }
@@ -125,10 +140,11 @@ export class DecideApprovalService {
     const args = () => this.evaluator.argumentsOf(call);
     const { hookSet, sessionEpoch } = accepted;
     const denialNow = await this.evaluator.denialNow(call, accepted);
-    const { hookRuns, denial: deniedByHook } =
+    const { hookRuns: ran, denial: deniedByHook } =
       denialNow !== undefined || hookSet === undefined
         ? { hookRuns: [], denial: undefined }
         : { denial: undefined, ...(await this.hooks.run({ call, hookSet, sessionEpoch, args })) };
+    const hookRuns = await numberAfterEvents(this.calls, call.id, ran);
     const refusal = denialNow ?? deniedByHook;
     if (refusal === undefined) return { ended: false, hookRuns };
     const guard = { by: 'command', version: head.version, commandId: randomUUID() } as const;
@@ -139,7 +155,27 @@ export class DecideApprovalService {
     return { ended: true, hookRuns };
   }
 
-  /** An approval may have to wait for the other decisions of a batch. */
+  /** Keeps an approval until the other calls of the batch are decided. The events of its hooks are written now, whatever ends the call. */
+  private async hold(
+    principal: Principal,
+    { version }: CallSnapshot,
+    call: Call,
+    { scope, trustOption, reason, edited }: RedactedDecision,
+    hookRuns: readonly HookRunData[],
+  ): Promise<void> {
+    const author = eventOrigin(this.config.name, principal);
+    if (hookRuns.length > 0) {
+      const guard = { by: 'command', version, commandId: randomUUID() } as const;
+      if (!isApplied(await this.log.holdApproval({ callId: call.id, guard, hookRuns, author }))) throw changedConcurrently(call.id);
+    }
+    const more = {
+      ...(trustOption === undefined ? {} : { trustOption }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(edited && { edited }),
+    };
+    return this.deferrals.defer(call, { actor: author.actor, scope, digest: await this.digestNow(call), ...more });
+  }
+
   private async settle(
     principal: Principal,
     head: CallSnapshot,
@@ -147,18 +183,8 @@ export class DecideApprovalService {
     body: RedactedDecision,
     hookRuns: readonly HookRunData[],
   ): Promise<void> {
-    const { decision, scope, trustOption, reason, edited } = body;
-    const { actor } = eventOrigin(this.config.name, principal);
-    if (decision === 'allow' && (await this.deferrals.mustDefer(call))) {
-      const more = {
-        ...(trustOption === undefined ? {} : { trustOption }),
-        ...(reason === undefined ? {} : { reason }),
-        ...(edited && { edited }),
-      };
-      return this.deferrals.defer(call, { actor, scope, digest: await this.digestNow(call), hookRuns: [...hookRuns], ...more });
-    }
     await this.write(principal, head, call, body, hookRuns);
-    if (decision === 'allow') dispatchCall(this.queue, { callId: call.id, attempt: head.attempt + 1 }, head, head.meta.tenantId);
+    if (body.decision === 'allow') dispatchCall(this.queue, { callId: call.id, attempt: head.attempt + 1 }, head, head.meta.tenantId);
   }
 
   private async write(

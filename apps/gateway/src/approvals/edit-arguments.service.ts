@@ -10,7 +10,7 @@ import {
   type Principal,
   type SubmitCallBody,
 } from '#contracts';
-import { argumentRefs, BlobStore, CallStore, upcastEvent } from '#event-log';
+import { argumentRefs, BlobStore, CallStore } from '#event-log';
 import { argumentBytesResult } from '#limits';
 import { approvalDigest } from '#policy';
 import { REDACTED } from '#redaction';
@@ -25,6 +25,7 @@ import { LimitConfigService } from '../governance/limit-config.service.js';
 import { RedactionConfigService } from '../governance/redaction-config.service.js';
 import { inBody } from '../platform/http/rejection.js';
 import { argumentChanges } from './argument-changes.js';
+import { numberAfterEvents } from './hook-run-numbers.js';
 
 /** Arguments of an approver that may run, checked but not yet stored. */
 export interface PreparedEdit {
@@ -72,7 +73,7 @@ export class ArgumentEditor {
     const body = bodyOf(call, given);
     const evaluated = this.accepted(request, await this.evaluator.evaluate(request.submitter, body));
     const hooked = await this.runHooks(request, body, evaluated);
-    return this.redacted(call, body, evaluated, await this.numbered(call, hooked.hookRuns ?? []));
+    return this.redacted(call, body, evaluated, await numberAfterEvents(this.calls, call.id, hooked.hookRuns ?? []));
   }
 
   private assertSize({ id, tenantId, agentId }: Call, bytes: number): void {
@@ -103,14 +104,6 @@ export class ArgumentEditor {
     const detail = `The edited arguments are refused, and the call goes on waiting. ${shown(message)}`;
     const violations = errors?.map(({ pointer, message: text }) => ({ pointer: shown(pointer), message: shown(text) }));
     throw new ProblemError(code, detail, { callId: call.id, ...(violations && { errors: inBody(violations) }) });
-  }
-
-  /** Hook runs of a call are counted from its submission on. */
-  private async numbered({ id }: Call, hookRuns: readonly HookRunData[]): Promise<readonly HookRunData[]> {
-    if (hookRuns.length === 0) return hookRuns;
-    const before = (await this.calls.events(id)).map(({ json }) => upcastEvent(json));
-    const last = Math.max(0, ...before.map((event) => (event.type === 'call.hook' ? event.data.run : 0)));
-    return hookRuns.map((step) => ({ ...step, run: step.run + last }));
   }
 
   private async redacted(

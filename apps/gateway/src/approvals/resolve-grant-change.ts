@@ -9,9 +9,13 @@ export function resolveGrantChange(call: Call, { decision, scope, trustOption }:
   if (trustOption !== undefined && scope !== 'session-args') throw notGrantable(call, 'A trust option goes with the scope session-args');
   if (scope === 'once') return undefined;
   if (call.sessionId === undefined) throw notGrantable(call, `The scope ${scope} needs a session, and the call has none: decide once`);
-  if (scope === 'session-tool') return decision === 'allow' ? alwaysAllow({ name: call.tool }) : neverAllow({ name: call.tool });
+  if (scope === 'session-tool') return grantOf(call, decision);
   const chosen = chosenOption(call, trustOption).grants;
   return decision === 'allow' ? chosen : toDenial(call, chosen);
+}
+
+function grantOf({ tool: name, source }: Call, decision: DecisionBody['decision']): GrantChange {
+  return decision === 'allow' ? alwaysAllow({ name, source }) : neverAllow({ name, source });
 }
 
 function chosenOption(call: Call, id: string | undefined): TrustOption {

@@ -132,6 +132,8 @@ export class BatchCalls {
       author,
     });
     if (!isApplied(answer)) throw new Error(`The log refused the approval of ${callId}: ${answer.code}`);
+    // No attempt of an edited call reads the submitted arguments.
+    if (approval.edited !== undefined) await this.blobs.delete(callId, 'secret-arguments').catch(() => {});
     dispatchCall(this.queue, { callId, attempt: head.attempt + 1 }, head, head.meta.tenantId);
   }
 

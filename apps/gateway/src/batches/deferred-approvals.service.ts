@@ -18,16 +18,22 @@ export class DeferredApprovals implements ApprovalDeferral, OnModuleInit {
     this.deferrals.register(this);
   }
 
-  /** True when the call belongs to such a batch that has not ended. */
-  async mustDefer({ batchId }: Pick<Call, 'batchId'>): Promise<boolean> {
+  /** True when the call belongs to such a batch that has not ended. @throws ProblemError `conflict` when it was approved before */
+  async mustDefer({ id, batchId }: Pick<Call, 'id' | 'batchId'>): Promise<boolean> {
     if (batchId === undefined) return false;
     const batch = await this.store.load(batchId);
-    return batch !== undefined && batch.doc.onFailure === 'abort' && batch.endedAt === undefined;
+    if (batch === undefined || batch.doc.onFailure !== 'abort' || batch.endedAt !== undefined) return false;
+    if (batch.held.has(id)) throw approvedBefore(id);
+    return true;
   }
 
   /** Keeps the approval; the call goes on waiting. @throws ProblemError `conflict` when it was approved before */
   async defer({ id, batchId }: Pick<Call, 'id' | 'batchId'>, approval: DeferredApproval): Promise<void> {
     if (batchId !== undefined && (await this.store.saveDeferredApproval(batchId, id, approval))) return;
-    throw new ProblemError('conflict', 'The call was approved before; it waits for the other answers of its batch', { callId: id });
+    throw approvedBefore(id);
   }
+}
+
+function approvedBefore(callId: string): ProblemError {
+  return new ProblemError('conflict', 'The call was approved before; it waits for the other answers of its batch', { callId });
 }

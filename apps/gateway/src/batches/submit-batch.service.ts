@@ -5,6 +5,7 @@ import { EventLog } from '#event-log';
 import { sha256Hex } from '#redis';
 import { ToolRegistry } from '#tool-sdk';
 import { agentOf } from '../auth/agent-of.js';
+import { issuerOfKeyId } from '../auth/tokens/token-principal.js';
 import { idempotencyKeyReused } from '../platform/http/rejection.js';
 import { BeforeHooks } from '../calls/admission/before-hooks.service.js';
 import { PolicyConfigService } from '../governance/policy-config.service.js';
@@ -55,7 +56,7 @@ export class SubmitBatchService {
     const doc: BatchDefinition = {
       v: 1,
       id: batchId,
-      principal,
+      principal: withoutTokenEnd(principal),
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(agentId === undefined ? {} : { agentId }),
       ...(traceparent === undefined ? {} : { traceparent }),
@@ -99,4 +100,11 @@ function isMalformed(args: unknown): boolean {
   } catch {
     return true;
   }
+}
+
+/** A batch that was accepted goes on after the end of its token: tokens end sooner than the approvals that a batch waits for. */
+function withoutTokenEnd(principal: Principal): Principal {
+  if (issuerOfKeyId(principal.keyId) === undefined) return principal;
+  const { expiresAt: _, ...kept } = principal;
+  return kept;
 }

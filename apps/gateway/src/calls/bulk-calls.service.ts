@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { CallStatus, type BulkCancelBody, type BulkReplayBody, type BulkResult, type CallFilter, type Principal } from '#contracts';
-import { CallIndex } from '#projection';
+import type { CallQueries } from '../platform/call-queries.js';
 import { toProblem } from '../platform/http/to-problem.js';
+import { CALL_QUERIES } from '../platform/tokens.js';
 import { CancelCallService } from './cancel-call.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 
@@ -22,7 +23,7 @@ interface Selection {
 @Injectable()
 export class BulkCallsService {
   constructor(
-    private readonly index: CallIndex,
+    @Inject(CALL_QUERIES) private readonly queries: CallQueries,
     private readonly cancelCall: CancelCallService,
     private readonly replayCall: ReplayCallService,
   ) {}
@@ -61,9 +62,9 @@ export class BulkCallsService {
     const narrowed = { ...filter, status: (filter.status ?? CallStatus.options).filter(applies) };
     const nothing: BulkResult = { matched: 0, exact: true, done: 0, failed: [] };
     if (narrowed.status.length === 0) return nothing;
-    const { count: matched, exact } = await this.index.count(tenantId, narrowed);
+    const { count: matched, exact } = await this.queries.count(tenantId, narrowed);
     if (dryRun) return { ...nothing, matched, exact };
-    const { calls, nextCursor } = await this.index.page(tenantId, { ...narrowed, limit, ...(cursor === undefined ? {} : { cursor }) });
+    const { calls, nextCursor } = await this.queries.page(tenantId, { ...narrowed, limit, ...(cursor === undefined ? {} : { cursor }) });
     const failed: BulkResult['failed'] = [];
     for (let at = 0; at < calls.length; at += AT_ONCE) {
       await Promise.all(

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ROUTES, type BodyOf, type Call, type Principal, type QueryOf, type Quote } from '#contracts';
 import { CallReader } from './read/call-reader.service.js';
 import { CancelCallService } from './cancel-call.service.js';
+import { GiveInputService } from './give-input.service.js';
 import { ReplayCallService } from './replay-call.service.js';
 import { SubmitCallService } from './submit-call.service.js';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
@@ -12,12 +13,13 @@ import { parseCallId } from '../platform/http/parse.js';
 import { callOptions, type SubmitHeaders } from './submit-headers.js';
 import { SubmitCallRequest } from './submit-call-request.js';
 
-/** Single calls over HTTP: submit, quote, read, cancel, replay. */
+/** Single calls over HTTP: submit, quote, read, cancel, input, replay. */
 @Controller()
 export class CallsController {
   constructor(
     private readonly submitCall: SubmitCallService,
     private readonly cancelCall: CancelCallService,
+    private readonly giveInput: GiveInputService,
     private readonly replayCall: ReplayCallService,
     private readonly reader: CallReader,
   ) {}
@@ -58,6 +60,11 @@ export class CallsController {
     @RouteBody() body: BodyOf<typeof ROUTES.cancelCall>,
   ): Promise<Call> {
     return this.cancelCall.cancel(caller, parseCallId(id), body);
+  }
+
+  @Endpoint(ROUTES.giveInput)
+  input(@CurrentPrincipal() caller: Principal, @Param('id') id: string, @RouteBody() body: BodyOf<typeof ROUTES.giveInput>): Promise<Call> {
+    return this.giveInput.give(caller, parseCallId(id), body);
   }
 
   @Endpoint(ROUTES.replayCall)

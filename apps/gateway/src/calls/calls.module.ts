@@ -7,6 +7,7 @@ import { BulkCallsService } from './bulk-calls.service.js';
 import { CallTracer } from './call-tracer.service.js';
 import { CallsController } from './calls.controller.js';
 import { CancelCallService } from './cancel-call.service.js';
+import { GiveInputService } from './give-input.service.js';
 import { OutputController } from './output.controller.js';
 import { QueriesController } from './queries.controller.js';
 import { ReplayCallService } from './replay-call.service.js';
@@ -14,7 +15,7 @@ import { SubmitCallService } from './submit-call.service.js';
 import { ToolCatalog } from './tool-catalog.service.js';
 import { ToolsController } from './tools.controller.js';
 
-const shared = [CallTracer, CancelCallService, SubmitCallService, ToolCatalog];
+const shared = [CallTracer, CancelCallService, GiveInputService, SubmitCallService, ToolCatalog];
 
 /** Submits, reads, cancels and replays calls. */
 @Module({

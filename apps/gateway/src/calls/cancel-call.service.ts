@@ -114,6 +114,8 @@ export class CancelCallService {
   private async howEnded(head: CallSnapshot): Promise<Stopped['how']> {
     if (head.attempt === 0) return 'not_started';
     const [last] = await this.store.events(head.callId, { afterSeq: (head.lifecycleSeqs.at(-1) ?? 0) - 1, limit: 1 });
+    // The tool had ended its attempt before it asked.
+    if (last?.type === 'call.input_requested' || last?.type === 'call.input_given') return 'stopped';
     if (last?.type !== 'call.retry') return 'unknown';
     const event = upcastEvent(last.json);
     return event.type === 'call.retry' && event.data.reason !== 'worker_lost' ? 'stopped' : 'unknown';

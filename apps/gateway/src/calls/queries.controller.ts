@@ -1,4 +1,4 @@
-import { Controller, Headers } from '@nestjs/common';
+import { Controller, Headers, Inject } from '@nestjs/common';
 import {
   ROUTES,
   type BodyOf,
@@ -12,8 +12,9 @@ import {
   type Stats,
   type ToolStatsPage,
 } from '#contracts';
-import { CallIndex, Numbers, SessionList } from '#projection';
 import { BulkCallsService } from './bulk-calls.service.js';
+import type { CallQueries } from '../platform/call-queries.js';
+import { CALL_QUERIES } from '../platform/tokens.js';
 import { Endpoint, RouteBody, RouteQuery } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { submitOptions, type SubmitHeaders } from './submit-headers.js';
@@ -22,20 +23,18 @@ import { submitOptions, type SubmitHeaders } from './submit-headers.js';
 @Controller()
 export class QueriesController {
   constructor(
-    private readonly index: CallIndex,
-    private readonly sessionList: SessionList,
-    private readonly numbers: Numbers,
+    @Inject(CALL_QUERIES) private readonly queries: CallQueries,
     private readonly bulk: BulkCallsService,
   ) {}
 
   @Endpoint(ROUTES.listCalls)
   list(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listCalls>): Promise<CallPage> {
-    return this.index.page(caller.tenantId, query);
+    return this.queries.page(caller.tenantId, query);
   }
 
   @Endpoint(ROUTES.countCalls)
   count(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.countCalls>): Promise<CallCount> {
-    return this.index.count(caller.tenantId, query);
+    return this.queries.count(caller.tenantId, query);
   }
 
   @Endpoint(ROUTES.cancelCalls)
@@ -54,21 +53,21 @@ export class QueriesController {
 
   @Endpoint(ROUTES.getStats)
   stats(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getStats>): Promise<Stats> {
-    return this.numbers.stats(caller.tenantId, query);
+    return this.queries.stats(caller.tenantId, query);
   }
 
   @Endpoint(ROUTES.getToolStats)
   tools(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.getToolStats>): Promise<ToolStatsPage> {
-    return this.numbers.tools(caller.tenantId, query);
+    return this.queries.tools(caller.tenantId, query);
   }
 
   @Endpoint(ROUTES.listFailures)
   failures(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listFailures>): Promise<FailurePage> {
-    return this.numbers.failures(caller.tenantId, query);
+    return this.queries.failures(caller.tenantId, query);
   }
 
   @Endpoint(ROUTES.listSessions)
   sessions(@CurrentPrincipal() caller: Principal, @RouteQuery() query: QueryOf<typeof ROUTES.listSessions>): Promise<SessionPage> {
-    return this.sessionList.page(caller.tenantId, query);
+    return this.queries.sessions(caller.tenantId, query);
   }
 }

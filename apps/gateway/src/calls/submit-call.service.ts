@@ -75,7 +75,7 @@ export class SubmitCallService {
       }
       const { call } = accepted;
       if (call.status === 'ended') throw rejectionProblem(call, submission.retryAfterMs);
-      if (lineage !== undefined) await this.cancelOrphan(principal, call.id, lineage);
+      if (lineage !== undefined) await this.cancelOrphan(principal, call.id, lineage, options.byAgent !== undefined);
       return { call: ended === undefined ? call : await this.result(submission, call, ended), created: true };
     } finally {
       submission.unwatch?.();
@@ -91,9 +91,9 @@ export class SubmitCallService {
   }
 
   /** A child that was accepted after its parent ended is cancelled. Never rejects: the child is accepted, and its deadlines hold. */
-  private async cancelOrphan(principal: Principal, callId: string, lineage: CallLineage): Promise<void> {
+  private async cancelOrphan(principal: Principal, callId: string, lineage: CallLineage, byAgent: boolean): Promise<void> {
     try {
-      if (await this.children.isParentTerminal(principal, lineage)) await this.cancelCall.cancel(principal, callId, PARENT_ENDED);
+      if (await this.children.isParentTerminal(principal, lineage, byAgent)) await this.cancelCall.cancel(principal, callId, PARENT_ENDED);
     } catch (error) {
       this.logger.warn({ callId, err: error }, 'could not check whether the parent call still runs');
     }

@@ -195,7 +195,7 @@ function rejected(
 function misplaced({ name }: AppliedHook, pointer: string): string {
   return (
     `Hook \`${name}\` answered with a placeholder (${REDACTED}) at ${pointer === '' ? 'the top' : pointer}, where it names no secret: ` +
-    'a placeholder may only come back unchanged at its path'
+    'a placeholder may only come back unchanged at its path, and in a list only together with all others of the list'
   );
 }
 

@@ -16,6 +16,8 @@ export interface CallLineage {
   readonly depth: number;
   /** What is left of the parent's time: no child outlives it. */
   readonly remainingMs: number;
+  /** How many of the calls above are sub-agents. */
+  readonly agentsAbove: number;
 }
 
 /**
@@ -30,7 +32,8 @@ export class ChildCallService {
   ) {}
 
   /**
-   * The lineage of the call, and its body with the parent's session and agent.
+   * The lineage of the call, and its body with the parent's session and agent. `byAgent`: the parent is a sub-agent that asks
+   * itself. It waits for its calls suspended, so they have the time of the whole call, not only of its attempt.
    * @throws ProblemError `resource_not_found` for an unknown parent, `conflict` for one that does not run, `invalid_request`
    * when session or agent are not the parent's
    */
@@ -38,19 +41,27 @@ export class ChildCallService {
     principal: Principal,
     body: SubmitCallBody,
     parentCallId: string,
+    byAgent: boolean,
   ): Promise<{ lineage: CallLineage; body: SubmitCallBody }> {
     const [head, [seconds, micros]] = await Promise.all([this.reader.head(principal, parentCallId), this.redis.time()]);
-    if (!isRunning(head)) throw notRunning(head);
+    if (!(byAgent ? isOpen(head) : isRunning(head))) throw notRunning(head);
     const submitted = await this.reader.submission(parentCallId);
 
     const { sessionId, agentId } = head.meta;
     requireSame('sessionId', body.sessionId, sessionId);
     requireSame('agentId', body.agentId, agentId);
-    const leftMs = Math.min(head.deadline, head.totalDeadline) - Number(seconds) * 1000 - Math.floor(Number(micros) / 1000);
+    const deadline = byAgent ? head.totalDeadline : Math.min(head.deadline, head.totalDeadline);
+    const leftMs = deadline - Number(seconds) * 1000 - Math.floor(Number(micros) / 1000);
     if (leftMs <= 0) throw new ProblemError('conflict', 'The time of the parent call is over', { callId: parentCallId });
-    const { rootCallId = parentCallId, depth = 0 } = submitted.data;
+    const { rootCallId = parentCallId, depth = 0, agentsAbove = 0, pool } = submitted.data;
     return {
-      lineage: { parentCallId, rootCallId, depth: depth + 1, remainingMs: leftMs },
+      lineage: {
+        parentCallId,
+        rootCallId,
+        depth: depth + 1,
+        remainingMs: leftMs,
+        agentsAbove: agentsAbove + Number(pool === 'agent'),
+      },
       body: { ...body, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) },
     };
   }
@@ -62,8 +73,9 @@ export class ChildCallService {
   }
 
   /** Whether the parent was cancelled or has ended while its child was being accepted. */
-  async isParentTerminal(principal: Principal, { parentCallId }: CallLineage): Promise<boolean> {
-    return !isRunning(await this.reader.head(principal, parentCallId));
+  async isParentTerminal(principal: Principal, { parentCallId }: CallLineage, byAgent: boolean): Promise<boolean> {
+    const head = await this.reader.head(principal, parentCallId);
+    return !(byAgent ? isOpen(head) : isRunning(head));
   }
 
   childrenOf(callId: string): Promise<string[]> {
@@ -73,6 +85,11 @@ export class ChildCallService {
 
 function isRunning({ status, cancelRequested }: CallSnapshot): boolean {
   return status === 'running' && !cancelRequested;
+}
+
+/** A sub-agent also makes calls while another attempt of it is awaited. */
+function isOpen({ status, cancelRequested }: CallSnapshot): boolean {
+  return status !== 'ended' && !cancelRequested;
 }
 
 function notRunning({ callId, status, cancelRequested }: CallSnapshot): ProblemError {

@@ -44,6 +44,7 @@ export class ComposeStage implements AdmissionStage {
       requesters,
       resultBytes: submission.resultBytes,
       batchId,
+      agentBudget: options.byAgent?.budget,
       lineage: submission.lineage,
       files,
       queue: this.queueOf(submission),

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { withAgentDepth } from './agent-depth.js';
 import { CallEvaluator } from './call-evaluator.service.js';
 import type { AdmissionStage, Submission } from './submission.js';
 
@@ -12,8 +13,8 @@ export class EvaluateStage implements AdmissionStage {
 
   run(submission: Submission): void | Promise<void> {
     const evaluated = this.evaluator.evaluate(submission.principal, submission.body);
-    if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = it));
-    submission.evaluated = evaluated;
+    if (evaluated instanceof Promise) return evaluated.then((it) => void (submission.evaluated = withAgentDepth(submission, it)));
+    submission.evaluated = withAgentDepth(submission, evaluated);
   }
 
   spanAttributes({ evaluated: { decision, rejection } }: Submission): Record<string, string | undefined> {

@@ -15,7 +15,8 @@ export class LineageStage implements AdmissionStage {
   }
 
   private async resolve(submission: Submission, parentCallId: string): Promise<void> {
-    const { lineage, body } = await this.children.resolveLineage(submission.principal, submission.body, parentCallId);
+    const { principal, body: given, options } = submission;
+    const { lineage, body } = await this.children.resolveLineage(principal, given, parentCallId, options.byAgent !== undefined);
     submission.lineage = lineage;
     submission.body = body;
   }

@@ -1,4 +1,5 @@
 import type {
+  AgentBudget,
   CallError,
   CallOutcome,
   EndData,
@@ -9,11 +10,13 @@ import type {
   SubmitCallBody,
   SubmittedData,
   Timeouts,
+  TokenRights,
   ToolDescriptor,
 } from '#contracts';
 import type { EventOrigin, NewCall } from '#event-log';
 import { approvalDigest, approvalOptions, capabilityProfileOf } from '#policy';
 import { sha256Hex } from '#redis';
+import { issuerOfKeyId } from '../../auth/tokens/token-principal.js';
 import type { CallLineage } from './child-call.service.js';
 import type { EvaluatedCall } from './evaluated-call.js';
 
@@ -52,6 +55,7 @@ export interface NewCallInput {
   /** Digest of the active redaction settings; undefined for the defaults. */
   readonly safety?: string | undefined;
   readonly batchId?: string | undefined;
+  readonly agentBudget?: AgentBudget | undefined;
   readonly lineage?: CallLineage | undefined;
   /** Of the tool's source; undefined for the queue of its pool. */
   readonly queue?: string | undefined;
@@ -103,11 +107,14 @@ export function newCall(input: NewCallInput): NewCall {
     labels: body.labels,
     purpose: evaluated.purpose,
     toolCallId: body.toolCallId,
+    submitter: issuerOfKeyId(principal.keyId) === undefined ? undefined : rightsOf(principal),
     idempotencyKey: input.idempotencyKey,
     batchId: input.batchId,
     parentCallId: lineage?.parentCallId,
     rootCallId: lineage?.rootCallId,
     depth: lineage?.depth,
+    agentsAbove: lineage === undefined || lineage.agentsAbove === 0 ? undefined : lineage.agentsAbove,
+    agentBudget: tool.pool === 'agent' ? input.agentBudget : undefined,
     replayOf: input.replayOf,
     requesters: input.requesters === undefined ? undefined : [...input.requesters],
     capabilityProfile: tool.subjects.length === 0 ? undefined : capabilityProfileOf(tool.subjects),
@@ -127,6 +134,7 @@ export function newCall(input: NewCallInput): NewCall {
       agentId: body.agentId ?? principal.agentId,
       sessionId: body.sessionId,
       traceparent: input.traceparent,
+      parentCallId: lineage?.parentCallId,
     },
     submitted,
     argumentsBlob: isInline ? undefined : argumentsText,
@@ -175,4 +183,8 @@ function retryOf({ retry }: SubmitCallBody, tool: RetryPolicy, { retryMaxAttempt
 /** At most PREVIEW_BYTES of UTF-8, never half a character. */
 export function cutPreview(text: string): string {
   return new TextDecoder().decode(Buffer.from(text.slice(0, PREVIEW_BYTES)).subarray(0, PREVIEW_BYTES), { stream: true });
+}
+
+function rightsOf({ scopes, tools, agents, agentId }: Principal): TokenRights {
+  return { scopes, tools, agents, agentId };
 }

@@ -1,4 +1,4 @@
-import type { Call, Principal, SubmitCallBody } from '#contracts';
+import type { AgentBudget, Call, Principal, SubmitCallBody } from '#contracts';
 import { EventLogFull, type Applied, type NewCall, type StoredEvent } from '#event-log';
 import type { CallLineage } from './child-call.service.js';
 import { NOT_EVALUATED, type EvaluatedCall } from './evaluated-call.js';
@@ -14,6 +14,8 @@ export interface SubmitOptions {
   readonly requesters?: readonly string[] | undefined;
   /** The batch that the call belongs to. */
   readonly batchId?: string | undefined;
+  /** The loop of a sub-agent makes the call. `budget`: what it leaves to a sub-agent that it calls. */
+  readonly byAgent?: { readonly budget: AgentBudget } | undefined;
   /** Cancel the call when the client disconnects during the wait. */
   readonly cancelOnDisconnect?: boolean | undefined;
   /** Returns a signal that aborts when the client disconnects. Called only where something can be stopped by it. */

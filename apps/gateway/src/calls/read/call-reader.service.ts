@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   ProblemError,
   type Call,
@@ -9,16 +9,20 @@ import {
   type Principal,
   type FileAccess,
   type Scope,
+  type TokenRights,
   type Waiting,
 } from '#contracts';
 import { CallStore, EventHub, upcastEvent, type CallSnapshot, type EventPage } from '#event-log';
-import { CallIndex } from '#projection';
 import { BullCallQueue, type QueuePosition } from '#queue';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import type { CallQueries } from '../../platform/call-queries.js';
+import { CALL_QUERIES } from '../../platform/tokens.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 
 export interface SubmissionInfo {
   readonly requester: string;
+  /** What the token of the requester allowed; undefined for an API key. */
+  readonly submitter?: TokenRights | undefined;
   /** With those of the calls that it replays. */
   readonly requesters: readonly string[];
   readonly hookSet: string | undefined;
@@ -36,7 +40,7 @@ export class CallReader {
     private readonly hub: EventHub,
     private readonly shutdown: ShutdownState,
     private readonly queue: BullCallQueue,
-    private readonly index: CallIndex,
+    @Inject(CALL_QUERIES) private readonly queries: CallQueries,
     private readonly apiKeys: ApiKeyStore,
   ) {}
 
@@ -69,11 +73,26 @@ export class CallReader {
    * `unauthenticated` or `forbidden` when the key is lost meanwhile, or its `scope`.
    */
   async readEnded(principal: Principal, callId: string, waitMs: number, scope: Scope = 'read'): Promise<Call> {
-    const watch = this.hub.watch(callId, { timeoutMs: waitMs, signal: this.shutdown.signal });
+    return this.waited(principal, callId, waitMs, { scope, isDone: ({ status }) => status === 'ended' });
+  }
+
+  /** The same, or as soon as its tool asks for input in an attempt after this one. */
+  async readEndedOrAsking(principal: Principal, callId: string, waitMs: number, asksAfter: number): Promise<Call> {
+    const isDone = ({ status, waiting }: Call) => status === 'ended' || (waiting?.input?.attempt ?? 0) > asksAfter;
+    return this.waited(principal, callId, waitMs, { scope: 'submit', isDone, orInput: true });
+  }
+
+  private async waited(
+    principal: Principal,
+    callId: string,
+    timeoutMs: number,
+    { scope, isDone, orInput }: { readonly scope: Scope; readonly isDone: (call: Call) => boolean; readonly orInput?: boolean },
+  ): Promise<Call> {
+    const watch = this.hub.watch(callId, { timeoutMs, orInput, signal: this.shutdown.signal });
     const unwatchKey = this.apiKeys.watch(principal, scope, () => watch.cancel());
     try {
       const now = await this.read(principal, callId);
-      if (now.status === 'ended') return now;
+      if (isDone(now)) return now;
       await watch.ended;
       const refusal = this.apiKeys.rejection(principal, scope);
       if (refusal !== undefined) throw refusal;
@@ -86,7 +105,7 @@ export class CallReader {
 
   /** The calls that wait for a person, whole: with the question, and what could be trusted from now on. */
   async approvals({ tenantId }: Principal, query: ListApprovalsQuery): Promise<ApprovalPage> {
-    const { calls, nextCursor } = await this.index.page(tenantId, { ...query, status: ['waiting_approval'] });
+    const { calls, nextCursor } = await this.queries.page(tenantId, { ...query, status: ['waiting_approval'] });
     const whole = await this.store.readSummaries(calls.map(({ id }) => id));
     const waiting = whole.filter((call) => call !== undefined).filter(({ status }) => status === 'waiting_approval');
     return { calls: waiting, ...(nextCursor === undefined ? {} : { nextCursor }) };
@@ -111,8 +130,8 @@ export class CallReader {
     const [first] = await this.store.events(callId, { limit: 1 });
     if (first === undefined) throw callNotFound();
     const event = upcastEvent(first.json);
-    const { hooks: hookSet, files = {}, sessionEpoch = 0, requesters = [] } = event.type === 'call.submitted' ? event.data : {};
-    return { requester: event.actor, requesters: [...new Set([event.actor, ...requesters])], hookSet, files, sessionEpoch };
+    const { hooks: hookSet, files = {}, sessionEpoch = 0, requesters = [], submitter } = event.type === 'call.submitted' ? event.data : {};
+    return { requester: event.actor, submitter, requesters: [...new Set([event.actor, ...requesters])], hookSet, files, sessionEpoch };
   }
 
   /** The whole output of an ended call: what was kept where the result had to be cut, else the result's content, an item a line. */

@@ -82,7 +82,7 @@ export function eventsItem(sink: SubscriptionSink, batch: EventBatch): OutboxIte
 
 /** What a slow consumer may miss: it reads the events of a gap from the log. */
 function isPartial({ type }: StoredEvent): boolean {
-  return type === 'call.update' || type === 'call.progress' || type === 'call.hook';
+  return type === 'call.update' || type === 'call.progress' || type === 'call.hook' || type === 'call.turn';
 }
 
 function partOf(batch: EventBatch, from: number, events: readonly StoredEvent[], cursor: string): EventBatch {

@@ -52,7 +52,7 @@ export class EventStream {
     if (this.drain.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });
     if (request.method === 'HEAD') return void reply.headers(STREAM_HEADERS).send();
     if (request.raw.socket.destroyed) return void reply.hijack(); // The client left meanwhile.
-    const place = this.openSockets.open(request.raw.socket.remoteAddress ?? 'unknown', principal);
+    const place = this.openSockets.open(request.raw, principal);
     reply.raw.once('close', () => place.release());
     const mayRead = () => this.apiKeys.rejection(principal, 'read');
     const connection = new SseConnection(reply.raw, endAfterCall, DELIVERY_LIMITS, mayRead);

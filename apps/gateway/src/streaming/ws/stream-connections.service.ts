@@ -4,8 +4,9 @@ import type { VerifyClientCallbackAsync, WebSocket, WebSocketServer } from 'ws';
 import { LIMITS, ProblemError } from '#contracts';
 import { EventHub } from '#event-log';
 import { telemetry } from '#observability';
-import { bearerToken, unknownKey } from '../../auth/access.js';
+import { bearerToken } from '../../auth/access.js';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { Authenticator } from '../../auth/authenticator.service.js';
 import { OpenSockets, type SocketReservation } from '../../auth/open-sockets.service.js';
 import { OriginPolicy } from '../../auth/origin-policy.service.js';
 import { toProblem } from '../../platform/http/to-problem.js';
@@ -44,13 +45,14 @@ export class StreamConnections implements BeforeApplicationShutdown {
   constructor(
     private readonly hub: EventHub,
     private readonly apiKeys: ApiKeyStore,
+    private readonly authenticator: Authenticator,
     private readonly origins: OriginPolicy,
     private readonly shutdown: ShutdownState,
     private readonly openSockets: OpenSockets,
   ) {}
 
   start(server: WebSocketServer): void {
-    server.options.verifyClient = ({ req }: { req: IncomingMessage }, answer) => this.verify(req, answer);
+    server.options.verifyClient = ({ req }: { req: IncomingMessage }, answer) => void this.verify(req, answer);
     this.heartbeat = setInterval(() => {
       for (const session of this.sessions.values()) session.heartbeat();
     }, PING_MS);
@@ -60,7 +62,7 @@ export class StreamConnections implements BeforeApplicationShutdown {
   open(client: WebSocket, request: IncomingMessage): void {
     const reservation = this.reservations.get(request);
     if (reservation === undefined) return client.terminate();
-    const context = { hub: this.hub, apiKeys: this.apiKeys, limits: STREAM_LIMITS };
+    const context = { hub: this.hub, apiKeys: this.apiKeys, authenticator: this.authenticator, limits: STREAM_LIMITS };
     const session = new StreamSession(client, context, bearerToken(request.headers.authorization), reservation);
     this.sessions.set(client, session);
     telemetry.socketOpened.emit({ kind: 'ws' });
@@ -97,9 +99,9 @@ export class StreamConnections implements BeforeApplicationShutdown {
     clearTimeout(cut);
   }
 
-  private verify(request: IncomingMessage, answer: Parameters<VerifyClientCallbackAsync>[1]): void {
+  private async verify(request: IncomingMessage, answer: Parameters<VerifyClientCallbackAsync>[1]): Promise<void> {
     try {
-      this.accept(request);
+      await this.accept(request);
       answer(true);
     } catch (error) {
       const problem = toProblem(error);
@@ -112,14 +114,14 @@ export class StreamConnections implements BeforeApplicationShutdown {
   }
 
   /** @throws ProblemError for an upgrade that is refused */
-  private accept(request: IncomingMessage): void {
+  private async accept(request: IncomingMessage): Promise<void> {
     const foreign = this.origins.rejectionReason(request.headers);
     if (foreign !== undefined) throw new ProblemError('origin_refused', foreign);
     if (this.shutdown.draining) throw new ProblemError('overloaded', 'This gateway is going away; connect again', { retryAfterMs: 1000 });
     const token = bearerToken(request.headers.authorization);
-    const principal = token === undefined ? undefined : this.apiKeys.authenticate(token);
-    if (token !== undefined && principal === undefined) throw unknownKey();
-    const reservation = this.openSockets.open(request.socket.remoteAddress ?? 'unknown', principal);
+    const principal = token === undefined ? undefined : await this.authenticator.identify(token);
+    if (request.socket.destroyed) return;
+    const reservation = this.openSockets.open(request, principal);
     request.socket.once('close', () => reservation.release());
     this.reservations.set(request, reservation);
   }

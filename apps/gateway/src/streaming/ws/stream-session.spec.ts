@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { CLOSE_CODES, type ApiKeyConfig } from '#contracts';
+import { pino } from 'pino';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
+import { Authenticator } from '../../auth/authenticator.service.js';
 import { readGatewayConfig } from '../../platform/gateway.config.js';
 import { DELIVERY_LIMITS } from '../delivery/socket-outbox.js';
 import { StreamSession } from './stream-session.js';
@@ -16,7 +18,12 @@ const ring = () => new ApiKeyStore({ ...readGatewayConfig({ TOOLYARD_API_KEY: 'b
 const unused = (): never => {
   throw new Error('not used here');
 };
-const contextOf = (apiKeys = ring()) => ({ hub: { subscribe: unused }, apiKeys, limits: LIMITS });
+const contextOf = (apiKeys = ring()) => ({
+  hub: { subscribe: unused },
+  apiKeys,
+  authenticator: new Authenticator(apiKeys, {}, pino({ level: 'silent' })),
+  limits: LIMITS,
+});
 
 describe('a socket of the stream', () => {
   let server: WebSocketServer;
@@ -37,7 +44,7 @@ describe('a socket of the stream', () => {
     clients.push(client);
     const [[wire]] = (await Promise.all([accepted, once(client, 'open')])) as [[WebSocket], unknown];
     const socket = new StreamSession(wire, context, token, { authenticate: () => undefined });
-    wire.on('message', (data, isBinary) => socket.receive(data, isBinary));
+    wire.on('message', (data, isBinary) => socket.inOrder(() => void socket.receive(data, isBinary)));
     return { client, wire, socket, closed: once(client, 'close') as Promise<[number, Buffer]> };
   };
 

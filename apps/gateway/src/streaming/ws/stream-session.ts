@@ -2,7 +2,7 @@ import type { RawData, WebSocket } from 'ws';
 import { CLOSE_CODES, ClientFrame, LIMITS, ProblemError, type EventFilter, type Principal } from '#contracts';
 import type { Delivery, EventHub } from '#event-log';
 import type { ApiKeyStore } from '../../auth/api-key-store.service.js';
-import { unknownKey } from '../../auth/access.js';
+import type { Authenticator } from '../../auth/authenticator.service.js';
 import type { SocketReservation } from '../../auth/open-sockets.service.js';
 import { TokenBucket } from '../../auth/token-bucket.js';
 import { parse } from '../../platform/http/parse.js';
@@ -28,7 +28,8 @@ export interface StreamLimits {
 /** What a session needs of the gateway. */
 export interface SessionContext {
   readonly hub: Pick<EventHub, 'subscribe'>;
-  readonly apiKeys: Pick<ApiKeyStore, 'authenticate' | 'current' | 'rejection' | 'watch' | 'onChange'>;
+  readonly apiKeys: Pick<ApiKeyStore, 'current' | 'rejection' | 'watch' | 'onChange'>;
+  readonly authenticator: Pick<Authenticator, 'identify'>;
   readonly limits: StreamLimits;
 }
 
@@ -71,6 +72,8 @@ export class StreamSession {
   private inFlight = 0;
   private missedPongs = 0;
   private disconnected: AbortController | undefined;
+  /** Frames that came while a token is verified. */
+  private held: (() => void)[] | undefined;
   /** The last frame's check, while it or an earlier one is pending. */
   private lastCheck: Promise<boolean> | undefined;
   /** Why the gateway closed the socket; undefined when the client did. */
@@ -95,6 +98,13 @@ export class StreamSession {
     socket.on('pong', () => (this.missedPongs = 0));
     socket.on('close', () => this.dispose());
     if (token !== undefined) this.authenticate(token);
+  }
+
+  /** Handles a frame at once, or when the token before it has been verified. */
+  inOrder(handle: () => void): void {
+    if (this.held === undefined) handle();
+    else if (this.held.length < this.context.limits.burst) this.held.push(handle);
+    else this.endFlood();
   }
 
   /**
@@ -284,9 +294,31 @@ export class StreamSession {
 
   /** Also on an authenticated socket, with a newer key of the same tenant. */
   private authenticate(token: string, id?: string): void {
-    const { apiKeys } = this.context;
-    const principal = apiKeys.authenticate(token);
-    if (principal === undefined) return this.endUnauthenticated(unknownKey().detail, id);
+    try {
+      const found = this.context.authenticator.identify(token);
+      if (found instanceof Promise) void this.holdFor(found, id);
+      else this.admit(found, id);
+    } catch (error) {
+      this.endRefused(toProblem(error), id);
+    }
+  }
+
+  /** Never rejects. */
+  private async holdFor(verified: Promise<Principal>, id: string | undefined): Promise<void> {
+    this.held = [];
+    this.socket.pause();
+    await verified.then(
+      (principal) => this.admit(principal, id),
+      (error: unknown) => this.endRefused(toProblem(error), id),
+    );
+    const { held } = this;
+    this.held = undefined;
+    for (const handle of held) this.inOrder(handle);
+    if (this.held === undefined) this.socket.resume();
+  }
+
+  private admit(principal: Principal, id: string | undefined): void {
+    if (this.closedFor !== undefined) return;
     if (this.identity && this.identity.tenantId !== principal.tenantId)
       return this.endUnauthenticated('The key belongs to another tenant than this socket', id);
     const tooMany = this.reservation.authenticate(principal);
@@ -294,9 +326,14 @@ export class StreamSession {
     this.identity = principal;
     clearTimeout(this.authDeadline);
     this.unwatchKey();
-    this.unwatchKey = apiKeys.watch(principal, undefined, () => this.endWithLostKey());
+    this.unwatchKey = this.context.apiKeys.watch(principal, undefined, () => this.endWithLostKey());
     this.outbox.send(serverFrames.ready(principal));
     this.dropForbidden();
+  }
+
+  private endRefused(problem: ProblemError, id: string | undefined): void {
+    if (problem.code === 'unauthenticated') this.endUnauthenticated(problem.detail, id);
+    else this.end(CLOSE_CODES.goingAway, 'try again later', problem, id);
   }
 
   private endWithLostKey(id?: string): void {

@@ -30,10 +30,12 @@ export class StreamAdapter extends WsAdapter {
     const session = this.sessionOf(client);
     if (session === undefined) return;
     const byOp = new Map(handlers.map(({ message, callback }) => [message, callback]));
-    client.on('message', (data, isBinary) => {
-      const frame = session.receive(data, isBinary);
-      if (frame) session.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
-    });
+    client.on('message', (data, isBinary) =>
+      session.inOrder(() => {
+        const frame = session.receive(data, isBinary);
+        if (frame) session.track(Promise.resolve(byOp.get(frame.op)?.(new StreamRequest(session, frame))));
+      }),
+    );
   }
 
   override bindErrorHandler(server: WebSocketServer): WebSocketServer {

@@ -7,6 +7,7 @@ import { EventHub } from '#event-log';
 import { DecideApprovalService } from '../../approvals/decide-approval.service.js';
 import { CurrentPrincipal, Public, RequireScope } from '../../auth/principal.decorator.js';
 import { CallReader } from '../../calls/read/call-reader.service.js';
+import { GiveInputService } from '../../calls/give-input.service.js';
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { SubmitCallService } from '../../calls/submit-call.service.js';
 import { ZodPipe } from '../../platform/http/zod.pipe.js';
@@ -42,6 +43,7 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
     private readonly submitCall: SubmitCallService,
     private readonly cancelCall: CancelCallService,
     private readonly decideApproval: DecideApprovalService,
+    private readonly giveInput: GiveInputService,
     private readonly reader: CallReader,
   ) {}
 
@@ -102,6 +104,16 @@ export class StreamGateway implements OnGatewayInit<WebSocketServer>, OnGatewayC
   ): Promise<void> {
     const call = await this.cancelCall.cancel(principal, callId, { graceMs, ...(reason === undefined ? {} : { reason }) });
     session.send(serverFrames.ok(id, call));
+  }
+
+  @RequireScope('read')
+  @SubscribeMessage('input')
+  async input(
+    @CurrentPrincipal() principal: Principal,
+    @MessageBody() { session, id }: StreamRequest,
+    @Frame(frameSchema('input')) { op: _op, id: _id, callId, ...input }: FrameOf<'input'>,
+  ): Promise<void> {
+    session.send(serverFrames.ok(id, await this.giveInput.give(principal, callId, input)));
   }
 
   @RequireScope('approve')

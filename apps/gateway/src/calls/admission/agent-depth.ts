@@ -1,0 +1,21 @@
+import type { Decision } from '#contracts';
+import type { EvaluatedCall } from './evaluated-call.js';
+import type { Submission } from './submission.js';
+
+/**
+ * Refuses a sub-agent below another one, unless the loop of that one calls it and has levels left. A key that names a
+ * call of a sub-agent as parent cannot get around it, nor can a tool that runs below one. Pure.
+ */
+export function withAgentDepth({ lineage, options }: Pick<Submission, 'lineage' | 'options'>, evaluated: EvaluatedCall): EvaluatedCall {
+  const { tool, rejection } = evaluated;
+  const above = lineage?.agentsAbove ?? 0;
+  const left = options.byAgent?.budget.depth ?? 0;
+  if (rejection !== undefined || tool?.pool !== 'agent' || above === 0 || left >= 1) return evaluated;
+  const reason = `${tool.name} is a sub-agent, and below ${above === 1 ? 'a sub-agent' : `${above} sub-agents`} no other may run here`;
+  const decision: Decision = {
+    effect: 'deny',
+    reasons: [...evaluated.decision.reasons, { axis: 'limits', rule: 'agent-depth', effect: 'deny', reason }],
+  };
+  const error = { code: 'policy_denied', message: `Denied by policy: ${reason}`, retryable: false } as const;
+  return { ...evaluated, decision, rejection: { outcome: 'denied', error } };
+}
