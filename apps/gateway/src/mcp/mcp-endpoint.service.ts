@@ -53,7 +53,7 @@ export class McpEndpoint {
     if (scope !== undefined) assertScope(principal, scope);
     if (hasLongId) return sendWebResponse(reply, jsonRpcError(400, ProtocolErrorCode.InvalidRequest, LONG_ID));
     if (request.method === 'GET' || isStream) {
-      const place = this.openSockets.open(request.raw.socket.remoteAddress ?? 'unknown', principal);
+      const place = this.openSockets.open(request.raw, principal);
       reply.raw.once('close', () => place.release());
     }
     const { response, protocol } = await this.respond(principal, toWebRequest(request, closeSignal(reply)), body);

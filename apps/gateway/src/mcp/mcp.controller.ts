@@ -1,6 +1,7 @@
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ROUTES, SCOPES, type Principal, type ProtectedResource } from '#contracts';
+import { Authenticator } from '../auth/authenticator.service.js';
 import { Endpoint } from '../auth/endpoint.decorator.js';
 import { CurrentPrincipal } from '../auth/principal.decorator.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../platform/gateway.config.js';
@@ -12,6 +13,7 @@ import { McpEndpoint } from './mcp-endpoint.service.js';
 export class McpController {
   constructor(
     private readonly endpoint: McpEndpoint,
+    private readonly authenticator: Authenticator,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'publicUrl'>,
   ) {}
 
@@ -37,9 +39,11 @@ export class McpController {
 
   @Endpoint(ROUTES.getProtectedResource)
   metadata(@Req() request: FastifyRequest): ProtectedResource {
+    const { issuers } = this.authenticator;
     return {
       resource: `${publicUrlOf(request, this.config.publicUrl)}/mcp`,
       resource_name: 'Toolyard',
+      ...(issuers.length === 0 ? {} : { authorization_servers: [...issuers] }),
       bearer_methods_supported: ['header'],
       scopes_supported: [...SCOPES],
     };

@@ -2,7 +2,9 @@ import { Module } from '@nestjs/common';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { CallsModule } from '../calls/calls.module.js';
 import { CallApprovals } from './calls/call-approvals.service.js';
+import { CallInputs } from './calls/call-inputs.service.js';
 import { CallProgress } from './calls/call-progress.service.js';
+import { CallQuestions } from './calls/call-questions.service.js';
 import { CallTasks } from './calls/call-tasks.service.js';
 import { CallToolService } from './calls/call-tool.service.js';
 import { ListChanges } from './calls/list-changes.service.js';
@@ -31,6 +33,8 @@ import { McpSessions } from './endpoints/mcp-sessions.service.js';
     CallToolService,
     CallTasks,
     CallApprovals,
+    CallInputs,
+    CallQuestions,
     CallProgress,
     OwnedCalls,
     RequestStates,

@@ -6,40 +6,70 @@ import type { ElicitationForm } from './tool-call.js';
 export const APPROVAL = 'approval';
 
 const MESSAGE_CHARS = 4_000;
+/** Longer arguments are not edited in a form of a client. */
+const EDITABLE_CHARS = 2_000;
 
-/** The question for the client's user: the tool, what it does, why a person is asked, and the arguments as the log shows them. */
-export function approvalForm({ tool, arguments: args, approval }: Call, descriptor: ToolDescriptor | undefined): ElicitationForm {
+/** What the form says besides the call itself. */
+export interface FormFacts {
+  readonly descriptor: ToolDescriptor | undefined;
+  /** Where people see the whole call. */
+  readonly whereToRead: string;
+}
+
+/**
+ * The question for the client's user: the tool, what it does, why a person is asked, and the arguments as the log shows
+ * them. Where they are short and have no secrets, they can be changed.
+ */
+export function approvalForm(call: Call, { descriptor, whereToRead }: FormFacts): ElicitationForm {
+  const { tool, arguments: args, approval } = call;
   const effect = descriptor === undefined ? [] : [`Effect: ${descriptor.tier}, ${effectOf(descriptor)}`];
   const reasons = (approval?.reasons ?? []).map((reason) => `Why you are asked: ${reason}`);
   const lines = [`May the tool ${tool} run?`, ...effect, ...reasons, 'Arguments:'].join('\n');
   const shown = JSON.stringify(args, null, 2);
   const left = Math.max(0, MESSAGE_CHARS - lines.length);
-  const message = `${lines}\n${shown.length <= left ? shown : `${shown.slice(0, left).toWellFormed()}\n[the rest is not shown]`}`;
+  const rest = `[${shown.length - left} more characters are not shown. Read all ${whereToRead} before you approve]`;
+  const message = `${lines}\n${shown.length <= left ? shown : `${shown.slice(0, left).toWellFormed()}\n${rest}`}`;
+  const text = JSON.stringify(args);
+  const isEditable = call.argumentsRedacted !== true && text.length <= EDITABLE_CHARS && shown.length <= left;
   return {
     mode: 'form',
     message,
     requestedSchema: {
       type: 'object',
-      properties: { approve: { type: 'boolean', title: 'Run it', description: 'Let this call run once.' } },
+      properties: {
+        approve: { type: 'boolean', title: 'Run it', description: 'Let this call run once.' },
+        ...(isEditable ? { arguments: { ...EDIT, default: text } } : {}),
+      },
       required: ['approve'],
     },
   };
 }
 
+const EDIT = {
+  type: 'string',
+  title: 'Arguments',
+  description: 'Change them here, as one JSON object. Without a change the call runs with those above.',
+} as const;
+
 /** `dismissed`: the user has not decided, so that anybody else still may. */
-export type FormAnswer = 'allow' | 'deny' | 'dismissed';
+export interface FormAnswer {
+  readonly decision: 'allow' | 'deny' | 'dismissed';
+  /** With `allow`: what the user left in the field of the arguments. */
+  readonly arguments?: string | undefined;
+}
 
 const Answer = z.looseObject({
   action: z.enum(['accept', 'decline', 'cancel']),
-  content: z.looseObject({ approve: z.boolean().optional() }).nullish(),
+  content: z.looseObject({ approve: z.boolean().optional(), arguments: z.string().optional() }).nullish(),
 });
 
 /** Undefined without an answer to the question. An acceptance of the form without a yes in it is a no. */
 export function formAnswer(response: unknown): FormAnswer | undefined {
   const answer = Answer.safeParse(response).data;
   if (answer === undefined) return undefined;
-  if (answer.action === 'cancel') return 'dismissed';
-  return answer.action === 'accept' && answer.content?.approve === true ? 'allow' : 'deny';
+  if (answer.action === 'cancel') return { decision: 'dismissed' };
+  if (answer.action !== 'accept' || answer.content?.approve !== true) return { decision: 'deny' };
+  return { decision: 'allow', arguments: answer.content.arguments };
 }
 
 export function answerIn(responses: Readonly<Record<string, unknown>> | undefined): FormAnswer | undefined {

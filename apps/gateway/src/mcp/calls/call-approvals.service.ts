@@ -1,14 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type Call, type Principal } from '#contracts';
+import { DecisionBody, ProblemError, type Call, type Principal } from '#contracts';
 import { ToolRegistry } from '#tool-sdk';
 import { DecideApprovalService } from '../../approvals/decide-approval.service.js';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { CallReader } from '../../calls/read/call-reader.service.js';
 import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import { parseJsonBody } from '../../platform/http/json-body.js';
 import type { ClientFeatures } from '../wire/client-features.js';
 import { approvalForm, type FormAnswer } from './approval-form.js';
 import type { ElicitationForm } from './tool-call.js';
 
+/** What a decision takes as edited arguments. */
+const Arguments = DecisionBody.shape.arguments.unwrap();
 const DECLINED = 'Declined by the user of the MCP client';
 
 /**
@@ -31,25 +35,47 @@ export class CallApprovals {
   }
 
   form(call: Call): ElicitationForm {
-    return approvalForm(call, this.tools.for(call.tenantId).resolve(call.tool));
+    const descriptor = this.tools.for(call.tenantId).resolve(call.tool);
+    const { publicUrl } = this.config;
+    const dashboard = publicUrl === undefined ? 'in the dashboard' : `at ${publicUrl}/calls/${call.id}`;
+    return approvalForm(call, { descriptor, whereToRead: `${dashboard} or with GET /v1/calls/${call.id}` });
   }
 
   /**
    * Applies the answer, and returns the call as it is then. A call that was decided meanwhile keeps that decision.
-   * @throws ProblemError `forbidden` when this key may not decide
+   * @throws ProblemError `forbidden` when this key may not decide; that of a decision with arguments that may not run: the call
+   * goes on waiting
    */
   async answer(principal: Principal, callId: string, answer: FormAnswer): Promise<Call> {
-    if (answer !== 'dismissed') {
+    const { decision } = answer;
+    if (decision !== 'dismissed') {
       const refusal = this.apiKeys.rejection(principal, 'approve');
       if (refusal !== undefined) throw refusal;
-      const reason = answer === 'deny' ? { reason: DECLINED } : {};
+      const edited = await this.editOf(principal, callId, answer);
+      const more = { ...(decision === 'deny' ? { reason: DECLINED } : {}), ...(edited === undefined ? {} : { arguments: edited }) };
       try {
-        return await this.decideApproval.decide(principal, callId, { decision: answer, scope: 'once', ...reason });
+        return await this.decideApproval.decide(principal, callId, { decision, scope: 'once', ...more });
       } catch (error) {
         if (!(error instanceof ProblemError) || error.code !== 'conflict') throw error;
       }
     }
     return this.reader.read(principal, callId);
+  }
+
+  /** The arguments that the user left in the form, where they are others than those that it showed. */
+  private async editOf(principal: Principal, callId: string, { arguments: text = '' }: FormAnswer) {
+    if (text.trim() === '') return undefined;
+    const given = Arguments.safeParse(jsonOf(text)).data;
+    if (given === undefined)
+      throw new ProblemError(
+        'invalid_request',
+        `Expected the arguments as one JSON object; received ${JSON.stringify(text.slice(0, 200))}`,
+        {
+          callId,
+        },
+      );
+    const { arguments: shown } = await this.reader.read(principal, callId);
+    return isDeepStrictEqual(given, shown) ? undefined : given;
   }
 
   /** For a model and its user: nothing has run, and who can change that. */
@@ -59,5 +85,13 @@ export class CallApprovals {
     const { publicUrl } = this.config;
     const dashboard = publicUrl === undefined ? 'in the dashboard' : `at ${publicUrl}/approvals`;
     return `${tool} is not approved and has not run: ${reasons}. A person can approve it ${dashboard} or with POST /v1/calls/${id}/decision {"decision":"allow"}${until}.`;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseJsonBody(text);
+  } catch {
+    return undefined;
   }
 }

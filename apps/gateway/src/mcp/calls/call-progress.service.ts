@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { systemClock, Throttle } from '#attempts';
 import type { Principal } from '#contracts';
 import { EventHub, upcastEvent, type Delivery, type Subscription } from '#event-log';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { ProgressMeter, type ProgressStep } from './progress-meter.js';
 
-/** At most ten steps a second reach a client; the last of them always does. */
+/** Ten steps a second reach a client, and a few that come at once; the last of all always does. */
 const STEP_MS = 100;
+const STEPS_AT_ONCE = 20;
 /** Below the time after which clients give up without a sign of life. */
 const SIGN_OF_LIFE_MS = 10_000;
 
@@ -15,6 +17,8 @@ export interface FollowRequest {
   readonly callId: string;
   /** Ends the wait; nothing is reported afterwards. */
   readonly signal: AbortSignal;
+  /** Also ends the wait: the attempts after this one ask for input. */
+  readonly asksAfter?: number | undefined;
   /** Called with increasing steps until the returned promise resolves, never after. */
   readonly report: (step: ProgressStep) => void;
 }
@@ -29,21 +33,19 @@ export class CallProgress {
   ) {}
 
   /** Resolves after the last progress when the call has ended, or when it cannot be followed: read the call then. */
-  async follow({ principal, callId, signal, report }: FollowRequest): Promise<void> {
+  async follow({ principal, callId, signal, asksAfter, report }: FollowRequest): Promise<void> {
     const meter = new ProgressMeter();
     const begun = Date.now();
     let waiting: ProgressStep | undefined;
-    let timer: NodeJS.Timeout | undefined;
     const flush = () => {
-      clearTimeout(timer);
-      timer = undefined;
       if (waiting !== undefined && !signal.aborted) report(waiting);
       waiting = undefined;
     };
+    const pace = new Throttle(systemClock, STEP_MS, flush, STEPS_AT_ONCE);
     const take = (step: ProgressStep | undefined) => {
       if (step === undefined) return;
       waiting = step;
-      timer ??= setTimeout(flush, STEP_MS);
+      pace.request();
     };
     const signs = setInterval(() => take(meter.waiting(`${Math.round((Date.now() - begun) / 1000)} s`)), SIGN_OF_LIFE_MS);
     let over = (): void => {};
@@ -54,11 +56,15 @@ export class CallProgress {
         case 'started':
           return;
         case 'events':
-          for (const { json } of delivery.batch.events) take(meter.stepOf(upcastEvent(json)));
+          for (const { json } of delivery.batch.events) {
+            const event = upcastEvent(json);
+            take(meter.stepOf(event));
+            if (event.type === 'call.input_requested' && event.attempt > (asksAfter ?? Infinity)) over();
+          }
           if (delivery.batch.events.at(-1)?.type === 'call.end') over();
           return;
         case 'resync':
-          if (delivery.snapshot.every(({ status }) => status === 'ended')) over();
+          if (delivery.snapshot.every(({ status }) => status === 'ended' || status === 'waiting_input')) over();
           return;
         case 'failed':
           return over();
@@ -78,7 +84,7 @@ export class CallProgress {
       for (const aborted of [signal, this.shutdown.signal]) aborted.removeEventListener('abort', end);
       subscription?.close();
       clearInterval(signs);
-      flush();
+      pace.close();
     }
   }
 }

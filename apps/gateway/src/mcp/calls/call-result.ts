@@ -65,6 +65,8 @@ function blockOf(item: Content): ContentBlock {
   switch (item.type) {
     case 'text':
     case 'image':
+    case 'audio':
+    case 'resource':
       return item;
     case 'json':
       return { type: 'text', text: JSON.stringify(item.json) };

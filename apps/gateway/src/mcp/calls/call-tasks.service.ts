@@ -4,8 +4,7 @@ import { CancelBody, ProblemError, type Call, type Principal } from '#contracts'
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { invalidParams } from '../wire/json-rpc-error.js';
 import type { ClientFeatures } from '../wire/client-features.js';
-import { APPROVAL, formAnswer } from './approval-form.js';
-import { CallApprovals } from './call-approvals.service.js';
+import { CallQuestions } from './call-questions.service.js';
 import { OwnedCalls } from './owned-calls.service.js';
 import { assertTasks, taskOf } from './task.js';
 
@@ -22,23 +21,22 @@ export interface TaskCaller {
 export class CallTasks {
   constructor(
     private readonly owned: OwnedCalls,
-    private readonly approvals: CallApprovals,
+    private readonly questions: CallQuestions,
     private readonly cancelCall: CancelCallService,
   ) {}
 
   async get(caller: TaskCaller, taskId: string): Promise<Result> {
     const call = await this.find(caller, taskId);
-    const asks = call.status === 'waiting_approval' && this.approvals.canAsk(caller.principal, caller.features);
-    return taskOf(call, asks ? this.approvals.form(call) : undefined);
+    return taskOf(call, await this.questions.find(caller.principal, caller.features, call));
   }
 
   /** Answers to questions that are not open, or no more, are ignored. */
   async update(caller: TaskCaller, taskId: string, responses: Readonly<Record<string, unknown>>): Promise<Result> {
     const call = await this.find(caller, taskId);
-    const answer = formAnswer(responses[APPROVAL]);
-    if (call.status !== 'waiting_approval' || answer === undefined) return {};
+    const name = this.questions.nameOf(call);
+    if (name === undefined) return {};
     try {
-      await this.approvals.answer(caller.principal, call.id, answer);
+      await this.questions.answer(caller.principal, call.id, { [name]: responses[name] });
     } catch (error) {
       if (error instanceof ProblemError && error.code === 'forbidden') throw invalidParams(error.detail);
       throw error;

@@ -12,24 +12,30 @@ import { parse, parseTraceparent } from '../../platform/http/parse.js';
 import { toProblem } from '../../platform/http/to-problem.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { invalidParams } from '../wire/json-rpc-error.js';
-import { answerIn, APPROVAL } from './approval-form.js';
-import { CallApprovals } from './call-approvals.service.js';
 import { CallProgress } from './call-progress.service.js';
+import { CallQuestions } from './call-questions.service.js';
 import { refusalOf, resultOf, unfinished } from './call-result.js';
 import { CallResultArguments, CALL_RESULT_ARGUMENTS_TEXT } from './call-result-tool.js';
 import { OwnedCalls } from './owned-calls.service.js';
+import type { ProgressStep } from './progress-meter.js';
 import { RequestStates } from './request-state.service.js';
 import { taskOf } from './task.js';
 import { progressTokenOf, type ToolCall } from './tool-call.js';
 
 const CLOSED = CancelBody.parse({ reason: 'The MCP client closed or cancelled its request' });
 
+/** How long a client waits; by default as the settings say, and with progress until the End. */
+interface Patience {
+  readonly answerMs?: number | undefined;
+  readonly progressMs?: number | undefined;
+}
+
 /** The result of the call, the question for the client's user, or the handle by which the client asks for the result later. */
 export type ToolAnswer = { readonly result: CallToolResult } | { readonly question: InputRequiredResult } | { readonly task: Result };
 
 /**
  * A `tools/call`: an ordinary call, submitted like any other. Steps: submit the call, or find the one that the request is
- * about → ask the client's user where a person must approve → wait for the End, with progress if the client wants it →
+ * about → ask the client's user where a person must approve or the tool asks for input → wait for the End, with progress if the client wants it →
  * the result; or, when that takes longer than the client waits, a task or the way to ask again.
  */
 @Injectable()
@@ -40,7 +46,7 @@ export class CallToolService {
     private readonly reader: CallReader,
     private readonly owned: OwnedCalls,
     private readonly states: RequestStates,
-    private readonly approvals: CallApprovals,
+    private readonly questions: CallQuestions,
     private readonly progress: CallProgress,
     private readonly tools: ToolRegistry,
     @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'mcp'>,
@@ -68,7 +74,8 @@ export class CallToolService {
     if (found === undefined) return failure(`No call with the id ${data.callId} was made with this key`);
     const answered = await this.answered(of);
     const withoutTask = { ...of, features: { ...of.features, tasks: false } };
-    return this.answerOf(withoutTask, answered?.id === found.id ? answered : found, data.waitMs ?? this.config.mcp.answerMs);
+    const { waitMs } = data;
+    return this.answerOf(withoutTask, answered?.id === found.id ? answered : found, { answerMs: waitMs, progressMs: waitMs });
   }
 
   private async callOf(of: ToolCall): Promise<Call> {
@@ -80,9 +87,8 @@ export class CallToolService {
     const state = of.ctx.mcpReq.requestState();
     if (typeof state !== 'string') return undefined;
     const callId = await this.states.callIdOf(of, state);
-    const answer = answerIn(of.ctx.mcpReq.inputResponses);
-    if (answer === undefined) return this.reader.read(of.principal, callId);
-    return this.approvals.answer(of.principal, callId, answer);
+    const answered = await this.questions.answer(of.principal, callId, of.ctx.mcpReq.inputResponses);
+    return answered ?? this.reader.read(of.principal, callId);
   }
 
   private async submitted(of: ToolCall): Promise<Call> {
@@ -112,60 +118,89 @@ export class CallToolService {
   private async settle(of: ToolCall, call: Call): Promise<ToolAnswer> {
     const stopWatching = await this.cancelWithRequest(of, call);
     try {
-      return await this.answerOf(of, call, this.config.mcp.answerMs);
+      return await this.answerOf(of, call, {});
     } finally {
       stopWatching();
     }
   }
 
-  private async answerOf(of: ToolCall, call: Call, waitMs: number): Promise<ToolAnswer> {
-    const asked = call.status === 'waiting_approval' ? await this.ask(of, call) : undefined;
-    if (asked !== undefined) return asked;
-    const now = call.status === 'ended' ? call : await this.wait(of, call.id, waitMs);
-    if (now.status === 'ended') return { result: resultOf(now) };
-    if (of.features.tasks) return this.task(of, now);
-    const waits = now.status === 'waiting_approval';
-    const text = waits ? this.approvals.howToApprove(now) : `${now.tool} goes on: the call is ${now.status}.`;
-    return { result: unfinished(now, text, waits || this.tools.for(now.tenantId).resolve(now.tool)?.output !== undefined) };
+  /** Goes round once for each question: the user of an older client is asked while its request is open. */
+  private async answerOf(of: ToolCall, call: Call, patience: Patience): Promise<ToolAnswer> {
+    let asked: string | undefined;
+    for (let now = call; ;) {
+      if (now.status === 'ended') return { result: resultOf(now) };
+      const name = this.questions.nameOf(now);
+      const answer = name === undefined || name === asked ? undefined : await this.ask(of, now);
+      if (answer !== undefined) return answer;
+      asked = name;
+      const { call: next, isClosed } = await this.wait(of, now, patience, asked);
+      const open = this.questions.nameOf(next);
+      const isNew = open === undefined ? isClosed : open !== asked;
+      if (next.status !== 'ended' && !isNew) return this.unfinished(of, next);
+      now = next;
+    }
   }
 
-  /** Undefined when the wait goes on: the user of an older client is asked while its request is open. */
-  private async ask(of: ToolCall, call: Call): Promise<ToolAnswer | undefined> {
+  private async unfinished(of: ToolCall, call: Call): Promise<ToolAnswer> {
     if (of.features.tasks) return this.task(of, call);
-    const canAsk = this.approvals.canAsk(of.principal, of.features);
-    const dismissed = answerIn(of.ctx.mcpReq.inputResponses) === 'dismissed';
-    if (!canAsk || dismissed) return { result: unfinished(call, this.approvals.howToApprove(call), true) };
-    const form = this.approvals.form(call);
-    if (of.session === undefined)
+    const waits = this.questions.nameOf(call) !== undefined;
+    const text = waits ? this.questions.howToAnswer(call) : `${call.tool} goes on: the call is ${call.status}.`;
+    const needsError = call.status === 'waiting_approval' || this.tools.for(call.tenantId).resolve(call.tool)?.output !== undefined;
+    return { result: unfinished(call, text, needsError) };
+  }
+
+  /** Undefined when the wait goes on. */
+  private async ask(of: ToolCall, call: Call): Promise<ToolAnswer | undefined> {
+    const { principal, features, session } = of;
+    const isDismissed = this.questions.isDismissed(call, of.ctx.mcpReq.inputResponses);
+    const question = features.tasks || isDismissed ? undefined : await this.questions.find(principal, features, call);
+    if (question === undefined) return this.unfinished(of, call);
+    if (session === undefined)
       return {
         question: inputRequired({
-          inputRequests: { [APPROVAL]: inputRequired.elicit(form) },
+          inputRequests: { [question.name]: inputRequired.elicit(question.form) },
           requestState: await this.states.mint(of, call),
         }),
       };
-    await of.session.ask(call.id, form);
+    await session.ask(call.id, question.name, question.form);
     return undefined;
   }
 
-  private async wait(of: ToolCall, callId: string, waitMs: number): Promise<Call> {
-    const { principal, features, ctx } = of;
+  /** Until the End, a new question, or the time is over; `isClosed`: until the user has answered or dismissed the open one. */
+  private async wait(
+    of: ToolCall,
+    { id: callId, status, attempt }: Call,
+    { answerMs = this.config.mcp.answerMs, progressMs }: Patience,
+    asked: string | undefined,
+  ): Promise<{ readonly call: Call; readonly isClosed: boolean }> {
+    const { principal, features, ctx, session } = of;
+    const asksAfter = status === 'running' ? attempt - 1 : attempt;
+    const within = async (ms: number) => ({ call: await this.reader.readEndedOrAsking(principal, callId, ms, asksAfter), isClosed: false });
+    if (features.tasks) return within(this.config.mcp.taskMs);
     const progressToken = progressTokenOf(of);
-    if (features.tasks || progressToken === undefined)
-      return this.reader.readEnded(principal, callId, features.tasks ? this.config.mcp.taskMs : waitMs, 'submit');
-    const { signal, notify } = ctx.mcpReq;
-    await this.progress.follow({
-      principal,
-      callId,
-      signal,
+    const isAsked = session !== undefined && asked !== undefined;
+    if (progressToken === undefined && !isAsked) return within(answerMs);
+    const limitMs = progressToken === undefined ? answerMs : progressMs;
+    const over = new AbortController();
+    const closed = new AbortController();
+    const stopWatching = isAsked ? session.whenClosed(callId, asked, () => closed.abort()) : () => {};
+    const timer = limitMs === undefined ? undefined : setTimeout(() => over.abort(), limitMs);
+    const report = (step: ProgressStep) =>
       // A client that disconnects meanwhile needs no progress.
-      report: (step) => void notify({ method: 'notifications/progress', params: { progressToken, ...step } }).catch(() => {}),
-    });
-    return this.reader.readEnded(principal, callId, 0, 'submit');
+      void ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...step } }).catch(() => {});
+    try {
+      const signal = AbortSignal.any([ctx.mcpReq.signal, over.signal, closed.signal]);
+      await this.progress.follow({ principal, callId, signal, asksAfter, report: progressToken === undefined ? () => {} : report });
+    } finally {
+      clearTimeout(timer);
+      stopWatching();
+    }
+    return { call: await this.reader.readEnded(principal, callId, 0, 'submit'), isClosed: closed.signal.aborted };
   }
 
-  private task(of: ToolCall, call: Call): ToolAnswer {
-    const form = this.approvals.canAsk(of.principal, of.features) ? this.approvals.form(call) : undefined;
-    const { inputRequests: _asked, result: _result, ...task } = taskOf(call, form);
+  private async task(of: ToolCall, call: Call): Promise<ToolAnswer> {
+    const question = await this.questions.find(of.principal, of.features, call);
+    const { inputRequests: _asked, result: _result, ...task } = taskOf(call, question);
     return { task: { resultType: 'task', ...task } };
   }
 

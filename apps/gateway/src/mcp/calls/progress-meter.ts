@@ -18,6 +18,8 @@ const SMALL_STEP = 1 / 1024;
 export class ProgressMeter {
   private last = -SMALL_STEP;
   private total: number | undefined;
+  /** The client knows that the call waits. */
+  private waited = false;
 
   /** Undefined for an event that is no progress. */
   stepOf(event: CallEvent): ProgressStep | undefined {
@@ -30,9 +32,11 @@ export class ProgressMeter {
       case 'call.update':
         return this.step(textOf(event.data.content));
       case 'call.start':
-        return this.step(`${event.data.tool} runs`);
+        return this.waited ? this.step(`${event.data.tool} runs`) : undefined;
       case 'call.retry':
         return this.step(`The attempt ended (${event.data.reason}); the next one follows`);
+      case 'call.input_requested':
+        return this.step(event.data.prompt ?? 'The tool waits for input');
       default:
         return undefined;
     }
@@ -40,6 +44,7 @@ export class ProgressMeter {
 
   /** A sign of life, so that the client does not give up. */
   waiting(message: string): ProgressStep {
+    this.waited = true;
     return this.step(message);
   }
 

@@ -10,6 +10,10 @@ import { invalidParams } from '../wire/json-rpc-error.js';
 import type { ToolCall } from './tool-call.js';
 
 const KEY_BYTES = 32;
+/** How long the key is held: Redis may have lost it, and another gateway made one. */
+const KEY_MS = 60_000;
+/** A state that does not fit may be of a newer key. Hostile ones make the gateway read it no more often than this. */
+const REREAD_MS = 1_000;
 /** A state that comes back later than the call can wait says nothing. */
 const SPARE_SECONDS = 60;
 
@@ -23,29 +27,38 @@ const State = z.strictObject({ callId: z.string(), principal: z.string(), reques
  */
 @Injectable()
 export class RequestStates {
-  private key: Promise<Buffer> | undefined;
+  private key: { readonly readAt: number; readonly value: Promise<Buffer> } | undefined;
 
   constructor(@Inject(FAIL_FAST_REDIS) private readonly redis: RedisConnection) {}
 
-  async mint(of: ToolCall, { id, approval }: Call): Promise<string> {
-    const leftMs = approval === undefined ? 0 : Date.parse(approval.expiresAt) - Date.now();
-    const codec = await this.codec(Math.max(0, Math.ceil(leftMs / 1000)) + SPARE_SECONDS);
+  async mint(of: ToolCall, { id, status, approval, waiting }: Call): Promise<string> {
+    const until = status === 'waiting_approval' ? approval?.expiresAt : waiting?.until;
+    const leftMs = until === undefined ? 0 : Date.parse(until) - Date.now();
+    const codec = await this.codec({ ttlSeconds: Math.max(0, Math.ceil(leftMs / 1000)) + SPARE_SECONDS });
     return codec.mint({ callId: id, principal: principalOf(of), request: requestOf(of) }, of.ctx);
   }
 
   /** The call that the state is about. @throws ProtocolError for a state that is not ours, has expired or is about something else */
   async callIdOf(of: ToolCall, state: string): Promise<string> {
-    const codec = await this.codec();
-    const verified = State.safeParse(await codec.verify(state, of.ctx).catch(() => undefined)).data;
+    const verified = await this.verified(of, state);
     if (verified?.principal !== principalOf(of)) throw invalidParams('Invalid or expired requestState');
     if (verified.request !== requestOf(of)) throw invalidParams('The requestState is of another tool or other arguments');
     return verified.callId;
   }
 
-  private async codec(ttlSeconds?: number): Promise<RequestStateCodec> {
-    this.key ??= this.sharedKey();
+  /** The state that the client brought, if a key of ours has signed it. A key that fails may have been replaced meanwhile. */
+  private async verified(of: ToolCall, state: string): Promise<z.output<typeof State> | undefined> {
+    const verify = async (codec: RequestStateCodec) => codec.verify(state, of.ctx).catch(() => undefined);
+    const found = (await verify(await this.codec())) ?? (await verify(await this.codec({ atMostMs: REREAD_MS })));
+    return State.safeParse(found).data;
+  }
+
+  private async codec({ ttlSeconds, atMostMs = KEY_MS }: { ttlSeconds?: number; atMostMs?: number } = {}): Promise<RequestStateCodec> {
+    const now = performance.now();
+    if (this.key === undefined || now - this.key.readAt > atMostMs) this.key = { readAt: now, value: this.sharedKey() };
+    const { value } = this.key;
     try {
-      return createRequestStateCodec({ key: await this.key, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
+      return createRequestStateCodec({ key: await value, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
     } catch (error) {
       this.key = undefined;
       throw error;

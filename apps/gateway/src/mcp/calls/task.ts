@@ -1,17 +1,16 @@
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import type { Call } from '#contracts';
 import { TASKS_EXTENSION, type ClientFeatures } from '../wire/client-features.js';
-import { APPROVAL } from './approval-form.js';
 import { resultOf } from './call-result.js';
-import type { ElicitationForm } from './tool-call.js';
+import type { Question } from './call-questions.service.js';
 
 const POLL_MS = 1_000;
 
 /**
  * A call as a task of the extension `io.modelcontextprotocol/tasks`: the id of the task is that of the call, so it survives
- * every restart. `form` is the question for the client's user, where it can be asked.
+ * every restart. `asked` is the question for the client's user, where it can be asked.
  */
-export function taskOf(call: Call, form: ElicitationForm | undefined): Record<string, unknown> & { readonly status: string } {
+export function taskOf(call: Call, asked: Question | undefined): Record<string, unknown> & { readonly status: string } {
   const { id, submittedAt, startedAt, endedAt, waiting } = call;
   const task = {
     taskId: id,
@@ -22,12 +21,13 @@ export function taskOf(call: Call, form: ElicitationForm | undefined): Record<st
   };
   switch (call.status) {
     case 'waiting_approval':
-      if (form === undefined) return { ...task, status: 'working', statusMessage: 'Waits for the approval of a person' };
-      return {
-        ...task,
-        status: 'input_required',
-        inputRequests: { [APPROVAL]: { method: 'elicitation/create', params: form } },
-      };
+    case 'waiting_input':
+      if (asked !== undefined) {
+        const inputRequests = { [asked.name]: { method: 'elicitation/create', params: asked.form } };
+        return { ...task, status: 'input_required', inputRequests };
+      }
+      if (call.status === 'waiting_approval') return { ...task, status: 'working', statusMessage: 'Waits for the approval of a person' };
+      return { ...task, status: 'working', statusMessage: waiting?.detail ?? 'Waits for input' };
     case 'queued':
     case 'running':
       return { ...task, status: 'working', statusMessage: waiting?.detail ?? `The call is ${call.status}` };

@@ -18,11 +18,33 @@ export interface ToolCall {
 export interface CallSession {
   /** Remembers which call the request became. False: the client has cancelled the request meanwhile. */
   began(callId: string): Promise<boolean>;
-  /** Asks the user of the client whether the call may run. The answer comes with a request of its own. */
-  ask(callId: string, params: ElicitationForm): Promise<void>;
-  /** Whether the client has cancelled the request: then it gets no answer. */
+  /** Asks the user of the client. The answer comes with a request of its own. */
+  ask(callId: string, question: string, params: ElicitationForm): Promise<void>;
+  /** Calls `then` once the user has answered or dismissed the question, at any gateway. Until the returned function is called. */
+  whenClosed(callId: string, question: string, then: () => void): () => void;
+  /** Called before the answer. Whether the client has cancelled the request: then it gets none. */
   isCancelled(): Promise<boolean>;
 }
+
+interface FieldText {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** What a form of the protocol can ask for. */
+export type FormField = FieldText &
+  (
+    | { readonly type: 'boolean'; readonly default?: boolean | undefined }
+    | { readonly type: 'number' | 'integer'; minimum?: number | undefined; maximum?: number | undefined; default?: number | undefined }
+    | { readonly type: 'string'; readonly enum: string[]; readonly default?: string | undefined }
+    | {
+        readonly type: 'string';
+        readonly enum?: undefined;
+        readonly minLength?: number | undefined;
+        readonly maxLength?: number | undefined;
+        readonly default?: string | undefined;
+      }
+  );
 
 /** The parameters of `elicitation/create`. */
 export interface ElicitationForm {
@@ -30,7 +52,7 @@ export interface ElicitationForm {
   readonly message: string;
   readonly requestedSchema: {
     readonly type: 'object';
-    readonly properties: Record<string, { type: 'boolean'; title: string; description: string }>;
+    readonly properties: Record<string, FormField>;
     readonly required: string[];
   };
 }

@@ -15,8 +15,10 @@ import { CancelBody, ProblemError, type Principal } from '#contracts';
 import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { CancelCallService } from '../../calls/cancel-call.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
-import { formAnswer } from '../calls/approval-form.js';
+import { APPROVAL, formAnswer } from '../calls/approval-form.js';
 import { CallApprovals } from '../calls/call-approvals.service.js';
+import { CallInputs } from '../calls/call-inputs.service.js';
+import { inputAnswer } from '../calls/input-form.js';
 import { ListChanges } from '../calls/list-changes.service.js';
 import type { CallSession } from '../calls/tool-call.js';
 import { featuresOfSession } from '../wire/client-features.js';
@@ -31,8 +33,13 @@ const SESSION_NOT_FOUND = -32_001;
 const BAD_REQUEST = -32_000;
 const ACCEPTED = () => new Response(null, { status: 202 });
 
-/** The id of a question to the client, by which any gateway knows the call that the answer is about. */
-const QUESTION = 'approval:';
+/** How soon a request ends whose question the user dismissed at another gateway. */
+const DISMISSED_MS = 500;
+/** How soon a stream ends whose session was ended at another gateway. */
+const OVER_MS = 2_000;
+
+/** The id of a question to the client, by which any gateway knows which question of which call the answer is about. */
+const QuestionId = /^(?<question>approval|input\.\d+):(?<callId>.+)$/;
 
 const Cancelled = z.object({ requestId: z.union([z.string().max(1_000), z.number()]) });
 
@@ -47,6 +54,7 @@ export class LegacyEndpoint {
     private readonly servers: McpServers,
     private readonly cancelCall: CancelCallService,
     private readonly approvals: CallApprovals,
+    private readonly inputs: CallInputs,
     private readonly changes: ListChanges,
     private readonly apiKeys: ApiKeyStore,
     private readonly shutdown: ShutdownState,
@@ -107,7 +115,7 @@ export class LegacyEndpoint {
     return response;
   }
 
-  /** The stream of what is not about one request: changes of the tool list. Ends with the key, and when this gateway drains. */
+  /** The stream of what is not about one request: changes of the tool list. Ends with the key and the session, and when this gateway drains. */
   private async notifications(principal: Principal, session: McpSession, request: Request): Promise<Response> {
     const server = this.servers.create(principal, { features: session.features, callSession: () => NO_CALLS });
     const transport = new WebStandardStreamableHTTPServerTransport();
@@ -117,6 +125,11 @@ export class LegacyEndpoint {
     const stops = [
       this.changes.watch(principal, () => void server.sendToolListChanged().catch(() => {})),
       this.apiKeys.watch(principal, 'read', () => void server.close()),
+      whenTrue(
+        () => session.isOver(),
+        OVER_MS,
+        () => void server.close(),
+      ),
     ];
     const close = () => void server.close();
     for (const over of [this.shutdown.signal, request.signal]) over.addEventListener('abort', close, { once: true });
@@ -149,12 +162,25 @@ export class LegacyEndpoint {
 
   /** The answer of the client's user to a question that this session was asked. Any other answer is of nothing. */
   private async answer(principal: Principal, session: McpSession, response: JSONRPCResponse): Promise<Response> {
-    const id = String(response.id);
-    const callId = id.startsWith(QUESTION) ? id.slice(QUESTION.length) : undefined;
-    if (callId === undefined || !(await session.takeQuestion(callId))) return ACCEPTED();
-    const answer = 'result' in response ? formAnswer(response.result) : undefined;
-    if (answer !== undefined) await this.approvals.answer(principal, callId, answer).catch(unlessRefused);
+    const { question, callId } = QuestionId.exec(String(response.id))?.groups ?? {};
+    if (question === undefined || callId === undefined || !(await session.isAsked(nameOf(callId, question)))) return ACCEPTED();
+    try {
+      if ('result' in response) await this.apply(principal, callId, question, response.result).catch(unlessRefused);
+    } finally {
+      // Not before the decision: until then a closed question means that the user has dismissed it.
+      await session.closeQuestion(nameOf(callId, question));
+    }
     return ACCEPTED();
+  }
+
+  private async apply(principal: Principal, callId: string, question: string, result: unknown): Promise<void> {
+    if (question === APPROVAL) {
+      const decision = formAnswer(result);
+      if (decision !== undefined) await this.approvals.answer(principal, callId, decision);
+      return;
+    }
+    const input = inputAnswer(question, result);
+    if (input !== undefined) await this.inputs.answer(principal, callId, input);
   }
 }
 
@@ -162,24 +188,43 @@ export class LegacyEndpoint {
 const NO_CALLS: CallSession = {
   began: () => Promise.resolve(true),
   ask: () => Promise.resolve(),
+  whenClosed: () => () => {},
   isCancelled: () => Promise.resolve(false),
 };
 
 function callSessionOf(session: McpSession, server: ToolServer, { mcpReq: { id, signal } }: ServerContext): CallSession {
+  const asked = new Set<string>();
   return {
     began: (callId) => session.began(id, callId),
-    ask: async (callId, params) => {
-      await session.asked(callId);
-      const question = { jsonrpc: '2.0', id: `${QUESTION}${callId}`, method: 'elicitation/create', params: { ...params } } as const;
-      await server.transport?.send(question, { relatedRequestId: id });
+    ask: async (callId, question, params) => {
+      const name = nameOf(callId, question);
+      asked.add(name);
+      await session.asked(name);
+      const request = { jsonrpc: '2.0', id: `${question}:${callId}`, method: 'elicitation/create', params: { ...params } } as const;
+      await server.transport?.send(request, { relatedRequestId: id });
     },
-    isCancelled: async () => {
-      const cancelled = await session.isCancelled(id);
-      // A client that has gone may still cancel the call.
-      if (!signal.aborted) await session.finished(id);
-      return cancelled;
-    },
+    whenClosed: (callId, question, then) => whenTrue(async () => !(await session.isAsked(nameOf(callId, question))), DISMISSED_MS, then),
+    // A client that has gone may still cancel the call.
+    isCancelled: () => (signal.aborted ? session.isCancelled(id) : session.finished(id, [...asked])),
   };
+}
+
+/** The name under which a session remembers a question. That of an approval is the id of the call. */
+function nameOf(callId: string, question: string): string {
+  return question === APPROVAL ? callId : `${callId}:${question}`;
+}
+
+/** Looks until it is true, or until the returned function is called. Redis out of reach is not true. */
+function whenTrue(isTrue: () => Promise<boolean>, everyMs: number, then: () => void): () => void {
+  const timer = setInterval(() => {
+    isTrue().then(
+      (yes) => {
+        if (yes) then();
+      },
+      () => undefined,
+    );
+  }, everyMs);
+  return () => clearInterval(timer);
 }
 
 /** The client gets no error for it: its request has an answer of its own. */

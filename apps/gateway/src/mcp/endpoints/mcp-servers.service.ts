@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { MCP_OUTPUT_URI, type Principal } from '#contracts';
@@ -12,6 +12,7 @@ import { OutputResources } from '../calls/output-resources.service.js';
 import type { CallSession } from '../calls/tool-call.js';
 import { ToolList } from '../calls/tool-list.service.js';
 import { featuresOfRequest, TASKS_EXTENSION, type ClientFeatures } from '../wire/client-features.js';
+import { hasMirroredParameters, withMirroredParameters } from '../wire/mirrored-parameters.js';
 import { ToolServer } from '../wire/tool-server.js';
 
 /** How long a client may keep a list. Short: what a key may use changes with its session's grants, too. */
@@ -59,6 +60,13 @@ export class McpServers {
     this.serveResources(server, principal);
     if (session === undefined) this.serveTasks(server, principal);
     return server;
+  }
+
+  /** For a revision since 2026-07-28. `tool`: that the request calls. */
+  createModern(principal: Principal, tool: string | undefined): ToolServer | McpServer {
+    const server = this.create(principal);
+    const descriptor = tool === undefined ? undefined : this.registry.for(principal.tenantId).resolve(tool);
+    return descriptor !== undefined && hasMirroredParameters(descriptor) ? withMirroredParameters(server, descriptor) : server;
   }
 
   private serveTools(server: ToolServer, principal: Principal, session: ServerSession | undefined): void {

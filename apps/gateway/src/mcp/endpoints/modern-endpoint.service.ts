@@ -6,7 +6,7 @@ import { ApiKeyStore } from '../../auth/api-key-store.service.js';
 import { ShutdownState } from '../../platform/shutdown-state.service.js';
 import { LOGGER } from '../../platform/tokens.js';
 import { ListChanges } from '../calls/list-changes.service.js';
-import { isListen } from '../wire/message-facts.js';
+import { isListen, toolOf } from '../wire/message-facts.js';
 import { McpServers } from './mcp-servers.service.js';
 
 /** Revision 2026-07-28: each request says all that is needed to serve it, so any gateway serves any of them. */
@@ -22,7 +22,7 @@ export class ModernEndpoint {
 
   /** The handler is made for one request: what it listens to depends on the principal. */
   async handle(principal: Principal, request: Request, body: unknown): Promise<Response> {
-    const handler = createMcpHandler(() => this.servers.create(principal), {
+    const handler = createMcpHandler(() => this.servers.createModern(principal, toolOf(body)), {
       legacy: 'reject',
       bus: this.changes.busOf(principal),
       onerror: (error) => this.log.debug({ err: error }, 'an MCP request was refused'),

@@ -25,6 +25,12 @@ export function isListen(body: unknown): boolean {
   return memberOf(body, 'method') === 'subscriptions/listen';
 }
 
+/** The tool that a `tools/call` names; undefined for any other message. */
+export function toolOf(body: unknown): string | undefined {
+  const name = memberOf(body, 'method') === 'tools/call' ? memberOf(memberOf(body, 'params'), 'name') : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
 function isLong(id: unknown): boolean {
   return typeof id === 'string' && id.length > MAX_ID_CHARS;
 }

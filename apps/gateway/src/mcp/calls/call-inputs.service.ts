@@ -1,0 +1,48 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ProblemError, type Call, type Principal } from '#contracts';
+import { GiveInputService } from '../../calls/give-input.service.js';
+import { CallReader } from '../../calls/read/call-reader.service.js';
+import { GATEWAY_CONFIG, type GatewayConfig } from '../../platform/gateway.config.js';
+import type { ClientFeatures } from '../wire/client-features.js';
+import { valueOf, type InputAnswer } from './input-form.js';
+
+/** Values that tools ask for and the user of an MCP client gives. The first value counts, wherever it comes from. */
+@Injectable()
+export class CallInputs {
+  constructor(
+    private readonly giveInput: GiveInputService,
+    private readonly reader: CallReader,
+    @Inject(GATEWAY_CONFIG) private readonly config: Pick<GatewayConfig, 'publicUrl'>,
+  ) {}
+
+  /** Whether the client's user can be asked with this key. */
+  async canAsk(principal: Principal, { elicitation }: Pick<ClientFeatures, 'elicitation'>, { id }: Call): Promise<boolean> {
+    return elicitation && (await this.giveInput.mayAnswer(principal, id));
+  }
+
+  /**
+   * Gives the value of the form, and returns the call as it is then. A question that was answered meanwhile keeps that answer.
+   * @throws ProblemError `forbidden` when this key may not answer, `invalid_request` for a value that does not fit: the call
+   * goes on waiting
+   */
+  async answer(principal: Principal, callId: string, answer: InputAnswer): Promise<Call> {
+    const call = await this.reader.read(principal, callId);
+    const question = call.waiting?.input;
+    if (answer.kind === 'dismissed' || question?.attempt !== answer.attempt) return call;
+    const value = valueOf(question.inputSchema, answer.content);
+    try {
+      return await this.giveInput.give(principal, callId, { value, attempt: answer.attempt });
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.code !== 'conflict') throw error;
+      return this.reader.read(principal, callId);
+    }
+  }
+
+  /** For a model and its user: what the call waits for, and who can give it. */
+  howToAnswer({ id, tool, waiting }: Call): string {
+    const { publicUrl } = this.config;
+    const dashboard = publicUrl === undefined ? 'in the dashboard' : `at ${publicUrl}/calls/${id}`;
+    const answer = `${dashboard} or with POST /v1/calls/${id}/input {"value": ...}`;
+    return `${tool} waits. ${waiting?.detail ?? ''} A person can answer ${answer}; then ask for the result again.`;
+  }
+}

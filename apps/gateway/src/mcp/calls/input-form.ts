@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { ProblemError, type Call, type JsonValue } from '#contracts';
+import { parseJsonBody } from '../../platform/http/json-body.js';
+import type { ElicitationForm, FormField } from './tool-call.js';
+
+const PREFIX = 'input.';
+/** The field of a form whose value is not an object of fields. */
+const VALUE = 'value';
+
+const about = { title: z.string().optional(), description: z.string().optional() };
+const length = z.number().int().min(0).optional();
+/** What the protocol lets a form ask. Keywords that it does not know are left out: the value is checked when it is given. */
+const Field = z.union([
+  z.object({ type: z.literal('string'), enum: z.array(z.string()).min(1), default: z.string().optional(), ...about }),
+  z.object({
+    type: z.literal('string'),
+    enum: z.undefined().optional(),
+    minLength: length,
+    maxLength: length,
+    default: z.string().optional(),
+    ...about,
+  }),
+  z.object({
+    type: z.enum(['number', 'integer']),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+    default: z.number().optional(),
+    ...about,
+  }),
+  z.object({ type: z.literal('boolean'), default: z.boolean().optional(), ...about }),
+]);
+const Flat = z.strictObject({
+  $schema: z.string().optional(),
+  ...about,
+  type: z.literal('object'),
+  properties: z.record(z.string(), Field).refine((properties) => Object.keys(properties).length > 0),
+  required: z.array(z.string()).default([]),
+  additionalProperties: z.boolean().optional(),
+});
+
+/** How a value is asked for: as the fields of an object, as one field, or as a text with JSON. */
+type Layout =
+  | { readonly kind: 'fields'; readonly properties: Record<string, FormField>; readonly required: string[] }
+  | { readonly kind: 'field'; readonly field: FormField }
+  | { readonly kind: 'json' };
+
+function layoutOf(schema: unknown): Layout {
+  const flat = Flat.safeParse(schema).data;
+  if (flat !== undefined) return { kind: 'fields', properties: flat.properties, required: flat.required };
+  const field = Field.safeParse(schema).data;
+  return field === undefined ? { kind: 'json' } : { kind: 'field', field };
+}
+
+/** The name of the open question among the input requests of a call: a tool may ask again. Undefined when none is open. */
+export function inputQuestion(call: Call): string | undefined {
+  const { waiting } = call;
+  return waiting?.input === undefined ? undefined : `${PREFIX}${waiting.input.attempt}`;
+}
+
+/** The question of the tool for the client's user. */
+export function inputForm({ tool, waiting }: Call): ElicitationForm {
+  const layout = layoutOf(waiting?.input?.inputSchema);
+  const message = `The tool ${tool} asks: ${waiting?.input?.prompt ?? 'it needs a value to go on'}`;
+  const schema =
+    layout.kind === 'fields'
+      ? { properties: layout.properties, required: layout.required }
+      : { properties: { [VALUE]: layout.kind === 'field' ? layout.field : jsonField(waiting?.input?.inputSchema) }, required: [VALUE] };
+  return { mode: 'form', message, requestedSchema: { type: 'object', ...schema } };
+}
+
+function jsonField(schema: unknown): FormField {
+  const fits = schema === undefined ? '' : ` It has to fit the schema ${JSON.stringify(schema)}`;
+  return { type: 'string', title: 'Value', description: `The value as JSON.${fits}` };
+}
+
+/** `dismissed`: the user gave no value, so that anybody else still may. */
+export type InputAnswer =
+  | { readonly kind: 'dismissed'; readonly attempt: number }
+  | { readonly kind: 'given'; readonly attempt: number; readonly content: Readonly<Record<string, JsonValue>> };
+
+const Response = z.looseObject({
+  action: z.enum(['accept', 'decline', 'cancel']),
+  content: z.record(z.string(), z.json()).nullish(),
+});
+const Question = z.string().regex(/^input\.[1-9]\d{0,8}$/);
+
+/** Undefined for what is no answer to a question of that name. */
+export function inputAnswer(question: string, response: unknown): InputAnswer | undefined {
+  const { data } = Response.safeParse(response);
+  if (data === undefined || !Question.safeParse(question).success) return undefined;
+  const attempt = Number(question.slice(PREFIX.length));
+  return data.action === 'accept' ? { kind: 'given', attempt, content: data.content ?? {} } : { kind: 'dismissed', attempt };
+}
+
+/** The answer to the latest of the questions in a request. */
+export function inputAnswerIn(responses: Readonly<Record<string, unknown>> | undefined): InputAnswer | undefined {
+  const answers = Object.entries(responses ?? {}).flatMap(([question, response]) => inputAnswer(question, response) ?? []);
+  return answers.toSorted((a, b) => a.attempt - b.attempt).at(-1);
+}
+
+/** The value in a form that asked for this schema. @throws ProblemError `invalid_request` where it is missing or no JSON */
+export function valueOf(schema: unknown, content: Readonly<Record<string, JsonValue>>): JsonValue {
+  const { kind } = layoutOf(schema);
+  if (kind === 'fields') return { ...content };
+  const value = content[VALUE];
+  if (value === undefined) throw new ProblemError('invalid_request', `Expected the field ${VALUE} in the form; the call goes on waiting`);
+  if (kind === 'field') return value;
+  try {
+    return z.json().parse(parseJsonBody(typeof value === 'string' ? value : JSON.stringify(value)));
+  } catch {
+    throw new ProblemError('invalid_request', 'Expected the value as JSON; received other text. The call goes on waiting');
+  }
+}

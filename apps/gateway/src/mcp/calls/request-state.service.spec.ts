@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRedis, keys, type RedisConnection } from '#redis';
+import type { Call } from '#contracts';
+import { eventually } from '../../../../../test/support/eventually.js';
+import { startRedisServer, type RedisServer } from '../../../../../test/support/redis-server.mjs';
+import { RequestStates } from './request-state.service.js';
+import type { ToolCall } from './tool-call.js';
+
+const OF = { principal: { tenantId: 't', keyId: 'k' }, name: 'shell', args: { command: 'date' }, ctx: {} } as unknown as ToolCall;
+const CALL = { id: 'call-1', approval: { expiresAt: new Date(Date.now() + 60_000).toISOString() } } as Call;
+
+describe('RequestStates', () => {
+  let server: RedisServer;
+  let redis: RedisConnection;
+  beforeAll(async () => {
+    server = await startRedisServer();
+    redis = createRedis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  it('takes a state of another gateway after Redis lost the key and that gateway made a new one', async () => {
+    const one = new RequestStates(redis);
+    expect(await one.callIdOf(OF, await one.mint(OF, CALL))).toBe('call-1');
+    await redis.del(keys.mcpStateKey());
+    const state = await new RequestStates(redis).mint(OF, CALL);
+    await eventually(async () => (await one.callIdOf(OF, state).catch(() => undefined)) === 'call-1', 'the new key to be read');
+  });
+
+  it('takes no state that none of its keys has signed, however often', async () => {
+    const states = new RequestStates(redis);
+    const state = await states.mint(OF, CALL);
+    for (let n = 0; n < 3; n++) await expect(states.callIdOf(OF, `${state}x`)).rejects.toThrow(/Invalid or expired requestState/);
+  });
+});
